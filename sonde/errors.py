@@ -60,11 +60,13 @@ class CorpusError(DataError):
         What is there.
     expected: str
         What should be there.
+    ends_file: bool
+        Whether nothing after it can be read.
     """
 
-    def __init__(self, path: str, line: int, got: str, expected: str) -> None:
-        super().__init__(path, line, got, expected)
-        self.path, self.line, self.got, self.expected = path, line, got, expected
+    def __init__(self, path: str, line: int, got: str, expected: str, ends_file: bool = False) -> None:
+        super().__init__(path, line, got, expected, ends_file)
+        self.path, self.line, self.got, self.expected, self.ends_file = path, line, got, expected, ends_file
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: got {self.got}; expected {self.expected}"

@@ -13,6 +13,7 @@ from sonde.annotate.corpus_card import card_file, header, read_card, write_card
 from sonde.annotate.gold import Accuracy, measure_accuracy
 from sonde.annotate.journal import Journal
 from sonde.annotate.request import SUFFIXES, Request
+from sonde.annotate.source import Lines
 from sonde.annotate.work import Work, loaded_annotator
 from sonde.core.files import make_folder
 from sonde.core.progress import Progress
@@ -61,9 +62,11 @@ def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Pro
     return AnnotatedCorpus(out, trees, model, card, is_new=True)
 
 
-def measure(annotator: str, treebank: str, *, split: str = "", language: str | None = None) -> tuple[Accuracy, Model]:
-    """How well an annotator does on a treebank, from raw text."""
-    request = Request(annotator, (), split=split, language=language, gold=treebank)
+def measure(
+    annotator: str, treebank: str, *, split: str = "", language: str | None = None, lines: Lines | None = None
+) -> tuple[Accuracy, Model]:
+    """How well an annotator does on a treebank, from raw text; with ``lines`` as sentences, from gold sentences."""
+    request = Request(annotator, (), split=split, language=language, lines=lines, gold=treebank)
     model = loaded_annotator(annotator).model
     return _accuracy(request, _work(request, model)), model
 

@@ -24,7 +24,7 @@ from sonde.corpus.language_detector import is_long, other_language
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.corpus.sentence import Sentence, shorten
 from sonde.corpus.splitters import splitter
-from sonde.errors import DataError, SondeError, describe_error, error_location
+from sonde.errors import AnnotatorError, DataError, EncoderError, UsageError, describe_error, error_location
 
 FAILED = "the annotator failed"
 UNWRITABLE = "cannot be written as CoNLL-U"
@@ -32,6 +32,10 @@ NO_TREE = "not a tree"
 LENGTH = "length out of range"
 FOREIGN_PARAGRAPHS, OTHER_LANGUAGE = "paragraphs in another language", "in another language"
 HOLED = "something was removed from its middle"
+
+
+_STOPS = (UsageError, EncoderError, AnnotatorError, KeyboardInterrupt)
+"""What is not about a text: other texts would fail, too. A DataError is, such as a response that is not the text."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def _annotated(
     loaded = loaded_annotator(work.annotator)
     try:
         return _called(loaded, texts, work.is_split)
-    except (SondeError, KeyboardInterrupt):
+    except _STOPS:
         raise
     except BaseException as e:
         first = e
@@ -128,7 +132,7 @@ def _annotated(
     for text in texts:
         try:
             out += _called(loaded, [text], work.is_split)
-        except (SondeError, KeyboardInterrupt):
+        except _STOPS:
             raise
         except BaseException as e:
             if not work.skip_bad:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
@@ -16,6 +19,8 @@ OUTPUT = Group("Output", sort_key=60)
 
 Jobs = Annotated[int, Parameter(("--jobs", "-j"), group=RESOURCES)]
 """How much is done in parallel, as `resolve_jobs` takes it."""
+ClusterName = Annotated[str | None, Parameter("--cluster", group=RESOURCES)]
+"""The cluster to work on, as `workers_of` takes it."""
 STDIN = "<standard input>"
 """What a lone dash is replaced by, since cyclopts would parse it as an option."""
 
@@ -59,3 +64,20 @@ def open_store(no_store: bool, limit: float | None) -> Store | None:
     if limit is not None and limit < 0:
         raise UsageError(f"--store-limit {limit:g}: expected a number of gigabytes, 0 or more.")
     return None if no_store else Store(default_root(), limit=None if limit is None else int(limit * 1e9))
+
+
+@contextmanager
+def workers_of(
+    jobs: int, cluster: str | None, *, reads: Sequence[str | Path] = (), store: Store | None = None
+) -> Iterator[int]:
+    """The number of workers: processes of this machine, or those of a cluster, which is joined inside.
+
+    ``reads`` are paths that workers read, ``store`` is what they write to.
+    """
+    from sonde.console import announce, count_of
+    from sonde.core.cluster import current_cluster, joined
+
+    with joined(cluster, jobs, reads=reads, writes=() if store is None else (store.root,)) as workers:
+        if (there := current_cluster()) is not None:
+            announce(f"{there.name}: {count_of(there.workers, 'worker')}")
+        yield workers

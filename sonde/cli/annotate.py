@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from sonde.cli._options import OUTPUT, STDIN, Jobs
+from sonde.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 
 order = 15
 resumes = True
@@ -15,10 +15,10 @@ resumes = True
 examples = """
 A book, with a spaCy pipeline that is installed:
   sonde annotate book.txt --with spacy:fr_core_news_sm -o book.conllu.gz
-A collection of documents, in two processes:
-  sonde annotate news.jsonl --text body --id url --with spacy:fr_core_news_sm -o news.conllu.gz --jobs 2
+Documents in JSON lines, in two processes:
+  sonde annotate news.jsonl --text body -w udpipe:french.udpipe -o n.conllu -j 2
 How well it does on a treebank:
-  sonde annotate --evaluate fr_sequoia-ud-test.conllu --with spacy:fr_core_news_sm
+  sonde annotate --evaluate fr_sequoia-ud-test.conllu -w spacy:fr_core_news_sm
 """
 
 TEXTS = Group("The texts", sort_key=10)
@@ -44,6 +44,7 @@ def annotate(
     limit: Annotated[int, Parameter(group=KEPT)] = 0,
     non_trees: Annotated[Literal["repair", "drop"], Parameter(group=KEPT)] = "repair",
     jobs: Jobs = 1,
+    cluster: ClusterName = None,
 ) -> int:
     """Annotate raw text: sentences, parts of speech, features and trees, as CoNLL-U that `sonde make` reads.
 
@@ -87,20 +88,23 @@ def annotate(
         Repair heads that are not a tree, or drop the sentence. Default: repair.
     jobs: int
         Worker processes; 0 means one per core. Default: 1.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     """
     from sonde.annotate.inputs import find_inputs
     from sonde.annotate.request import Request, parse_length
     from sonde.annotate.run import annotate_corpus, measure
     from sonde.cli._annotated import print_accuracy, print_card
+    from sonde.cli._options import workers_of
     from sonde.console import announce, count_of, progress_bar
-    from sonde.core.arguments import resolve_jobs
     from sonde.errors import UsageError
 
     if gold and not texts:
         if out is not None:
             raise UsageError(f"--out {out}: nothing is written if there are no texts. Leave it out, or name the texts.")
         announce(f"Scoring {with_} on {gold}")
-        print_accuracy(*measure(with_, gold, split=split, language=language))
+        print_accuracy(*measure(with_, gold, split=split, language=language, lines=lines))
         return 0
     if out is None:
         raise UsageError("Expected --out FILE: where the corpus is written, such as corpus.conllu.gz.")
@@ -111,9 +115,10 @@ def annotate(
         with_, inputs, text, id, lines, split, language, check_language, dedupe, parse_length(length), limit,
         non_trees, skip_bad, gold,
     )  # fmt: skip
-    workers = resolve_jobs(jobs)
-    announce(f"Annotating {count_of(len(inputs), 'file')} with {with_}; {count_of(workers, 'job')}; writing to {out}")
-    with progress_bar() as progress:
-        found = annotate_corpus(request, out, jobs=workers, progress=progress)
+    with workers_of(jobs, cluster) as workers:
+        files = count_of(len(inputs), "file")
+        announce(f"Annotating {files} with {with_}; {count_of(workers, 'job')}; writing to {out}")
+        with progress_bar() as progress:
+            found = annotate_corpus(request, out, jobs=workers, progress=progress)
     print_card(found)
     return 0 if found.card["counts"].get("sentences") else 1

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli._options import OUTPUT, STDIN, TABLES, Jobs, parse_columns
+from sonde.cli._options import OUTPUT, STDIN, TABLES, ClusterName, Jobs, parse_columns
 
 order = 30
 
@@ -28,6 +28,7 @@ def audit(
     min_severity: Annotated[Literal["error", "warning", "note"], Parameter(group=OUTPUT)] = "note",
     strict: Annotated[bool, Parameter(group=OUTPUT)] = False,
     jobs: Jobs = 0,
+    cluster: ClusterName = None,
     explain: Annotated[str | None, Parameter(group=OUTPUT)] = None,
 ) -> int:
     """Find what is wrong with probing sets, whoever made them.
@@ -67,6 +68,9 @@ def audit(
         Exit with code 1 if there is an error.
     jobs: int
         Worker processes; 0 means one per core. Default: 0.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     explain: str
         Say what this code means, and nothing else; all: every code, as a Markdown page.
     """
@@ -93,7 +97,7 @@ def audit(
         raise UsageError("Name a set to audit, or a code to explain: sonde audit --explain CODE.")
     from sonde.audit.collection import UnreadableSet, audit_collection, audit_sources
     from sonde.audit.finding import SEVERITIES
-    from sonde.core.arguments import resolve_jobs
+    from sonde.cli._options import workers_of
     from sonde.data.sources import find_sets
     from sonde.tasks import load
 
@@ -108,18 +112,19 @@ def audit(
         task=given_task.name if given_task else None,
         language=language,
     )
-    workers = resolve_jobs(jobs)
-    announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
-    for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target or group else None):
-        if isinstance(found, UnreadableSet):
-            unreadable.append(found)
-            reason = printable(f"not read: {found.name}: {found.reason}")
-            err().print(reason, style="yellow", markup=False, soft_wrap=True)
-            continue
-        audits.append(found[0])
-        sentences.append(found[1])
-        if format == "table":
-            print_audit(found[0], shown)
+    reads = [path for source in sources for path in source.paths]
+    with workers_of(jobs, cluster, reads=reads) as workers:
+        announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
+        for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target or group else None):
+            if isinstance(found, UnreadableSet):
+                unreadable.append(found)
+                reason = printable(f"not read: {found.name}: {found.reason}")
+                err().print(reason, style="yellow", markup=False, soft_wrap=True)
+                continue
+            audits.append(found[0])
+            sentences.append(found[1])
+            if format == "table":
+                print_audit(found[0], shown)
     collection_findings = audit_collection(sentences)
     if format == "json":
         sys.stdout.write(as_json(audits, collection_findings, unreadable))

@@ -44,7 +44,8 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
         from sonde.tasks import load
         from sonde.testing import examine_task
 
-        verdicts = examine_task(load(what), Corpus.read(*corpus) if corpus else Corpus.synthetic(3000))
+        tried = Corpus.read(*corpus) if corpus else Corpus.synthetic(3000).load_into_memory()  # read several times
+        verdicts = examine_task(load(what), tried)
     failed = 0
     for verdict in _with_failure(verdicts):
         failed += not verdict.passed

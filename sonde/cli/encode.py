@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from sonde.cli._options import Jobs
+from sonde.cli._options import ClusterName, Jobs
 
 if TYPE_CHECKING:
     from sonde.core.progress import Progress
+    from sonde.encoders.store import Store
 
 order = 50
 
@@ -24,6 +26,7 @@ def encode(
     half: bool = False,
     batch_size: int | None = None,
     jobs: Jobs = 0,
+    cluster: ClusterName = None,
     no_store: bool = False,
     store_limit: float | None = None,
 ) -> int:
@@ -43,23 +46,17 @@ def encode(
         Texts per batch. Default: the encoder's own.
     jobs: int
         Worker processes that read sets, and encode with static:, vec: and baseline:; 0 means one per core. Default: 0.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     no_store: bool
         Neither read nor write the store.
     store_limit: float
         The largest size of the store in gigabytes; the oldest contents are removed. Default: no limit.
     """
-    from rich.table import Table
-
-    from sonde.cli._options import open_store
-    from sonde.cli._sets import map_sets
-    from sonde.console import announce, count_of, err, print_symptoms, progress_bar
-    from sonde.console import out as console
-    from sonde.core.arguments import resolve_jobs
-    from sonde.encoders import expand_names, load
-    from sonde.encoders.diagnosis import diagnose
-    from sonde.encoders.embed import embed, texts_of_set
-    from sonde.encoders.schemes.npy import write_vectors
-    from sonde.errors import SondeError, UsageError
+    from sonde.cli._options import open_store, workers_of
+    from sonde.data.sources import find_sets
+    from sonde.errors import UsageError
     from sonde.make.request import check_writable
 
     if not paths:
@@ -69,7 +66,31 @@ def encode(
     if out is not None:
         check_writable(out)
     store = open_store(no_store, store_limit)
-    jobs = resolve_jobs(jobs)
+    reads = [path for source in find_sets(paths) for path in source.paths]
+    with workers_of(jobs, cluster, reads=reads, store=store) as workers:
+        return _encode(paths, encoder, out, half, batch_size, workers, store)
+
+
+def _encode(
+    paths: Sequence[str],
+    encoder: Sequence[str],
+    out: Path | None,
+    half: bool,
+    batch_size: int | None,
+    jobs: int,
+    store: Store | None,
+) -> int:
+    from rich.table import Table
+
+    from sonde.cli._sets import map_sets
+    from sonde.console import announce, count_of, err, print_symptoms, progress_bar
+    from sonde.console import out as console
+    from sonde.encoders import expand_names, load
+    from sonde.encoders.diagnosis import diagnose
+    from sonde.encoders.embed import embed, texts_of_set
+    from sonde.encoders.schemes.npy import write_vectors
+    from sonde.errors import SondeError
+
     unread: list[str] = []
     found_texts = list(map_sets(paths, unread, texts_of_set, jobs))
     rows = list(dict.fromkeys(text for own, _ in found_texts for text in own))
@@ -90,12 +111,13 @@ def encode(
     for name in names:
         try:
             loaded = load(name)
-            if getattr(loaded, "needs_fit", False):
+            fitted = getattr(loaded, "needs_fit", False)
+            if fitted:
                 loaded = loaded.fit(texts)  # type: ignore[attr-defined]
             with progress_bar() as progress:
                 found = embed(
                     loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs,
-                    progress=partial(_named, progress, name),
+                    progress=partial(_named, progress, name), name=None if fitted else name,
                 )  # fmt: skip
         except SondeError as e:  # the others are still to be encoded
             failed.append(name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from sonde.cli._options import OUTPUT, STDIN, Jobs
+from sonde.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 
 order = 20
 resumes = True
@@ -18,7 +20,7 @@ The sets of a suite from a treebank:
 Two tasks, in other sizes:
   sonde make corpus.conllu -t past_present -t passive --sizes 4000/500/500
 From raw text, which is annotated first; the corpus is kept in the folder of the sets:
-  sonde make book.txt --with spacy:fr_core_news_sm --suite universal2019 -o probes/
+  sonde make book.txt -w spacy:fr_core_news_sm -s universal2019 -o probes/
 To try it out, without a corpus:
   sonde make --builtin 6000 -o probes/
 """
@@ -42,6 +44,7 @@ def make(
     exclusive: Annotated[bool, Parameter(group=SETS)] = False,
     set_: Annotated[tuple[str, ...], Parameter("--set", group=SETS)] = (),
     jobs: Jobs = 1,
+    cluster: ClusterName = None,
     skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
     audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
     relax: Annotated[bool, Parameter(group=SETS)] = False,
@@ -84,11 +87,14 @@ def make(
         Sentences not to use: a file with one per line, or sets, whose original sentences are not used either. Case,
         digits and punctuation are ignored.
     exclusive: bool
-        Use a sentence in one task only.
+        Use a sentence in one set only; scarce sentences are shared out fairly among the sets.
     set_: tuple[str, ...]
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
         Worker processes; 0 means one per core. Default: 1.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     skip_bad: bool
         Skip malformed sentences; the manifest counts and lists them.
     audit: bool
@@ -119,8 +125,8 @@ def make(
         A treebank on which the annotator is scored, for the manifests.
     """
     from sonde.cli._annotated import print_annotations
+    from sonde.cli._options import workers_of
     from sonde.console import announce, count_of, err, print_sets, progress_bar
-    from sonde.core.arguments import resolve_jobs
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import MANIFEST_FILE, Dataset
     from sonde.errors import UsageError
@@ -137,7 +143,6 @@ def make(
              "--tokenise": tokenise}  # fmt: skip
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
-    workers = resolve_jobs(jobs)
     typed = tuple("-" if c == STDIN else c for c in corpus)
     raw = {"--text": text, "--id": id, "--lines": lines, "--gold": gold}
     if with_ is None:
@@ -153,48 +158,52 @@ def make(
             select_tasks(
                 suite, task, sizes=sizes, length=length, settings=set_
             )  # what is wrong is said before the work
-        typed, trees = annotate_first(
-            typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
-            skip_bad=skip_bad, gold=gold,
-        )  # fmt: skip
+        with workers_of(jobs, cluster) as workers:
+            typed, trees = annotate_first(
+                typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
+                skip_bad=skip_bad, gold=gold,
+            )  # fmt: skip
         format = None
     source = (
         Corpus.synthetic(builtin, language=language or "en")
         if builtin
         else Corpus.read(*typed, name=name, language=language, format=format, trees=trees, tokenise=tokenise)
     )
-    requests = select_tasks(
-        suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
-    )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
     source_name = f"{builtin:,} built-in sentences" if builtin else source.name
-    announce(
-        f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
-        f"{count_of(workers, 'job')}; writing to {out}/"
-    )
     made: list[Any] = []
     skipped: list[Any] = []
-    with progress_bar() as progress:
-        for found in make_sets(
-            source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
-            skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
-        ):  # fmt: skip
-            if isinstance(found, Dataset):
-                found.save(out / found.name)
-                made.append(found.manifest)
-            else:
-                # that of an earlier run would pass for this one's
-                (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
-                skipped.append(found)
+    with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
+        requests = select_tasks(
+            suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
+        )
+        announce(
+            f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
+            f"{count_of(workers, 'job')}; writing to {out}/"
+        )
+        with progress_bar() as progress:
+            for found in make_sets(
+                source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
+                skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
+            ):  # fmt: skip
+                if isinstance(found, Dataset):
+                    found.save(out / found.name)
+                    made.append(found.manifest)
+                else:
+                    # that of an earlier run would pass for this one's
+                    (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
+                    skipped.append(found)
     if made:
         print_sets(made)
         print_annotations(made)
         facts = made[0]["corpus"]
         source_of = f"{facts['sentences']:,} {'synthetic ' * facts['synthetic']}sentences of {facts['name']}"
         err().print(f"\n{len(made)} set{'s' * (len(made) > 1)} from {source_of}, written to {out}/", markup=False)
-        if facts["skipped"]["sentences"]:
-            err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
+        if bad := facts["skipped"]["sentences"]:
+            err().print(f"{count_of(bad, 'malformed sentence')} skipped; the manifests list them.")
+        for incomplete in facts["skipped"]["incomplete files"]:
+            err().print(f"not read to its end: {incomplete}", style="yellow", markup=False, soft_wrap=True)
         short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["requested"].values()) * 0.99]
         exhausted = not any(m["stages"]["cells cut to their limit"] for m in short)
         if short:
@@ -211,3 +220,17 @@ def make(
     # a suite of all that the corpus supports has no task that must be made
     skipped = [found for found in skipped if found.kind != "too few" or found.name.partition("/")[0] in SUITES]
     return 0 if not skipped and made else 2 if made or any(found.kind == "failed" for found in skipped) else 1
+
+
+@contextmanager
+def _naming_skip_bad(given: bool) -> Iterator[None]:
+    """Add the way out to the error about a malformed corpus."""
+    from sonde.errors import CorpusError, DataError
+
+    try:
+        yield
+    except CorpusError as e:
+        if given:
+            raise
+        rest = "uses what can be read of the file" if e.ends_file else "leaves out what is malformed, and counts it"
+        raise DataError(f"{e}. --skip-bad {rest}.") from e

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from sonde.cli._options import OUTPUT, RESOURCES, TABLES, Jobs
+from sonde.cli._options import OUTPUT, RESOURCES, TABLES, ClusterName, Jobs
 
 if TYPE_CHECKING:
     from sonde.data.sources import Source
@@ -55,6 +55,7 @@ def run(
     measures: Annotated[tuple[str, ...], Parameter(group=MORE)] = (),
     measure_rows: Annotated[int | None, Parameter(group=MORE)] = None,
     jobs: Jobs = 0,
+    cluster: ClusterName = None,
     batch_size: Annotated[int | None, Parameter(group=RESOURCES)] = None,
     device: Annotated[str | None, Parameter(group=RESOURCES)] = None,
     half: Annotated[bool, Parameter(group=RESOURCES)] = False,
@@ -87,6 +88,10 @@ def run(
     jobs: int
         Probes to fit in parallel, and worker processes that encode with static:, vec: and baseline:; 0 means one per
         core. Default: 0.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Encoders are loaded by
+        its workers, and vectors exchanged through the store, which the nodes must share. Results are those of --jobs 1.
     resample: int
         Retrain each probe this many times on parts of the training rows, so that intervals and tests are about the
         encoder and not only about the probe: 0, 10, 20, … Default: 20 for linear probes, 10 for networks.
@@ -128,10 +133,9 @@ def run(
     measure_rows: int
         Training rows that capacity, erasure, inlp and mix use at most. Default: 10000.
     """
-    from sonde.cli._options import STDIN, open_store, parse_columns
+    from sonde.cli._options import STDIN, open_store, parse_columns, workers_of
     from sonde.cli._warnings import printed_warnings
     from sonde.console import announce, count_of, err, print_symptoms, printable, progress_bar
-    from sonde.core.arguments import resolve_jobs
     from sonde.data.sources import filter_by_suite, find_sets
     from sonde.encoders import check_name, expand_names
     from sonde.errors import UsageError
@@ -159,25 +163,25 @@ def run(
     for each in probe:
         parse(each)
     select_variants(controls, measures, measure_rows)
-    workers = resolve_jobs(jobs)
     names = expand_names(split_aliases(encoder)[0])
     for name in names:
         check_name(name)
     begun = (out / "results.jsonl").exists()  # sonde.run has the name, but takes a second to import
-    announce(
-        f"Probing {count_of(len(names), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probe)}"
-        f"{f', {seeds} seeds' if seeds > 1 else ''}{_extra(controls, 'control')}{_extra(measures, 'measure')}, along "
-        f"with baselines; {count_of(workers, 'job')}; {'resuming in' if begun else 'writing to'} {out}/"
-    )
-    with printed_warnings(), progress_bar() as progress:
-        found = evaluate(
-            encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
-            store=open_store(no_store, store_limit), half=half, batch_size=batch_size, device=device,
-            jobs=workers,
-            resample=resample, controls=controls, measures=measures, measure_rows=measure_rows,
-            progress=progress,
-            command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
-        )  # fmt: skip
+    store = open_store(no_store, store_limit)
+    reads = [path for source in sources for path in source.paths]
+    with workers_of(jobs, cluster, reads=reads, store=store) as workers:
+        announce(
+            f"Probing {count_of(len(names), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probe)}"
+            f"{f', {seeds} seeds' if seeds > 1 else ''}{_extra(controls, 'control')}{_extra(measures, 'measure')}, "
+            f"along with baselines; {count_of(workers, 'job')}; {'resuming in' if begun else 'writing to'} {out}/"
+        )
+        with printed_warnings(), progress_bar() as progress:
+            found = evaluate(
+                encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit, store=store,
+                half=half, batch_size=batch_size, device=device, jobs=workers, resample=resample, controls=controls,
+                measures=measures, measure_rows=measure_rows, progress=progress,
+                command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
+            )  # fmt: skip
     print_table(summarise(found))
     for diagnosis in read_diagnoses(found):
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])

@@ -7,16 +7,21 @@ import signal
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import repeat
 from os import _exit  # the real one, whatever third-party code runs: see sonde/core/third_party.py
 from typing import Any, TypeVar
 
+from sonde.core.cluster import call_on_worker, current_cluster
 from sonde.errors import RunError
 
 T = TypeVar("T")
 
+MERGED_AT_A_TIME = 8
+"""Results that are merged by one call."""
 POLL_SECONDS = 0.2
 """Seconds between two checks of a worker for its parent."""
 
@@ -42,6 +47,38 @@ def map_largest_first(
             due += 1
 
 
+def merge_in_workers(
+    call: Callable[..., T],
+    calls: Iterable[tuple[Any, ...]],
+    merge: Callable[..., T],
+    jobs: int,
+    on_done: Callable[[int], None],
+) -> list[T]:
+    """The results of calls, merged in worker processes, a few at a time, until only a few are left.
+
+    ``merge`` must not depend on the order of its arguments, or on which of them were merged before. ``on_done`` is
+    called with the number of calls that are done.
+    """
+    waiting: deque[T] = deque()
+
+    def work() -> Iterator[tuple[Any, ...]]:
+        for arguments in calls:
+            while len(waiting) >= MERGED_AT_A_TIME:  # they came since the last call was sent
+                yield 0, merge, *(waiting.popleft() for _ in range(MERGED_AT_A_TIME))
+            yield 1, call, *arguments
+
+    done = 0
+    for was_call, result in map_in_workers(_numbered, work(), jobs, in_order=False):
+        waiting.append(result)
+        done += was_call
+        on_done(done)
+    left = list(waiting)
+    while len(left) > MERGED_AT_A_TIME:
+        groups = [tuple(left[a : a + MERGED_AT_A_TIME]) for a in range(0, len(left), MERGED_AT_A_TIME)]
+        left = list(map_in_workers(merge, groups, jobs, in_order=False))
+    return left
+
+
 def _numbered(number: int, call: Callable[..., T], *arguments: Any) -> tuple[int, T]:
     return number, call(*arguments)
 
@@ -51,10 +88,13 @@ def map_in_workers(
 ) -> Iterator[T]:
     """The results of calls made in ``jobs`` worker processes, in order or as they are completed.
 
-    The processes are joblib's, so that ``joblib.parallel_config`` can replace them by another backend, such as Ray or
-    Dask.
+    The processes are joblib's; inside ``sonde.core.cluster.joined`` they are the workers of a cluster.
     """
     from joblib import Parallel, delayed
+
+    if current_cluster() is not None:
+        calls = zip(repeat(_directory()), repeat(call), calls)
+        call = call_on_worker
 
     # a worker that has grown is replaced by a new one, and its work is not lost
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
@@ -64,7 +104,7 @@ def map_in_workers(
     results: Any = None
     try:
         with _without_interrupts():  # at whose end a signal that came meanwhile stops this
-            results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(
+            results = Parallel(n_jobs=jobs, return_as=kind, **_options())(
                 delayed(call)(*arguments) for arguments in calls
             )
         yield from results
@@ -89,10 +129,12 @@ def _silent_about_pools(before: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return hook
 
 
-def _guarded() -> dict[str, Any]:
+def _options() -> dict[str, Any]:
     """Options that make workers on this machine watch their parent; those of a cluster are not ours to stop."""
     from joblib.parallel import get_active_backend
 
+    if current_cluster() is not None:
+        return {"batch_size": 1}
     backend, _ = get_active_backend()
     ours = type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend")
     return {"initializer": _begin, "initargs": (os.getpid(), _directory())} if ours else {}

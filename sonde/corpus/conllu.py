@@ -114,7 +114,8 @@ def _blocks(
                     yield line, block
                 line += block.count(b"\n") + 2
             if len(rest) > _MAX_BLOCK_BYTES:
-                raise CorpusError(path, line, f"{len(rest) >> 20} MiB without an empty line", "CoNLL-U sentences")
+                got = f"{len(rest) >> 20} MiB without an empty line"
+                raise CorpusError(path, line, got, "CoNLL-U sentences", ends_file=True)
     except CorpusError as error:  # nothing can be read after this point; what was read so far is kept
         if on_error is None:
             raise

@@ -6,18 +6,16 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sonde.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
-from sonde.core.files import COMPRESSED
 from sonde.core.memory import gc_paused
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
 from sonde.corpus.digest import digest_of
-from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, stem
+from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, file_size, stem
 from sonde.corpus.plain import read_plain
-from sonde.corpus.provenance import read_provenances
+from sonde.corpus.provenance import stated_language
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.stdin import spool_stdin
 from sonde.corpus.tokenisers import tokeniser
@@ -34,8 +32,6 @@ READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
 
 SMALL_SENTENCES = 20_000
 SMALL_BYTES = 1 << 26
-COMPRESSION_RATIO = 6
-"""A compressed treebank is about this many times smaller."""
 
 OnError = Callable[[CorpusError], None]
 
@@ -117,8 +113,7 @@ class Corpus:
         *paths
             Files, globs and directories; ``-`` is standard input.
         name, language
-            By default taken from file names in the style of UD: ``fr_sequoia-ud-train.conllu`` is French; the
-            language of a corpus that ``sonde annotate`` wrote is that of its annotator.
+            By default from file names in the style of UD, ``fr_sequoia-ud-train.conllu``, or from the annotator.
         format
             ``conllu``, ``brackets`` or ``text``; by default inferred from suffix and content.
         trees
@@ -152,9 +147,7 @@ class Corpus:
         languages = {m[2] for m in guesses}
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
-        if language is None and (known := read_provenances(files)):
-            stated = {one.get("language") for one in known}
-            language = stated.pop() if len(stated) == 1 else None
+        language = language or stated_language(files)
         brackets = expand(typed_trees) if (typed_trees := as_strings(trees, "a path")) else ()
         if tokenise:
             tokeniser(tokenise)  # it may not be installed
@@ -214,9 +207,7 @@ class Corpus:
         """Whether the sentences easily fit into memory: some ten thousand of them."""
         if self.builtin:
             return self.builtin <= SMALL_SENTENCES
-        files = (*self.files, *self.trees)
-        sizes = (Path(f).stat().st_size * (COMPRESSION_RATIO if f.endswith(COMPRESSED) else 1) for f in files)
-        return self.loaded is not None or sum(sizes) <= SMALL_BYTES
+        return self.loaded is not None or sum(map(file_size, (*self.files, *self.trees))) <= SMALL_BYTES
 
     def load_into_memory(self, on_error: OnError | None = None) -> Corpus:
         """The same sentences, read once and kept in memory."""
@@ -282,7 +273,7 @@ class Corpus:
                 yield from READERS[format](file, shard=(shard - number) % of, of=of, on_error=on_error, **own)
 
     def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
-        index = index_trees(self.trees)
+        index = index_trees(self.trees, on_error if shard == 0 or on_error is None else lambda _: None)
         first = None
         some = False
         for sentence in self._unjoined(shard, of, on_error):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sonde.core.files import nearest, open_text, plain_name
+from sonde.core.files import COMPRESSED, nearest, open_text, plain_name
 from sonde.errors import UsageError
 
 SUFFIXES = {
@@ -30,6 +30,9 @@ UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^
 
 _NOT_A_CORPUS = frozenset({"readme.txt", "license.txt", "licence.txt", "copying.txt", "changelog.txt", "stats.txt"})
 _SNIFFED_CHARACTERS = 1 << 16
+
+COMPRESSION_RATIO = 6
+"""A compressed treebank is about this many times smaller."""
 
 
 def expand(paths: Sequence[str]) -> tuple[str, ...]:
@@ -118,3 +121,8 @@ def corpus_name(typed: Sequence[str]) -> str:
     found = dict.fromkeys(m[1] if (m := UD_NAME.fullmatch(stem(path))) else stem(path) for path in typed)
     names = list(found)
     return "+".join(names) if len(names) <= 4 else f"{names[0]}+{len(names) - 1}"
+
+
+def file_size(path: str) -> int:
+    """The size of a file in bytes; of a compressed one, roughly that of its content."""
+    return Path(path).stat().st_size * (COMPRESSION_RATIO if path.endswith(COMPRESSED) else 1)

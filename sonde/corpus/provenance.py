@@ -62,3 +62,9 @@ def describe_provenance(found: Mapping[str, Any]) -> str:
     details = ", ".join(part for part in (model, software, licence, scheme) if part)
     accuracy = f": {found['accuracy']}" if found.get("accuracy") else ""
     return f"{found[ANNOTATOR]}{f' ({details})' if details else ''}{accuracy}"
+
+
+def stated_language(files: Iterable[str]) -> str | None:
+    """The language of the annotator of all files that name one, if it is the same."""
+    stated = {one.get("language") for one in read_provenances(files)}
+    return stated.pop() if len(stated) == 1 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -52,7 +54,7 @@ def generated(n: int, seed: int, shard: int, of: int, folder: str = "", language
 
 def _written(path: Path, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """Yield the sentences, and write them to a file; on a full disk there is none, and they are generated again."""
-    part = path.with_suffix(".part")
+    part = path.with_name(f"{path.name}-{os.getpid():x}-{secrets.token_hex(4)}.part")  # another may do the same
     rest = iter(sentences)
     try:
         with part.open("wb") as file:

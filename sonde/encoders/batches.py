@@ -14,6 +14,7 @@ from sonde.core.third_party import third_party_code
 from sonde.core.workers import map_in_workers
 from sonde.encoders.call import call_encoder, preview, round_to_half
 from sonde.encoders.encoder import EncoderInfo
+from sonde.encoders.remote import SharedStore
 from sonde.errors import EncoderError, SondeError, describe_error
 
 COST_CHUNK = 4096
@@ -67,8 +68,12 @@ def encode_batches(
     *,
     half: bool,
     jobs: int,
-) -> Iterator[tuple[list[int], Array, float]]:
-    """Places of texts and their vectors (layers, n, d), with the seconds that were spent on them or waited for them."""
+    store: SharedStore | None = None,
+) -> Iterator[tuple[list[int], Array | None, float]]:
+    """Places of texts and their vectors (layers, n, d), with the seconds that were spent on them or waited for them.
+
+    With a store, worker processes write vectors to it, a call at a time, and there is None in their place.
+    """
     if jobs == 1:
         for places in batches:
             started = time.perf_counter()
@@ -77,9 +82,9 @@ def encode_batches(
         return
     started = time.perf_counter()
     calls = list(_calls(list(batches), jobs, call_encoder(encoder, texts[:1], layers).nbytes))
-    arguments = ((encoder, [[texts[i] for i in places] for places in call], layers, half) for call in calls)
-    for call, vectors in zip(calls, map_in_workers(_encode_all, arguments, jobs), strict=True):
-        yield [i for places in call for i in places], vectors, time.perf_counter() - started
+    arguments = ((encoder, [[texts[i] for i in places] for places in call], layers, half, store) for call in calls)
+    for call, made in zip(calls, map_in_workers(_encode_all, arguments, jobs), strict=True):
+        yield [i for places in call for i in places], made, time.perf_counter() - started
         started = time.perf_counter()
 
 
@@ -96,9 +101,14 @@ def _calls(batches: Sequence[list[int]], jobs: int, text_bytes: int) -> Iterator
         yield call
 
 
-def _encode_all(encoder: Encoder, batches: Sequence[list[str]], layers: Sequence[str], half: bool) -> Array:
-    """The vectors of several batches, as a worker encodes them."""
-    return np.concatenate([_encode(encoder, texts, layers, half) for texts in batches], axis=1)
+def _encode_all(
+    encoder: Encoder, batches: Sequence[list[str]], layers: Sequence[str], half: bool, store: SharedStore | None
+) -> Array | None:
+    """The vectors of several batches, as a worker encodes them; None if they are in the store."""
+    vectors = np.concatenate([_encode(encoder, texts, layers, half) for texts in batches], axis=1)
+    if store is not None and store.write([text for texts in batches for text in texts], vectors):
+        return None
+    return vectors
 
 
 def _encode(encoder: Encoder, texts: list[str], layers: Sequence[str], half: bool) -> Array:

@@ -12,13 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.core.arguments import as_texts, check_integer
+from sonde.core.cluster import current_cluster
 from sonde.core.progress import Progress
 from sonde.core.third_party import third_party_code
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.encoders.batches import MIN_WORKER_TEXTS, cut_batches, encode_batches
-from sonde.encoders.encoder import encoder_info
+from sonde.encoders.encoder import EncoderInfo, encoder_info
 from sonde.encoders.identity import Identity
+from sonde.encoders.remote import NamedEncoder, SharedStore
+from sonde.encoders.scheme import sends_texts
 from sonde.encoders.store import Store
 from sonde.encoders.table import VectorTable, default_spill
 from sonde.errors import UsageError
@@ -120,6 +123,7 @@ def embed(
     jobs: int = 1,
     sparse: bool = False,
     progress: Progress | None = None,
+    name: str | None = None,
 ) -> Embeddings:
     """Encode texts, each distinct one once, or take their vectors from the store.
 
@@ -145,9 +149,11 @@ def embed(
         Worker processes in which to encode many texts, for an encoder whose attribute ``parallel`` allows it, as those
         of ``static:``, ``vec:`` and ``baseline:`` do; the vectors do not depend on it.
     sparse : bool
-        Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, such as baseline:hash.
+        Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, as baseline:hash has.
     progress : callable, optional
         Called with ``"encode"``, the number of texts that are done, and the number of all.
+    name : str, optional
+        What ``load_encoder`` loads this encoder by, so that workers of a cluster can do so themselves.
 
     Returns
     -------
@@ -201,23 +207,46 @@ def embed(
     seconds, done = 0.0, len(first) - len(missing)
     if progress:
         progress("encode", done, len(first))
+    shared: SharedStore | None = None
+    if current_cluster() is not None:
+        encoder, workers = _for_workers(encoder, info, name, jobs)
+        if table.store is not None and table.store.limit is None:
+            shared = SharedStore(table.store.root, tuple(table.identities))
+    else:
+        workers = jobs if info.parallel and len(missing) >= MIN_WORKER_TEXTS else 1
+    elsewhere: list[int] = []
     try:
         batches = cut_batches(info, texts, missing, batch_size or info.batch_size)
-        workers = jobs if info.parallel and len(missing) >= MIN_WORKER_TEXTS else 1
-        for places, vectors, spent in encode_batches(encoder, texts, batches, layers, half=half, jobs=workers):
+        for places, vectors, spent in encode_batches(
+            encoder, texts, batches, layers, half=half, jobs=workers, store=shared
+        ):
             seconds += spent
+            done += len(places)
+            if progress:
+                progress("encode", done, len(first))
+            if vectors is None:
+                elsewhere += places
+                continue
             if not layers and vectors.shape[0] > 1 and not table.filled.any() and table.store is None:
                 layers = tuple(map(str, range(vectors.shape[0])))
                 table = VectorTable(texts, len(layers), spill)
             table.put(places, vectors)
-            done += len(places)
-            if progress:
-                progress("encode", done, len(first))
     finally:
         table.flush()
+    table.read_new(elsewhere)
     table.copy_duplicates([first[text] for text in texts])
     vectors = table.vectors if layers else table.vectors[0]
     return Embeddings(tuple(texts), vectors, identity, layers, len(missing), seconds)
+
+
+def _for_workers(encoder: Any, info: EncoderInfo, name: str | None, jobs: int) -> tuple[Any, int]:
+    """An encoder as workers of a cluster are sent it, and their number; 1 if it has to stay here.
+
+    One that is slow on a processor is loaded there. One that calls a server is not: its key may be here only.
+    """
+    if info.parallel:
+        return encoder, jobs
+    return (NamedEncoder(name, info.identity), jobs) if name and not sends_texts(name) else (encoder, 1)
 
 
 def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: Progress | None) -> Embeddings:
@@ -237,20 +266,22 @@ def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: P
     return Embeddings(tuple(texts), vectors, identity, (), len(set(texts)), time.perf_counter() - started)
 
 
-def collect_texts(datasets: Dataset | Iterable[Dataset]) -> list[str]:
-    """The distinct texts of sets, in order, with any further inputs that are given to the encoder."""
+def collect_texts(datasets: Dataset | Iterable[Dataset], split: str | None = None) -> list[str]:
+    """The distinct texts of sets, or of one split of them, with any further inputs that are given to the encoder."""
     found: dict[str, None] = {}
     for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
-        found |= dict.fromkeys(texts_of_set(dataset)[1])
+        found |= dict.fromkeys(texts_of_set(dataset, split)[1])
     return list(found)
 
 
-def texts_of_set(dataset: Dataset) -> tuple[list[str], list[str]]:
+def texts_of_set(dataset: Dataset, split: str | None = None) -> tuple[list[str], list[str]]:
     """The distinct texts of the rows of a set, and the same with any further inputs that are given to the encoder."""
     inputs = expectations_for(dataset).inputs
     own: dict[str, None] = {}
     every: dict[str, None] = {}
-    for _, row in dataset:
+    for part, row in dataset:
+        if split not in (None, part):
+            continue
         own[row.text] = every[row.text] = None
         if inputs:
             every |= dict.fromkeys(value for name, value in row.extra if name in inputs)

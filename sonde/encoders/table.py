@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sonde.core.cache import cache_folder
 from sonde.encoders.call import preview
 from sonde.encoders.identity import Identity
+from sonde.encoders.remote import patiently
 from sonde.encoders.store import Store
 from sonde.errors import EncoderError, ShapeError
 
@@ -76,6 +77,17 @@ class VectorTable:
             present = np.logical_and.reduce([mask for mask, _ in found])
             if present.any() and all(vectors.shape[1] == dimension for _, vectors in found):
                 self._fill(np.array(some)[present], np.stack([vectors[present] for _, vectors in found]))
+
+    def read_new(self, places: Sequence[int]) -> None:
+        """Fill the places whose vectors other machines have just written to the store."""
+        for _ in patiently():
+            if not (left := [i for i in places if not self.filled[i]]):
+                return
+            self.read_stored(left)
+        raise EncoderError(
+            f"{len(left)} vectors that workers have written to {self.store and self.store.root} are not there, or are "
+            "damaged. Run the same command again: it encodes what is missing."
+        )
 
     def put(self, places: Sequence[int], vectors: Array) -> None:
         """Copy the vectors of a batch, since the encoder may reuse its array; they are stored now or later."""

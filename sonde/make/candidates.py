@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
         try:
             return msgspec.msgpack.decode(self.content, type=Example)
         except msgspec.ValidationError:  # a task's own values
-            return Example(*_tuples(msgspec.msgpack.decode(self.content)))
+            return Example(*as_tuples(msgspec.msgpack.decode(self.content)))
 
     def packed(self) -> Candidate:
         """The candidate with its example in serialised form, where that is possible."""
@@ -58,8 +58,9 @@ class Candidate(NamedTuple):
             return self
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+def as_tuples(value: Any) -> Any:
+    """A decoded value with tuples in place of lists, at all levels."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
 
 
 Cells = Mapping[Cell, Sequence[Candidate]]
@@ -79,7 +80,7 @@ class Pool:
     packs: bool = False
     """Whether examples are serialised: a corpus in memory holds their sentences anyway, and another one does not."""
     highest: dict[Cell, int] = field(default_factory=dict)
-    """The highest priority in each full cell: a candidate above it need not be added."""
+    """The highest priority in each full cell: a candidate above it need not be added, and some may have been cut."""
 
     def add(self, cell: Cell, candidate: Candidate) -> None:
         """Add one candidate; the cell is cut back once it has grown to a quarter more than its limit."""
@@ -104,8 +105,20 @@ class Pool:
     def cut(self) -> Pool:
         """Cut every cell to its limit."""
         for cell, items in self.cells.items():
-            self.cells[cell] = lowest(items, self.limit)
+            kept = self.cells[cell] = lowest(items, self.limit)
+            if len(kept) == self.limit and any(c.priority > kept[-1].priority for c in items):
+                self.highest[cell] = kept[-1].priority
         return self
+
+    def needs_up_to(self, cell: Cell) -> float:
+        """The priority up to which a shard of the corpus may have candidates that belong here."""
+        items = self.cells.get(cell, [])
+        return items[-1].priority if len(items) == self.limit else float("inf")
+
+    def above(self, priorities: Mapping[Cell, int]) -> Pool:
+        """The candidates of these cells above a priority each, and nothing else."""
+        there = [(cell, self.cells.get(cell, ()), limit) for cell, limit in priorities.items()]
+        return Pool(self.limit, {cell: [c for c in items if c.priority > limit] for cell, items, limit in there})
 
 
 def lowest(items: Iterable[Candidate], limit: int) -> list[Candidate]:
@@ -130,16 +143,18 @@ def tie_break_key(candidate: Candidate) -> tuple[object, ...]:
 
 def pack_pools(pools: Sequence[Pool]) -> bytes:
     """Pools as bytes, to be sent between processes; several times faster than pickling them."""
-    return msgspec.msgpack.encode([(list(p.cells.items()), p.proposed, p.rejected, p.failed) for p in pools])
+    return msgspec.msgpack.encode(
+        [(list(p.cells.items()), p.proposed, p.rejected, p.failed, list(p.highest.items())) for p in pools]
+    )
 
 
 def unpack_pools(data: bytes) -> list[Pool]:
     """The pools that a worker packed, without their limits."""
     parts = msgspec.msgpack.decode(data, type=_Packed)
     return [
-        Pool(0, dict(cells), Counter(proposed), Counter(rejected), failed)
-        for cells, proposed, rejected, failed in parts
+        Pool(0, dict(cells), Counter(proposed), Counter(rejected), failed, highest=dict(highest))
+        for cells, proposed, rejected, failed, highest in parts
     ]
 
 
-_Packed = list[tuple[list[tuple[Cell, list[Candidate]]], dict[str, int], dict[str, int], str]]
+_Packed = list[tuple[list[tuple[Cell, list[Candidate]]], dict[str, int], dict[str, int], str, list[tuple[Cell, int]]]]

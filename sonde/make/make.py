@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from sonde.core.arguments import StringsOrPaths
+from sonde.core.cluster import current_cluster
 from sonde.core.progress import Progress
 from sonde.corpus.corpus import Corpus
+from sonde.corpus.shards import shard_count
 from sonde.data.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
-from sonde.make.candidates import Pool
 from sonde.make.exclusion import ExcludedSentences
-from sonde.make.finish import finish_all, finish_safely
+from sonde.make.finish import finish_all, finish_exclusively
 from sonde.make.job import Job, SkippedTask, empty_pool, prepare_job
 from sonde.make.manifest import corpus_facts
-from sonde.make.passes import ReadLog, count, no_progress, propose
+from sonde.make.one_shard import ReadLog
+from sonde.make.passes import count, no_progress, propose
 from sonde.make.relax import relaxed
 from sonde.task import Policy, Task
 
@@ -55,11 +56,12 @@ def make_sets(
     jobs
         Worker processes; 1 works in this process.
     shards
-        Into how many parts the corpus is read; one per worker by default.
+        Into how many parts the corpus is read; by default one per worker, or four on a cluster.
     exclude
         Sentences to exclude, together with those they were made from.
     exclusive
-        Use a sentence in one task only.
+        Use a sentence in one set only; where they are scarce, they are shared out so that the smallest set has as
+        many rows as possible.
     skip_bad
         Skip malformed sentences and list them in the manifest, instead of raising `CorpusError`.
     audit
@@ -107,12 +109,14 @@ def make_sets(
         return
     progress = progress or no_progress
     early = ReadLog()
+    shards = shards or shard_count(corpus, jobs, current_cluster() is not None)
     with corpus.read_twice(jobs == 1, early.record if skip_bad else None) as source:
         sentences = len(source.loaded) if source.loaded is not None else source.builtin or None
-        counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards or jobs, sentences)
+        counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards, sentences)
         log.add(early)
         if not counts.sentences:
-            raise TooFewError(f"The corpus {corpus.name} has no sentences.")
+            bad = f" that could be read: {log.first_error}" if log.first_error else ""
+            raise TooFewError(f"The corpus {corpus.name} has no sentence{bad or 's'}.")
         ready: list[Job] = []
         for suite, task, policy in requests:
             job = prepare_job(suite, task, policy, counts, seed, corpus.language)
@@ -124,10 +128,10 @@ def make_sets(
         counts.drop_tables()
         pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
         excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
-        propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
+        propose(source, ready, pools, jobs, excluded, progress, shards, counts.sentences)
     del source  # it may hold a small corpus in memory
     if exclusive:
-        yield from _finish_exclusively(ready, pools, corpus, facts, audit)
+        yield from finish_exclusively(ready, pools, corpus, facts, audit)
     else:
         yield from finish_all(ready, pools, corpus, facts, audit, jobs)
 
@@ -152,16 +156,6 @@ def _make_relaxed(
             else:
                 yield found
         waiting = wider
-
-
-def _finish_exclusively(
-    ready: Sequence[Job], pools: list[Pool], corpus: Corpus, facts: Mapping[str, Any], audit: bool
-) -> Iterator[Dataset | SkippedTask]:
-    """Finish the sets one after the other, the scarcest first, or they would find their few sentences taken."""
-    used: set[int] = set()
-    for i in sorted(range(len(ready)), key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name)):
-        yield finish_safely(ready[i], pools[i], corpus, facts, used, audit)
-        pools[i] = Pool(1)
 
 
 def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:

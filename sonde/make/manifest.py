@@ -17,7 +17,7 @@ from sonde.corpus.provenance import read_provenances
 from sonde.data.dataset import Dataset
 from sonde.make.candidates import Candidate, Cells, Pool
 from sonde.make.job import Job
-from sonde.make.passes import ReadLog
+from sonde.make.one_shard import ReadLog
 from sonde.make.split import Selection
 from sonde.task import SPLITS, Counts, Example, Policy, effective_fields
 
@@ -66,7 +66,7 @@ def build_manifest(
         },
         "stages": {
             "proposed": dict(sorted(pool.proposed.items())),
-            "rejected": dict(pool.rejected.most_common()),
+            "rejected": dict(sorted(pool.rejected.items(), key=lambda each: (-each[1], each[0]))),
             "kept in the pool": dict(sorted(_per_class(cells).items())),
             "near-duplicates of these": sum(c.times - 1 for items in cells.values() for c in items),
             "cells cut to their limit": sum(len(items) == pool.limit for items in pool.cells.values()),
@@ -92,7 +92,7 @@ def corpus_facts(corpus: Corpus, counts: Counts, log: ReadLog) -> dict[str, Any]
         "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
         **({"annotation": annotation} if (annotation := read_provenances(corpus.files)) else {}),
-        "skipped": {"sentences": log.malformed, "listed": log.messages},
+        "skipped": {"sentences": log.malformed, "listed": log.messages, "incomplete files": log.incomplete},
     }
 
 

@@ -5,71 +5,32 @@ The count tables grow as a vocabulary does; the table of bigrams, which would gr
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sonde.core.hashing import mix
 from sonde.core.memory import gc_paused
 from sonde.core.progress import Progress
-from sonde.core.third_party import isolated
-from sonde.core.workers import map_in_workers
+from sonde.core.workers import map_in_workers, merge_in_workers
 from sonde.corpus.corpus import Corpus
-from sonde.corpus.digest import digest_of
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import tags
-from sonde.errors import CorpusError, describe_error
-from sonde.make.candidates import Candidate, Pool, pack_pools, unpack_pools
-from sonde.make.filters import (
-    COLUMN_BITS,
-    EXCLUDED_REASON,
-    LENGTH_REASON,
-    column_bits,
-    columns,
-    rejection_reason,
-    strata_of,
-    takes,
-)
+from sonde.corpus.shards import cut
+from sonde.make.candidates import Cell, Pool, unpack_pools
 from sonde.make.job import Job
-from sonde.task import Context, Counts, Example, Proposal, Task
-from sonde.task.third_party import failure_location
+from sonde.make.one_shard import ReadLog, count_packed, count_shard, merge_packed, propose_packed, propose_shard
+from sonde.make.packed_counts import unpack_counts
+from sonde.task import Counts, Task
 
 if TYPE_CHECKING:
     from sonde.make.exclusion import ExcludedSentences
 
-MAX_LISTED_ERRORS = 100
-"""How many skipped sentences are listed in full; all are counted."""
-TICK = 1000
+SHARE_SLACK, SHARE_MARGIN = 4, 64
+"""How many times its share of the candidates a shard is asked for, and how many more."""
 
 T = TypeVar("T")
-Tick = Callable[[int], None]
-"""Called now and then with the number of sentences read."""
 
 
 def no_progress(stage: str, done: int, of: int | None) -> None:
     """Show no progress."""
-
-
-@dataclass(slots=True)
-class ReadLog:
-    """What a pass learns about the corpus besides counts: its digest and what could not be read."""
-
-    digest: int = 0
-    malformed: int = 0
-    messages: list[str] = field(default_factory=list)
-
-    def record(self, error: CorpusError) -> None:
-        """Record one unreadable sentence."""
-        self.malformed += 1
-        self.messages.append(str(error))
-
-    def add(self, other: ReadLog) -> None:
-        """Add the log of another shard; an error that ends a file is seen by every shard and counts once."""
-        self.digest = (self.digest + other.digest) % (1 << 128)
-        self.malformed += other.malformed - len(set(self.messages) & set(other.messages))
-        self.messages = sorted({*self.messages, *other.messages})[:MAX_LISTED_ERRORS]
 
 
 def count(
@@ -81,10 +42,18 @@ def count(
     shards: int = 1,
     sentences: int | None = None,
 ) -> tuple[Counts, ReadLog]:
-    """The first pass: count in every shard and add up."""
+    """The first pass: count in every shard and add up; workers do that, too."""
     counts, log = Counts(), ReadLog()
-    calls = [(corpus, shard, shards, tasks, skip_bad) for shard in range(shards)]
-    for part, part_log in _fan_out(count_shard, calls, jobs, "count", progress, sentences):
+    calls = [(shard, tasks, skip_bad) for shard in cut(corpus, shards)]
+    if jobs == 1:
+        found: Iterable[tuple[Counts, ReadLog]] = _here(count_shard, calls, "count", progress, sentences)
+    else:
+        progress("count", 0, len(calls))
+        packed = merge_in_workers(
+            count_packed, calls, merge_packed, jobs, lambda done: progress("count", done, len(calls))
+        )
+        found = ((unpack_counts(part), part_log) for part, part_log in packed)
+    for part, part_log in found:
         counts.add(part)
         log.add(part_log)
     return counts, log
@@ -101,178 +70,56 @@ def propose(
     shards: int = 1,
     sentences: int | None = None,
 ) -> None:
-    """The second pass: fill a pool per job in every shard and merge them into ``pools``."""
+    """The second pass: fill a pool per job in every shard and merge them into ``pools``.
+
+    A shard of many holds few of the candidates with the lowest priorities, so each is asked for a few times its share
+    only. If a shard was cut below what the pool has in the end, it is asked for the rest.
+    """
     if not ready:
         return
-    calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], exclude) for k in range(shards)]
-    parts: Iterator[list[Pool]]
-    if jobs == 1:
-        parts = _fan_out(propose_shard, calls, jobs, "propose", progress, sentences)
-    else:
-        parts = map(unpack_pools, _fan_out(_propose_packed, calls, jobs, "propose", progress, sentences))
-    for part in parts:
-        for mine, theirs in zip(pools, part, strict=True):
+    every = cut(corpus, shards)
+    calls: list[tuple[Any, ...]] = [
+        (k, shard, ready, [Pool(_share(p.limit, len(every))) for p in pools], exclude) for k, shard in enumerate(every)
+    ]
+    cuts: list[tuple[int, int, dict[Cell, int]]] = []
+    for k, part in _proposed(calls, jobs, progress, sentences):
+        for i, (mine, theirs) in enumerate(zip(pools, part, strict=True)):
             mine.merge(theirs)
+            if theirs.highest:
+                cuts.append((k, i, theirs.highest))
+    calls = []
+    for k, i, highest in sorted(cuts, key=itemgetter(0, 1)):
+        if below := {cell: limit for cell, limit in highest.items() if limit < pools[i].needs_up_to(cell)}:
+            calls.append((i, every[k], ready[i : i + 1], [Pool(pools[i].limit)], exclude, below))
+    for i, (rest,) in _proposed(calls, jobs, progress, sentences):
+        pools[i].merge(rest)
 
 
-def _fan_out(
-    call: Callable[..., T],
-    calls: Sequence[tuple[Any, ...]],
-    jobs: int,
-    stage: str,
-    progress: Progress,
-    sentences: int | None,
-) -> Iterator[T]:
-    """Run the calls here or in worker processes, and yield results as they come."""
+def _share(limit: int, shards: int) -> int:
+    """How many candidates of each cell a shard is asked for."""
+    return min(limit, SHARE_SLACK * limit // shards + SHARE_MARGIN)
+
+
+def _proposed(
+    calls: Sequence[tuple[Any, ...]], jobs: int, progress: Progress, sentences: int | None
+) -> Iterator[tuple[int, list[Pool]]]:
+    """What shards propose, as it comes, with the number that is the first argument of a call."""
     if jobs == 1:
-        progress(stage, 0, sentences)
-        for arguments in calls:
-            yield call(*arguments, tick=lambda n: progress(stage, n, sentences))
+        numbers = [number for number, *_ in calls]
+        yield from zip(
+            numbers, _here(propose_shard, [c[1:] for c in calls], "propose", progress, sentences), strict=True
+        )
         return
-    progress(stage, 0, len(calls))
-    for done, result in enumerate(map_in_workers(call, calls, jobs, in_order=False), 1):
-        yield result
-        progress(stage, done, len(calls))
+    for done, (number, packed) in enumerate(map_in_workers(propose_packed, calls, jobs, in_order=False), 1):
+        yield number, unpack_pools(packed)
+        progress("propose", done, len(calls))
 
 
-@gc_paused()
-def count_shard(
-    corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip_bad: bool, tick: Tick | None = None
-) -> tuple[Counts, ReadLog]:
-    """Count what the tasks need in one shard."""
-    counts, log = Counts(), ReadLog()
-    tables = frozenset().union(*(t.tables for t in tasks))
-    own = [(t, isolated(t.count)) for t in {t.name: t for t in tasks}.values() if t.count is not None]
-    tallies: dict[str, Counter[Any]] = {task.name: Counter() for task, _ in own}
-    kinds: Counter[tuple[str, ...]] = Counter()
-    total = 0
-    for s in corpus.sentences(shard, of, on_error=log.record if skip_bad else None):
-        total += digest_of(s)
-        counts.sentences += 1
-        counts.tokens += len(s.forms)
-        kinds[columns(s)] += 1
-        if "words" in tables:
-            rows = list(zip(s.forms, tags(s), s.feats or s.xpos or ("",) * len(s), strict=True))
-            counts.first_words.update(rows[:1])
-            counts.words.update(rows[1:])
-        if "bigrams" in tables:
-            counts.add_bigrams(["", *map(str.lower, s.forms), ""])
-        for task, count in own:
-            if task.name in counts.failed:
-                continue
-            try:
-                tallies[task.name].update(count(s))
-            except KeyboardInterrupt:
-                raise
-            except BaseException as e:
-                counts.failed[task.name] = _failure(s, e, task.count)
-        if tick and counts.sentences % TICK == 0:
-            tick(counts.sentences)
-    for names, n in kinds.items():
-        counts.columns.update(dict.fromkeys(names, n))
-    counts.tallies = tallies
-    log.digest = total % (1 << 128)
-    return counts, log
-
-
-@gc_paused()
-def propose_shard(
-    corpus: Corpus,
-    shard: int,
-    of: int,
-    jobs: Sequence[Job],
-    pools: Sequence[Pool],
-    excluded: ExcludedSentences | None,
-    tick: Tick | None = None,
-) -> list[Pool]:
-    """Fill an empty pool per job from one shard."""
-    for pool in pools:
-        pool.packs = corpus.loaded is None
-    work = [_work(job, pool) for job, pool in zip(jobs, pools, strict=True)]
-    strata = [strata_of(job.policy) for job in jobs]
-    work_at: dict[int, list[_Work]] = {}
-    lengths: Counter[int] = Counter()
-    unfit: Counter[tuple[int, str]] = Counter()
-    for number, s in enumerate(corpus.sentences(shard, of, on_error=_ignore), 1):
-        n = len(s.tokens)
-        lengths[n] += 1
-        if n not in work_at:
-            takers = [(w, names) for w, names, j in zip(work, strata, jobs, strict=True) if takes(j.policy, n)]
-            work_at[n] = [w._replace(stratum=names.get(n, "")) for w, names in takers]
-        if here := work_at[n]:
-            reason = rejection_reason(s)
-            if reason is None and excluded and excluded.has(s.text, s.tokens):
-                reason = EXCLUDED_REASON
-            if reason is None:
-                _propose(s, here)
-            else:
-                unfit[n, reason] += 1
-        if tick and number % TICK == 0:
-            tick(number)
-    for job, pool in zip(jobs, pools, strict=True):
-        if outside := sum(k for n, k in lengths.items() if not takes(job.policy, n)):
-            pool.rejected[LENGTH_REASON] += outside
-        for (n, reason), k in unfit.items():
-            if takes(job.policy, n):
-                pool.rejected[reason] += k
-    return [p.cut() for p in pools]
-
-
-class _Work(NamedTuple):
-    """What a job does with a sentence."""
-
-    own: Callable[[Sentence, Context], Proposal]
-    propose: Callable[[Sentence, Context], Proposal]
-    context: Context
-    salt: int
-    pool: Pool
-    needs: int
-    natural: bool
-    stratum: str = ""
-    """That of the sentence's length."""
-
-
-def _work(job: Job, pool: Pool) -> _Work:
-    task, policy = job.task, job.policy
-    needs = sum(COLUMN_BITS[c] for c in task.readings[job.reading] if c in COLUMN_BITS)
-    context = Context(policy, job.reading, job.plan, language=job.language)
-    return _Work(task.propose, isolated(task.propose), context, job.salt, pool, needs, policy.balance == "natural")
-
-
-def _propose(s: Sentence, work: Sequence[_Work]) -> None:
-    """Put what each job proposes for a sentence into its pool."""
-    have, near = column_bits(s), near_duplicate_key(s.text)
-    for own, propose, context, salt, pool, needs, natural, stratum in work:
-        if needs & ~have:
-            pool.rejected["the sentence lacks a column"] += 1
-            continue
-        if pool.failed:
-            continue
-        context.state = priority = mix(near ^ salt)
-        try:
-            found = propose(s, context)
-            if found is None or isinstance(found, str):
-                pool.rejected[found or "the question does not apply"] += 1
-                continue
-            if type(found) is not Example or type(label := found.label) is not str:
-                raise TypeError(f"expected an Example, a reason or None, got {found!r:.80}")
-        except KeyboardInterrupt:
-            raise
-        except BaseException as e:  # of this task; the others go on
-            pool.failed = _failure(s, e, own)
-            continue
-        pool.proposed[label] += 1
-        cell = ("", "") if natural else (label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
-        pool.add(cell, Candidate.of(priority, near, found))
-
-
-def _propose_packed(*arguments: Any) -> bytes:
-    return pack_pools(propose_shard(*arguments))
-
-
-def _failure(s: Sentence, error: BaseException, call: Callable[..., Any] | None) -> str:
-    return f"it failed on the sentence {s.id}: {describe_error(error)}{failure_location(error, call)}"
-
-
-def _ignore(error: CorpusError) -> None:
-    """The counting pass has recorded the error or stopped."""
+def _here(
+    call: Callable[..., T], calls: Sequence[tuple[Any, ...]], stage: str, progress: Progress, sentences: int | None
+) -> Iterator[T]:
+    """Make the calls in this process, one after the other."""
+    if calls:
+        progress(stage, 0, sentences)
+    for arguments in calls:
+        yield call(*arguments, tick=lambda n: progress(stage, n, sentences))

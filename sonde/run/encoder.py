@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from sonde.core.cluster import current_cluster
 from sonde.core.third_party import third_party_code
 from sonde.encoders import encoder_info, load
 from sonde.encoders.call import check_vectors
 from sonde.encoders.embed import embed
+from sonde.encoders.identity import Identity
 from sonde.encoders.schemes.family import Family, without_language
 from sonde.errors import DataError, UsageError
 from sonde.run.config import PreparedSet, RunConfig
@@ -22,6 +24,7 @@ from sonde.run.encoder_cells import (
     encoder_failure,
     key_of_plain,
     requested,
+    superseded,
     vectors_identity,
 )
 from sonde.run.family import in_languages
@@ -32,6 +35,8 @@ from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
+SPARSE_SCHEMES = ("baseline:", "tfidf:")
+"""Encoders whose vectors may be sparse arrays of scipy."""
 MAX_UNFINISHED_BYTES = 2**29
 """Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
@@ -76,7 +81,7 @@ def probe_encoder(
         if why is not None:
             config.log.describe(**{UNLOADABLE: [[name, why]]})
         write_training_score(config.log, name, identity, about.training_score)
-    one = _Encoder(name, own, encoder, identity, about.layers)
+    one = _Encoder(name, own, encoder, identity, about.layers, None if given or fitted else other or name)
     _count(config, one, (*sets, *extra))
     known = _do(config, one, sets, EmbeddingPool())
     if not extra:
@@ -100,6 +105,8 @@ class _Encoder:
     encoder: Any
     identity: str | None
     layers: Sequence[str]
+    loadable: str | None
+    """What it is loaded by, if that is all it takes."""
     shared: SharedCache = field(default_factory=SharedCache)
 
 
@@ -142,8 +149,9 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 batch_size=config.batch_size,
                 half=config.half,
                 jobs=config.pool.jobs,
-                sparse=one.name.startswith("baseline:"),
+                sparse=one.name.startswith(SPARSE_SCHEMES),
                 progress=partial(_encode_progress, config, one.own),
+                name=one.loadable,
             )
             found = known.plus(new)
             # those of a family are about its members, which can be run alone
@@ -191,6 +199,8 @@ def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
     for result, *arrays in outcome:
         try:
             config.log.add(result, *arrays)
+            for key in superseded(config, result.cell):
+                config.log.forget(key)
         except DataError as e:
             config.fail(result.cell, e)
 
@@ -200,7 +210,8 @@ def _make_room(config: RunConfig, one: _Encoder) -> None:
 
     One that computes with several threads waits for all, since there is one thread only while probes are fitted.
     """
-    pool, most = config.pool, MAX_UNFINISHED_BYTES if encoder_info(one.encoder).parallel else 0
+    pool, apart = config.pool, encoder_info(one.encoder).parallel or current_cluster() is not None
+    most = MAX_UNFINISHED_BYTES if apart else 0
     collect(config, lambda: not pool.unfinished[one.name] and pool.vectors_bytes <= most)
 
 
@@ -216,9 +227,16 @@ def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPoo
     words, share = _words(one.name, one.encoder, s.parts), known.seconds(s.parts.columns())
     left = set(cells_left(config, one.name, s, one.identity, known.layers))
     tables = {
-        layer: Vectors([(table.layer(layer), place) for table, place in known.tables], words) for layer in known.layers
+        layer: Vectors(
+            [(table.layer(layer), place) for table, place in known.tables], words, _stored(config, one, known, layer)
+        )
+        for layer in known.layers
     }
-    alone = None if tables else Vectors([(table.vectors, place) for table, place in known.tables], words)
+    alone = None
+    if not tables:
+        alone = Vectors(
+            [(table.vectors, place) for table, place in known.tables], words, _stored(config, one, known, None)
+        )
     given = _given(config, one, s) if left else None
     for layer, probe, spec in requested(config, s, known.layers):
         cells = [cell for cell in cells_of(config, one.name, s, one.identity, layer, probe) if cell in left]
@@ -234,6 +252,15 @@ def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPoo
             )  # fmt: skip
         resample = config.resample if s.plain is None else 0
         yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, resample, plain)
+
+
+def _stored(config: RunConfig, one: _Encoder, known: EmbeddingPool, layer: str | None) -> list[Identity | None]:
+    """What the vectors of each table are stored as; None for those that are not stored."""
+    if config.store is None or not encoder_info(one.encoder).cacheable:
+        return [None] * len(known.tables)
+    facts = {} if layer is None else {"layer": layer}
+    found = [table.identity for table, _ in known.tables]
+    return [identity and identity.with_facts(**facts) for identity in found]
 
 
 def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
@@ -261,7 +288,7 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
 def _words(name: str, encoder: Any, parts: Parts) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
     own = getattr(encoder, "words", None)
-    sparse = getattr(encoder, "sparse_words", None) if name.startswith("baseline:") else None
+    sparse = getattr(encoder, "sparse_words", None) if name.startswith(SPARSE_SCHEMES) else None
     if not parts.train.inputs or not parts.words or not callable(own):
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())

@@ -21,6 +21,7 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.aliases import ALIASES, described, split_aliases
+from sonde.run.cluster_pool import pool_for
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.encoder import collect, collect_finished, probe_encoder
 from sonde.run.encoder_cells import all_cells, plain_cells
@@ -28,7 +29,6 @@ from sonde.run.folder import Run
 from sonde.run.kept import KeptResults
 from sonde.run.log import open_log, removed_if_refused
 from sonde.run.places import PLACES, current_place
-from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
 from sonde.run.subsample import Subsamples
@@ -162,7 +162,7 @@ def evaluate(
             store,
             half,
             batch_size,
-            UnitPool(jobs),
+            pool_for(jobs, store),
             checked_resamples(resample),
             progress,
             Tally(progress, aliases),

@@ -52,14 +52,18 @@ class UnitPool:
         if not self.unfinished.total():
             self._limits.enter_context(single_threaded())  # until no thread needs it: each restores what it found
         for unit in units:
-            name = unit.cells[0].encoder
-            self.unfinished[name] += 1
-            self._bytes.setdefault(name, {}).update((_origin(table), _size(table)) for table, _ in unit.vectors.tables)
-            self._waiting.put((-_cost(unit) if self.jobs > 1 else 0, next(self._number), unit))
+            self.count(unit)
+            self._waiting.put((-cost_of(unit) if self.jobs > 1 else 0, next(self._number), unit))
         while self.jobs > 1 and len(self._threads) < self.jobs:
             thread = threading.Thread(target=self._compute, name="fit probes", daemon=True)
             self._threads.append(thread)
             thread.start()
+
+    def count(self, unit: Unit) -> None:
+        """Count a unit as unfinished, and its vectors as needed."""
+        name = unit.cells[0].encoder
+        self.unfinished[name] += 1
+        self._bytes.setdefault(name, {}).update((_origin(table), _size(table)) for table, _ in unit.vectors.tables)
 
     @property
     def vectors_bytes(self) -> int:
@@ -69,12 +73,12 @@ class UnitPool:
     def outcomes(self, until: Callable[[], bool]) -> Iterator[Outcome]:
         """The outcomes of units as they finish, until a condition holds or there are no more."""
         while self.unfinished.total() and not until():
-            yield self._collect(self._next())
+            yield self.collected(self._next())
 
     def ready(self) -> Iterator[Outcome]:
         """The outcomes of units that are finished by now."""
         while not self._finished.empty():
-            yield self._collect(self._finished.get())
+            yield self.collected(self._finished.get())
 
     def close(self) -> None:
         """Drop the units that were not begun, and end the threads."""
@@ -96,7 +100,8 @@ class UnitPool:
             except queue.Empty:
                 continue
 
-    def _collect(self, outcome: Outcome) -> Outcome:
+    def collected(self, outcome: Outcome) -> Outcome:
+        """An outcome, whose unit is finished."""
         self.unfinished -= Counter([outcome[0].cells[0].encoder])
         for name in self._bytes.keys() - self.unfinished.keys():
             del self._bytes[name]
@@ -115,12 +120,12 @@ class UnitPool:
         self.running[threading.get_ident()] = unit
         on_start()
         try:
-            return _attempt(unit)
+            return attempt(unit)
         finally:
             del self.running[threading.get_ident()]
 
 
-def _attempt(unit: Unit) -> Any:
+def attempt(unit: Unit) -> Any:
     """The results of a unit, computed in one thread, or what it raised: it fails these cells, not the run."""
     try:
         with single_threaded():
@@ -129,7 +134,7 @@ def _attempt(unit: Unit) -> Any:
         return e
 
 
-def _cost(unit: Unit) -> float:
+def cost_of(unit: Unit) -> float:
     """Roughly how long a unit takes, in any unit: training rows × dimensions × outputs."""
     classes = len(unit.parts.labels)
     return float(len(unit.parts.train) * unit.vectors.tables[0][0].shape[1] * (classes if classes > 2 else 1))

@@ -6,6 +6,8 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -110,11 +112,24 @@ def _of_clusters(correct: Bools, clusters: Sequence[str]) -> tuple[float, float]
     return proportion_interval(rows.mean(correct), rows)
 
 
+PACKAGES_OF_ENCODERS = ("torch", "transformers", "sentence_transformers")
+
+
 def versions() -> dict[str, str]:
-    """Versions of the loaded packages that a score may depend on."""
+    """Versions of the packages that a score may depend on: numba if it is installed, others if they are loaded."""
     found = {"sonde": __version__, "python": platform.python_version()}
-    for name in ("numpy", "scipy", "numba", "torch", "transformers", "sentence_transformers"):
+    for name in ("numpy", "scipy", "numba", *PACKAGES_OF_ENCODERS):
         module = sys.modules.get(name)
-        if module is not None and isinstance(getattr(module, "__version__", None), str):
+        if name == "numba" and (version := _numba()):  # which is loaded for the first network
+            found[name] = version
+        elif module is not None and isinstance(getattr(module, "__version__", None), str):
             found[name] = str(module.__version__)  # torch has a subclass of str
     return found
+
+
+@cache
+def _numba() -> str | None:
+    try:
+        return metadata.version("numba")
+    except metadata.PackageNotFoundError:
+        return None

@@ -28,6 +28,9 @@ class SharedCache:
         self._making: dict[Hashable, Lock] = {}
         self._lock = Lock()
 
+    def __reduce__(self) -> tuple[type[SharedCache], tuple[int]]:
+        return SharedCache, (self._max_bytes,)  # elsewhere, an empty one
+
     def get(self, name: Hashable, size: int, make: Callable[[], T]) -> T:
         """The value of this name, or else that of ``make``, of about ``size`` bytes.
 
@@ -56,6 +59,9 @@ class TextIndex(dict[str, int]):
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__((text, i) for i, text in enumerate(texts))
         self._columns: dict[int, tuple[Sequence[str], npt.NDArray[np.int64]]] = {}
+
+    def __reduce__(self) -> tuple[type[TextIndex], tuple[list[str]]]:
+        return TextIndex, (list(self),)  # elsewhere, columns have other ids
 
     def of(self, column: Sequence[str]) -> npt.NDArray[np.int64]:
         """The rows of texts; KeyError if one of them is missing."""

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sonde.encoders.identity import Identity
 from sonde.probes import Features, Model, Probe
 from sonde.probes.convex import TrainingStatistics
 from sonde.probes.features import dense
@@ -44,6 +45,8 @@ class Vectors:
     tables: Sequence[Table]
     words: Sequence[Table] = ()
     """The encoder's own word vectors, if it has any."""
+    stored: Sequence[Identity | None] = ()
+    """What each table is stored as, if it is."""
 
     def features(self, part: Part) -> Features:
         """The input of a probe: the vector of the sentence and those of further inputs, concatenated."""

@@ -1,7 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
+from sonde import Corpus
 from sonde.annotate.annotator import load_annotator
-from sonde.errors import AnnotatorError, CorpusError, Offline, UsageError
+from sonde.annotate.inputs import find_inputs
+from sonde.annotate.request import Request
+from sonde.annotate.run import annotate_corpus
+from sonde.errors import AnnotatorError, CorpusError, DataError, Offline, UsageError
 from tests.annotate.servers import annotated, conllu_service, says, serving
 
 
@@ -74,3 +80,16 @@ def test_no_server():
         load_annotator(f"conllu-server:{address}")
     with pytest.raises(UsageError, match="expected the address of a service"):
         load_annotator("conllu-server:parser")
+
+
+def test_a_text_that_a_server_changes_can_be_skipped(server, tmp_path):
+    def lower(path, body):
+        return 200, annotated(body.decode().replace("Talo", "talo")).encode(), {}
+
+    server.always = lower
+    (tmp_path / "t.txt").write_text("Kissa nukkuu.\n\nTalo on suuri.\n\nSe on musta.\n")
+    request = Request(f"conllu-server:{server.address}", find_inputs([str(tmp_path / "t.txt")]))
+    with pytest.raises(DataError, match=r"fails on 'Talo on suuri\.'.*got the token 'talo'.*--skip-bad"):
+        annotate_corpus(request, tmp_path / "a.conllu", progress=lambda *_: None)
+    annotate_corpus(replace(request, skip_bad=True), tmp_path / "b.conllu", progress=lambda *_: None)
+    assert [s.text for s in Corpus.read(tmp_path / "b.conllu")] == ["Kissa nukkuu.", "Se on musta."]

@@ -2,8 +2,11 @@ import sys
 
 import pytest
 
+from sonde import Sentence
 from sonde.annotate.annotator import load_annotator
 from sonde.annotate.repair import repair
+from sonde.annotate.run import measure
+from sonde.corpus.conllu import write_conllu
 from sonde.errors import NotInstalled, UsageError
 
 
@@ -54,3 +57,17 @@ def test_what_is_missing(loaded, monkeypatch):
     monkeypatch.setitem(sys.modules, "natasha", None)
     with pytest.raises(NotInstalled, match=r"pip install 'sonde\[natasha\]'"):
         load_annotator("natasha:")
+
+
+def test_scores_from_raw_text_and_from_gold_sentences(loaded, tmp_path):
+    text, forms = "Собаки лают . Кошка спит", ("Собаки", "лают", ".", "Кошка", "спит")
+    one = Sentence("1", text, forms, upos=("NOUN", "VERB", "PUNCT", "NOUN", "VERB"), heads=(1, -1, 1, 4, 1),
+                   deprels=("nsubj", "root", "punct", "nsubj", "parataxis"))  # fmt: skip
+    gold = tmp_path / "gold.conllu"
+    with gold.open("w", encoding="utf-8") as out:
+        write_conllu([one], out)
+    raw, given = (measure("natasha:", str(gold), lines=lines)[0] for lines in (None, "sentences"))
+    assert (raw.is_split, given.is_split) == (False, True)
+    assert raw.evaluation.scores["Sentences"].f1 == 0
+    assert given.evaluation.scores["Sentences"].f1 == 1
+    assert "gold sentences" in str(given)

@@ -109,7 +109,7 @@ def test_a_compressed_file_that_breaks_off_is_named_or_given_up(suffix, compress
     content = compress("".join(f"Paragraph {i**7}.\n\n" for i in range(20_000)).encode(), 1)
     name = write(f"cut.txt{suffix}", content[: len(content) // 2])
     write("whole.txt", "Fine.")
-    with pytest.raises(CorpusError, match=rf"cut.txt{suffix}:\d+: got truncated compressed data; expected a complete"):
+    with pytest.raises(CorpusError, match=rf"cut.txt{suffix}:\d+: got truncated compressed data.*; expected"):
         read(name)
     bad = []
     found = read(name, "whole.txt", bad=bad)

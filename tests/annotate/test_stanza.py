@@ -5,10 +5,21 @@ import sys
 
 import pytest
 
+from sonde import Corpus
 from sonde.annotate.annotator import load_annotator
+from sonde.annotate.inputs import find_inputs
+from sonde.annotate.request import Request
+from sonde.annotate.run import annotate_corpus
+from sonde.core.threads import single_threaded
 from sonde.errors import AnnotatorError, NotInstalled, UsageError
 
 TEXT = "I don't know the old teacher. The dogs sleep."
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with single_threaded():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +99,16 @@ def test_what_was_typed_is_checked(stanza_models, monkeypatch):
     monkeypatch.setitem(sys.modules, "stanza", None)
     with pytest.raises(NotInstalled, match=r"pip install 'sonde\[stanza\]'"):
         load_annotator("stanza:en")
+
+
+def test_trees_go_to_a_file_of_their_own_and_are_joined_again(stanza_models, tmp_path):
+    """From text to the columns that tasks on constituents read."""
+    (tmp_path / "news.txt").write_text(f"{TEXT}\n\nShe left (I know).\n")
+    request = Request(f"stanza:en?dir={stanza_models}", find_inputs([str(tmp_path / "news.txt")]))
+    written = annotate_corpus(request, tmp_path / "news.conllu", progress=lambda *_: None)
+    assert written.trees == tmp_path / "news.trees"
+    plain = list(Corpus.read(written.path))
+    joined = list(Corpus.read(written.path, trees=[written.trees]))
+    assert [s.tree for s in plain] == [None] * len(plain)
+    assert [tuple(word for _, word in s.tree.leaves()) for s in joined] == [s.forms for s in plain]
+    assert any("(" in form for form in joined[-1].forms)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sonde import Corpus
+from sonde.core.threads import single_threaded
 from sonde.corpus.brackets import write_brackets
 from sonde.corpus.conllu import write_conllu
 
@@ -23,8 +24,11 @@ def build(folder):
     files = _files(Path(folder, "data"), sentences)
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # its training leaves files open
-        _tokenizer(Path(folder, "en", "tokenize"), sentences)
-        _others(Path(folder, "en"), files)
+        import stanza  # noqa: F401 - so that its libraries are loaded when threads are limited
+
+        with single_threaded():
+            _tokenizer(Path(folder, "en", "tokenize"), sentences)
+            _others(Path(folder, "en"), files)
         gc.collect()
     package = {"tokenize": "tiny", "mwt": "tiny", "pos": "tiny", "lemma": "identity", "depparse": "tiny"}
     pretrain = {"dependencies": [{"model": "pretrain", "package": "tiny"}]}
@@ -60,6 +64,7 @@ def _files(folder, sentences):
 def _tokenizer(folder, sentences):
     """Characters with labels: inside a token 0, its end 1, that of a sentence 2, of a multi-word token one 3 or 4."""
     from stanza.models import tokenizer
+    from stanza.models.common.utils import set_random_seed
 
     texts, labels, expansions = [], [], []
     for s in sentences:
@@ -83,13 +88,14 @@ def _tokenizer(folder, sentences):
     args = tokenizer.parse_args([
         "--txt_file", f"{folder}/a.txt", "--label_file", f"{folder}/a.label", "--mwt_json_file", f"{folder}/a.json",
         "--dev_txt_file", f"{folder}/a.txt", "--dev_label_file", f"{folder}/a.label", "--lang", "en",
-        "--shorthand", "en_tiny", "--save_dir", str(folder), "--save_name", "tiny.pt", "--steps", "60",
-        "--eval_steps", "60", "--batch_size", "8", "--hidden_dim", "16", "--emb_dim", "8", "--rnn_layers", "1",
+        "--shorthand", "en_tiny", "--save_dir", str(folder), "--save_name", "tiny.pt", "--steps", "80",
+        "--eval_steps", "80", "--batch_size", "8", "--hidden_dim", "16", "--emb_dim", "8", "--rnn_layers", "1",
         "--lr0", "0.02", *TINY,
     ])  # fmt: skip
     args["feat_funcs"] = ["space_before", "capitalized", "numeric", "end_of_para", "start_of_para"]
     args["feat_dim"] = len(args["feat_funcs"])
     args["save_name"] = tokenizer.model_file_name(args)
+    set_random_seed(1)  # as Stanza's command line does
     tokenizer.train(args)
 
 

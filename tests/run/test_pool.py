@@ -43,7 +43,7 @@ def test_the_largest_units_are_begun_first(monkeypatch):
             last.wait(PATIENCE)
         return []
 
-    monkeypatch.setattr(pool, "_attempt", attempt)
+    monkeypatch.setattr(pool, "attempt", attempt)
     units = pool.UnitPool(2)
     units.submit([first, second])
     few, many, wide = _unit(100, 4, 2), _unit(100, 4, 5), _unit(90, 9, 2)  # 400, 2000 and 810 by rows × d × outputs
@@ -60,7 +60,7 @@ def test_the_largest_units_are_begun_first(monkeypatch):
 
 def test_one_job_computes_in_order_and_when_it_is_asked(monkeypatch):
     begun = []
-    monkeypatch.setattr(pool, "_attempt", lambda unit: begun.append(threading.current_thread()))
+    monkeypatch.setattr(pool, "attempt", lambda unit: begun.append(threading.current_thread()))
     units = pool.UnitPool(1)
     small, large = _unit(50, 2, 2), _unit(100, 2, 2)
     units.submit([small, large])
@@ -109,7 +109,7 @@ def test_an_encoder_waits_for_probes_with_large_vectors(tmp_path, monkeypatch, k
         assert not expected or all_encoded.wait(PATIENCE)
         return fit(unit)
 
-    monkeypatch.setattr("sonde.run.loop.UnitPool", Watched)
+    monkeypatch.setattr("sonde.run.cluster_pool.UnitPool", Watched)
     monkeypatch.setattr("sonde.run.encoder.MAX_UNFINISHED_BYTES", most)
     monkeypatch.setattr(variants, "probe_unit", patient)
     encoders = {name: Encoder(name=name, noise=1.0) for name in "012"}
@@ -152,7 +152,7 @@ def test_an_interrupt_inside_a_unit_is_one_of_the_run(tmp_path, monkeypatch):
 
 
 def test_closing_while_threads_take_units_ends(monkeypatch):
-    monkeypatch.setattr(pool, "_attempt", lambda unit: [])
+    monkeypatch.setattr(pool, "attempt", lambda unit: [])
     unit, before = _unit(30, 2, 2), sys.getswitchinterval()
 
     def open_and_close():

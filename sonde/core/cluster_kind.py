@@ -1,0 +1,31 @@
+"""What the kinds of clusters have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CONNECT_SECONDS, CHECK_SECONDS = 10, 60
+"""How long a cluster may take to answer, and its nodes to say what they have."""
+RETRIES = 3
+"""How often a call is made again after a worker was lost: one that needs too much memory loses every one."""
+LOST = (
+    "Workers of the cluster died before their work was done, the last time after it had been given to others: they ran "
+    "out of memory, were killed, or the cluster was shut down. Try again with larger workers."
+)
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that this process is connected to."""
+
+    name: str
+    """What it is, and where."""
+    workers: int
+    """How many calls it makes at a time."""
+    on_nodes: Callable[[Callable[[], Any]], Mapping[str, Any]]
+    """Makes a call on every node, or in every worker process: what it returned or raised, by the name of the node."""
+    backend: Any
+    """That of joblib."""

@@ -1,0 +1,97 @@
+"""What is wrong with --cluster is said at once. What a cluster does is in test_on_clusters.py."""
+
+import socket
+from importlib.util import find_spec
+
+import pytest
+
+from sonde.core import cluster as core_cluster
+from sonde.core.cluster import call_on_worker, current_cluster, joined
+from sonde.errors import NotInstalled, UsageError
+from tests.command_line import sonde
+
+
+def refused(typed, jobs=0, **options):
+    with pytest.raises(UsageError) as caught, joined(typed, jobs, **options):
+        raise AssertionError("it was joined")
+    assert current_cluster() is None
+    return str(caught.value)
+
+
+def test_without_a_cluster_jobs_are_processes_of_this_machine():
+    with joined(None, 3) as workers:
+        assert workers == 3
+        assert current_cluster() is None
+
+
+def test_an_unknown_kind():
+    assert refused("rey:1.2.3.4:5") == (
+        "--cluster rey:1.2.3.4:5: there is no kind of cluster 'rey'; expected ray or dask. Did you mean ray?"
+    )
+
+
+def test_jobs_and_a_cluster():
+    assert "leave one out" in refused("dask", jobs=2)
+
+
+@pytest.mark.parametrize(("kind", "package"), [("ray", "ray"), ("dask", "distributed")])
+def test_a_package_that_is_missing(monkeypatch, kind, package):
+    monkeypatch.setattr(core_cluster, "find_spec", lambda name: None if name == package else name)
+    with pytest.raises(NotInstalled, match=rf"needs {package}.*: pip install 'sonde\[cluster\]'"), joined(kind, 0):
+        pass
+
+
+@pytest.fixture
+def nobody():
+    """An address at which nobody listens."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{reserved.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("kind", ["ray", "dask"])
+def test_a_cluster_that_does_not_answer(monkeypatch, kind, nobody, tmp_path):
+    if find_spec(kind) is None:
+        pytest.skip("needs sonde[cluster]")
+    monkeypatch.setattr(f"sonde.core.{kind}_cluster.CONNECT_SECONDS", 0.3)
+    typed = f"{kind}:tcp://{nobody}" if kind == "dask" else f"{kind}:{nobody}"
+    said = refused(typed)
+    assert said.startswith(f"--cluster {typed}: the cluster does not answer: ")
+    assert f"`{kind} " in said
+    done = sonde("make", "--builtin", "50", "-o", "sets", "--cluster", typed, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"sonde: --cluster {typed}: the cluster does not answer: ")
+    assert not (tmp_path / "sets").exists() or not list((tmp_path / "sets").iterdir())
+
+
+def test_a_scheduler_file_that_is_missing():
+    pytest.importorskip("distributed", reason="needs sonde[cluster]")
+    assert "there is no such file; expected that of a Dask scheduler" in refused("dask:nothing.json")
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    there = core_cluster.Cluster("a test", 1, lambda call: {"here": call()}, "sequential")
+    monkeypatch.setattr(core_cluster, "_join", lambda kind: lambda address, stack: there)
+    monkeypatch.setattr(core_cluster, "find_spec", lambda name: name)
+    assert "cannot be written to" in refused("ray", writes=[tmp_path / "file" / "store"])
+
+
+def test_a_worker_that_cannot_import_sonde_and_a_cluster_without_workers(monkeypatch):
+    monkeypatch.setattr(core_cluster, "find_spec", lambda name: name)
+
+    def answers(workers, found):
+        there = core_cluster.Cluster("a test", workers, lambda call: {"node-7": found}, "sequential")
+        monkeypatch.setattr(core_cluster, "_join", lambda kind: lambda address, stack: there)
+
+    answers(1, ModuleNotFoundError("No module named 'sonde'"))
+    assert "the worker node-7 cannot run sonde: ModuleNotFoundError: No module named 'sonde'" in refused("ray:x")
+    answers(0, None)
+    assert "has no workers" in refused("dask:x")
+
+
+def test_calls_are_made_in_the_working_directory_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "below").mkdir()
+    assert call_on_worker(str(tmp_path / "below"), lambda: __import__("os").getcwd(), ()) == str(tmp_path / "below")
+    assert call_on_worker(str(tmp_path / "gone"), lambda n: n + 1, (1,)) == 2

@@ -1,0 +1,322 @@
+"""Real clusters of two nodes, on loopback: every verb gives what one process gives, whatever dies meanwhile."""
+
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sonde.core import cluster as core_cluster
+from sonde.core.cluster import current_cluster, joined
+from sonde.core.workers import map_in_workers, merge_in_workers
+from sonde.corpus import Corpus
+from sonde.corpus.conllu import write_conllu
+from sonde.errors import CorpusError, UsageError
+from sonde.run import Run
+from tests.command_line import sonde
+from tests.run.sets import same
+
+PATIENCE = 120
+"""Seconds that a busy machine may take to start what takes a few; nothing is said about speed."""
+ROOT = Path(__file__).parents[2]
+TIMES = ("seconds", "checksum", "number")
+
+pytestmark = [
+    # of what Ray and Dask leave open when their processes were killed
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:.*tasks which were still being processed:UserWarning"),
+]
+
+OWN = f"""
+import os, signal
+from pathlib import Path
+from sonde import Example, Policy, Sentence, Task
+
+def die_once(mark):
+    # in a worker, the first time
+    if os.getpid() != {os.getpid()} and Path(mark).exists():
+        Path(mark).unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def propose(sentence, context):
+    die_once("die-in-propose")
+    first = sentence.tokens[0]
+    return Example.of(sentence, "long" if len(first) > 3 else "short")
+
+def label_issues(rows):
+    die_once("die-in-audit")
+    return [""] * len(rows)
+
+def encode(texts):
+    die_once("die-in-encode")
+    return [[len(text), text.count("e"), text.count("a"), 1.0] for text in texts]
+
+def annotate(texts):
+    die_once("die-in-annotate")
+    return [[Sentence("", text, tuple(text.split()), upos=("X",) * len(text.split()))] for text in texts]
+
+annotate.columns = ("upos",)
+
+task = Task(
+    name="first_word", version=1, question="Is the first word long?", paper="", propose=propose,
+    labels=("long", "short"), policies={{"own": Policy()}}, label_issues=label_issues,
+)
+"""
+MAKE = ("make", "news-*.conllu", "-t", "own.py", "-t", "passive", "--sizes", "120/40/40")
+ANNOTATE = ("annotate", "raw.txt", "--with", "py:own.py", "--dedupe", "exact", "--lines", "sentences")
+RUN = ("run", "sets", "-e", "static:?dim=64", "-e", "builtin:", "-e", "py:own.py:encode", "--resample", "10")
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """A folder with a corpus in files, and what one process makes of it."""
+    folder = tmp_path_factory.mktemp("clusters")
+    (folder / "own.py").write_text(OWN)
+    sentences = list(Corpus.synthetic(900))
+    for i in range(9):
+        with (folder / f"news-{i}.conllu").open("w", encoding="utf-8") as file:
+            write_conllu(sentences[i * 100 : i * 100 + 100], file)
+    texts = "".join(f"{sentence.text}\n" for sentence in sentences)
+    (folder / "raw.txt").write_text("".join(f"{texts}\nA row of {n} words .\n\n" for n in range(5)), "utf-8")
+    assert sonde(*MAKE, "-o", "sets", cwd=folder).returncode == 0
+    assert sonde(*ANNOTATE, "-o", "raw.conllu.gz", cwd=folder).returncode == 0
+    audit = sonde("audit", "sets", "-t", "own.py", "--json", "-j", "1", cwd=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SONDE_CACHE", str(folder / "cache"))
+        assert sonde("encode", "sets", "-e", "builtin:", "-o", "vectors", "-j", "1", cwd=folder).returncode == 0
+        assert sonde(*RUN, "-o", "run", "-j", "1", cwd=folder).returncode == 0
+    return SimpleNamespace(folder=folder, audit=audit.stdout, run=Run.load(folder / "run"))
+
+
+@pytest.fixture(scope="module", params=["dask", "ray"])
+def there(request, tmp_path_factory):
+    """A cluster of two nodes with a worker each."""
+    if find_spec(request.param) is None:  # not imported: Ray reads its variables when it is
+        pytest.skip("needs sonde[cluster]")
+    yield from (_dask if request.param == "dask" else _ray)(tmp_path_factory.mktemp(request.param))
+
+
+def _dask(folder):
+    file, env = folder / "scheduler.json", {**os.environ, "PYTHONPATH": str(ROOT)}
+    common = ["--scheduler-file", str(file), "--no-dashboard", "--host", "127.0.0.1"]
+
+    def start(*words):
+        words = [sys.executable, "-m", "dask", *words, *common]
+        return subprocess.Popen(words, env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def mend():
+        while len([worker for worker in workers if worker.poll() is None]) < 2:
+            workers.append(start("worker", "--nthreads", "1", "--no-nanny"))
+        client.wait_for_workers(2, timeout=PATIENCE)
+
+    scheduler, workers = start("scheduler", "--port", "0"), []
+    from distributed import Client
+
+    until = time.monotonic() + PATIENCE
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    with Client(scheduler_file=str(file), timeout=PATIENCE, set_as_default=False) as client:
+        yield SimpleNamespace(name=f"dask:{file}", env={}, mend=mend, remove=lambda: workers[-1].kill())
+    for process in (*workers, scheduler):
+        process.kill()
+        process.wait()
+
+
+def _ray(folder):
+    # a token of their own, by the variables that Ray documents
+    env = {
+        "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "PYTHONPATH": str(ROOT),
+        "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32),
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        import ray
+        from ray.cluster_utils import Cluster
+
+        node = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
+        cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+        nodes = []
+
+        def mend():
+            if not nodes:
+                nodes.append(cluster.add_node(**node))
+
+        mend()
+        ray.init(cluster.address, logging_level="CRITICAL", log_to_driver=False)
+        yield SimpleNamespace(
+            name=f"ray:{cluster.address}", env=env, mend=mend,
+            remove=lambda: cluster.remove_node(nodes.pop(), allow_graceful=False),
+        )  # fmt: skip
+        ray.shutdown()
+        cluster.shutdown()
+
+
+@pytest.fixture
+def whole(there):
+    """The same, with both of its nodes."""
+    there.mend()
+    return there
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def plain(folder):
+    """The records of a run by cell, without what a clock decides; each cell once."""
+    found = {}
+    for line in (folder / "results.jsonl").read_text().splitlines():
+        record = json.loads(line)["result"]
+        assert record["key"] not in found
+        found[record["key"]] = {name: value for name, value in record.items() if name not in TIMES}
+    return found
+
+
+def test_calls_are_made_there(whole, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("here").touch()
+    with joined(whole.name, 0, reads=["here"], writes=[tmp_path / "store"]) as workers:
+        assert workers == 2
+        pids = set(map_in_workers(_pid, [(i,) for i in range(8)], workers))
+        assert os.getpid() not in pids
+        assert sorted(map_in_workers(pow, [(2, i) for i in range(20)], workers, in_order=False))[-1] == 2**19
+        done = []
+        left = merge_in_workers(pow, [(2, i) for i in range(30)], _sum, workers, done.append)
+        assert sum(left) == 2**30 - 1
+        assert len(left) <= 8
+        assert done[-1] == 30
+        with pytest.raises(CorpusError, match="x:3: got a; expected b"):
+            list(map_in_workers(_fail, [(i,) for i in range(3)], workers))
+    assert current_cluster() is None
+    assert not list((tmp_path / "store").iterdir())
+
+
+def _pid(_):
+    time.sleep(0.05)
+    assert Path("here").exists()
+    return os.getpid()
+
+
+def _sum(*numbers):
+    return sum(numbers)
+
+
+def _fail(_):
+    raise CorpusError("x", 3, "a", "b")
+
+
+def test_make_gives_the_same_though_a_worker_dies(whole, expected, tmp_path):
+    mark = expected.folder / "die-in-propose"
+    mark.touch()
+    made = sonde(*MAKE, "-o", tmp_path / "sets", "--cluster", whole.name, cwd=expected.folder)
+    assert made.returncode == 0, made.stderr
+    assert not mark.exists()
+    assert contents(tmp_path / "sets") == contents(expected.folder / "sets")
+
+
+def test_annotate_gives_the_same_though_a_worker_dies(whole, expected, tmp_path):
+    mark = expected.folder / "die-in-annotate"
+    mark.touch()
+    done = sonde(*ANNOTATE, "-o", tmp_path / "raw.conllu.gz", "--cluster", whole.name, cwd=expected.folder)
+    assert done.returncode == 0, done.stderr
+    assert not mark.exists()
+    before = (expected.folder / "raw.conllu.gz").read_bytes()
+    assert len(before) > 10_000
+    assert (tmp_path / "raw.conllu.gz").read_bytes() == before
+
+
+def test_audit_gives_the_same_though_a_worker_dies(whole, expected):
+    mark = expected.folder / "die-in-audit"
+    mark.touch()
+    audit = sonde("audit", "sets", "-t", "own.py", "--json", "--cluster", whole.name, cwd=expected.folder)
+    assert not mark.exists()
+    assert audit.stdout == expected.audit
+
+
+def test_encode_gives_the_same_and_workers_write_to_the_store(whole, expected, tmp_path, monkeypatch):
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    out = tmp_path / "vectors"
+    done = sonde("encode", "sets", "-e", "builtin:", "-o", out, "--cluster", whole.name, cwd=expected.folder)
+    assert done.returncode == 0, done.stderr
+    assert contents(out) == contents(expected.folder / "vectors")
+    shards = [path.name for path in (tmp_path / "store").rglob("*.shard")]
+    assert len(shards) > 1
+    assert all(f"-{os.getpid():x}-" not in name for name in shards)  # names have the process that wrote them
+    again = sonde("encode", "sets", "-e", "builtin:", "--cluster", whole.name, cwd=expected.folder)
+    assert re.search(r"builtin: +\d+ +0 ", again.stdout)
+
+
+def test_run_gives_the_same_though_workers_die(whole, expected, tmp_path, monkeypatch):
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    mark = expected.folder / "die-in-encode"
+    mark.touch()
+    done = sonde(*RUN, "-o", tmp_path / "run", "--cluster", whole.name, cwd=expected.folder)
+    assert done.returncode == 0, done.stderr
+    assert not mark.exists()
+    assert plain(tmp_path / "run") == plain(expected.folder / "run")
+    assert same(Run.load(tmp_path / "run"), expected.run)
+
+
+def test_a_run_resumes_after_its_driver_died_and_a_node_was_removed(whole, expected, tmp_path):
+    out, words = tmp_path / "run", [sys.executable, "-m", "sonde", *RUN, "-o", tmp_path / "run", "--cluster"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "SONDE_CACHE": str(tmp_path / "cache"), **whole.env}
+    first = subprocess.Popen([*words, whole.name], cwd=expected.folder, env=env, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + PATIENCE
+    while len(_encoders(out)) < 1 and first.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    first.kill()
+    first.wait()
+    before = plain(out)
+    assert _encoders(out)
+    whole.remove()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+        done = sonde(*RUN, "-o", out, "--cluster", whole.name, cwd=expected.folder)
+    assert done.returncode == 0, done.stderr
+    assert plain(out) == plain(expected.folder / "run")
+    assert before.items() <= plain(out).items()
+
+
+def _encoders(folder):
+    """The encoders that have results."""
+    try:
+        lines = (folder / "results.jsonl").read_text().splitlines()
+        return {json.loads(line)["result"]["cell"]["encoder"] for line in lines} & {"static:?dim=64", "builtin:"}
+    except (OSError, ValueError):
+        return set()
+
+
+# What is wrong is said before any work
+
+
+def test_versions_that_differ(whole, monkeypatch):
+    monkeypatch.setattr(core_cluster, "_own_version", lambda: "0.0")
+    with (
+        pytest.raises(UsageError, match=r"the worker .* has sonde .*, and this process 0.0; expected the same"),
+        joined(whole.name, 0),
+    ):
+        pass
+
+
+def test_files_that_nodes_do_not_see(whole, monkeypatch, tmp_path):
+    sizes = {"gone.conllu": 7}
+    monkeypatch.setattr(core_cluster, "_size", lambda path: sizes.get(path, 1))
+    with (
+        pytest.raises(UsageError, match=r"on the worker .* there is no gone.conllu: the nodes must share it"),
+        joined(whole.name, 0, reads=["gone.conllu"]),
+    ):
+        pass
+    with (
+        pytest.raises(UsageError, match=rf"there is another .*: {tmp_path} is not shared.* SONDE_CACHE.* --no-store"),
+        joined(whole.name, 0, writes=[tmp_path]),
+    ):
+        pass
