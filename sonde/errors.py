@@ -9,6 +9,7 @@
     │   ├── ShapeError        … its output does not fit its input
     │   ├── NotInstalled      … it needs a package that is not installed
     │   └── Offline           … it needs the network and there is none
+    ├── AnnotatorError        the annotator is wrong, or the server that it is on
     └── RunError              a run folder cannot be used
 
 A SondeWarning is not an error: the work goes on. A CorruptionWarning is a SondeWarning: a file is not as it was
@@ -59,11 +60,13 @@ class CorpusError(DataError):
         What is there.
     expected: str
         What should be there.
+    ends_file: bool
+        Whether nothing after it can be read.
     """
 
-    def __init__(self, path: str, line: int, got: str, expected: str) -> None:
-        super().__init__(path, line, got, expected)
-        self.path, self.line, self.got, self.expected = path, line, got, expected
+    def __init__(self, path: str, line: int, got: str, expected: str, ends_file: bool = False) -> None:
+        super().__init__(path, line, got, expected, ends_file)
+        self.path, self.line, self.got, self.expected, self.ends_file = path, line, got, expected, ends_file
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: got {self.got}; expected {self.expected}"
@@ -87,6 +90,10 @@ class NotInstalled(EncoderError):
 
 class Offline(EncoderError):
     """The encoder needs the network and there is none."""
+
+
+class AnnotatorError(SondeError):
+    """The annotator is wrong, or the server that it is on."""
 
 
 class RunError(SondeError):

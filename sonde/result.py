@@ -22,8 +22,8 @@ RIGHT_OR_WRONG = frozenset({"accuracy", "precision@1"})
 """Metrics that are the share of test rows that are right, so that results can be compared row by row."""
 _SAFE = "/:@#?=,.*+!() "
 _ORDER = (
-    "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *GRID_FIELDS, "n", "split", "limit", "device",
-    "seed", "sonde",
+    "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *GRID_FIELDS, "parts", "n", "split", "limit",
+    "device", "seed", "sonde",
 )  # fmt: skip
 _NEEDED = frozenset({"task", "data", "enc", "n", "seed", "sonde"})
 
@@ -60,6 +60,8 @@ class Signature:
     device: str | None = None
     variant: str | None = None
     """The control or measure."""
+    parts: str | None = None
+    """Versions of the control, the measure or the kind of probe, where these are not the first."""
 
     def __str__(self) -> str:
         pairs = ((name, getattr(self, name)) for name in _ORDER)
@@ -104,6 +106,8 @@ class Cell:
     sonde: str = ""
     variant: str | None = None
     """The control or measure; None for a plain score."""
+    parts: str | None = None
+    """Versions of the control, the measure or the kind of probe that are not the first, as in ``mine.v2``."""
 
     @property
     def id(self) -> str | None:
@@ -113,7 +117,9 @@ class Cell:
     @property
     def key(self) -> str:
         """Digest of all fields, sixteen hexadecimal digits."""
-        facts = astuple(self) if self.variant is not None else astuple(self)[:-1]  # keys are older than variants
+        facts = astuple(self)
+        if self.parts is None:  # keys are older than variants and versions of parts
+            facts = facts[:-1] if self.variant is not None else facts[:-2]
         return hashlib.blake2b(msgspec.json.encode(facts), digest_size=8).hexdigest()
 
 
@@ -210,6 +216,7 @@ class Result:
                 layer=cell.layer,
                 variant=cell.variant,
                 probe=cell.probe,
+                parts=cell.parts,
                 **chosen,
                 n=self._sizes,
                 split=self.split,

@@ -1,9 +1,11 @@
+import gc
 import re
+from functools import lru_cache
 
 import pytest
 from hypothesis import settings
 
-from sonde.corpus import Corpus
+from sonde.corpus import Corpus, spool
 from sonde.make import make_sets
 from sonde.make.request import select_tasks
 from tests.browser import INSTALL, REASON, REQUIRED
@@ -13,11 +15,30 @@ settings.register_profile("sonde", deadline=None)
 settings.load_profile("sonde")
 
 
+def pytest_configure():
+    """No garbage is collected before the tests are: what imports leave behind stays anyway."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """From here on, the garbage collector leaves alone what is there already, millions of objects."""
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory):
     """No test touches the user's own cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SONDE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def generated_once():
+    """A sentence of the built-in corpus is generated once in a process, however many tests read it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spool, "sentence", lru_cache(15_000)(spool.sentence))
         yield
 
 
@@ -45,12 +66,6 @@ def universal(builtin):
     """The sets of universal2019 made from them, by task."""
     made = make_sets(builtin, select_tasks(["universal2019"], [], sizes="1200/240/240"))
     return {found.task: found for found in made}
-
-
-@pytest.fixture(scope="session")
-def others(builtin):
-    """The sets of xprobe2019 and adi2017 made from them."""
-    return list(make_sets(builtin, select_tasks(["xprobe2019", "adi2017"], [], sizes="600/120/120")))
 
 
 MISSING = re.compile(rf"{REASON}|could not import '(\w+)|needs (sonde\[\w+\])")

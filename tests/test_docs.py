@@ -29,6 +29,19 @@ def run(command, capsys):
     return "\n".join(line.rstrip() for line in printed.out.splitlines()) + "\n"
 
 
+def execute(code, folder):
+    """Run an example in a namespace of its own, in this process unless it changes where modules are found."""
+    if "sys.path" in code:
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        exec(compile(code, "<example>", "exec"), {"__name__": "__main__"})
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(folder)):
+            del sys.modules[name]
+
+
 @pytest.fixture(scope="module")
 def text():
     return "\n".join(s.text for s in Corpus.synthetic(2500))
@@ -45,7 +58,7 @@ def test_the_examples_of_a_page(page, text, tmp_path, monkeypatch, capsys):
         if title:
             (tmp_path / title).write_text(body, "utf-8")
         elif kind == "python":
-            subprocess.run([sys.executable, "-c", body], check=True, capture_output=True)
+            execute(body, tmp_path)
         else:
             for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 command, _, expected = part.partition("\n")

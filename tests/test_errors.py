@@ -13,6 +13,7 @@ def test_the_tree_is_as_drawn():
         "ShapeError": "EncoderError",
         "NotInstalled": "EncoderError",
         "Offline": "EncoderError",
+        "AnnotatorError": "SondeError",
         "RunError": "SondeError",
     }
     found = {c.__name__: c.__base__.__name__ for c in vars(errors).values() if isinstance(c, type)}

@@ -118,6 +118,7 @@ SOURCES = [
     ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--dev"),
     ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--vectors"),
     ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--withhold"),
+    ("train", "mt", "-o", "new", "--pairs", "en-fr=file,file", "--held-out", "2", "--from"), ("translate",),
 ]  # fmt: skip
 """Commands that read what comes last, or take it for a name."""
 

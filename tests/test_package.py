@@ -20,6 +20,7 @@ LINE = [
     ["task"],
     ["tasks"],
     ["data"],
+    ["judge"],
     ["audit"],
     ["make"],
     ["networks"],

@@ -149,3 +149,38 @@ def test_a_verb_whose_name_is_taken_is_left_out(package, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     assert "greeting" not in process("--help").stdout
     assert "conneau2018" in process("ls", "suites").stdout
+
+
+ANNOTATOR = """
+    from sonde.annotate.annotator import Annotator, Loaded, Model
+    from sonde import Sentence
+
+    def load(name, options):
+        model = Model(name, "1", "shouter", "", None, False, ("upos",), splits=True)
+        def annotate(texts, is_split):
+            return [[Sentence("", t, tuple(t.split()), upos=("X",) * len(t.split()))] for t in texts]
+        return Loaded(model, annotate)
+
+    annotator = Annotator("shouter", "Says X to everything.", load, {"volume": "how loud"})
+"""
+SOURCE = """
+    from sonde.annotate.source import Piece, TextSource, split_paragraphs
+
+    def read(path, name, reading, on_bad):
+        from pathlib import Path
+        yield Piece(name, Path(path).read_text("utf-8").replace("|", "\\n"), True)
+
+    text_source = TextSource("piped", "Lines with pipes.", (".piped",), read, split_paragraphs, "sentences")
+"""
+
+
+def test_an_annotator_and_a_text_source_are_listed_and_used(package, tmp_path):
+    package("sonde.annotators", "shouter = own_shouter", "own_shouter", ANNOTATOR)
+    package("sonde.text_sources", "piped = own_piped", "own_piped", SOURCE)
+    assert "Says X to everything." in sonde("ls", "annotators").stdout
+    assert "Lines with pipes." in sonde("ls", "text-sources").stdout
+    (tmp_path / "a.piped").write_text("One two|three", "utf-8")
+    out = tmp_path / "a.conllu"
+    done = sonde("annotate", tmp_path / "a.piped", "--with", "shouter:loud?volume=9", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "# text = three\n1\tthree\t_\tX\t_\t_\t_\t_\t_\t_\n" in out.read_text("utf-8")

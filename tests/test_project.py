@@ -213,6 +213,8 @@ def test_the_files_that_the_architecture_names_exist():
 
 def test_the_architecture_says_where_each_addition_goes():
     from sonde.alignment import METHODS
+    from sonde.annotate.annotator import ANNOTATORS
+    from sonde.annotate.source import TEXT_SOURCES
     from sonde.audit import AUDIT_CHECKS
     from sonde.cli._verbs import GROUP as VERBS
     from sonde.encoders.scheme import GROUP as ENCODERS
@@ -234,6 +236,7 @@ def test_the_architecture_says_where_each_addition_goes():
         "page section": SECTIONS, "report check": CHECKS, "audit check": AUDIT_CHECKS,
         "architecture of an encoder": ARCHITECTURES, "training objective": OBJECTIVES, "training preset": PRESETS,
         "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS, "parametric task": PARAMETRIC_TASKS,
+        "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES,
     }  # fmt: skip
     rows = {
         noun: (f"sonde.{folder.replace('/', '.')}", text, group)

@@ -41,6 +41,7 @@ def main(out: Path) -> None:
     """Write every figure of the gallery."""
     with TemporaryDirectory() as scratch:
         made(Path(scratch), out)
+        changed_texts(Path(scratch), out)
     known = printed("conneau2018", ["en"], [*SUITES["conneau2018"], *TRANSFER], ("2", "5"))
     write(replace(known, correlations=correlations(known)), "correlation", out / "correlation.svg")
     tasks = [*SUITES["universal2019"], "SICKEntailment", "CDSEntailment", "SICKRelatedness", "CDSRelatedness"]
@@ -110,6 +111,18 @@ def made(scratch: Path, out: Path) -> None:
     }
     epochs = full_summary(evaluate(trained, sets, scratch / "epochs", limit=300))
     write(epochs, "epochs", out / "epochs.svg", columns=2, lines="set")
+
+
+def changed_texts(scratch: Path, out: Path) -> None:
+    """Figures 2b and 4 of Adi et al. (2017), with an average of word vectors and a recurrent encoder."""
+    request = select_tasks(["adi2017"], [], sizes="1500/300/600")
+    sets = [found for found in make_sets(Corpus.synthetic(6_000), request) if isinstance(found, Dataset)]
+    run = evaluate(
+        ["static:", "builtin:"], sets, scratch / "changed", controls=["permuted", "synthetic"], measures=["norms"]
+    )
+    summary = full_summary(run)
+    write(summary, "conditions", out / "conditions.svg", columns=2)
+    write(summary, "norms", out / "norms.svg", sets=["sentence_length"])
 
 
 def toy(epoch: int, dimension: int) -> Callable[[list[str]], Any]:

@@ -89,16 +89,21 @@ def _open(path: str, limit: int | None) -> WordVectors:
 def _trained(place: Path, limit: int | None) -> WordVectors:
     """The word vectors of a trained encoder: those it was given, or those of its best checkpoint."""
     from sonde.networks.folder import TrainedFolder
+    from sonde.networks.language_model import TABLE, is_language_model, word_of
     from sonde.networks.vocabulary import BEGIN, END
 
     if not (place / "config.json").is_file():
         raise UsageError(f"{place} is a folder; expected a file of word vectors, or a folder that `sonde train` wrote.")
     folder = TrainedFolder(place)
-    kept = [row for row, word in enumerate(folder.vocabulary.words) if word not in (BEGIN, END)][:limit]
-    given = folder.vectors()
-    table = _learned(folder) if given is None else given
-    rows = np.array(table[1:][np.array(kept, np.int64)], np.float32)  # row 0 is the unknown word
-    words = [folder.vocabulary.words[row] for row in kept]
+    if is_language_model(folder.config):  # of its tokens, those that are words
+        known = [(row, word) for row, token in enumerate(folder.vocabulary.words) if (word := word_of(token))]
+        table = _learned(folder, TABLE, folder.network.words)
+    else:
+        known = [(row, word) for row, word in enumerate(folder.vocabulary.words, 1) if word not in (BEGIN, END)]
+        given = folder.vectors()
+        table = _learned(folder, LEARNED, folder.network.words + 1) if given is None else given
+    rows = np.array(table[np.array([row for row, _ in known[:limit]], np.int64)], np.float32)
+    words = [word for _, word in known[:limit]]
     if not np.isfinite(rows).all():
         raise DataError(f"{place}: the vector of a word has a number that is not finite; train it again.")
     state = hashlib.blake2b(rows.data, digest_size=16)
@@ -106,7 +111,8 @@ def _trained(place: Path, limit: int | None) -> WordVectors:
     return WordVectors(words, rows, state.hexdigest(), len(words))
 
 
-def _learned(folder: object) -> Matrix:
+def _learned(folder: object, name: str, count: int) -> Matrix:
+    """The vectors of this name in the best checkpoint, as many as are expected."""
     from safetensors import SafetensorError, safe_open
 
     from sonde.networks.folder import WEIGHTS, TrainedFolder
@@ -115,9 +121,9 @@ def _learned(folder: object) -> Matrix:
     file, net = folder.path / folder.best().name / WEIGHTS, folder.network
     try:
         with safe_open(file, "numpy") as opened:
-            found = np.asarray(opened.get_tensor(LEARNED), np.float32)
+            found = np.asarray(opened.get_tensor(name), np.float32)
     except (OSError, SafetensorError) as e:
         raise DataError(f"{file} has no word vectors: {e}.") from None
-    if found.shape != (net.words + 1, net.width):
-        raise DataError(f"{file}: word vectors of shape {found.shape}, expected {(net.words + 1, net.width)}.")
+    if found.shape != (count, net.width):
+        raise DataError(f"{file}: word vectors of shape {found.shape}, expected {(count, net.width)}.")
     return found

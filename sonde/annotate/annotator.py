@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import unquote
 
 from sonde.core.plugins import Kind
+from sonde.core.suggest import did_you_mean
 from sonde.corpus.sentence import Sentence
+from sonde.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,21 @@ class Model:
     """The columns that it fills, of ``sonde.corpus.sentence.ANNOTATION_COLUMNS``."""
     splits: bool
     """Whether it finds sentence boundaries itself; if not, it is given one sentence at a time."""
+    notes: tuple[str, ...] = ()
+    """What users should know before they make sets from its output, a sentence each."""
+
+
+class Annotate(Protocol):
+    """What a loaded model does."""
+
+    def __call__(self, texts: Sequence[str], is_split: bool, /) -> Iterable[Sequence[Sentence]]:
+        """The sentences of each text, in order, with any ids: they are numbered later.
+
+        The texts are paragraphs, or, with ``is_split``, single sentences, which are not to be split further; always
+        so where ``Model.splits`` is false. They have no line breaks, and no white space but single spaces between
+        words. What is not a tree is passed on as it is: it is repaired or dropped later, and counted.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -35,10 +54,19 @@ class Loaded:
     """An annotator that is ready: a model, and what is done with it."""
 
     model: Model
-    annotate: Callable[[Sequence[str]], Iterable[Sequence[Sentence]]]
-    """Texts (paragraphs, or single sentences where ``model.splits`` is false or the user says that they are split) to
-    the sentences of each, in order, with any ids: they are numbered later. What is not a tree is passed on as it is:
-    it is repaired or dropped later, and counted."""
+    annotate: Annotate
+
+
+class Load(Protocol):
+    """How an annotator is loaded."""
+
+    def __call__(self, name: str, options: Mapping[str, str], /) -> Loaded:
+        """From what is typed after the colon, and its options (``?key=value&…``), which have been checked by name.
+
+        Missing packages are NotInstalled, and missing models an error with the command that fetches them; nothing is
+        downloaded.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,12 +77,48 @@ class Annotator:
     """What users type before the colon: ``spacy``."""
     summary: str
     """One line."""
-    load: Callable[[str, Mapping[str, str]], Loaded]
-    """From what is typed after the colon, and its options (``?key=value&…``). Missing packages are NotInstalled, and
-    missing models an error with the command that fetches them; nothing is downloaded."""
+    load: Load
     options: Mapping[str, str] = field(default_factory=dict)
     """Its options with a line about each."""
     order: int = 0
 
 
 ANNOTATORS: Kind[Annotator] = Kind("annotator", "sonde.annotate.annotators", Annotator)
+
+
+def parse_annotator(typed: str) -> tuple[Annotator, str, dict[str, str]]:
+    """``spacy:fr_core_news_sm?key=value&…`` as an annotator, a name and its options; UsageError if that is wrong.
+
+    Names and values may be percent-encoded: a question mark in a name is ``%3F``.
+
+    Examples
+    --------
+    >>> annotator, name, options = parse_annotator("spacy:fr_core_news_sm")
+    >>> annotator.name, name, options
+    ('spacy', 'fr_core_news_sm', {})
+    """
+    head, mark, query = typed.partition("?")
+    kind, colon, name = head.partition(":")
+    if not colon:
+        raise UsageError(
+            f"{typed!r} names no annotator: expected KIND:MODEL, such as spacy:fr_core_news_sm. "
+            f"`sonde ls annotators` lists the kinds.{did_you_mean(kind, ANNOTATORS)}"
+        )
+    annotator = ANNOTATORS.get(kind)
+    options: dict[str, str] = {}
+    for part in query.split("&") if mark else ():
+        key, equals, value = part.partition("=")
+        if not key or not equals or key in options:
+            raise UsageError(f"{typed!r} has the option {part!r}; expected key=value, each key once, joined by &.")
+        if key not in annotator.options:
+            takes = ", ".join(annotator.options) or "no options"
+            hint = did_you_mean(key, annotator.options)
+            raise UsageError(f"{typed!r} has the option {key!r}; {kind}: takes {takes}.{hint}")
+        options[key] = unquote(value)
+    return annotator, unquote(name), options
+
+
+def load_annotator(typed: str) -> Loaded:
+    """Load what ``KIND:MODEL?key=value`` names."""
+    annotator, name, options = parse_annotator(typed)
+    return annotator.load(name, options)

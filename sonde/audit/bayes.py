@@ -91,9 +91,11 @@ def _products(rows: sparse.csr_array, weights: sparse.csr_array) -> np.ndarray:
     """
     from scipy import sparse
 
-    seen, columns = np.unique(rows.indices, return_inverse=True)
-    if not len(seen):
+    if not len(rows.indices):
         return np.zeros((rows.shape[0], weights.shape[0]))
+    occurs = np.zeros(weights.shape[1], bool)
+    occurs[rows.indices] = True
+    seen, columns = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[rows.indices]
     own = sparse.csr_array((rows.data.astype(np.float64), columns, rows.indptr), shape=(rows.shape[0], len(seen)))
     some = weights[:, seen] if len(seen) < weights.shape[1] else weights
     step = max(1, MAX_BAYES_CELLS // len(seen))

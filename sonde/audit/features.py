@@ -165,14 +165,14 @@ def _character_ngrams(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     joined = "".join(f"\x02{t}\x03\x00\x00\x00" for t in texts)
     codes = np.frombuffer(joined.encode("utf-32-le", errors="surrogatepass"), np.uint32).astype(np.uint64)
     factor = np.uint64(0x9E3779B97F4A7C15)
-    ends = np.cumsum([len(t) + 5 for t in texts])
+    text = np.repeat(np.arange(len(texts), dtype=np.int32), [len(t) + 5 for t in texts])
     rolling = codes * factor
     ids, owner = [], []
     for n in (2, 3, 4):
         rolling = (rolling[:-1] ^ codes[n - 1 :]) * factor
         where = np.flatnonzero((codes[: 1 - n] != 0) & (codes[n - 1 :] != 0))
         ids.append(((rolling[where] + np.uint64(n)) * factor >> np.uint64(64 - HASHED)).astype(np.int32))
-        owner.append(np.searchsorted(ends, where, side="right").astype(np.int32))
+        owner.append(text[where])
     rows = np.concatenate(owner)
     order = np.argsort(rows, kind="stable")
     return np.concatenate(ids)[order], np.bincount(rows, minlength=len(texts))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.cli._facts import latex_rows, print_facts, print_rows
+from sonde.cli._published import print_published
 
 if TYPE_CHECKING:
     from sonde.networks.folder import TrainedFolder
@@ -34,6 +35,9 @@ def _print(folder: TrainedFolder, history: History) -> None:
 
     print_facts(main_facts(folder, history))
     print_rows(curve(history), blank_line=True)
+    if isinstance(request := folder.config.get("request"), dict):
+        note = "Published scores are of other training and test sentences, and not comparable with these."
+        print_published(str(request.get("objective")), note=note)
 
 
 def _markdown(folder: TrainedFolder, history: History) -> str:

@@ -108,19 +108,21 @@ def scores_text(scores: Mapping[str, float]) -> str:
 def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     """Print which checkpoint is best, what training took, and what to do next."""
     from sonde.console import out
-    from sonde.training.card import encoder_name, main_facts
+    from sonde.training.card import encoder_name, languages_of, main_facts, translation_command
     from sonde.training.history import read_history
 
     history = read_history(folder)
     facts = main_facts(folder, history)
-    console, name = out(), shlex.quote(encoder_name(str(folder.path)))
+    console, name = out(), shlex.quote(encoder_name(str(folder.path), languages_of(folder)))
     if was_finished:
         console.print(f"{folder.path}/ is finished; nothing was trained.", markup=False, soft_wrap=True)
     for fact in ("best", "training"):
         console.print(f"{fact + ':':10}{facts[fact]}", markup=False, soft_wrap=True)
     console.print(f"{'folder:':10}{folder.path}/ (card.md describes it)", markup=False, soft_wrap=True)
-    console.print(f"{'next:':10}sonde run -e {name} -d SETS", markup=False, soft_wrap=True)
-    console.print(f"{'':10}sonde show {shlex.quote(str(folder.path))}", markup=False, soft_wrap=True)
+    show = f"sonde show {shlex.quote(str(folder.path))}"
+    commands = translation_command(folder, str(folder.path)), f"sonde run -e {name} -d SETS", show
+    for place, command in enumerate(filter(None, commands)):
+        console.print(f"{'next:' if not place else '':10}{command}", markup=False, soft_wrap=True)
 
 
 def print_parts(objective: str, encoder: str, preset: str = "") -> None:

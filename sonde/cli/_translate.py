@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -24,8 +25,8 @@ def translate(
     file: str
         Text with a tab between columns, compressed or not.
     translator: str
-        py:MODULE:FUNCTION, command:PROGRAM ARGUMENTS, an address http://…, or trained:FOLDER of `sonde train
-        translate`.
+        py:MODULE:FUNCTION, command:PROGRAM ARGUMENTS, an address http://…, or trained:FOLDER?to=fr of `sonde train mt`
+        or `sonde train translate`.
     out: Path
         The file to write. One that is named train-fr.tsv is French to `sonde run --train`.
     columns: str
@@ -71,7 +72,17 @@ def translate(
         for number in numbers:
             score, signature = bleu([row[number - 1] for row in made], [row[number - 1] for row in references])
             console().print(f"column {number}: BLEU {score:.2f} ({signature})", markup=False, soft_wrap=True)
+        if pair := _languages(file, reference):
+            from sonde.cli._published import print_published
+
+            print_published("xnli_translation", pair)
     return 0
+
+
+def _languages(file: str, reference: str) -> str:
+    """The languages of two files whose names say them, as in test-fr.tsv: fr-en; empty if they do not."""
+    found = [re.match(r"\w+-([a-z]{2,3})\.tsv", Path(name).name) for name in (file, reference)]
+    return "-".join(match[1] for match in found if match) if all(found) else ""
 
 
 def _sentence_columns(header: list[str]) -> tuple[int, int] | None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 from cyclopts import Parameter
+
+from sonde.cli._published import print_published
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +49,7 @@ def votes(*files: str) -> int:
         rows.append((file, f"{found.voted:,}", *shares, f"{len(found.different):,}"))
         bad = bad or bool(found.different)
     _print(rows)
+    print_published("xnli_votes")
     return int(bad)
 
 
@@ -58,7 +64,9 @@ def tokens(*files: str, tokenise: str = "") -> int:
     tokenise: str
         The tokeniser of all languages. Default: that of each language, as `sonde train` has them.
     """
+    from sonde.console import out
     from sonde.corpus.tokenisers import check_tokeniser, tokeniser, tokeniser_for
+    from sonde.published import published
     from sonde.transfer.xnli.lengths import mean_lengths
 
     if tokenise:
@@ -67,13 +75,16 @@ def tokens(*files: str, tokenise: str = "") -> int:
     def split(text: str, language: str) -> list[str]:
         return tokeniser(tokenise or tokeniser_for(language))(text)
 
-    rows = [("language", "pairs", "premise", "hypothesis", "tokeniser")]
+    rows = [("language", "pairs", "premise", "hypothesis", "published", "tokeniser")]
     for file in _named(files):
         for one in mean_lengths(_pairs(file), split):
             name = tokenise or tokeniser_for(one.language)
             numbers = f"{one.premise:.1f}", f"{one.hypothesis:.1f}"
-            rows.append((one.language or "(not known)", f"{one.pairs:,}", *numbers, name))
+            printed = " / ".join(f"{row.value:.1f}" for row in published("xnli_tokens", language=one.language))
+            rows.append((one.language or "(not known)", f"{one.pairs:,}", *numbers, printed, name))
     _print(rows)
+    if any(row[4] for row in rows[1:]):
+        out().print("published: premises / hypotheses of dev and test, in table 4.8 of conneau2019", style="dim")
     return 0
 
 
@@ -140,11 +151,17 @@ def agreement(gold: str, other: str, /, *, language: str = "") -> int:
             kappa = f"{found.kappa:.3f}" if label == "all" else ""
             rows.append((label, f"{found.n:,}", f"{100 * found.share:.1f} %", interval, kappa))
     _print(rows)
+    print_published("xnli_agreement", language or None)
     return 0
 
 
 @xnli.command
-def zero_shot(*files: str, encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))], classifier: str) -> int:
+def zero_shot(
+    *files: str,
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
+    classifier: str,
+    out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
+) -> int:
     """Apply the classifier of an English encoder to pairs of other languages, as it is.
 
     Parameters
@@ -153,35 +170,55 @@ def zero_shot(*files: str, encoder: Annotated[tuple[str, ...], Parameter(("--enc
         xnli.test.tsv, or files such as test-fr.tsv, whose names say their language.
     encoder: tuple[str, ...]
         The encoders of the pairs: copies of the English one, or a family, which has one for each language. May be
-        repeated: others are compared with the first, by the pairs that only one of them has right.
+        repeated: others are compared with the first, by the pairs that only one of them has right. Not needed for a
+        fine-tuned language model, which encodes pairs itself.
     classifier: str
-        The encoder whose classifier is used: trained:FOLDER, of `sonde train nli`.
+        The encoder whose classifier is used: trained:FOLDER, of `sonde train nli`, or of `sonde train xnli`.
+    out: Path
+        Also keep the results as a run, which `sonde show`, `compare` and `report` read. Default: they are printed.
     """
     from sonde.training.installed import require_training
 
     require_training()
+    from contextlib import ExitStack
+
+    from sonde import __version__
+    from sonde.console import out as console
+    from sonde.run.log import open_log
+    from sonde.run.zero_shot import keep_zero_shot, nli_dataset
     from sonde.stats.paired import mcnemar
     from sonde.transfer.xnli.zero_shot import zero_shot as score
 
     rows: list[tuple[str, ...]] = [("language", "pairs", "encoder", "accuracy", "95 % interval", "from the first")]
-    for file in _named(files):
-        groups: dict[str, list[Pair]] = {}
-        for pair in _pairs(file):
-            groups.setdefault(pair.language, []).append(pair)
-        for language, pairs in groups.items():
-            first = None
-            for name in encoder:
-                found = score(classifier, name, pairs)
-                first = first or found
-                low, high = (100 * end for end in found.interval)
-                rest = ""
-                if found is not first:
-                    test = mcnemar(found.right, first.right)
-                    ends = f"{100 * test.low:+.1f} to {100 * test.high:+.1f}"
-                    rest = f"{100 * test.difference:+.1f} ({ends})"
-                numbers = f"{100 * found.accuracy:.1f} %", f"{low:.1f} to {high:.1f} %", rest
-                rows.append((language or "(not known)", f"{found.n:,}", name, *numbers))
+    encoders = encoder or (classifier,)
+    with ExitStack() as stack:
+        log = None if out is None else stack.enter_context(open_log(out))
+        if log is not None:
+            log.begin(encoders)
+            command = shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")])
+            log.describe(sonde=[__version__], commands=[command.encode(errors="backslashreplace").decode()])
+        for file in _named(files):
+            groups: dict[str, list[Pair]] = {}
+            for pair in _pairs(file):
+                groups.setdefault(pair.language, []).append(pair)
+            for language, pairs in groups.items():
+                first = None
+                for name in encoders:
+                    found = score(classifier, name, pairs)
+                    first = first or found
+                    if log is not None:
+                        keep_zero_shot(log, file, nli_dataset(file, pairs), found, classifier)
+                    low, high = (100 * end for end in found.interval)
+                    rest = ""
+                    if found is not first:
+                        test = mcnemar(found.right, first.right)
+                        ends = f"{100 * test.low:+.1f} to {100 * test.high:+.1f}"
+                        rest = f"{100 * test.difference:+.1f} ({ends})"
+                    numbers = f"{100 * found.accuracy:.1f} %", f"{low:.1f} to {high:.1f} %", rest
+                    rows.append((language or "(not known)", f"{found.n:,}", name, *numbers))
     _print(rows)
+    if out is not None:
+        console().print(f"{len(rows) - 1} results, written to {out}/", markup=False, soft_wrap=True)
     return 0
 
 
@@ -197,7 +234,6 @@ def _pairs(file: str, language: str = "") -> Iterable[Pair]:
     """The pairs of a file; where it has no column of languages, its name may say which it is: dev-fr.tsv."""
     import re
     from dataclasses import replace
-    from pathlib import Path
 
     from sonde.transfer.xnli.pairs import read_pairs
 

@@ -1,4 +1,4 @@
-"""`sonde check`: whether a task or an encoder follows the rules."""
+"""`sonde check`: whether a task, an encoder or an annotator follows the rules."""
 
 from __future__ import annotations
 
@@ -11,30 +11,41 @@ if TYPE_CHECKING:
 order = 150
 
 
-def check(what: str, /, *corpus: str) -> int:
-    """Check that a task or an encoder follows the rules: `sonde check my_task.py`, `sonde check st:all-MiniLM-L6-v2`.
+def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
+    """Check that a task, an encoder or an annotator follows the rules: `sonde check my_task.py`, `sonde check static:`.
 
     Parameters
     ----------
     what: str
-        A task: its name, package.module:attribute, or a path to a Python file; or an encoder, scheme:name.
+        A task: its name, package.module:attribute, or a path to a Python file; an encoder, scheme:name; or an
+        annotator, KIND:MODEL.
     corpus: str
         Annotated text to try a task on. Default: the built-in corpus.
+    annotator: bool
+        It is an annotator: py:file.py:function may be an encoder as well.
     """
+    from sonde.annotate.annotator import ANNOTATORS
     from sonde.console import out
     from sonde.encoders import scheme_names
 
-    if what.partition(":")[0] in scheme_names() and ":" in what:
+    kind, colon, _ = what.partition(":")
+    if annotator or (colon and kind in ANNOTATORS and kind not in scheme_names()):
+        from sonde.annotate.annotator import load_annotator
+        from sonde.testing import examine_annotator
+
+        verdicts: Iterator[Verdict] = examine_annotator(load_annotator(what))
+    elif colon and kind in scheme_names():
         from sonde.encoders import load as load_encoder
         from sonde.testing import examine_encoder
 
-        verdicts: Iterator[Verdict] = examine_encoder(load_encoder(what))
+        verdicts = examine_encoder(load_encoder(what))
     else:
         from sonde.corpus.corpus import Corpus
         from sonde.tasks import load
         from sonde.testing import examine_task
 
-        verdicts = examine_task(load(what), Corpus.read(*corpus) if corpus else Corpus.synthetic(3000))
+        tried = Corpus.read(*corpus) if corpus else Corpus.synthetic(3000).load_into_memory()  # read several times
+        verdicts = examine_task(load(what), tried)
     failed = 0
     for verdict in _with_failure(verdicts):
         failed += not verdict.passed

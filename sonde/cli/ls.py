@@ -65,6 +65,22 @@ def _encoders() -> Iterator[Row]:
         yield f"{scheme}:", describe_scheme(scheme)
 
 
+def _annotators() -> Iterator[Row]:
+    from sonde.annotate.annotator import ANNOTATORS
+
+    yield "annotator", "description", "options"
+    for name, part in ANNOTATORS.parts().items():
+        yield f"{name}:", part.summary, ", ".join(part.options)
+
+
+def _text_sources() -> Iterator[Row]:
+    from sonde.annotate.source import TEXT_SOURCES
+
+    yield "format", "description", "files"
+    for name, part in TEXT_SOURCES.parts().items():
+        yield name, part.summary, " ".join(part.suffixes)
+
+
 def _probes() -> Iterator[Row]:
     from sonde.probes.spec import differences, presets
 
@@ -118,6 +134,29 @@ def value_text(value: object) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def _published() -> Iterator[Row]:
+    from sonde.published import papers, rows_of
+
+    yield "paper", "table", "numbers", "shown by", "topic, or why nothing was taken"
+    for key, paper in papers().items():
+        for table, topic in paper.tables.items():
+            rows = rows_of(key, table)
+            by = dict.fromkeys(SHOWN_BY.get(row.suite, RUNS) for row in rows if row.metric not in UNSHOWN)
+            yield key, table, f"{len(rows):,}", "; ".join(by) or "sonde.published", topic
+        for table, reason in paper.left_out.items():
+            yield key, table, "0", "", reason
+
+
+RUNS = "show, report"
+SHOWN_BY = {"words": "show, report of `sonde words`", "training": "show of a trained encoder", "xnli": "data xnli"}
+"""Which verbs show published results of a suite beside ours, where it is not that of probing sets and transfer."""
+UNSHOWN = (
+    "mean accuracy", "accuracy deviation", "target redundancy", "dev accuracy",
+    *(f"{of} {what}" for of in ("image", "caption") for what in ("recall@1", "recall@5", "recall@10", "median rank")),
+)  # fmt: skip
+"""Metrics that no table shows; they are there for Python."""
+
+
 def _store() -> Iterator[Row]:
     from sonde.encoders.store import Store, default_root
 
@@ -142,6 +181,8 @@ def _verbs() -> Iterator[Row]:
 LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "tasks": _tasks,
     "suites": _suites,
+    "annotators": _annotators,
+    "text-sources": _text_sources,
     "encoders": _encoders,
     "probes": _probes,
     "architectures": _architectures,
@@ -155,11 +196,12 @@ LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "checks": partial(_parts, "sonde.report.checks:CHECKS"),
     "audit-checks": partial(_parts, "sonde.audit:AUDIT_CHECKS"),
     "word-evaluations": partial(_parts, "sonde.words:WORD_EVALUATIONS"),
+    "published": _published,
     "verbs": _verbs,
     "store": _store,
 }
 """What can be listed: the first row of a list is its header. A kind of part takes one line."""
-NUMBERS = ("vectors", "dimension", "MB", "last written")
+NUMBERS = ("numbers", "vectors", "dimension", "MB", "last written")
 
 
 HELP = f"What to list: {', '.join(LISTS)} (the vectors kept on this machine)."

@@ -1,7 +1,9 @@
-"""`sonde make`: annotated text → probing sets."""
+"""`sonde make`: annotated text → probing sets; or raw text, which is annotated first."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,17 +12,21 @@ from cyclopts import Group, Parameter
 from sonde.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 
 order = 20
+resumes = True
 
 examples = """
 The sets of a suite from a treebank:
   sonde make en_ewt-ud-*.conllu --suite universal2019 -o probes/
 Two tasks, in other sizes:
   sonde make corpus.conllu -t past_present -t passive --sizes 4000/500/500
+From raw text, which is annotated first; the corpus is kept in the folder of the sets:
+  sonde make book.txt -w spacy:fr_core_news_sm -s universal2019 -o probes/
 To try it out, without a corpus:
   sonde make --builtin 6000 -o probes/
 """
 
 CORPUS = Group("The corpus", sort_key=10)
+RAW = Group("Raw text", sort_key=15)
 SETS = Group("The sets", sort_key=20)
 
 
@@ -44,8 +50,13 @@ def make(
     relax: Annotated[bool, Parameter(group=SETS)] = False,
     name: Annotated[str | None, Parameter(group=CORPUS)] = None,
     language: Annotated[str | None, Parameter(group=CORPUS)] = None,
-    format: Annotated[Literal["conllu", "brackets", "text"] | None, Parameter(group=CORPUS)] = None,
+    format: Annotated[str | None, Parameter(group=CORPUS)] = None,
     tokenise: Annotated[str, Parameter(group=CORPUS)] = "",
+    with_: Annotated[str | None, Parameter(("--with", "-w"), group=RAW)] = None,
+    text: Annotated[str | None, Parameter(group=RAW)] = None,
+    id: Annotated[str | None, Parameter(group=RAW)] = None,
+    lines: Annotated[Literal["wrapped", "paragraphs", "sentences"] | None, Parameter(group=RAW)] = None,
+    gold: Annotated[str | None, Parameter(group=RAW)] = None,
 ) -> int:
     """Make probing sets from annotated text.
 
@@ -76,7 +87,7 @@ def make(
         Sentences not to use: a file with one per line, or sets, whose original sentences are not used either. Case,
         digits and punctuation are ignored.
     exclusive: bool
-        Use a sentence in one task only.
+        Use a sentence in one set only; scarce sentences are shared out fairly among the sets.
     set_: tuple[str, ...]
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
@@ -96,11 +107,24 @@ def make(
     language: str
         Its language code. Default: from the file names.
     format: str
-        The format of the files. Default: from their names and contents.
+        The format of the files: conllu, brackets or text; with --with one of `sonde ls text-sources`. Default: from
+        their names and contents.
     tokenise: str
         How plain text is split into words: moses-fr and other languages, jieba (Chinese), janome (Japanese), pythainlp
         (Thai), simple or space. Default: at white space and punctuation.
+    with_: str
+        Annotate the files first, which are raw text then, with KIND:MODEL, as `sonde annotate` does, which has more
+        options. The corpus is kept in the folder of the sets, and the same command goes on where it was interrupted.
+    text: str
+        The field of JSON lines or Parquet that has the text. Default: text.
+    id: str
+        The field that has the id of a document. Default: ids are made from the name of the file and the line.
+    lines: str
+        What a line break means: wrapped, paragraphs or sentences. Default: wrapped for plain text, else paragraphs.
+    gold: str
+        A treebank on which the annotator is scored, for the manifests.
     """
+    from sonde.cli._annotated import print_annotations
     from sonde.cli._options import workers_of
     from sonde.console import announce, count_of, err, print_sets, progress_bar
     from sonde.corpus.corpus import Corpus
@@ -111,6 +135,7 @@ def make(
     from sonde.make.filters import EXCLUDED_REASON
     from sonde.make.request import check_writable, read_excluded, select_tasks
     from sonde.tasks import SUITES
+    from sonde.tasks.parametric import parametric_suites
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
@@ -118,24 +143,38 @@ def make(
              "--tokenise": tokenise}  # fmt: skip
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
+    typed = tuple("-" if c == STDIN else c for c in corpus)
+    raw = {"--text": text, "--id": id, "--lines": lines, "--gold": gold}
+    if with_ is None:
+        if idle := [option for option, value in raw.items() if value]:
+            raise UsageError(f"{idle[0]} is for raw text: add --with ANNOTATOR, or leave it out.")
+    else:
+        from sonde.cli._annotated import annotate_first
+
+        if idle := [o for o, v in {"--builtin": builtin, "--trees": trees, "--tokenise": tokenise}.items() if v]:
+            raise UsageError(f"{idle[0]} has no effect on raw text that is annotated: leave it out, or --with.")
+        check_writable(out)
+        if not set(suite) & parametric_suites().keys():
+            select_tasks(
+                suite, task, sizes=sizes, length=length, settings=set_
+            )  # what is wrong is said before the work
+        with workers_of(jobs, cluster) as workers:
+            typed, trees = annotate_first(
+                typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
+                skip_bad=skip_bad, gold=gold,
+            )  # fmt: skip
+        format = None
     source = (
         Corpus.synthetic(builtin, language=language or "en")
         if builtin
-        else Corpus.read(
-            *("-" if c == STDIN else c for c in corpus),
-            name=name,
-            language=language,
-            format=format,
-            trees=trees,
-            tokenise=tokenise,
-        )
+        else Corpus.read(*typed, name=name, language=language, format=format, trees=trees, tokenise=tokenise)
     )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
     source_name = f"{builtin:,} built-in sentences" if builtin else source.name
     made: list[Any] = []
     skipped: list[Any] = []
-    with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers:
+    with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
         requests = select_tasks(
             suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
         )
@@ -157,11 +196,14 @@ def make(
                     skipped.append(found)
     if made:
         print_sets(made)
+        print_annotations(made)
         facts = made[0]["corpus"]
         source_of = f"{facts['sentences']:,} {'synthetic ' * facts['synthetic']}sentences of {facts['name']}"
         err().print(f"\n{len(made)} set{'s' * (len(made) > 1)} from {source_of}, written to {out}/", markup=False)
-        if facts["skipped"]["sentences"]:
-            err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
+        if bad := facts["skipped"]["sentences"]:
+            err().print(f"{count_of(bad, 'malformed sentence')} skipped; the manifests list them.")
+        for incomplete in facts["skipped"]["incomplete files"]:
+            err().print(f"not read to its end: {incomplete}", style="yellow", markup=False, soft_wrap=True)
         short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["requested"].values()) * 0.99]
         exhausted = not any(m["stages"]["cells cut to their limit"] for m in short)
         if short:
@@ -178,3 +220,17 @@ def make(
     # a suite of all that the corpus supports has no task that must be made
     skipped = [found for found in skipped if found.kind != "too few" or found.name.partition("/")[0] in SUITES]
     return 0 if not skipped and made else 2 if made or any(found.kind == "failed" for found in skipped) else 1
+
+
+@contextmanager
+def _naming_skip_bad(given: bool) -> Iterator[None]:
+    """Add the way out to the error about a malformed corpus."""
+    from sonde.errors import CorpusError, DataError
+
+    try:
+        yield
+    except CorpusError as e:
+        if given:
+            raise
+        rest = "uses what can be read of the file" if e.ends_file else "leaves out what is malformed, and counts it"
+        raise DataError(f"{e}. --skip-bad {rest}.") from e

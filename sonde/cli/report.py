@@ -34,6 +34,7 @@ def report(
     *more: Path,
     adjust: Annotated[Literal["holm", "bonferroni", "bh", "none"] | None, Parameter(group=RUN)] = None,
     published: Annotated[bool, Parameter(group=RUN)] = False,
+    against: Annotated[str | None, Parameter(group=RUN)] = None,
     per_class: Annotated[int, Parameter(group=SETS)] = 2,
     seed: Annotated[int, Parameter(group=SETS)] = 0,
     text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
@@ -61,6 +62,8 @@ def report(
         false discovery rate) or none. Default: holm.
     published: bool
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
+    against: str
+        The published model that differences are from: its name, or a part of it. Default: the best one of each set.
     per_class: int
         Examples of each label. Default: 2.
     seed: int
@@ -100,9 +103,9 @@ def report(
     if any(runs) or not path.exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
-        return _report_run(path, more, out, open, title, adjust, published)
-    if adjust or published:
-        raise UsageError(f"--adjust and --published are for runs; {path} has no run.json. Leave them out.")
+        return _report_run(path, more, out, open, title, adjust, published, against)
+    if adjust or published or against:
+        raise UsageError(f"--adjust, --published and --against are for runs; {path} has no run.json. Leave them out.")
     return _report_sets((path, *more), columns, per_class, seed, jobs, out, open, title)
 
 
@@ -114,6 +117,7 @@ def _report_run(
     title: str | None,
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None,
     published: bool,
+    against: str | None,
 ) -> int:
     from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError
@@ -129,7 +133,7 @@ def _report_run(
     pages = _pages(files, open)
     with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *more)]
-    found = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published)
+    found = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published, against=against)
     if adjust and found.summary.correlations is None:
         raise UsageError("--adjust is for correlations of probing and transfer tasks, and this run has none.")
     check_published(found.summary, published)

@@ -6,10 +6,12 @@ import sys
 from collections import Counter
 
 order = 60
+SPLITS = {"train": "tr", "dev": "va", "test": "te"}
+"""The names of splits, and how they are written in files."""
 
 
 def sentences(
-    *paths: str, sources: bool = False, builtin: int = 0, language: tuple[str, ...] = (), seed: int = 0
+    *paths: str, split: str = "", sources: bool = False, builtin: int = 0, language: tuple[str, ...] = (), seed: int = 0
 ) -> int:
     """Print the distinct texts of probing sets, to be encoded elsewhere for `npy:`; or text of the built-in corpus.
 
@@ -19,6 +21,8 @@ def sentences(
     ----------
     paths: str
         Sets, or folders of sets, as for `sonde audit`.
+    split: str
+        Only the texts of one split: train, dev or test. The training text of a set gives `tfidf:` its frequencies.
     sources: bool
         Print the original sentences, too, where rows have words exchanged or replaced: none of them should be in the
         training text of an encoder. Exit code 2 if a set does not have them all.
@@ -34,12 +38,17 @@ def sentences(
     from sonde.data.origins import origins
     from sonde.encoders.embed import collect_texts
     from sonde.encoders.schemes.npy import to_line
-    from sonde.errors import UsageError
+    from sonde.errors import DataError, UsageError
 
     if bool(paths) == bool(builtin):
         raise UsageError("Expected either sets whose texts to print, or --builtin N, for the built-in corpus.")
-    if builtin and sources:
-        raise UsageError("--sources is for probing sets, and has no effect on the built-in corpus: leave it out.")
+    if builtin and (sources or split):
+        option = "--sources" if sources else "--split"
+        raise UsageError(f"{option} is for probing sets, and has no effect on the built-in corpus: leave it out.")
+    if split and sources:
+        raise UsageError("--sources needs all splits: leave out --split.")
+    if split and split not in SPLITS:
+        raise UsageError(f"--split is {split!r}; expected train, dev or test.")
     if builtin:
         _print_builtin(builtin, language or ("en",), seed)
         return 0
@@ -49,7 +58,9 @@ def sentences(
     datasets = list(readable_sets(paths, unread))
     if not datasets:
         return 1
-    texts = dict.fromkeys(collect_texts(datasets))
+    if split and (without := [d.name for d in datasets if not d.rows.get(SPLITS[split])]):
+        raise DataError(f"{', '.join(without)}: there are no rows for {split}.")
+    texts = dict.fromkeys(collect_texts(datasets, SPLITS.get(split)))
     incomplete: Counter[str] = Counter()
     for dataset in datasets if sources else ():
         for _, text in origins(dataset):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
+    from sonde.data.dataset import Dataset
     from sonde.report.filters import Filter
 
 order = 80
@@ -31,10 +32,13 @@ def show(
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=RUN)] = (),
     set: Annotated[tuple[str, ...], Parameter(group=RUN)] = (),
     above: Annotated[bool, Parameter(group=RUN)] = False,
+    means: Annotated[bool, Parameter(group=RUN)] = False,
     signatures: Annotated[bool, Parameter(group=RUN)] = False,
     examples: Annotated[int, Parameter(group=SETS)] = 0,
     baselines: Annotated[bool, Parameter(group=SETS)] = False,
+    features: Annotated[int, Parameter(group=SETS)] = 0,
     published: bool = False,
+    against: str | None = None,
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
     seed: Annotated[int, Parameter(group=SETS)] = 0,
 ) -> int:
@@ -57,14 +61,22 @@ def show(
     above: bool
         Only the sets on which an encoder is significantly better than the best baseline, and the encoders
         that are so on one of them.
+    means: bool
+        Print means and standard deviations of tasks over encoders and languages, and how often each encoder is best,
+        and nothing else.
     signatures: bool
         Print the signature of every result, for `sonde repeat`, and nothing else.
     examples: int
         Random rows to print per class; target or changed words are marked.
     baselines: bool
         Train the baselines and show their scores.
+    features: int
+        Words to print per class: those that naive Bayes associates most with it.
     published: bool
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
+    against: str
+        Of a run: the published model that differences are from, its name or a part of it. Default: the best one of each
+        set.
     task: tuple[str, ...]
         Only these tasks.
     seed: int
@@ -72,8 +84,9 @@ def show(
     """
     from sonde.errors import UsageError
 
-    if examples < 0:
-        raise UsageError(f"--examples {examples}: expected a number of rows, 0 or more.")
+    if examples < 0 or features < 0:
+        option, got = ("examples", examples) if examples < 0 else ("features", features)
+        raise UsageError(f"--{option} {got}: expected 0 or more.")
     if not path.exists():
         raise UsageError(
             f"There is no file or folder {str(path)!r}; expected what `sonde run`, `sonde make`, `sonde train` or "
@@ -83,23 +96,27 @@ def show(
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
         from sonde.report.filters import Filter
 
-        if examples or baselines or task or seed:
-            raise UsageError(f"--examples, --baselines, --task and --seed are for sets; {path} is a run.")
+        if examples or baselines or features or task or seed:
+            raise UsageError(f"--examples, --baselines, --features, --task and --seed are for sets; {path} is a run.")
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
-        _show_run(path, format, metric, signatures, published, Filter(encoder, set, above))
+        if means and (signatures or published or against or format in ("csv", "json")):
+            raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
+        _show_run(path, format, metric, signatures, published, means, against, Filter(encoder, set, above))
         return 0
-    if encoder or set or above:
-        raise UsageError(f"--encoder, --set and --above are for runs; {path} has no run.json. Leave them out.")
+    if encoder or set or above or means or against:
+        raise UsageError(
+            f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
+        )
     if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
-        if examples or baselines or published or task or seed or signatures or metric != "accuracy":
+        if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
         from sonde.cli._trained import show_trained
 
         show_trained(path, format)
         return 0
     if (path / "alignment.json").is_file():
-        if examples or baselines or published or task or seed or signatures or metric != "accuracy":
+        if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
             raise UsageError(f"{path} is an alignment: the only option for it is --format.")
         from sonde.cli._alignment import show_alignment
 
@@ -107,35 +124,58 @@ def show(
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
+    if features and (examples or baselines or seed):
+        raise UsageError("--features prints words and nothing else: leave out --examples, --baselines and --seed.")
     if baselines and (examples or seed):
         raise UsageError("--baselines prints no rows: leave out --examples and --seed.")
     if seed and not examples:
         raise UsageError(f"--seed {seed} samples other rows, and none are printed: add --examples, or leave it out.")
     if published and not baselines:
         raise UsageError("--published compares with baselines: add --baselines.")
-    return _show_sets(path, examples, baselines, task, seed, published)
+    return _show_sets(path, examples, baselines, features, task, seed, published)
 
 
-def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool, wanted: Filter) -> None:
+def _show_run(
+    path: Path,
+    format: str,
+    metric: str,
+    with_signatures: bool,
+    published: bool,
+    means: bool,
+    against: str | None,
+    wanted: Filter,
+) -> None:
     from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError
+    from sonde.report.differences import choose_published
     from sonde.report.filters import apply
+    from sonde.report.overview import overview_tables
     from sonde.report.published_results import check_published
     from sonde.report.summary import summarise
-    from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
+    from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, print_tables, signatures
     from sonde.run import Run
 
     if format == "csv" and metric != "accuracy":
         raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
-    if published and (format == "csv" or metric != "accuracy" or with_signatures):
-        raise UsageError("--published is for tables of accuracy: leave out --format csv, --metric and --signatures.")
+    if (published or against) and (format == "csv" or metric != "accuracy" or with_signatures):
+        option = "--published" if published else "--against"
+        raise UsageError(f"{option} is for tables of accuracy: leave out --format csv, --metric and --signatures.")
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
     summary = apply(summarise(run, metric=metric, published=published), wanted)
     check_published(summary, published)
+    if against is not None:
+        summary = choose_published(summary, against)
     if with_signatures:
         sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))
+    elif means:
+        if not (tables := list(overview_tables(summary))):
+            raise UsageError(f"--means needs the results of two encoders or more; {path} has {len(summary.columns)}.")
+        if format == "table":
+            print_tables(tables)
+        else:
+            sys.stdout.write({"md": markdown, "tex": latex}[format](summary, tables))
     elif format == "table":
         print_table(summary)
     elif format == "csv":
@@ -144,10 +184,13 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
 
 
-def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int, published: bool) -> int:
+def _show_sets(
+    path: Path, examples: int, baselines: bool, features: int, task: tuple[str, ...], seed: int, published: bool
+) -> int:
     """Show sets; one that cannot be read is reported, and the others are shown."""
     from random import Random
 
+    from sonde.cli._annotated import print_annotations
     from sonde.console import err, example_line, out, print_sets, printable
     from sonde.data.dataset import Dataset, find_set_folders, read_manifest
     from sonde.errors import DataError, UsageError
@@ -172,9 +215,14 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
 
         print_baselines(read(Dataset.load), published=published)
         return _code(folders, unread)
+    if features:
+        for dataset in read(Dataset.load):
+            _print_features(dataset, features)
+        return _code(folders, unread)
     if not examples:
         if manifests := list(read(read_manifest)):
             print_sets(manifests)
+            print_annotations(manifests)
         return _code(folders, unread)
     console = out()
     for dataset in read(Dataset.load):
@@ -186,6 +234,19 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
             for row in Random(seed).sample(rows, min(examples, len(rows))):
                 console.print("    ", example_line(row, console.is_terminal), soft_wrap=True, sep="")
     return _code(folders, unread)
+
+
+def _print_features(dataset: Dataset, top: int) -> None:
+    """The words that naive Bayes associates most with each label, with their log-odds."""
+    from sonde.baselines.naive_bayes import top_features
+    from sonde.console import out, print_wrapped, printable
+
+    console = out()
+    note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
+    console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
+    for label, found in top_features(dataset, top=top).items():
+        words = ", ".join(f"{word.replace(chr(9), ': ')} {odds:.1f}" for word, odds in found)
+        print_wrapped(console, printable(f"  {label}: {words or 'nothing'}"), "")
 
 
 def _code(folders: Sequence[Path], unread: Sequence[Exception]) -> int:

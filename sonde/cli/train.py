@@ -27,7 +27,9 @@ def train(
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     list_: Annotated[bool, Parameter("--list")] = False,
-    train: Annotated[tuple[str, ...], Parameter(("--train", "--pairs"), group=DATA, consume_multiple=True)] = (),
+    train: Annotated[
+        tuple[str, ...], Parameter(("--train", "--text", "--pairs"), group=DATA, consume_multiple=True)
+    ] = (),
     dev: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
     held_out: Annotated[int | None, Parameter(group=DATA)] = None,
     columns: Annotated[str, Parameter(group=DATA)] = "",
@@ -35,6 +37,7 @@ def train(
     withhold: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
     teacher: Annotated[str, Parameter(group=DATA)] = "",
     xnli: Annotated[str, Parameter(group=DATA)] = "",
+    from_: Annotated[str, Parameter("--from", group=DATA)] = "",
     vectors: Annotated[str, Parameter(group=WORDS)] = "",
     fine_tune: Annotated[bool | None, Parameter(group=WORDS, negative="--no-fine-tune")] = None,
     words: Annotated[int | None, Parameter(group=WORDS)] = None,
@@ -78,9 +81,10 @@ def train(
         List architectures, objectives and presets, and train nothing; with OBJECTIVE, --encoder or --preset,
         its settings.
     train: tuple[str, ...]
-        Files or folders to train on. May be repeated.
+        Files or folders to train on; for language models with their languages: --text en=FILE --text fr=FILE
+        --pairs en-fr=FILE,FILE. May be repeated.
     dev: tuple[str, ...]
-        Files or folders to choose the best checkpoint on. May be repeated.
+        Files or folders to choose the best checkpoint on, in the same form. May be repeated.
     held_out: int
         Without --dev: hold out this many training rows.
     columns: str
@@ -93,6 +97,8 @@ def train(
         For align: the encoder to be copied, trained:FOLDER or any other.
     xnli: str
         For align: NLI pairs in the new language, on which the classifier of the teacher is tried after each epoch.
+    from_: str
+        For xnli and mt: the language model to begin with, the folder of `sonde train mlm` and others.
     vectors: str
         A file of word vectors, in any format that vec: reads. Default: they are learned.
     fine_tune: bool
@@ -173,7 +179,7 @@ def train(
             low = int(name in ("max_length", "words", "width"))
             raise UsageError(f"--{name.replace('_', '-')} {value}: expected an integer, {low} or more.")
     request = make_request(
-        objective, encoder, preset=preset, settings=_settings(set_, teacher=teacher, xnli=xnli),
+        objective, encoder, preset=preset, settings=_settings(set_, {"teacher": teacher, "xnli": xnli, "from": from_}),
         options=_given(options), train=train, dev=dev, columns=tuple(filter(None, columns.split(","))),
         vectors=vectors, fine_tune=fine_tune, withhold=withhold, **inputs,
     )  # fmt: skip
@@ -195,7 +201,7 @@ def train(
     return 0
 
 
-def _settings(pairs: tuple[str, ...], **options: str) -> dict[str, str]:
+def _settings(pairs: tuple[str, ...], options: dict[str, str]) -> dict[str, str]:
     """Settings as they were typed, those with an option of their own among them."""
     from sonde.errors import UsageError
 

@@ -11,10 +11,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
+from io import BufferedReader
 from pathlib import Path
 from shutil import copyfileobj
 from typing import BinaryIO, Protocol, cast
 
+from sonde.core.remote import is_remote, open_remote
 from sonde.errors import CorpusError, DataError, UsageError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -79,11 +81,13 @@ def open_bytes(path: str) -> Iterator[bytes]:
     Bytes, because a reader that decodes block by block knows which block was undecodable and can go on with the next.
     """
     tail: list[bytes] = []  # of an incomplete line; a list, since concatenating bytes repeatedly is slow
-    lines, length, first = 1, 0, True
+    lines, length, first, reached = 1, 0, True, 0
     try:
         with ExitStack() as stack:
-            source = open_source(path, stack)
+            raw = _open_raw(path, stack)
+            source = _decompressed(path, raw, stack)
             while piece := source.read1(CHUNK_BYTES):  # not read(), which would lose what precedes damaged data
+                reached = raw.tell() if path != "-" else 0
                 if first:
                     piece = piece.removeprefix(b"\xef\xbb\xbf")
                     first = False
@@ -93,7 +97,7 @@ def open_bytes(path: str) -> Iterator[bytes]:
                     length += len(piece)
                     if length > LONGEST_LINE:
                         got = f"a line of more than {LONGEST_LINE >> 20} MiB"
-                        raise CorpusError(path, lines, got, "lines of text")
+                        raise CorpusError(path, lines, got, "lines of text", ends_file=True)
                     continue
                 complete = b"".join((*tail, piece[:cut]))
                 tail, length = [piece[cut:]], len(piece) - cut
@@ -104,8 +108,7 @@ def open_bytes(path: str) -> Iterator[bytes]:
             if last := b"".join(tail).removesuffix(b"\r"):
                 yield last
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        what = "truncated compressed data" if isinstance(error, EOFError) else f"corrupt compressed data: {error}"
-        raise CorpusError(path, lines, what, COMPLETE_FILE) from None
+        raise _compression_error(path, reached, lines, error) from None
     except FileNotFoundError:
         raise DataError(f"there is no file {path!r}{nearest(path)}") from None
     except IsADirectoryError:
@@ -115,8 +118,20 @@ def open_bytes(path: str) -> Iterator[bytes]:
     except (OSError, ValueError) as error:
         # bz2 reports damaged data as a bare OSError; a NUL in a path is a ValueError
         if isinstance(error, OSError) and error.errno is None:
-            raise CorpusError(path, lines, f"corrupt compressed data: {error}", COMPLETE_FILE) from None
+            raise _compression_error(path, reached, lines, error) from None
         raise DataError(f"{path!r} cannot be read: {error}") from None
+
+
+def _compression_error(path: str, reached: int, lines: int, error: Exception) -> CorpusError:
+    """The error for compressed data that break off or are damaged: how much could be read of how much."""
+    size = 0 if path == "-" or is_remote(path) else Path(path).stat().st_size
+    if isinstance(error, EOFError):
+        what = f"truncated compressed data, which break off after {size or reached:,} bytes"
+    else:
+        of = f" of {size:,}" * (size > 0)
+        what = f"corrupt compressed data: {error}, after about {reached:,}{of} bytes"
+    read = f"{lines - 1:,} line{'s' * (lines != 2)} of text could be read" if lines > 1 else "no line could be read"
+    return CorpusError(path, lines, f"{what} ({read})", COMPLETE_FILE, ends_file=True)
 
 
 class Source(Protocol):
@@ -129,10 +144,16 @@ class Source(Protocol):
 
 def open_source(path: str, stack: ExitStack) -> Source:
     """A file, decompressed according to its suffix; the stack closes it."""
+    return _decompressed(path, _open_raw(path, stack), stack)
+
+
+def _open_raw(path: str, stack: ExitStack) -> BinaryIO:
     if path == "-":
-        return cast(Source, sys.stdin.buffer)
-    reject_special_file(path)
-    raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
+        return sys.stdin.buffer
+    return open_seekable(path, stack)
+
+
+def _decompressed(path: str, raw: BinaryIO, stack: ExitStack) -> Source:
     match Path(path).suffix.lower():
         case ".gz":
             return stack.enter_context(gzip.GzipFile(fileobj=raw))
@@ -142,7 +163,15 @@ def open_source(path: str, stack: ExitStack) -> Source:
             return stack.enter_context(lzma.LZMAFile(raw))
         case ".zst":
             return _Zstd(path, raw)
-    return raw
+    return raw if hasattr(raw, "read1") else cast(Source, BufferedReader(raw))
+
+
+def open_seekable(path: str, stack: ExitStack) -> BinaryIO:
+    """A file or an address, as it is; the stack closes it."""
+    if is_remote(path):
+        return open_remote(path, stack)
+    reject_special_file(path)
+    return stack.enter_context(Path(path).open("rb"))
 
 
 def reject_special_file(path: str | Path) -> None:

@@ -238,14 +238,14 @@ def _parse(text: str) -> list[Parsed]:
             tree = here.pop()
             if tree is None:
                 raise _ParseFault(n, "a tree without words", "at least one word that is not a trace")
-            trees.append((_rooted(tree), tuple(tags), tuple(forms), written))
+            trees.append((rooted(tree), tuple(tags), tuple(forms), written))
             tags, forms, written = [], [], []
     if labels:
         raise _ParseFault(-1, f"the end, {len(labels)} brackets still open", "a closing bracket for every opening one")
     return trees
 
 
-def _rooted(tree: Tree) -> Tree:
+def rooted(tree: Tree) -> Tree:
     """Put a tree under exactly one ROOT."""
     while tree.label in _ROOTS and len(tree.nodes) == 1 and tree.nodes[0].label in _ROOTS and tree.nodes[0].nodes:
         tree = tree.nodes[0]

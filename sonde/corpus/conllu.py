@@ -7,14 +7,15 @@ one of them is examined line by line, to say what is wrong and where.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from sys import intern
 from typing import TextIO
 
 from sonde.core.files import encoding_error, open_bytes
-from sonde.corpus.faults import EMPTY_NODE, FEATS, RANGE, find_fault
+from sonde.corpus.faults import FEATS, find_fault
 from sonde.corpus.files import stem
+from sonde.corpus.multiword import NO_SPACE, Mwt, read_ranges, surface
 from sonde.corpus.sentence import Sentence
 from sonde.errors import CorpusError, DataError
 
@@ -24,11 +25,8 @@ SHARD_BLOCK = 256
 _MAX_BLOCK_BYTES = 1 << 23
 """No sentence takes 8 MiB; a block that does is another kind of file, which must not be read into memory."""
 
-NO_SPACE = "SpaceAfter=No"
 _COMMENT = re.compile(r"^#[ \t]*(sent_id|text|newdoc(?:[ \t]+id)?)[ \t]*(?:= ?(.*))?$", re.M)
 _HEADER = re.compile(rb"(?:#[^\n]*(?:\n|$))*")
-
-Mwt = tuple[int, int, str]
 
 
 def read_conllu(
@@ -45,7 +43,7 @@ def read_conllu(
     known = {"_": "_"}
     doc: str | None = None
     docs = count = 0
-    for line, raw in _blocks(path, on_error):
+    for line, raw in _blocks(path, open_bytes(path), on_error):
         mine = count // SHARD_BLOCK % of == shard
         words_at = _HEADER.match(raw).end()  # type: ignore[union-attr]  # it matches the empty string
         has_words = words_at < len(raw)
@@ -78,12 +76,33 @@ def read_conllu(
             yield sentence
 
 
-def _blocks(path: str, on_error: Callable[[CorpusError], None] | None) -> Iterator[tuple[int, bytes]]:
+def parse_conllu(content: bytes, source: str) -> Iterator[tuple[int, Sentence]]:
+    """Yield the sentences of CoNLL-U that is in memory, with their lines; whether heads are trees is not checked.
+
+    ``source`` stands for the file in a CorpusError.
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    for line, raw in _blocks(source, iter([content]), None):
+        words_at = _HEADER.match(raw).end()  # type: ignore[union-attr]  # it matches the empty string
+        if words_at == len(raw):  # comments of a server
+            continue
+        notes = _notes(source, line, raw[:words_at], strict=True)
+        first = line + raw[:words_at].count(b"\n")
+        try:
+            text = raw[words_at:].decode()
+        except UnicodeDecodeError as error:
+            raise encoding_error(source, first, error) from None
+        yield first, _sentence(source, first, text, notes, None, source, {"_": "_"}, trees=False)
+
+
+def _blocks(
+    path: str, pieces: Iterator[bytes], on_error: Callable[[CorpusError], None] | None
+) -> Iterator[tuple[int, bytes]]:
     """Yield (line number, block) for every run of lines between empty lines."""
     line = 1
     rest = b""
     try:
-        for piece in open_bytes(path):
+        for piece in pieces:
             blocks = (rest + piece if rest else piece).split(b"\n\n")
             rest = blocks.pop()
             for block in blocks:
@@ -95,7 +114,8 @@ def _blocks(path: str, on_error: Callable[[CorpusError], None] | None) -> Iterat
                     yield line, block
                 line += block.count(b"\n") + 2
             if len(rest) > _MAX_BLOCK_BYTES:
-                raise CorpusError(path, line, f"{len(rest) >> 20} MiB without an empty line", "CoNLL-U sentences")
+                got = f"{len(rest) >> 20} MiB without an empty line"
+                raise CorpusError(path, line, got, "CoNLL-U sentences", ends_file=True)
     except CorpusError as error:  # nothing can be read after this point; what was read so far is kept
         if on_error is None:
             raise
@@ -130,7 +150,14 @@ def _positions(size: int) -> dict[str, int]:
 
 
 def _sentence(
-    path: str, line: int, text: str, notes: dict[str, str], doc: str | None, name: str, known: dict[str, str]
+    path: str,
+    line: int,
+    text: str,
+    notes: dict[str, str],
+    doc: str | None,
+    name: str,
+    known: dict[str, str],
+    trees: bool = True,
 ) -> Sentence:
     """Turn the word lines of one block into a Sentence; ``known`` are the FEATS that have been checked."""
     mwts: tuple[Mwt, ...] = ()
@@ -147,7 +174,7 @@ def _sentence(
             keep = [i for i, one in enumerate(written) if "-" not in one and "." not in one]
             if len(keep) == n or "\n".join([written[i] for i in keep]) != _ids(len(keep)):
                 raise ValueError
-            mwts, glued = _ranges(written, columns[0], columns[8])
+            mwts, glued = read_ranges(written, columns[0], columns[8])
             columns = [tuple([column[i] for i in keep]) for column in columns]
         forms, lemmas, upos, xpos, feats, head, deprels, _, misc = columns
         if "\t\t" in text and not (all(forms) and all(lemmas) and all(upos) and all(xpos) and all(deprels)):
@@ -160,7 +187,7 @@ def _sentence(
         heads: tuple[int, ...] | None = None
         if head[0] != "_":
             heads = tuple(map(_positions(256 if n <= 256 else 1 << n.bit_length()).__getitem__, head))
-            if not _is_tree(heads):
+            if trees and not _is_tree(heads):
                 raise ValueError
         elif set(head) != {"_"}:
             raise ValueError
@@ -175,7 +202,7 @@ def _sentence(
         space = tuple(spaces)
     return Sentence(
         notes.get("sent_id") or f"{name}:{line}",
-        notes.get("text") or _surface(forms, space, mwts),
+        notes.get("text") or surface(forms, space, mwts),
         forms,
         lemmas,
         None if upos[0] == "_" and set(upos) == {"_"} else tuple(map(intern, upos)),
@@ -207,41 +234,6 @@ def _is_tree(heads: tuple[int, ...]) -> bool:
     return True
 
 
-def _ranges(ids: Sequence[str], forms: Sequence[str], misc: Sequence[str]) -> tuple[tuple[Mwt, ...], dict[int, bool]]:
-    """The multi-word tokens, and for every word inside one whether white space follows it."""
-    mwts: list[Mwt] = []
-    glued: dict[int, bool] = {}
-    words = end = 0
-    for one, form, note in zip(ids, forms, misc, strict=True):
-        if "-" not in one and "." not in one:
-            words += 1
-        elif m := RANGE.fullmatch(one):
-            first, last = int(m[1]) - 1, int(m[2])
-            if first != words or last <= first + 1 or last > len(ids) or first < end or not form:
-                raise ValueError
-            mwts.append((first, last, form))
-            glued |= dict.fromkeys(range(first, last - 1), False)
-            glued[last - 1] = NO_SPACE not in note.split("|")
-            end = last
-        elif not EMPTY_NODE.fullmatch(one):
-            raise ValueError
-    if end > words:
-        raise ValueError
-    return tuple(mwts), glued
-
-
-def _surface(forms: Sequence[str], space: Sequence[bool], mwts: Sequence[Mwt]) -> str:
-    """The text, reconstructed from the tokens."""
-    out: list[str] = []
-    at = 0
-    for first, end, form in (*mwts, (len(forms), len(forms), "")):
-        out += [forms[i] + " " if space[i] else forms[i] for i in range(at, first)]
-        if form:
-            out.append(form + " " if space[end - 1] else form)
-        at = end
-    return "".join(out).strip()
-
-
 def write_conllu(sentences: Iterable[Sentence], out: TextIO) -> None:
     """Write sentences as CoNLL-U; what was written reads back equal, but for ``tree`` and for columns that are None.
 
@@ -250,17 +242,19 @@ def write_conllu(sentences: Iterable[Sentence], out: TextIO) -> None:
     doc: str | None = None
     for s in sentences:
         if s.doc is not None and s.doc != doc:
-            out.write(f"# newdoc id = {_one_line(s.doc)}\n")
+            out.write(f"# newdoc id = {one_line(s.doc)}\n")
         doc = s.doc
-        out.write(f"# sent_id = {_one_line(s.id)}\n# text = {_one_line(s.text)}\n")
-        out.write(_rows(s))
+        out.write(f"# sent_id = {one_line(s.id)}\n# text = {one_line(s.text)}\n")
+        out.write(conllu_rows(s))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text as it is written in a comment."""
     return re.sub(r"[\r\n]+", " ", text)
 
 
-def _rows(s: Sentence) -> str:
+def conllu_rows(s: Sentence) -> str:
+    """The lines of a sentence below its comments, and an empty one."""
     n = len(s)
     blank = ("_",) * n
     heads = blank if s.heads is None else tuple(str(h + 1) for h in s.heads)

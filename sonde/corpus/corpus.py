@@ -15,6 +15,7 @@ from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
 from sonde.corpus.digest import digest_of
 from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, file_size, stem
 from sonde.corpus.plain import read_plain
+from sonde.corpus.provenance import stated_language
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.stdin import spool_stdin
 from sonde.corpus.tokenisers import tokeniser
@@ -112,7 +113,7 @@ class Corpus:
         *paths
             Files, globs and directories; ``-`` is standard input.
         name, language
-            By default taken from file names in the style of UD: ``fr_sequoia-ud-train.conllu`` is French.
+            By default from file names in the style of UD, ``fr_sequoia-ud-train.conllu``, or from the annotator.
         format
             ``conllu``, ``brackets`` or ``text``; by default inferred from suffix and content.
         trees
@@ -146,6 +147,7 @@ class Corpus:
         languages = {m[2] for m in guesses}
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
+        language = language or stated_language(files)
         brackets = expand(typed_trees) if (typed_trees := as_strings(trees, "a path")) else ()
         if tokenise:
             tokeniser(tokenise)  # it may not be installed
@@ -271,7 +273,7 @@ class Corpus:
                 yield from READERS[format](file, shard=(shard - number) % of, of=of, on_error=on_error, **own)
 
     def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
-        index = index_trees(self.trees)
+        index = index_trees(self.trees, on_error if shard == 0 or on_error is None else lambda _: None)
         first = None
         some = False
         for sentence in self._unjoined(shard, of, on_error):

@@ -3,6 +3,8 @@
     simple          at white space, with punctuation split off both ends of words
     space           at white space only
     moses-CODE      that of Moses with the rules of a language, by sacremoses; those of English where it has none
+    nltk            English, by nltk's word_tokenize: sentences by Punkt, whose data nltk downloads, and their words
+    treebank        the same rules for words, by nltk, without splitting into sentences, and without data
     jieba           Chinese, by jieba
     janome          Japanese, by janome
     pythainlp       Thai, by pythainlp
@@ -25,12 +27,15 @@ Tokeniser = Callable[[str], list[str]]
 SIMPLE, SPACE, MOSES = "simple", "space", "moses"
 SEGMENTERS = {"zh": "jieba", "ja": "janome", "th": "pythainlp"}
 """Of languages that are written without spaces."""
-NAMES = (SIMPLE, SPACE, f"{MOSES}-en", *SEGMENTERS.values())
+NLTK, TREEBANK = "nltk", "treebank"
+NAMES = (SIMPLE, SPACE, f"{MOSES}-en", NLTK, TREEBANK, *SEGMENTERS.values())
 MOSES_LANGUAGES = (
     "as", "bn", "ca", "cs", "de", "el", "en", "es", "et", "fi", "fr", "ga", "gu", "hi", "hu", "is", "it", "kn", "lt",
     "lv", "ml", "mni", "mr", "nl", "or", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "ta", "tdt", "te",
 )  # fmt: skip
 """Languages for which Moses has rules of its own."""
+MOSES_SCRIPTS = ("ja", "ko", "zh")
+"""Languages whose letters sacremoses takes for punctuation unless it is told the language."""
 
 
 def check_tokeniser(name: str) -> str:
@@ -73,6 +78,11 @@ def tokeniser(name: str) -> Tokeniser:
             return str.split
         case "moses":
             return _moses(code_of(language))
+        case "nltk":
+            return _nltk()
+        case "treebank":
+            words: Any = _imported("nltk.tokenize", name).NLTKWordTokenizer()
+            return lambda text: list(words.tokenize(text))
         case "jieba":
             segment: Any = _imported("jieba", name)
             segment.setLogLevel(60)  # it reports on standard error that it loads its dictionary
@@ -87,8 +97,34 @@ def tokeniser(name: str) -> Tokeniser:
 
 def _moses(language: str) -> Tokeniser:
     module: Any = _imported("sacremoses", f"moses-{language}")
-    own = module.MosesTokenizer(lang=language if language in MOSES_LANGUAGES else "en")
+    own = module.MosesTokenizer(lang=language if language in (*MOSES_LANGUAGES, *MOSES_SCRIPTS) else "en")
     return lambda text: list(own.tokenize(text, escape=False))
+
+
+def _nltk() -> Tokeniser:
+    words: Any = _imported("nltk.tokenize", NLTK).word_tokenize
+    try:
+        words("a")
+    except LookupError:
+        raise NotInstalled(
+            "The tokeniser nltk splits texts into sentences by Punkt, whose data are not on this machine: "
+            "python -m nltk.downloader punkt_tab. treebank has the same rules for words, and needs no data."
+        ) from None
+    return lambda text: list(words(text))
+
+
+def tokeniser_package(name: str) -> str | None:
+    """The package that a tokeniser comes from, with its version; None for our own."""
+    kind = check_tokeniser(name).partition("-")[0]
+    package = {MOSES: "sacremoses", TREEBANK: NLTK}.get(kind, kind)
+    if package in (SIMPLE, SPACE):
+        return None
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return package
 
 
 def _imported(module: str, name: str) -> Any:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sonde.corpus.brackets import read_brackets
+from sonde.corpus.brackets import OnError, read_brackets
 from sonde.corpus.sentence import Sentence, Tree
+from sonde.errors import CorpusError
 
 _ALIKE = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "–": "-", "—": "-", "\u00a0": ""}
@@ -34,6 +35,8 @@ class TreeIndex:
     by_doc: dict[tuple[str, str], Sentence]
     docs: frozenset[str]
     first: Sentence | None
+    errors: tuple[CorpusError, ...]
+    """The trees that could not be read."""
 
     def find(self, sentence: Sentence) -> Sentence | None:
         """The tree's sentence with the same words; from the same document, if both sides know that document."""
@@ -43,9 +46,17 @@ class TreeIndex:
         return self.by_words.get(words)
 
 
-def index_trees(files: tuple[str, ...]) -> TreeIndex:
-    """Index the trees of bracket files; the index is kept until a file changes."""
-    return _index(files, tuple(map(_stamp, files)))
+def index_trees(files: tuple[str, ...], on_error: OnError | None = None) -> TreeIndex:
+    """Index the trees of bracket files; the index is kept until a file changes.
+
+    A malformed tree raises CorpusError, or is passed to ``on_error`` and left out.
+    """
+    index = _index(files, tuple(map(_stamp, files)))
+    for error in index.errors:
+        if on_error is None:
+            raise error
+        on_error(error)
+    return index
 
 
 @lru_cache(maxsize=2)
@@ -54,15 +65,16 @@ def _index(files: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> TreeI
     by_doc: dict[tuple[str, str], Sentence] = {}
     docs: set[str] = set()
     first = None
+    errors: list[CorpusError] = []
     for file in files:
-        for s in read_brackets(file):
+        for s in read_brackets(file, on_error=errors.append):
             first = first or s
             words = _key(s.forms)
             by_words.setdefault(words, s)  # the first of several trees, whichever shard reads it
             if s.doc is not None:
                 docs.add(s.doc)
                 by_doc.setdefault((s.doc, words), s)
-    return TreeIndex(by_words, by_doc, frozenset(docs), first)
+    return TreeIndex(by_words, by_doc, frozenset(docs), first, tuple(errors))
 
 
 def _stamp(file: str) -> tuple[int, int]:

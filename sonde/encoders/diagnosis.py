@@ -88,6 +88,9 @@ def diagnose(
     if not len(rows):
         return []
     some = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED_TEXTS)).astype(np.int64))]
+    if hasattr(embeddings.vectors, "indptr"):  # sparse: a dimension per word, of which texts have a few
+        what = _zero([embeddings.texts[i] for i in some], np.diff(embeddings.vectors.indptr)[some] == 0)
+        return [Symptom("zero-vectors", f"{what}.")] if what else []
     layers = embeddings.vectors if embeddings.layers else embeddings.vectors[None]
     seen = [*_diagnose_vectors([embeddings.texts[i] for i in some], layers, some, embeddings.layers)]
     remote = info.identity is not None and sends_texts(str(info.identity))
@@ -129,10 +132,9 @@ def _diagnose_layer(
     texts: Sequence[str], bags: Sequence[str], vectors: Array, full: Array
 ) -> Iterator[tuple[Code, str]]:
     n = len(texts)
-    zero = ~vectors.any(axis=1)
-    if _many(int(zero.sum()), n):
-        first = preview(texts[int(np.argmax(zero))])
-        yield "zero-vectors", f"{zero.sum():,} of {n:,} texts have a zero vector, such as {first}"
+    zero = np.asarray(~vectors.any(axis=1))
+    if what := _zero(texts, zero):
+        yield "zero-vectors", what
     left = np.flatnonzero(~zero)
     if not len(left):
         return
@@ -156,6 +158,14 @@ def _diagnose_layer(
     elif n >= MIN_COLUMN_TEXTS and (constant := _constant(vectors, full)):
         of = f"{constant:,} of {vectors.shape[1]:,}"
         yield "constant-columns", f"{of} columns of the vectors have the same value for all texts"
+
+
+def _zero(texts: Sequence[str], zero: Array) -> str:
+    """How many texts have a zero vector, if these are many."""
+    if not _many(int(zero.sum()), len(texts)):
+        return ""
+    first = preview(texts[int(np.argmax(zero))])
+    return f"{zero.sum():,} of {len(texts):,} texts have a zero vector, such as {first}"
 
 
 def _many(count: int, n: int) -> bool:

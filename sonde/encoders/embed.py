@@ -149,7 +149,7 @@ def embed(
         Worker processes in which to encode many texts, for an encoder whose attribute ``parallel`` allows it, as those
         of ``static:``, ``vec:`` and ``baseline:`` do; the vectors do not depend on it.
     sparse : bool
-        Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, such as baseline:hash.
+        Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, as baseline:hash has.
     progress : callable, optional
         Called with ``"encode"``, the number of texts that are done, and the number of all.
     name : str, optional
@@ -266,20 +266,22 @@ def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: P
     return Embeddings(tuple(texts), vectors, identity, (), len(set(texts)), time.perf_counter() - started)
 
 
-def collect_texts(datasets: Dataset | Iterable[Dataset]) -> list[str]:
-    """The distinct texts of sets, in order, with any further inputs that are given to the encoder."""
+def collect_texts(datasets: Dataset | Iterable[Dataset], split: str | None = None) -> list[str]:
+    """The distinct texts of sets, or of one split of them, with any further inputs that are given to the encoder."""
     found: dict[str, None] = {}
     for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
-        found |= dict.fromkeys(texts_of_set(dataset)[1])
+        found |= dict.fromkeys(texts_of_set(dataset, split)[1])
     return list(found)
 
 
-def texts_of_set(dataset: Dataset) -> tuple[list[str], list[str]]:
+def texts_of_set(dataset: Dataset, split: str | None = None) -> tuple[list[str], list[str]]:
     """The distinct texts of the rows of a set, and the same with any further inputs that are given to the encoder."""
     inputs = expectations_for(dataset).inputs
     own: dict[str, None] = {}
     every: dict[str, None] = {}
-    for _, row in dataset:
+    for part, row in dataset:
+        if split not in (None, part):
+            continue
         own[row.text] = every[row.text] = None
         if inputs:
             every |= dict.fromkeys(value for name, value in row.extra if name in inputs)

@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
 import random
 import re
-import ssl
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.error import HTTPError
 
 import msgspec
 import numpy as np
 
 from sonde import __version__
 from sonde.core.arguments import as_texts
+from sonde.core.post import RETRY_STATUSES, Endpoint
 from sonde.encoders.call import PREVIEW_CHARS, preview
 from sonde.encoders.encoder import short_repr
 from sonde.encoders.identity import Identity
-from sonde.errors import EncoderError, Offline, ShapeError
+from sonde.errors import EncoderError, ShapeError
 
 Array = np.ndarray[Any, Any]
 
 MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS = 2048, 300_000
 """OpenAI's limits for one request."""
-MAX_ATTEMPTS = 7
-MAX_WAIT_SECONDS = 300.0
-"""Longest wait between two attempts; if a server asks for more, it is an error."""
 
-_RETRY_STATUSES = frozenset({429, 500, 502, 503, 504})
-_RETRY_ERRORS = (
-    ConnectionResetError,
-    ConnectionAbortedError,
-    BrokenPipeError,
-    TimeoutError,
-    http.client.IncompleteRead,
-)
 _LARGE = re.compile(rb"too (?:large|long|many|big)|(?:larg|long)er than|\bmax|exceed|at most|batch size", re.IGNORECASE)
 _HINTS = {
     401: " Is OPENAI_API_KEY the key for this server?",
@@ -129,37 +114,17 @@ class Server:
         headers = {"Content-Type": "application/json", "User-Agent": f"sonde/{__version__}"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        request = urllib.request.Request(self.url, json.dumps(body_sent).encode(), headers)  # noqa: S310 - the scheme was checked
-        opener = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(self.proxies))
-        for attempt in range(MAX_ATTEMPTS):
-            wait = 2.0**attempt * (0.5 + self.jitter() / 2)
-            try:
-                with opener.open(request, timeout=self.timeout) as answer:
-                    body: bytes = answer.read()
-                    return body
-            except urllib.error.HTTPError as error:
-                with error:
-                    failure = self._refusal(error)
-                patience = _retry_after(error.headers.get("Retry-After", ""))
-                if patience > MAX_WAIT_SECONDS:
-                    raise EncoderError(f"{failure} It asks to wait {patience:.0f} seconds; try again then.") from None
-                wait = max(wait, patience)
-            except (OSError, http.client.HTTPException) as error:
-                failure = self._failure(error)
-            if attempt + 1 < MAX_ATTEMPTS:
-                self.sleep(wait)
-        raise EncoderError(f"{failure} Given up after {MAX_ATTEMPTS} attempts.")
+        server = Endpoint(
+            self.url, "OPENAI_BASE_URL", EncoderError, self.timeout, self.proxies, self.sleep, self.jitter
+        )  # fmt: skip
+        return server.post(json.dumps(body_sent).encode(), headers, self._refusal)
 
-    def _refusal(self, error: urllib.error.HTTPError) -> str:
+    def _refusal(self, error: HTTPError, content: bytes) -> str:
         """Why the server refused, if a retry may help; otherwise raise an error."""
-        try:
-            content = error.read(1 << 16)
-        except (OSError, http.client.HTTPException):
-            content = b""
         failure = f"{self.url} answered {error.code} to a request for {self.model!r}: {self._quote(content)}"
         if error.code == 413 or (error.code in (400, 422) and _LARGE.search(content)):
             raise _TooLargeError(failure)
-        if error.code in _RETRY_STATUSES and b"insufficient_quota" not in content:
+        if error.code in RETRY_STATUSES and b"insufficient_quota" not in content:
             return failure
         if 300 <= error.code < 400:
             to = self._quote(error.headers.get("Location", "").encode())
@@ -167,19 +132,6 @@ class Server:
                 f"{failure} It redirects to {to} If that is right, set OPENAI_BASE_URL accordingly."
             ) from None
         raise EncoderError(failure + _HINTS.get(error.code, "")) from None
-
-    def _failure(self, error: OSError | http.client.HTTPException) -> str:
-        """What failed on the way, if a retry may help; otherwise raise an error."""
-        reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        if isinstance(reason, TimeoutError):
-            return f"{self.url} did not answer within {self.timeout:g} seconds (timeout=)."
-        if isinstance(reason, _RETRY_ERRORS):
-            return f"{self.url} broke the connection."
-        if isinstance(reason, ssl.SSLError | http.client.HTTPException):
-            hint = "Do the server and OPENAI_BASE_URL agree on http or https?"
-            raise EncoderError(f"{self.url} cannot be used: {type(reason).__name__}: {reason}. {hint}") from None
-        hint = "Is the server running, and OPENAI_BASE_URL its address?"
-        raise Offline(f"{self.url} cannot be reached: {reason}. {hint}") from None
 
     def _quote(self, content: bytes) -> str:
         """The beginning of a response, without the key, which some servers repeat."""
@@ -207,13 +159,6 @@ class _TooLargeError(Exception):
     """The request was too large; fewer texts may be accepted."""
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the key would go along, and a POST would become a GET."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
 def _numbers(embedding: list[float] | str) -> Array:
     """A vector (d,), from numbers or from little-endian 32-bit floats in base64."""
     if isinstance(embedding, str):
@@ -226,16 +171,6 @@ def _within_budget(texts: list[str]) -> list[str]:
     """As many of the texts, at least one, as fit into a request, at about one token per three bytes."""
     used = np.cumsum([len(text.encode(errors="surrogatepass")) // 3 + 1 for text in texts])
     return texts[: max(1, int(np.searchsorted(used, MAX_REQUEST_TOKENS, side="right")))]
-
-
-def _retry_after(header: str) -> float:
-    """The seconds that a Retry-After header asks for, as a number or a date; 0 if it is neither."""
-    if re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*", header):
-        return float(header)
-    try:
-        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
 
 
 def _shorten(text: str) -> str:

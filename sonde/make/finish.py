@@ -21,12 +21,11 @@ from sonde.make.candidates import Candidate, Cell, Pool, pack_pools, tie_break_k
 from sonde.make.job import Job, SkippedTask
 from sonde.make.manifest import build_manifest, without_notes
 from sonde.make.relax import advice
-from sonde.make.split import Selection, select
+from sonde.make.sharing import Share, share_out
+from sonde.make.split import check_splits, select
 from sonde.task import SPLITS, Example
 from sonde.task.third_party import failure_location
 
-MIN_SPLIT_ROWS = 10
-"""A set with a split of fewer rows than this is not made."""
 FATAL_CODES = frozenset(
     {"copies-across-splits", "near-copies-across-splits", "two-labels", "missing-class", "wrong-label"}
 )
@@ -51,6 +50,17 @@ def finish_all(
     yield from map_largest_first(_finish_packed, calls, sizes, workers)
 
 
+def finish_exclusively(
+    jobs: Sequence[Job], pools: list[Pool], corpus: Corpus, facts: Mapping[str, Any], audit: bool
+) -> Iterator[Dataset | SkippedTask]:
+    """The sets in order, with no sentence in two of them."""
+    cells = [_distinct_safely(job, pool) for job, pool in zip(jobs, pools, strict=True)]
+    shares = share_out(jobs, cells, [pool.proposed for pool in pools])
+    for i, share in enumerate(shares):
+        yield finish_safely(jobs[i], pools[i], corpus, facts, share, audit)
+        pools[i] = Pool(1)
+
+
 def _finish_packed(
     job: Job, limit: int, packed: bytes, corpus: Corpus, facts: Mapping[str, Any], audit: bool
 ) -> Dataset | SkippedTask:
@@ -59,14 +69,14 @@ def _finish_packed(
 
 
 def finish_safely(
-    job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None, audit: bool
+    job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], share: Share | None, audit: bool
 ) -> Dataset | SkippedTask:
     """The set, or the reason why there is none, whatever the task's own code does."""
     if pool.failed:
         return SkippedTask(job.name, job.task.name, pool.failed, "failed")
     try:
         with third_party_code:
-            return finish(job, pool, corpus, facts, used, audit)
+            return finish(job, pool, corpus, facts, share, audit)
     except KeyboardInterrupt:
         raise
     except BaseException as e:
@@ -76,37 +86,38 @@ def finish_safely(
 
 @gc_paused()
 def finish(
-    job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None, audit: bool = False
+    job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], share: Share | None, audit: bool = False
 ) -> Dataset | SkippedTask:
-    """Drop duplicates, balance, split, audit, and write the manifest.
-
-    ``used`` are the near-duplicate keys of sentences that other sets have taken; those of this set are added to them.
-    """
+    """Drop duplicates, balance, split, audit, and write the manifest; ``share`` is what an exclusive set may use."""
     task, policy = job.task, job.policy
-    cells = _distinct(pool, bool(task.changes), used)
+    cells = share.cells if share else _distinct(pool, bool(task.changes))
     try:
-        chosen = select(cells, task, policy, pool.proposed)
+        chosen = share.chosen if share else select(cells, task, policy, pool.proposed)
+        if isinstance(chosen, TooFewError):
+            raise chosen
         rows = {split: _rows(job, split, chosen.splits[split]) for split in SPLITS}
-        _check_splits(rows, chosen)
+        check_splits(rows, chosen.labels)
     except TooFewError as e:
         why = advice(task, policy, job.reading, pool.rejected)
+        if share and share.alone:
+            why += f" Without --exclusive it would have {share.alone:,} rows."
         return SkippedTask(job.name, task.name, f"{e}.{why}", "too few")
-    if used is not None:
-        used.update(c.near_key for items in chosen.splits.values() for c in items)
     dataset = Dataset(job.name, task.name, task.version, corpus.language, chosen.labels, rows)
     expectations = expected(task, policy.disjoint, corpus.language, policy.balance == "natural")
     findings = audit_quickly(dataset, expectations)
     if errors := [f.message for f in findings if f.severity == "error" or f.code in FATAL_CODES]:
         return SkippedTask(job.name, task.name, f"the set would not be sound: {'; '.join(errors)}", "unsound")
     manifest = build_manifest(job, pool, cells, chosen, dataset, facts, findings)
+    if share:
+        manifest["sizes"]["without --exclusive"] = share.alone
     if audit:
         full = audit_set(dataset, expectations).to_dict()
         manifest |= {"audit": full["findings"], "shortcuts": full["measures"]}
     return replace(dataset, manifest=manifest)
 
 
-def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[Cell, list[Candidate]]:
-    """The cells by label, without near-duplicates of each other, in original or changed form, or of used sentences."""
+def _distinct(pool: Pool, changed: bool) -> dict[Cell, list[Candidate]]:
+    """The cells by label, without near-duplicates of each other, in original or changed form."""
     found = sorted(pool.cells.items())
     owner: dict[int, Candidate] = {}
     for _, items in found:
@@ -118,7 +129,7 @@ def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[Cell, li
     taken: set[int] = set()
     for cell, items in found:
         for c in items:
-            if owner[c.near_key] is not c or (used is not None and c.near_key in used):
+            if owner[c.near_key] is not c:
                 continue
             if changed and (text := near_duplicate_key(c.example.text)) != c.near_key:
                 if text in owner or text in taken:
@@ -126,6 +137,20 @@ def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[Cell, li
                 taken.add(text)
             cells.setdefault((c.label, cell[1]), []).append(c)
     return cells
+
+
+def _distinct_safely(job: Job, pool: Pool) -> dict[Cell, list[Candidate]]:
+    """The same; none of a task that failed, or whose examples cannot be compared."""
+    if pool.failed:
+        return {}
+    try:
+        with third_party_code:
+            return _distinct(pool, bool(job.task.changes))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        pool.failed = f"it failed: {describe_error(e)}"
+        return {}
 
 
 def _rows(job: Job, split: str, items: Sequence[Candidate]) -> list[Example]:
@@ -137,17 +162,3 @@ def _rows(job: Job, split: str, items: Sequence[Candidate]) -> list[Example]:
     rows = job.task.complete(shuffled, rng)
     rng.shuffle(rows)
     return rows
-
-
-def _check_splits(rows: Mapping[str, Sequence[Example]], chosen: Selection) -> None:
-    """No split is empty, lacks a class, or has one class only."""
-    for split, found in rows.items():
-        labels = {row.label for row in found}
-        expected_labels = set(chosen.labels)
-        if len(labels) < 2 or expected_labels - labels or len(found) < MIN_SPLIT_ROWS:
-            missing = ", ".join(sorted(expected_labels - labels)[:5])
-            raise TooFewError(
-                f"the corpus is too small: {split} would have {len(found)} rows{missing and f' and no {missing}'}; "
-                f"expected at least {MIN_SPLIT_ROWS} rows and every class. "
-                "Give a larger corpus, or a larger share to this split with --sizes"
-            )

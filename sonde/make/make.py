@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from sonde.core.arguments import StringsOrPaths
 from sonde.core.cluster import current_cluster
@@ -14,9 +13,8 @@ from sonde.corpus.corpus import Corpus
 from sonde.corpus.shards import shard_count
 from sonde.data.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
-from sonde.make.candidates import Pool
 from sonde.make.exclusion import ExcludedSentences
-from sonde.make.finish import finish_all, finish_safely
+from sonde.make.finish import finish_all, finish_exclusively
 from sonde.make.job import Job, SkippedTask, empty_pool, prepare_job
 from sonde.make.manifest import corpus_facts
 from sonde.make.one_shard import ReadLog
@@ -62,7 +60,8 @@ def make_sets(
     exclude
         Sentences to exclude, together with those they were made from.
     exclusive
-        Use a sentence in one task only.
+        Use a sentence in one set only; where they are scarce, they are shared out so that the smallest set has as
+        many rows as possible.
     skip_bad
         Skip malformed sentences and list them in the manifest, instead of raising `CorpusError`.
     audit
@@ -116,7 +115,8 @@ def make_sets(
         counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards, sentences)
         log.add(early)
         if not counts.sentences:
-            raise TooFewError(f"The corpus {corpus.name} has no sentences.")
+            bad = f" that could be read: {log.first_error}" if log.first_error else ""
+            raise TooFewError(f"The corpus {corpus.name} has no sentence{bad or 's'}.")
         ready: list[Job] = []
         for suite, task, policy in requests:
             job = prepare_job(suite, task, policy, counts, seed, corpus.language)
@@ -131,7 +131,7 @@ def make_sets(
         propose(source, ready, pools, jobs, excluded, progress, shards, counts.sentences)
     del source  # it may hold a small corpus in memory
     if exclusive:
-        yield from _finish_exclusively(ready, pools, corpus, facts, audit)
+        yield from finish_exclusively(ready, pools, corpus, facts, audit)
     else:
         yield from finish_all(ready, pools, corpus, facts, audit, jobs)
 
@@ -156,16 +156,6 @@ def _make_relaxed(
             else:
                 yield found
         waiting = wider
-
-
-def _finish_exclusively(
-    ready: Sequence[Job], pools: list[Pool], corpus: Corpus, facts: Mapping[str, Any], audit: bool
-) -> Iterator[Dataset | SkippedTask]:
-    """Finish the sets one after the other, the scarcest first, or they would find their few sentences taken."""
-    used: set[int] = set()
-    for i in sorted(range(len(ready)), key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name)):
-        yield finish_safely(ready[i], pools[i], corpus, facts, used, audit)
-        pools[i] = Pool(1)
 
 
 def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:

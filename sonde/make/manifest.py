@@ -13,6 +13,7 @@ from typing import Any
 from sonde import __version__
 from sonde.audit import Finding
 from sonde.corpus.corpus import Corpus
+from sonde.corpus.provenance import read_provenances
 from sonde.data.dataset import Dataset
 from sonde.make.candidates import Candidate, Cells, Pool
 from sonde.make.job import Job
@@ -90,7 +91,8 @@ def corpus_facts(corpus: Corpus, counts: Counts, log: ReadLog) -> dict[str, Any]
         "columns": dict(sorted(counts.columns.items())),
         "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
-        "skipped": {"sentences": log.malformed, "listed": log.messages},
+        **({"annotation": annotation} if (annotation := read_provenances(corpus.files)) else {}),
+        "skipped": {"sentences": log.malformed, "listed": log.messages, "incomplete files": log.incomplete},
     }
 
 

@@ -50,17 +50,30 @@ class ReadLog:
     digest: int = 0
     malformed: int = 0
     messages: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
+    """Files that could not be read to their end, each with its error; every shard sees it."""
 
     def record(self, error: CorpusError) -> None:
-        """Record one unreadable sentence."""
-        self.malformed += 1
-        self.messages.append(str(error))
+        """Record one unreadable sentence, or the unreadable rest of a file."""
+        if error.ends_file:
+            self.incomplete.append(str(error))
+        else:
+            self.malformed += 1
+            self.messages.append(str(error))
 
     def add(self, other: ReadLog) -> None:
-        """Add the log of another shard; an error that ends a file is seen by every shard and counts once."""
+        """Add the log of another shard."""
         self.digest = (self.digest + other.digest) % (1 << 128)
-        self.malformed += other.malformed - len(set(self.messages) & set(other.messages))
+        self.malformed += other.malformed
         self.messages = sorted({*self.messages, *other.messages})[:MAX_LISTED_ERRORS]
+        self.incomplete = sorted({*self.incomplete, *other.incomplete})
+
+    @property
+    def first_error(self) -> str:
+        """What could not be read, in words; empty if all could."""
+        errors = [*self.incomplete, *self.messages]
+        skipped = f"{self.malformed:,} malformed sentence{'s' * (self.malformed != 1)}, such as " * bool(self.malformed)
+        return f"{'' if self.incomplete else skipped}{errors[0]}" if errors else ""
 
 
 @gc_paused()

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from sonde.errors import TooFewError
 from sonde.make.candidates import Candidate, Cell, Cells
 from sonde.make.gaussian import gaussian
-from sonde.task import SPLITS, Policy, Task
+from sonde.task import SPLITS, Example, Policy, Task
 
+MIN_SPLIT_ROWS = 10
+"""A set with a split of fewer rows than this is not made."""
 SMALLEST_CAP = 5
 """A cap on one target form never goes below this many rows."""
 
@@ -29,26 +31,31 @@ class Selection:
     cap: int | None = None
 
 
-def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]) -> Selection:
-    """Choose classes, then distribute the candidates over the splits; ``proposed`` says how frequent a class is."""
+def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int], most: int | None = None) -> Selection:
+    """Choose classes, then distribute the candidates over the splits; ``proposed`` says how frequent a class is.
+
+    ``most`` is a limit on the rows; the classes are those of the requested sizes all the same.
+    """
     labels = classes(cells, task, policy, proposed)
+    rows = sum(policy.sizes) if most is None else min(most, sum(policy.sizes))
     kept: Cells = {cell: items for cell, items in cells.items() if cell[0] in labels or task.complete}
     if policy.balance == "natural":
         merged = {"/".join(cell): items for cell, items in kept.items()}
-        rows_per = _scaled({cell: len(items) for cell, items in merged.items()}, sum(policy.sizes))
+        rows_per = _scaled({cell: len(items) for cell, items in merged.items()}, rows)
         return Selection(labels, _deal(merged, rows_per, quotas(policy, 1, sum(rows_per.values()))))
     if policy.strata == "exact" and policy.decorrelate == "gaussian":
-        drawn = gaussian({cell: len(v) for cell, v in kept.items()}, sum(policy.sizes))
+        drawn = gaussian({cell: len(v) for cell, v in kept.items()}, rows)
         merged = {"/".join(cell): items for cell, items in kept.items()}
         rows_per = {"/".join(cell): n for cell, n in drawn.items()}
         return Selection(labels, _deal(merged, rows_per, quotas(policy, 1, sum(rows_per.values()))))
+    enough = rows // len(labels)
     reach = _balanced(_sizes(kept), labels)
     cap = None
     if policy.cap is not None:
-        cap = max(SMALLEST_CAP, math.ceil(policy.cap * min(sum(policy.sizes) // len(labels), reach)))
+        cap = max(SMALLEST_CAP, math.ceil(policy.cap * min(enough, reach)))
         kept = _capped(kept, cap)
         reach = _balanced(_sizes(kept), labels)
-    quota = quotas(policy, len(labels), reach)
+    quota = quotas(policy, len(labels), min(enough, reach))
     if min(quota) < 1:
         raise TooFewError(
             f"{'/'.join(map(str, policy.sizes))} rows were requested and each of {len(labels)} classes has {reach}: "
@@ -69,6 +76,20 @@ def quotas(policy: Policy, n_classes: int, reach: int) -> tuple[int, int, int]:
     least = -(-policy.floor // n_classes)
     va, te = (min(n, max(reach * n // sum(requested), min(least, reach // 5))) for n in requested[1:])
     return min(requested[0], reach - va - te), va, te
+
+
+def check_splits(splits: Mapping[str, Sequence[Candidate | Example]], labels: Sequence[str]) -> None:
+    """No split is small, lacks a class, or has one class only."""
+    for split, found in splits.items():
+        here = {row.label for row in found}
+        expected_labels = set(labels)
+        if len(here) < 2 or expected_labels - here or len(found) < MIN_SPLIT_ROWS:
+            missing = ", ".join(sorted(expected_labels - here)[:5])
+            raise TooFewError(
+                f"the corpus is too small: {split} would have {len(found)} rows{missing and f' and no {missing}'}; "
+                f"expected at least {MIN_SPLIT_ROWS} rows and every class. "
+                "Give a larger corpus, or a larger share to this split with --sizes"
+            )
 
 
 # Which classes

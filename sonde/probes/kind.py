@@ -131,6 +131,8 @@ class ProbeKind:
         The probes of this kind that have a name.
     order
         The place of a built-in kind in lists.
+    version
+        Raised whenever its results change: a resumed run then computes them again. It is in the signature from 2 on.
     ignores
         Why the settings that it does not read have no effect.
     unused
@@ -163,6 +165,7 @@ class ProbeKind:
     model: type[Model]
     presets: tuple[Preset, ...] = ()
     order: int = 0
+    version: int = 1
     ignores: str = "this kind of probe does not read it"
     unused: Callable[[Probe], Mapping[str, str]] = _nothing
     check: Callable[[Probe], None] = _accept

@@ -1,15 +1,15 @@
 """Published results from papers, to compare with: rows.csv, with references in sources.toml.
 
 Accuracy, F1, recall, precision, BLEU and correlations are fractions of one, whatever the paper printed; median ranks
-are ranks. A result is comparable only on the paper's own set, not on a set made from another corpus for the same task;
-those of word spaces depend on the vectors, too.
+are ranks, numbers of tokens such numbers. A result is comparable only on the paper's own set, not on a set made from
+another corpus for the same task; those of word spaces depend on the vectors, too.
 """
 
 from __future__ import annotations
 
 import csv
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Literal, cast
@@ -27,6 +27,12 @@ TRANSFER = (
 WORDS = ("word_translation", "sentence_retrieval", "word_similarity", "word_by_word")
 """The tasks of the suite ``words``, evaluations of word spaces; their language is a pair, as in ``en-fr``."""
 
+TRAINING = ("translate", "tree", "autoencode")
+"""The tasks of the suite ``training``: objectives of `sonde train`, whose scores depend on the text."""
+
+XNLI_CORPUS = ("xnli_tokens", "xnli_translation", "xnli_votes", "xnli_agreement")
+"""The tasks of the suite ``xnli``: what `sonde data xnli` and `sonde data translate` compute about the corpus."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -39,7 +45,7 @@ class Row:
     kind: Kind
     language: str
     suite: str
-    """The probing suite whose sets were used, ``transfer`` or ``words``."""
+    """The probing suite whose sets were used, ``transfer``, ``words``, ``training`` or ``xnli``."""
     task: str
     metric: str
     value: float
@@ -61,6 +67,8 @@ class Paper:
     url: str
     tables: dict[str, str]
     """The topic of each table that results were taken from."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Why nothing, or nothing else, was taken from other tables."""
 
 
 def published(task: str, *, suite: str | None = None, language: str | None = None) -> list[Row]:
@@ -74,6 +82,11 @@ def published(task: str, *, suite: str | None = None, language: str | None = Non
 def human(task: str, suite: str) -> Row | None:
     """Human performance on the set of a suite, if its paper reports it."""
     return next((row for row in published(task, suite=suite) if row.kind == "human"), None)
+
+
+def rows_of(paper: str, table: str) -> list[Row]:
+    """The results that were taken from a table."""
+    return [row for row in _rows() if (row.paper, row.table) == (paper, table)]
 
 
 def papers() -> dict[str, Paper]:

@@ -76,11 +76,14 @@ def main_columns(summary: Summary) -> MainTable:
 
 
 def _human(summary: Summary) -> Iterator[Column]:
-    if summary.metric == "accuracy" and any(s.human for s in summary.sets):
-        yield Column(["human"], [_human_text(s) for s in summary.sets])
+    if summary.metric == "accuracy" and any(s.human or s.people for s in summary.sets):
+        yield Column(["human"], [human_text(s) for s in summary.sets])
 
 
-def _human_text(s: SetSummary) -> CellText:
+def human_text(s: SetSummary) -> CellText:
+    """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
+    if s.people is not None:
+        return CellText(f"{100 * s.people.accuracy:.1f}", margin(s.people.low, s.people.high, scale=100, digits=1))
     if s.human is None or s.printed_for is None:
         return CellText("")
     return CellText(f"{100 * s.human.accuracy:.1f}", note=EXTENT_NOTES[s.printed_for])

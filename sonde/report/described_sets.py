@@ -14,9 +14,11 @@ from sonde.audit.collection import audit_collection
 from sonde.audit.finding import Finding, ShortcutScore
 from sonde.audit.one_set import audit_rows
 from sonde.audit.rows import Rows
+from sonde.baselines.naive_bayes import top_features
 from sonde.core.checksum import digest
 from sonde.core.hashing import hash_64
 from sonde.core.workers import map_largest_first
+from sonde.corpus.provenance import describe_provenance
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.data.random_split import split_name
@@ -31,6 +33,8 @@ MAX_CLASSES = 24
 """Classes that are shown of a set, the largest first."""
 MAX_HASHED_BYTES = 1 << 28
 """Files up to this size are read once more for their digests."""
+MAX_FEATURES = 12
+"""Words that are shown of a class."""
 SCORED_PROTOCOLS = ("retrieval", "relatedness", "similarity")
 """Of sets whose rows have scores, or images, instead of labels."""
 
@@ -65,6 +69,10 @@ class DescribedSet:
     """The share of the most frequent label in test; None without test rows or labels."""
     forms: int
     """Target forms of the test rows."""
+    features: Mapping[str, tuple[tuple[str, float], ...]]
+    """The words that naive Bayes associates most with each of the classes, with their log-odds."""
+    redundancy: Mapping[str, float]
+    """Shares of the test rows by what other words say about the target's value, where the manifest has them."""
     findings: tuple[Finding, ...]
     shortcuts: tuple[ShortcutScore, ...]
     source: str
@@ -123,6 +131,7 @@ def _describe_source(source: Source, *, examples: int, seed: int) -> tuple[Descr
     manifest = dataset.manifest
     test = [row.label for row in dataset.rows.get("te", ())]
     scores = manifest.get("protocol", "split") in SCORED_PROTOCOLS
+    classes = () if scores else tuple(_classes(dataset, expectations.inputs, examples, seed))
     kind = SOURCE_KINDS.get(source.kind, source.kind)
     return (
         DescribedSet(
@@ -132,10 +141,12 @@ def _describe_source(source: Source, *, examples: int, seed: int) -> tuple[Descr
             language=dataset.language,
             synthetic=bool(manifest.get("corpus", {}).get("synthetic")),
             n={split: len(dataset.rows.get(split, ())) for split in SPLITS},
-            classes=() if scores else tuple(_classes(dataset, expectations.inputs, examples, seed)),
+            classes=classes,
             labels=0 if scores else len(dataset.labels),
             majority=max(Counter(test).values()) / len(test) if test and not scores else None,
             forms=len({row.key for row in dataset.rows.get("te", ()) if row.key is not None}),
+            features=_features(dataset, [each.label for each in classes]),
+            redundancy=_mapping(_mapping(manifest.get("redundancy")).get("te")),
             findings=audit.findings,
             shortcuts=audit.measures,
             source=f"{kind}: {', '.join(map(_end, source.paths))}",
@@ -165,6 +176,17 @@ def _classes(dataset: Dataset, inputs: Sequence[str], examples: int, seed: int) 
         )
 
 
+def _features(dataset: Dataset, labels: Sequence[str]) -> dict[str, tuple[tuple[str, float], ...]]:
+    """None for sets that naive Bayes cannot be trained on."""
+    if len(labels) < 2:
+        return {}
+    try:
+        found = top_features(dataset, top=MAX_FEATURES)
+    except SondeError:
+        return {}
+    return {label: tuple(found[label]) for label in labels if found.get(label)}
+
+
 def _end(path: str) -> str:
     """The end of a path: the rest is of this machine."""
     return "/".join(part for part in Path(path).parts[-3:] if part != Path(path).anchor)
@@ -182,6 +204,8 @@ def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
         yield "Digest of the corpus", str(corpus.get("digest", ""))
         if files := corpus.get("files"):
             yield "Files", ", ".join(_end(str(file)) for file in files)
+        for annotation in corpus.get("annotation", ()):
+            yield "Annotated by", describe_provenance(annotation)
         if skipped := _mapping(corpus.get("skipped")).get("sentences"):
             yield "Malformed sentences skipped", f"{skipped:,}"
     if reading := _mapping(manifest.get("reading")):

@@ -16,7 +16,7 @@ from sonde.errors import UsageError
 from sonde.report.grid import identity_digest
 from sonde.report.missing import missing_notes
 from sonde.report.names import set_names, short_names
-from sonde.report.types import MissingCells, SetSummary, Summary
+from sonde.report.types import HumanResult, MissingCells, SetSummary, Summary
 from sonde.report.verdict import verdict_of
 from sonde.result import Cell
 
@@ -182,7 +182,13 @@ def _columns_of(s: SetSummary, columns: Sequence[int]) -> SetSummary:
         variants=tuple(_of(s.variants, columns, ())),
         failed=failed,
         meanings=tuple(_of(s.meanings, columns, None)) if s.meanings else (),
+        people=s.people and _people_of(s.people, columns),
     )
+
+
+def _people_of(found: HumanResult, columns: Sequence[int]) -> HumanResult:
+    answers = tuple(replace(a, columns=tuple(_of(a.columns, columns, None))) for a in found.answers)
+    return replace(found, columns=tuple(_of(found.columns, columns, None)), answers=answers)
 
 
 def _of(values: Sequence[T], columns: Sequence[int], missing: T) -> list[T]:

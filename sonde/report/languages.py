@@ -45,13 +45,13 @@ def languages(summary: Summary) -> LanguageComparison | None:
     """
     places: dict[Task, dict[str, list[int]]] = {}
     for i, s in enumerate(summary.sets):
-        language = _language(s)
+        language = language_of(s)
         if language is not None:
-            places.setdefault(_task(s), {}).setdefault(language, []).append(i)
+            places.setdefault(task_of(s), {}).setdefault(language, []).append(i)
     shared = {task: found for task, found in places.items() if len(found) > 1}
     if not shared:
         return None
-    names = _named(list(shared))
+    names = named_tasks(list(shared))
     codes = tuple(dict.fromkeys(language for found in shared.values() for language in found))
     tables = {
         i: {task: _values(summary, i, found) for task, found in shared.items()} for i in range(len(summary.columns))
@@ -99,7 +99,7 @@ def task_means(found: LanguageComparison) -> list[TaskMean]:
     return rows
 
 
-def _language(s: SetSummary) -> str | None:
+def language_of(s: SetSummary) -> str | None:
     """The language of a set. Where SentEval's folders do not say, it is the only one that its task was printed in."""
     if s.language is None and s.task in TRANSFER:
         printed = {row.language for row in published(s.task)}
@@ -107,12 +107,13 @@ def _language(s: SetSummary) -> str | None:
     return s.language
 
 
-def _task(s: SetSummary) -> Task:
+def task_of(s: SetSummary) -> Task:
+    """The suite and the task of a set, under one name where languages name it differently."""
     suite = next((part for part in s.name.split("/") if part in SUITES), "")
     return suite, TASK_ALIASES.get(s.task, s.task)
 
 
-def _named(tasks: Sequence[Task]) -> dict[Task, str]:
+def named_tasks(tasks: Sequence[Task]) -> dict[Task, str]:
     """The name of each task: with its suite only where two suites have a task of that name."""
     names = [name for _, name in tasks]
     return {(suite, name): name if names.count(name) == 1 or not suite else f"{suite}/{name}" for suite, name in tasks}

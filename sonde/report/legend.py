@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sonde.report import published_results
+from sonde.report.differences import difference_notes
 from sonde.report.escape import plain
+from sonde.report.human_results import human_notes
 from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
@@ -70,6 +72,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_layers(every),
         *_partial(summary),
         *_synthetic(summary.sets),
+        *(human_notes(summary) if summary.metric == "accuracy" else ()),
         *(_human(summary) if seen.human else ()),
         *_published(summary),
         *(interpretations(summary) if summary.metric == "accuracy" else ()),
@@ -211,7 +214,7 @@ def _synthetic(sets: Sequence[SetSummary]) -> Iterator[str]:
 
 
 def _human(summary: Summary) -> Iterator[str]:
-    sets = [replace(s, published=()) for s in summary.sets if s.human is not None]
+    sets = [replace(s, published=()) for s in summary.sets if s.human is not None and s.people is None]
     if summary.metric == "accuracy":
         yield from published_results.footnotes(sets, "human")
 
@@ -219,6 +222,7 @@ def _human(summary: Summary) -> Iterator[str]:
 def _published(summary: Summary) -> Iterator[str]:
     if summary.metric == "accuracy":
         yield from published_results.printed_scores(summary.sets)
+        yield from difference_notes(summary)
 
 
 def failures(summary: Summary) -> list[str]:
@@ -231,7 +235,7 @@ def failures(summary: Summary) -> list[str]:
         datasets = [failure.dataset for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
         variants = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
-        where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
+        where = " on ".join(part for part in (failed[0].name, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
         of = f", {_listed(list(variants), 'others')}" if variants else ""
         lines.append(plain(f"failed: {failure_text(f'{where}{of}{cells}', encoder, kind, error)}"))

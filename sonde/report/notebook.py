@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonde.core.files import write_atomically
 from sonde.errors import UsageError
+from sonde.report.differences import choose_published
 from sonde.report.escape import plain
 from sonde.report.full_summary import full_summary
 from sonde.report.page import fragment, render
@@ -61,7 +62,15 @@ class Report:
     title: str | None = None
 
     @classmethod
-    def of(cls, run: Run, *, title: str | None = None, adjust: Adjustment = "holm", published: bool = False) -> Report:
+    def of(
+        cls,
+        run: Run,
+        *,
+        title: str | None = None,
+        adjust: Adjustment = "holm",
+        published: bool = False,
+        against: str | None = None,
+    ) -> Report:
         """Summarise a run, or several that ``sonde.run.join`` joined.
 
         Parameters
@@ -75,8 +84,11 @@ class Report:
             discovery rate) or none.
         published
             Also show results that papers printed for other sets of the same tasks.
+        against
+            The published model that differences are from. Default: the best one of each set.
         """
-        return cls(run, full_summary(run, adjust=adjust, published=published), title)
+        summary = full_summary(run, adjust=adjust, published=published)
+        return cls(run, summary if against is None else choose_published(summary, against), title)
 
     def __repr__(self) -> str:
         encoders, sets = len(self.summary.columns), len(self.summary.sets)

@@ -71,7 +71,8 @@ def published_results(
             people = None
     else:
         return Published()
-    kept = _kept([row for row in rows if row.metric == "accuracy"], task, results)
+    metrics = {r.metric for r in results} or {"accuracy"}
+    kept = _kept([row for row in rows if row.metric in metrics], task, results)
     shown = people is not None and people.metric == "accuracy"
     return Published(extent if kept or shown else None, _result(people) if people is not None and shown else None, kept)
 

@@ -51,6 +51,7 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
         source=_source(info.get("source")),
         inputs=tuple(info.get("inputs", ())),
         audit=None if found is None else tuple(map(_finding, found)),
+        redundancy=info.get("redundancy") or {},
         printed_for=printed.extent,
         human=printed.human,
         published=printed.models,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sonde.compare import best_layer, tie_letters
 from sonde.errors import SondeError
 from sonde.report.aggregate import aggregate
 from sonde.report.cells import make_cell, make_layer_cell, value_of
+from sonde.report.differences import mark_best
 from sonde.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
+from sonde.report.human_results import human_result, judged_sets
 from sonde.report.meaning import meanings
 from sonde.report.missing import missing_cells, missing_notes
 from sonde.report.scores import Metric, check_metric
@@ -49,9 +51,15 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     checked, grid = check_metric(metric), grid_of(run)
     missing = missing_cells(run, grid)
     notes = [*run.damaged, *missing_notes(missing, [place.name for place in grid.sets])]
-    sets = [_with_cells(run, grid, place, checked, published, notes) for place in grid.sets]
+    sets = mark_best([_with_cells(run, grid, place, checked, published, notes) for place in grid.sets])
+    if people := judged_sets(run, notes):
+        sets = [
+            replace(s, people=human_result(run, grid, place, people[place.data], notes)) if place.data in people else s
+            for place, s in zip(grid.sets, sets, strict=True)
+        ]
     variants = variant_results(run, grid, [s.label for s in sets])
-    columns, baselines = label_columns(grid.columns, read_aliases(run.info)), label_columns(grid.baselines)
+    aliases = read_aliases(run.info)
+    columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
     sets = [replace(s, variants=own) for s, own in zip(sets, variants, strict=True)]
     if checked == "accuracy":
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
@@ -70,7 +78,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
             Diagnosis(name=d.name, symptoms=tuple(Symptom(code=s.code, message=s.message) for s in d.symptoms))
             for d in read_diagnoses(run)
         ),
-        failures=tuple(map(_failure, run.failures)),
+        failures=tuple(_failure(failure, aliases) for failure in run.failures),
         missing=missing,
         notes=tuple(dict.fromkeys(notes)),
         days=tuple(sorted(run.info.get("days", ()))),
@@ -202,11 +210,12 @@ def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
     )
 
 
-def _failure(failure: Failure) -> FailureSummary:
+def _failure(failure: Failure, aliases: Mapping[str, str]) -> FailureSummary:
     cell = failure.cell
     return FailureSummary(
         encoder=cell.encoder or None, dataset=cell.dataset or None, variant=cell.variant, layer=cell.layer,
         probe=cell.probe, seed=cell.seed if cell.data else None, kind=failure.kind, error=failure.error,
+        alias=aliases.get(cell.encoder),
     )  # fmt: skip
 
 

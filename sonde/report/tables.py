@@ -12,9 +12,11 @@ import msgspec
 from sonde.console import narrow_out, print_wrapped
 from sonde.report.answer import answer, answer_note
 from sonde.report.columns import Column, layer_columns, main_columns
+from sonde.report.differences import difference_tables
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.filters import keeps
+from sonde.report.human_results import human_tables
 from sonde.report.layout import Layout, Names, aligned, heading, in_blocks, lay_out, name_width, widths
 from sonde.report.legend import Seen, failures, legend
 from sonde.report.missing import missing_line
@@ -30,6 +32,8 @@ from sonde.run.variant import CellText
 if TYPE_CHECKING:
     from rich.console import Console
 
+Tables = Sequence[tuple[str, list[Column]]]
+"""Tables with their titles."""
 NO_RESULTS = "There are no results."
 
 
@@ -78,8 +82,8 @@ def _with_verdict(row: dict[str, Any], against: Mapping[str, BaselineComparison 
     }
 
 
-def markdown(summary: Summary) -> str:
-    """Tables to paste, followed by their legend. The best results of a set are bold."""
+def markdown(summary: Summary, tables: Tables | None = None) -> str:
+    """Tables to paste, followed by their legend. The best results of a set are bold; ``tables``: others than these."""
 
     def cell(words: CellText) -> str:
         text = in_markdown(words.text)
@@ -87,16 +91,16 @@ def markdown(summary: Summary) -> str:
         return " ".join(part for part in parts if part)
 
     lines: list[str] = []
-    for title, (head, *rows) in _texts(summary, in_markdown, cell):
+    for title, (head, *rows) in _texts(summary, in_markdown, cell, tables):
         lines += [title, ""] if title else []
         rule = ["---", *("---:" for _ in head[1:])]
         lines += [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
         lines.append("")
-    lines += [f"- {in_markdown(line)}" for line in _notes(summary)]
+    lines += [f"- {in_markdown(line)}" for line in (_notes(summary) if tables is None else ())]
     return "\n".join(lines) + "\n"
 
 
-def latex(summary: Summary) -> str:
+def latex(summary: Summary, tables: Tables | None = None) -> str:
     """Tables for a paper that uses booktabs, with a footnote on the mark; the legend follows as comments."""
 
     def cell(words: CellText) -> str:
@@ -106,7 +110,7 @@ def latex(summary: Summary) -> str:
         return " ".join(part for part in parts if part)
 
     lines = ["% \\usepackage{booktabs}"]
-    for title, (head, *rows) in _texts(summary, in_latex, cell):
+    for title, (head, *rows) in _texts(summary, in_latex, cell, tables):
         lines += [f"% {title}"] if title else []
         first, *others = (f"{' & '.join(row)} \\\\" for row in (head, *rows))
         lines += [f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", "\\toprule", first, "\\midrule", *others]
@@ -114,7 +118,7 @@ def latex(summary: Summary) -> str:
         if any(in_latex(MARK) in text for row in rows for text in row):
             lines.append(f"\\par{{\\footnotesize\\textsuperscript{{{in_latex(MARK)}}} {NOT_SIGNIFICANT}\\par}}")
         lines.append("")
-    lines += [f"% {plain(line)}" for line in _notes(summary)]
+    lines += [f"% {plain(line)}" for line in (_notes(summary) if tables is None else ())]
     return "\n".join(lines) + "\n"
 
 
@@ -124,14 +128,13 @@ def _notes(summary: Summary) -> list[str]:
 
 
 def _texts(
-    summary: Summary, escape: Callable[[str], str], cell: Callable[[CellText], str]
+    summary: Summary, escape: Callable[[str], str], cell: Callable[[CellText], str], tables: Tables | None
 ) -> Iterator[tuple[str, list[list[str]]]]:
     """Each table with its title: a heading, and rows of texts."""
     if not summary.sets:
         return
-    tables = [("", main_columns(summary).all())]
-    tables += [(f"{title}:", columns) for title, columns in _more_tables(summary)]
-    for title, columns in tables:
+    own = [("", main_columns(summary).all()), *_more_tables(summary)] if tables is None else tables
+    for title, columns in ((f"{title}:" if title else "", columns) for title, columns in own):
         head = [escape(", ".join(column.head)) for column in columns]
         rows = zip(*(map(cell, column.cells) for column in columns), strict=True)
         yield escape(title), [head, *map(list, rows)]
@@ -140,7 +143,9 @@ def _texts(
 def _more_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """The tables that follow the one of results, with their titles."""
     yield from word_tables(summary)
+    yield from difference_tables(summary)
     yield from _layer_tables(summary)
+    yield from human_tables(summary)
     if summary.metric == "accuracy":  # which controls and measures are scored by
         yield from variant_tables(summary)
 
@@ -200,6 +205,15 @@ def print_table(summary: Summary) -> None:
         console.print(
             f"Signatures: sonde show {plain(quote(summary.folder))} --signatures", style="dim", soft_wrap=True
         )
+
+
+def print_tables(tables: Tables) -> None:
+    """Print tables with their titles, no wider than the terminal."""
+    console = narrow_out()
+    for title, (names, *columns) in tables:
+        print_wrapped(console, plain(title), "bold")
+        for block in in_blocks([names], columns, [], console.width):
+            print_columns(console, block)
 
 
 def _texts_of(layout: Layout) -> set[str]:

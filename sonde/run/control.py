@@ -27,6 +27,8 @@ class Control:
     """How to read its score, in a sentence or two."""
     order: int = 1000
     """Its position among the controls."""
+    version: int = 1
+    """Raise it whenever its results change: a resumed run computes them again. From 2 on it is in the signature."""
     columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
     """Its columns in tables."""
     encodes: bool = False

@@ -24,6 +24,7 @@ from sonde.run.encoder_cells import (
     encoder_failure,
     key_of_plain,
     requested,
+    superseded,
     vectors_identity,
 )
 from sonde.run.family import in_languages
@@ -34,6 +35,8 @@ from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
+SPARSE_SCHEMES = ("baseline:", "tfidf:")
+"""Encoders whose vectors may be sparse arrays of scipy."""
 MAX_UNFINISHED_BYTES = 2**29
 """Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
@@ -146,7 +149,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 batch_size=config.batch_size,
                 half=config.half,
                 jobs=config.pool.jobs,
-                sparse=one.name.startswith("baseline:"),
+                sparse=one.name.startswith(SPARSE_SCHEMES),
                 progress=partial(_encode_progress, config, one.own),
                 name=one.loadable,
             )
@@ -196,6 +199,8 @@ def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
     for result, *arrays in outcome:
         try:
             config.log.add(result, *arrays)
+            for key in superseded(config, result.cell):
+                config.log.forget(key)
         except DataError as e:
             config.fail(result.cell, e)
 
@@ -283,7 +288,7 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
 def _words(name: str, encoder: Any, parts: Parts) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
     own = getattr(encoder, "words", None)
-    sparse = getattr(encoder, "sparse_words", None) if name.startswith("baseline:") else None
+    sparse = getattr(encoder, "sparse_words", None) if name.startswith(SPARSE_SCHEMES) else None
     if not parts.train.inputs or not parts.words or not callable(own):
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())

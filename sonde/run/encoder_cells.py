@@ -8,11 +8,15 @@ from dataclasses import replace
 from sonde import __version__
 from sonde.encoders import EncoderInfo, encoder_info, load
 from sonde.probes import Probe, parse
+from sonde.probes.kind import ProbeKind, kind_of
 from sonde.result import Cell
 from sonde.run.config import PreparedSet, RunConfig
+from sonde.run.control import CONTROLS, Control
+from sonde.run.measure import Measure
+from sonde.run.measures import measure_of
 from sonde.run.parts import Parts
 from sonde.run.resample import has_enough_resamples
-from sonde.run.variant import ERASED_ROWS
+from sonde.run.variant import ERASED_ROWS, base_variant
 
 
 def plain_cells(config: RunConfig, name: str, s: PreparedSet) -> list[Cell]:
@@ -35,6 +39,17 @@ def vectors_identity(about: EncoderInfo, half: bool) -> str | None:
     return str(about.identity.with_facts(kept="float16") if half else about.identity)
 
 
+def part_versions(variant: str | None, probe: str | None) -> str | None:
+    """The control, measure and kind of probe whose versions are not the first; None if there are none."""
+    used: list[Control | Measure | ProbeKind] = []
+    if variant is not None:
+        name = base_variant(variant)
+        used.append(CONTROLS[name] if name in CONTROLS else measure_of(name))
+    if probe is not None:
+        used.append(kind_of(parse(probe)[1]))
+    return ",".join(f"{part.name}.v{part.version}" for part in used if part.version != 1) or None
+
+
 def cells_of(
     config: RunConfig, name: str, s: PreparedSet, identity: str | None, layer: str | None, probe: str
 ) -> list[Cell]:
@@ -45,7 +60,7 @@ def cells_of(
     cell = Cell(
         task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
         identity=identity, layer=layer, probe=probe, limit=config.limit, device=config.device, sonde=__version__,
-        variant=parts.variant,
+        variant=parts.variant, parts=part_versions(parts.variant, probe),
     )  # fmt: skip
     if s.plain is None:
         return [replace(cell, seed=seed) for seed in config.seeds]
@@ -96,4 +111,14 @@ def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
 
 def key_of_plain(cell: Cell, identity: str | None) -> str:
     """The key of the plain cell that a control or a measure refers to."""
-    return replace(cell, variant=None, identity=identity).key
+    return replace(cell, variant=None, identity=identity, parts=part_versions(None, cell.probe)).key
+
+
+def superseded(config: RunConfig, cell: Cell) -> list[str]:
+    """The keys of results of the same cell by another version of a control, measure or kind of probe."""
+    same = [
+        other for r in config.log.done.values()
+        if (other := r.cell).parts != cell.parts and (other.data, other.encoder, other.variant, other.probe)
+        == (cell.data, cell.encoder, cell.variant, cell.probe)
+    ]  # fmt: skip
+    return [other.key for other in same if replace(other, parts=cell.parts) == cell]

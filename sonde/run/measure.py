@@ -88,6 +88,8 @@ class Measure:
     """How to read its value, in a sentence or two."""
     order: int = 1000
     """Its position among the measures."""
+    version: int = 1
+    """Raise it whenever its results change: a resumed run computes them again. From 2 on it is in the signature."""
     columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
     """Its columns in tables."""
     applies_to: Callable[[Parts], bool]

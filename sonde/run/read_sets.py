@@ -93,6 +93,7 @@ def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
         "rows": {split: len(rows) for split, rows in dataset.rows.items()}, "split": manifest.get("split"),
         "content": content_digests(dataset, file),
         "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
+        "redundancy": manifest.get("redundancy", {}).get("te"),
     }  # fmt: skip
 
 

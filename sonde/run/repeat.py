@@ -106,6 +106,11 @@ def repeat(
             f"{requested.data} is of `sonde words`, whose results are not repeated alone: run the command of the run "
             "again, with another folder."
         )
+    if requested.enc not in BASELINES and requested.probe is None and requested.n.startswith("0/"):
+        raise UsageError(
+            f"{requested.data} is of `sonde data xnli zero-shot`, whose results are not repeated alone: run the "
+            "command of the run again, with another folder."
+        )
     if requested.enc not in BASELINES and getattr(load(requested.enc), "needs_fit", False):
         raise UsageError(
             f"{requested.enc} is fitted on the texts of all sets of a run, so a single result cannot be repeated: run "

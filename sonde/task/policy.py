@@ -33,7 +33,7 @@ class Policy:
     bins
         Length classes (sentence_length).
     classes
-        How many classes there may be at most; None: as many as the task proposes.
+        How many classes there may be at most; None: as many as the task proposes. Of length bins, the first are kept.
     min_classes
         Fewer classes than this and the set is not made.
     min_class
@@ -69,6 +69,9 @@ class Policy:
         UD parts of speech that may be replaced (odd_man_out); empty: any word.
     subtypes
         Keep relation subtypes such as ``aux:pass`` in labels (top_dependencies).
+    punctuation
+        Sequences of constituents with punctuation, as they are, or only those with a full stop at the end and no other
+        punctuation, as in the released SentEval set (top_constituents).
     upos
         UD parts of speech the target must have; empty: any.
     tense
@@ -107,6 +110,7 @@ class Policy:
     tolerance: float = 1.0
     domain: tuple[str, ...] = ()
     subtypes: bool = True
+    punctuation: Literal["kept", "final"] = "kept"
     upos: tuple[str, ...] = ()
     tense: Literal["clause", "root"] = "clause"
     pool: str = ""

@@ -125,7 +125,18 @@ class Task:
 
 TARGET_FIELDS = ("band", "band_tokens", "trim", "disjoint", "cap")
 """Fields of a policy for tasks whose examples have a target form, which ``target_forms`` chooses."""
-TASK_SPECIFIC_FIELDS = (*TARGET_FIELDS, "bins", "depths", "ranks", "tolerance", "domain", "subtypes", "upos", "tense")
+TASK_SPECIFIC_FIELDS = (
+    *TARGET_FIELDS,
+    "bins",
+    "depths",
+    "ranks",
+    "tolerance",
+    "domain",
+    "subtypes",
+    "punctuation",
+    "upos",
+    "tense",
+)
 """Fields that only some tasks use."""
 FIELD_REQUIREMENTS = {
     "strata": "balance=equal",

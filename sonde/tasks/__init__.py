@@ -11,9 +11,10 @@ from types import ModuleType
 from sonde.core.arguments import StrOrPath
 from sonde.core.plugins import load_entry, module_names, offered
 from sonde.core.suggest import did_you_mean
+from sonde.core.user_modules import load_file, load_module
 from sonde.errors import UsageError
 from sonde.task import Task
-from sonde.task.third_party import check_signatures, load_file, load_module
+from sonde.task.third_party import check_signatures
 from sonde.tasks.parametric import PARAMETRIC_TASKS, parametric_suites
 
 GROUP = "sonde.tasks"

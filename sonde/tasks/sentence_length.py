@@ -1,7 +1,8 @@
 """How many words does the sentence have?
 
 Conneau et al. (2018) and X-Probe use the bins of the released SentEval file (unequal at the end); Krasnowska-Kieraś and
-Wróblewska (2019) list seven intervals of three; Adi et al. (2017) use eight bins and leave the classes unbalanced.
+Wróblewska (2019) list seven intervals of three and speak of six classes (``classes=6`` drops the last one); Adi et al.
+(2017) use eight bins and leave the classes unbalanced.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +15,7 @@ from sonde.task import LENGTH_BINS, Context, Example, LabelIssue, Policy, Propos
 def propose(s: Sentence, context: Context) -> Proposal:
     """The bin of the number of surface tokens, punctuation included."""
     n = len(s.tokens)
-    for label, (low, high) in enumerate(context.policy.bins):
+    for label, (low, high) in enumerate(context.policy.bins[: context.policy.classes]):
         if low <= n <= high:
             return Example.of(s, str(label))
     return "outside all bins"

@@ -1,7 +1,8 @@
 """Which phrases make up the sentence, from left to right?
 
-``constituency``: the categories of the children of the sentence node, ``ADVP NP VP .``; sequences with inner
-punctuation or quotes, or that do not end in a full stop, are left out altogether, as in the released SentEval set.
+``constituency``: the categories of the children of the sentence node, tags of punctuation included: ``ADVP , NP VP .``.
+Under ``punctuation=final``, sequences with inner punctuation or quotes, or that do not end in a full stop, are left out
+altogether, also from OTHER, as in the released SentEval set.
 ``dependency``: the core arguments of the root in order, with the root marked, ``nsubj ROOT obj``.
 """
 
@@ -19,10 +20,7 @@ OTHER = "OTHER"
 def sequence(s: Sentence, reading: str) -> str | None:
     """The label before rare ones become OTHER; None when the sentence is left out."""
     if reading == "constituency":
-        parts = [c.category for c in sentence_node(s.tree).nodes] if s.tree else []
-        if len(parts) < 2 or parts[-1] != "." or not PUNCTUATION_TAGS.isdisjoint(parts[:-1]):
-            return None
-        return " ".join(parts)
+        return " ".join(c.category for c in sentence_node(s.tree).nodes) or None if s.tree else None
     if s.heads is None or s.deprels is None:
         return None
     top = root(s)
@@ -34,11 +32,19 @@ def sequence(s: Sentence, reading: str) -> str | None:
     return " ".join(parts)
 
 
+def is_final(label: str) -> bool:
+    """Whether a sequence of categories has no punctuation but a full stop at its end."""
+    *inner, last = label.split(" ")
+    return bool(inner) and last == "." and PUNCTUATION_TAGS.isdisjoint(inner)
+
+
 def propose(s: Sentence, context: Context) -> Proposal:
     """The sequence if it is among the most frequent, otherwise OTHER."""
     label = sequence(s, context.reading)
     if label is None:
-        return "inner punctuation or no full stop" if s.tree else "no tree"
+        return "no phrases below the sentence node" if s.tree else "no tree"
+    if context.reading == "constituency" and context.policy.punctuation == "final" and not is_final(label):
+        return "inner punctuation or no full stop"
     return Example.of(s, label if label in context.plan else OTHER)
 
 
@@ -52,17 +58,20 @@ def count(s: Sentence) -> Iterable[tuple[str, str]]:
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     """The most frequent sequences of the reading."""
+    every = reading == "dependency" or policy.punctuation == "kept"
     tally = counts.tallies["top_constituents"]
-    return most_frequent({label: n for (r, label), n in tally.items() if r == reading}, policy)
+    return most_frequent(
+        {label: n for (r, label), n in tally.items() if r == reading and (every or is_final(label))}, policy
+    )
 
 
 task = Task(
     name="top_constituents",
-    version=1,
+    version=2,
     question="Which phrases make up the sentence, from left to right?",
     paper="conneau2018",
     propose=propose,
-    settings=(),
+    settings=("constituency.punctuation",),
     labels="the 19 most frequent sequences, and OTHER",
     solved_by=frozenset({"length", "punctuation", "edges", "unigrams", "bigrams", "characters"}),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},

@@ -6,7 +6,7 @@ It is written from ``config.json`` and ``training.jsonl``, so that it can be wri
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from shlex import quote
 from typing import Any
@@ -16,6 +16,7 @@ from sonde.core.markdown import in_markdown, markdown_table, plain
 from sonde.encoders import Spec
 from sonde.errors import SondeError
 from sonde.networks.folder import TrainedFolder
+from sonde.networks.language_model import is_language_model
 from sonde.training.history import History, read_history, score_text
 
 FILE = "card.md"
@@ -69,18 +70,38 @@ def main_facts(folder: TrainedFolder, history: History) -> dict[str, str]:
     }
 
 
-def encoder_name(path: str) -> str:
-    """What names the encoder of a folder; what has a meaning of its own in names, such as ``?``, is percent-encoded."""
+def encoder_name(path: str, languages: Sequence[str] = ()) -> str:
+    """What names the encoder of a folder; what has a meaning of its own in names, such as ``?``, is percent-encoded.
+
+    Of several languages, it is the encoder of the first one.
+    """
+    more = f"?lang={languages[0]}" if len(languages) > 1 else ""
     spec = Spec("trained", path)
     with suppress(SondeError):
         if Spec.parse(f"trained:{path}") == spec:
-            return f"trained:{path}"
-    return str(spec)
+            return f"trained:{path}{more}"
+    return f"{spec}{more}"
+
+
+def languages_of(folder: TrainedFolder) -> tuple[str, ...]:
+    """The languages of a language model that has vectors of them; none of any other encoder."""
+    config = folder.config
+    return tuple(config["lang2id"]) if is_language_model(config) and config.get("use_lang_emb") else ()
+
+
+def translation_command(folder: TrainedFolder, path: str) -> str:
+    """The command that translates with a folder of ``mt``; nothing for any other."""
+    directions = folder.config.get("facts", {}).get("directions", ())
+    if not directions:
+        return ""
+    first, _, second = str(directions[0]).partition("-")
+    return f"sonde translate {quote(plain(path))} --to {plain(second)} < text.{plain(first)}"
 
 
 def _front(folder: TrainedFolder) -> Iterator[str]:
     objective = folder.config.get("request", {}).get("objective", "")
-    yield from ("---", "library_name: sonde", "pipeline_tag: feature-extraction", "tags:")
+    library = "transformers" if is_language_model(folder.config) else "sonde"
+    yield from ("---", f"library_name: {library}", "pipeline_tag: feature-extraction", "tags:")
     yield from (f"- {tag}" for tag in ("sonde", "sentence-embeddings", *([_tag(objective)] if objective else [])))
     yield "---"
 
@@ -88,7 +109,12 @@ def _front(folder: TrainedFolder) -> Iterator[str]:
 def _about(folder: TrainedFolder, history: History) -> Iterator[str]:
     yield from (f"# {in_markdown(folder.path.resolve().name)}", "")
     trained = folder.config.get("trains", True)
-    yield "A sentence encoder" + (" with random weights." if not trained else ", trained with `sonde train`.")
+    if is_language_model(folder.config):
+        languages = ", ".join(map(in_markdown, folder.config["lang2id"]))
+        yield f"A Transformer over {languages}, trained with `sonde train`. `transformers` loads this folder as XLM, "
+        yield "and each checkpoint, with its tokenizer."
+    else:
+        yield "A sentence encoder" + (" with random weights." if not trained else ", trained with `sonde train`.")
     yield ""
     facts = main_facts(folder, history)
     yield from markdown_table(("", ""), ((name, in_markdown(text)) for name, text in facts.items()), left=2)
@@ -170,13 +196,19 @@ def curve(history: History) -> Iterator[tuple[str, ...]]:
 
 
 def _use(folder: TrainedFolder) -> Iterator[str]:
-    name = encoder_name(folder.path.resolve().name)
+    name = encoder_name(folder.path.resolve().name, languages_of(folder))
     yield from ("## Use", "", "From the folder in which this one is:", "", "```sh")
+    if translates := translation_command(folder, folder.path.resolve().name):
+        yield translates
     yield f"sonde run -e {quote(plain(name))} -d SETS"
     yield from ("```", "", "```python", "from sonde import load_encoder", "")
     yield f"encoder = load_encoder({plain(name)!r})"
     yield from ('vectors = encoder(["A sentence.", "Another one."])', "```", "")
-    yield f"`{plain(name)}` is the best checkpoint; `?epoch=N` another one, `?random=SEED` the network before training."
+    ask = "&" if "?" in name else "?"
+    yield (
+        f"`{plain(name)}` is the best checkpoint; `{ask}epoch=N` another one, `{ask}random=SEED` the network before "
+        "training."
+    )
 
 
 def _citation(folder: TrainedFolder) -> Iterator[str]:

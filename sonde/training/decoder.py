@@ -147,7 +147,8 @@ class EncoderDecoder(nn.Module):
         inputs = torch.cat((torch.full_like(target[:, :1], BEGIN), target[:, :-1]), 1)
         features, _ = self.decoder(inputs, self.read(batch.source, batch.source_lengths))
         inside = ~padding_mask(lengths, target.shape[1])
-        loss = output_loss(features[inside], target[inside], self.decoder.output)
+        output = self.decoder.output
+        loss = output_loss(features[inside], target[inside], output.weight, output.bias)
         tokens = int(lengths.sum())
         return Loss(loss, tokens, int(batch.source_lengths.sum()) + tokens)
 

@@ -17,9 +17,10 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
 from torch import nn
 
+from sonde.core.files import copy_atomically, make_folder, write_atomically
 from sonde.core.json_files import write_json
 from sonde.errors import SondeWarning
-from sonde.networks.folder import TrainedFolder
+from sonde.networks.folder import WEIGHTS, TrainedFolder
 from sonde.training import resume
 from sonde.training.log import Report, append_report, drop_after
 from sonde.training.objective import Prepared
@@ -125,7 +126,7 @@ def _start(
     if training.is_main:
         drop_after(path, training.at.step if facts is not None else -1)
         if facts is None:
-            training.folder.write_checkpoint("epoch-000", prepared.model.state_dict(), 0, 0)
+            _write_checkpoint(training, "epoch-000", 0, 0)
     return training
 
 
@@ -171,6 +172,8 @@ def _end_epoch(training: _Training, steps: int) -> None:
     name = f"epoch-{at.epoch:03d}"
     _checkpoint(training, name)
     if training.is_main and best:
+        if training.prepared.transformers:
+            copy_atomically(training.folder.path / name / WEIGHTS, training.folder.path / WEIGHTS)
         write_json(training.folder.path / "best.json", {"checkpoint": name, selection: scores[selection]})
     report = _since(Position(), at, steps, lr, scores, best, name)
     _tell(training, report)
@@ -206,8 +209,18 @@ def _scores(training: _Training) -> dict[str, float]:
 
 def _checkpoint(training: _Training, name: str) -> None:
     if training.is_main:
-        at = training.at
-        training.folder.write_checkpoint(name, training.model.state_dict(), at.epoch, at.step)
+        _write_checkpoint(training, name, training.at.epoch, training.at.step)
+
+
+def _write_checkpoint(training: _Training, name: str, epoch: int, step: int) -> None:
+    """The weights, last, and what other libraries need to load them."""
+    prepared, place = training.prepared, training.folder.path / name
+    if prepared.transformers:
+        make_folder(place)
+        write_json(place / "config.json", dict(prepared.transformers))
+        for file, content in prepared.files.items():
+            write_atomically(place / file, content)
+    training.folder.write_checkpoint(name, training.model.state_dict(), epoch, step)
 
 
 def _save(training: _Training) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sonde.core.settings import Setting
+from sonde.core.settings import Setting, Value
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -50,6 +50,9 @@ class Prepared:
     next call depends on is in the model's buffers, so that training can be resumed."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Further files of the folder by name, such as the tokenizer of the target side."""
+    transformers: Mapping[str, Any] = field(default_factory=dict)
+    """If `transformers` can load the model: what its configuration has. Then the folder, with the best weights, and
+    each checkpoint have all files that it needs."""
 
 
 @dataclass(frozen=True)
@@ -74,4 +77,8 @@ class Objective:
     """Whether it needs dev data, or training rows held out, to choose a checkpoint."""
     plans_epochs: bool = False
     """Whether its learning rate depends on the number of epochs that are to come, so that none can be added later."""
+    encoder: str = ""
+    """The architecture that is meant if none is named."""
+    implied: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda _: {}
+    """Defaults of settings that follow from those given: the sizes of a model that training starts from."""
     order: int = 0

@@ -78,10 +78,11 @@ def make_request(
         training = {**found.training, **found.objective_training.get(objective, {})}
         fine_tune = {"fine_tune": True} if objective in found.fine_tune and more.get("vectors") else {}
         more = {**found.inputs, **fine_tune, **{key: value for key, value in more.items() if value is not None}}
+    encoder = encoder or chosen.encoder
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
-    given = {**known_by_preset, **given}
+    given = {**chosen.implied(given), **known_by_preset, **given}
     what = f"the encoder {encoder} and the objective {objective}"
     resolved = resolve_settings({**network.settings, **chosen.settings}, given, what)
     optimiser = options.get("optimiser") or training.get("optimiser") or next(iter(chosen.optimisers))

@@ -19,10 +19,11 @@ from sonde.training.bleu import SETTING as BLEU_SETTING
 from sonde.training.bleu import bleu
 from sonde.training.decoder import Batch, EncoderDecoder, build_model
 from sonde.training.examples import Examples
-from sonde.training.generate import Output, decode
+from sonde.training.generate import decode
 from sonde.training.objective import Objective, Prepared
 from sonde.training.plan import Arrangement, Plan
 from sonde.training.reading import Row
+from sonde.training.search import Output
 from sonde.training.streams import Stream
 from sonde.training.targets import FILE, Targets, WordTargets, learn_bpe
 

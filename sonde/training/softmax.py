@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import functional
 
 CHUNK = 400
 """Tokens whose logits are in memory together."""
 
 
-def output_loss(features: Tensor, targets: Tensor, output: nn.Linear) -> Tensor:
+def output_loss(features: Tensor, targets: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """The sum of the cross-entropies of targets (tokens,), given features (tokens, units) before the output layer.
 
-    Equal to ``cross_entropy(output(features), targets, reduction="sum")``.
+    Equal to ``cross_entropy(linear(features, weight, bias), targets, reduction="sum")``.
     """
     if torch.is_autocast_enabled(features.device.type):  # which chooses the precision of each operation itself
-        return nn.functional.cross_entropy(output(features), targets, reduction="sum")
+        return functional.cross_entropy(functional.linear(features, weight, bias), targets, reduction="sum")
     apply: Any = _OutputLoss.apply
-    found: Tensor = apply(features, targets, output.weight, output.bias, torch.is_grad_enabled())
+    found: Tensor = apply(features, targets, weight, bias, torch.is_grad_enabled())
     return found
 
 

@@ -56,7 +56,7 @@ class Updater:
             rank, processes = 0, 1
         torch.manual_seed(mix(mix(mix(self.options.seed) + number) + rank) >> 1)
         rows = step.share(rank, processes)
-        batch = _to_device(step.stream.collate(rows if len(rows) else step.rows[:1]), accelerator.device)
+        batch = to_device(step.stream.collate(rows if len(rows) else step.rows[:1]), accelerator.device)
         if self.prepared.update is not None:
             found = self.prepared.update(batch, lr)
             _check_finite("loss", float(found.total), step, epoch, number, folder)
@@ -106,13 +106,13 @@ def _check_finite(what: str, value: float, step: Step, epoch: int, number: int, 
         )
 
 
-def _to_device(batch: Any, device: torch.device) -> Any:
+def to_device(batch: Any, device: torch.device) -> Any:
     """A batch of tensors, in tuples or dictionaries, on the device."""
     if isinstance(batch, torch.Tensor):
         return batch.to(device)
     if isinstance(batch, dict):
-        return {key: _to_device(value, device) for key, value in batch.items()}
+        return {key: to_device(value, device) for key, value in batch.items()}
     if isinstance(batch, tuple | list):
-        moved = [_to_device(value, device) for value in batch]
+        moved = [to_device(value, device) for value in batch]
         return type(batch)(*moved) if hasattr(batch, "_fields") else type(batch)(moved)
     return batch

@@ -26,16 +26,28 @@ class Stream:
     """From the numbers of examples to a batch, as the model takes it."""
     weight: float = 1.0
     """How many of its batches an epoch has, as a share of all of them; above 1 they are repeated."""
+    tokens: int = 0
+    """The most tokens of a batch, padding included, where ``lengths`` (examples,) are tokens; 0: there is no limit.
+
+    Then examples are sorted all together, so that an epoch has the same number of batches whatever their order."""
 
     @property
     def size(self) -> int:
         """Examples."""
         return int(self.lengths.shape[-1])
 
+    def count(self, size: int) -> int:
+        """How many batches of at most this many examples one pass over them has."""
+        return len(self._ends(size)) if self.tokens else -(-self.size // size)
+
     def batches(self, size: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
         """The numbers of examples in each batch of an epoch."""
         random = np.random.default_rng([seed, epoch, hash_64(self.name)])
         order = random.permutation(self.size)
+        if self.tokens:
+            order = order[np.argsort(self.lengths[order], kind="stable")]
+            cut = np.split(order, self._ends(size)[:-1])
+            return [cut[i] for i in random.permutation(len(cut))]
         keys = np.atleast_2d(self.lengths)
         found = []
         for at in range(0, self.size, size * WINDOW):
@@ -44,6 +56,15 @@ class Stream:
             cut = [window[i : i + size] for i in range(0, len(window), size)]
             found += [cut[i] for i in random.permutation(len(cut))]
         return found
+
+    def _ends(self, size: int) -> list[int]:
+        """Where batches end among the examples, sorted by length: as late as their limits allow."""
+        lengths, ends = np.sort(self.lengths), [0]
+        while (at := ends[-1]) < len(lengths):
+            some = lengths[at : at + min(size, max(1, self.tokens // max(1, int(lengths[at]))))]
+            fit = int(np.searchsorted(some * np.arange(1, len(some) + 1), self.tokens, "right"))
+            ends.append(at + max(1, fit))
+        return ends[1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +90,7 @@ def epoch_steps(streams: Sequence[Stream], size: int, seed: int, epoch: int) -> 
 
 def _weighted(stream: Stream, size: int, seed: int, epoch: int) -> Iterator[Step]:
     """Batches of a stream: of as many passes over it as its weight says, which go on from epoch to epoch."""
-    per_pass = -(-stream.size // size)
+    per_pass = stream.count(size)
     first, last = (round(stream.weight * per_pass * e) for e in (epoch - 1, epoch))
     for number in range(first // per_pass, -(-last // per_pass)):
         batches = stream.batches(size, seed, number + 1)

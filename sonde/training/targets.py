@@ -36,7 +36,7 @@ class Targets:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of the tokens of each text, END last."""
-        found = self.tokenizer.encode_batch([_valid(text) for text in texts], add_special_tokens=False)
+        found = self.tokenizer.encode_batch([valid(text) for text in texts], add_special_tokens=False)
         return [[*one.ids, END] for one in found]
 
     def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
@@ -74,24 +74,29 @@ class WordTargets(Targets):
 
 
 def learn_bpe(texts: Iterable[str], codes: int) -> Targets:
-    """Byte-pair encoding with at most this many merges; fewer if the texts have no more pairs to merge.
+    """Byte-pair encoding with at most this many merges; fewer if the texts have no more pairs to merge."""
+    return Targets(train_bpe(texts, codes, SPECIAL))
+
+
+def train_bpe(texts: Iterable[str], codes: int, special: Sequence[str], *, prefix_space: bool = False) -> Tokenizer:
+    """Byte-pair encoding, perhaps with a space before each text, with special tokens that have the first numbers.
 
     The alphabet are bytes: there is no unknown character, and decoding gives back the text as it was. Merges do not
     cross words, and equally frequent pairs have a fixed order, so that the same texts give the same codes.
     """
     tokenizers = import_for_training("tokenizers")
-    found = tokenizers.Tokenizer(tokenizers.models.BPE())
-    found.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    found: Tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    found.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
     found.decoder = tokenizers.decoders.ByteLevel()
     alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
     trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=len(SPECIAL) + len(alphabet) + codes,
+        vocab_size=len(special) + len(alphabet) + codes,
         initial_alphabet=sorted(alphabet),
-        special_tokens=list(SPECIAL),
+        special_tokens=list(special),
         show_progress=False,
     )
-    found.train_from_iterator(map(_valid, texts), trainer)
-    return Targets(found)
+    found.train_from_iterator(map(valid, texts), trainer)
+    return found
 
 
 def learn_tokens(texts: Iterable[str]) -> Targets:
@@ -120,6 +125,6 @@ def read_targets(folder: Path) -> Targets:
         raise DataError(f"{file} is damaged: {e}.") from None
 
 
-def _valid(text: str) -> str:
+def valid(text: str) -> str:
     """The text with a question mark for each lone surrogate, which no tokenizer takes."""
     return text if text.isascii() else text.encode(errors="replace").decode()

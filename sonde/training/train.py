@@ -108,6 +108,7 @@ def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared,
     for name, content in prepared.files.items():
         write_atomically(folder / name, content)
     config = {
+        **prepared.transformers,
         "format": FORMAT,
         "network": msgspec.to_builtins(inputs.config),
         "request": msgspec.to_builtins(request),
@@ -130,7 +131,13 @@ def _check_same(request: Request, folder: Path) -> None:
     if not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder.")
     if not (folder / "config.json").is_file():
-        unfinished = (DATA, "vocabulary.json", VECTORS, "tokenizer.json")  # it was interrupted while reading
+        unfinished = (
+            DATA,
+            "vocabulary.json",
+            VECTORS,
+            "tokenizer.json",
+            "tokenizer_config.json",
+        )  # it was interrupted while reading
         if foreign := sorted(place.name for place in folder.iterdir() if place.name not in unfinished):
             raise UsageError(f"{folder} has {foreign[0]}, and is no folder of `sonde train`; choose another one.")
         return

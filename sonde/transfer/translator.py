@@ -4,7 +4,7 @@ py:package.module:function          called with a list of sentences, returns a l
 command:apertium -u en-fr           a program with its arguments: sentences on its standard input, one per line, and
                                     translations on its standard output; no shell reads the line
 http://127.0.0.1:5000/translate     a POST request with {"texts": [...]}, answered by {"translations": [...]}
-trained:FOLDER                      a model of `sonde train translate`
+trained:FOLDER?to=fr&beam=4         a model of `sonde train mt`, or translate
 """
 
 from __future__ import annotations
@@ -43,15 +43,20 @@ def find_translator(name: str) -> Callable[[Sequence[str]], Any]:
         case "http" | "https":
             return lambda texts: _request(name, texts)
         case "trained" if rest:
+            from sonde.encoders.identity import Spec
             from sonde.networks.folder import open_folder
-            from sonde.training.generate import load_generator
             from sonde.training.installed import require_training
 
             require_training()
-            return load_generator(open_folder(Path(rest).expanduser()))
+            from sonde.training.mt.translator import load_translator
+
+            spec = Spec.parse(name)
+            given = spec.check_options(("to", "from", "beam"))
+            folder = open_folder(Path(spec.path).expanduser())
+            return load_translator(folder, given.get("to", ""), given.get("from", ""), spec.integer("beam", 1))
     raise UsageError(
         f"--translator {name}: expected py:MODULE:FUNCTION, command:PROGRAM ARGUMENTS, an address http://…, or "
-        "trained:FOLDER of `sonde train translate`."
+        "trained:FOLDER of `sonde train mt` or `sonde train translate`."
     )
 
 

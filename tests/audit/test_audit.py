@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from sonde.audit import audit_quickly, audit_set, codes, explain
-from sonde.audit.checks import shortcuts
+from sonde.audit.checks import language, shortcuts
 from sonde.audit.checks.quoting import has_csv_quotes
 from sonde.audit.checks.scripts import mixed_words
 from sonde.audit.checks.shortcuts import Plan, _needed
@@ -34,13 +34,23 @@ from tests.audit.plants import (
     sound,
 )  # fmt: skip
 
-PLANTED = {p: cache(lambda p=p: p.make((p.low + p.high) // 2)) for p in COUNTED}
+PLANTED = {p: cache(lambda p=p: p.make(p.high)) for p in COUNTED}
 EVERY = [(p.code, make) for p, make in PLANTED.items()]
 EVERY += [(code, cache(make)) for code, make in UNCOUNTED.items()]
 EVERY += [(code, cache(make)) for code, (make, _) in TOLD.items()]
 ABOUT_NAMES = ("wrong-label", "ambiguous-label", "undeclared-label", "mistyped-label")
 """Codes that depend on what a label is called."""
 MADE = dict(EVERY)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def remembered_languages():
+    """The language of a sentence is looked up once: most of the sets here have the same sentences."""
+    with pytest.MonkeyPatch.context() as patch:
+        if language.available():
+            detector = type(language._detector())
+            patch.setattr(detector, "classify", cache(detector.classify))
+        yield
 
 
 @cache
@@ -64,10 +74,7 @@ def test_a_sound_set_has_no_findings():
 
 @pytest.mark.parametrize("plant", COUNTED, ids=lambda p: f"{p.code}-{p.make.__name__}")
 def test_as_many_faults_are_found_as_were_planted_and_nothing_else(plant):
-    middle = (plant.low + plant.high) // 2
-    audits = {k: audit_set(plant.make(k)) for k in {plant.low, plant.high} - {middle}}
-    audits[middle] = audited(PLANTED[plant])
-    for k, audit in audits.items():
+    for k, audit in ((plant.low, audit_set(plant.make(plant.low))), (plant.high, audited(PLANTED[plant]))):
         assert [(f.code, f.count) for f in audit.findings] == [(plant.code, k)]
 
 
@@ -310,7 +317,9 @@ def test_a_capital_that_only_shows_the_first_word_is_no_error():
 def test_a_long_row_of_repeated_numbers_does_not_take_for_ever():
     long = example("A", ("0",) * 20_000)
     clean = sound()
-    audit_set(replace(clean, rows={**clean.rows, "te": [*clean.rows["te"], long]}))
+    audit = audit_set(replace(clean, rows={**clean.rows, "te": [*clean.rows["te"], long]}))
+    assert audit.sizes["te"] == 801
+    assert not audit.errors
 
 
 def test_odd_labels_and_missing_inputs_do_no_harm():

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.audit.checks import language as module
-from sonde.audit.checks.language import CODES, FEWEST_WORDS, MOST_ROWS, available, find
+from sonde.audit.checks.language import CODES, MOST_ROWS, find
 from sonde.audit.rows import Rows
+from sonde.corpus.language_detector import FEWEST_WORDS, available
 from sonde.data.dataset import Dataset
 from sonde.data.expected import Expectations
 from sonde.task import Example

@@ -38,7 +38,7 @@ pytestmark = [
 OWN = f"""
 import os, signal
 from pathlib import Path
-from sonde import Example, Policy, Task
+from sonde import Example, Policy, Sentence, Task
 
 def die_once(mark):
     # in a worker, the first time
@@ -59,12 +59,19 @@ def encode(texts):
     die_once("die-in-encode")
     return [[len(text), text.count("e"), text.count("a"), 1.0] for text in texts]
 
+def annotate(texts):
+    die_once("die-in-annotate")
+    return [[Sentence("", text, tuple(text.split()), upos=("X",) * len(text.split()))] for text in texts]
+
+annotate.columns = ("upos",)
+
 task = Task(
     name="first_word", version=1, question="Is the first word long?", paper="", propose=propose,
     labels=("long", "short"), policies={{"own": Policy()}}, label_issues=label_issues,
 )
 """
 MAKE = ("make", "news-*.conllu", "-t", "own.py", "-t", "passive", "--sizes", "120/40/40")
+ANNOTATE = ("annotate", "raw.txt", "--with", "py:own.py", "--dedupe", "exact", "--lines", "sentences")
 RUN = ("run", "sets", "-e", "static:?dim=64", "-e", "builtin:", "-e", "py:own.py:encode", "--resample", "10")
 
 
@@ -77,7 +84,10 @@ def expected(tmp_path_factory):
     for i in range(9):
         with (folder / f"news-{i}.conllu").open("w", encoding="utf-8") as file:
             write_conllu(sentences[i * 100 : i * 100 + 100], file)
+    texts = "".join(f"{sentence.text}\n" for sentence in sentences)
+    (folder / "raw.txt").write_text("".join(f"{texts}\nA row of {n} words .\n\n" for n in range(5)), "utf-8")
     assert sonde(*MAKE, "-o", "sets", cwd=folder).returncode == 0
+    assert sonde(*ANNOTATE, "-o", "raw.conllu.gz", cwd=folder).returncode == 0
     audit = sonde("audit", "sets", "-t", "own.py", "--json", "-j", "1", cwd=folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SONDE_CACHE", str(folder / "cache"))
@@ -211,6 +221,17 @@ def test_make_gives_the_same_though_a_worker_dies(whole, expected, tmp_path):
     assert made.returncode == 0, made.stderr
     assert not mark.exists()
     assert contents(tmp_path / "sets") == contents(expected.folder / "sets")
+
+
+def test_annotate_gives_the_same_though_a_worker_dies(whole, expected, tmp_path):
+    mark = expected.folder / "die-in-annotate"
+    mark.touch()
+    done = sonde(*ANNOTATE, "-o", tmp_path / "raw.conllu.gz", "--cluster", whole.name, cwd=expected.folder)
+    assert done.returncode == 0, done.stderr
+    assert not mark.exists()
+    before = (expected.folder / "raw.conllu.gz").read_bytes()
+    assert len(before) > 10_000
+    assert (tmp_path / "raw.conllu.gz").read_bytes() == before
 
 
 def test_audit_gives_the_same_though_a_worker_dies(whole, expected):

@@ -10,21 +10,23 @@ from itertools import pairwise
 
 import pytest
 
+from sonde.corpus import Corpus
 from sonde.corpus.grammar import sentence, sentences
 from sonde.corpus.grammar.lexicon import lexicon
 from sonde.corpus.grammar.words import inflect, plural
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 
-SAMPLE = 20_000
+SAMPLE = 12_000
 # sha256 over text, columns and trees of sentences 0..99 of seed 0, computed with Python 3.11 on Linux. A change here
 # means that every data set made from the built-in corpus changes: note it in the changelog.
 GOLDEN = "4532a6a24bf49f8fd22461b2b1c7895288dfa957670af39e96aac92549f2a607"
 
 
 @pytest.fixture(scope="module")
-def corpus() -> list[Sentence]:
-    return list(sentences(SAMPLE))
+def corpus(builtin: Corpus) -> list[Sentence]:
+    assert len(builtin.loaded) == SAMPLE
+    return builtin.loaded
 
 
 def depth(tree: Tree) -> int:
@@ -251,7 +253,7 @@ def test_times_go_with_tenses(corpus: list[Sentence]) -> None:
                 elif tenses:
                     assert "Past" in tenses, s.text
                 checked[lemma] += bool(tenses)
-    assert min(checked.values()) > 30
+    assert min(checked.values()) >= 20
 
 
 def test_every_pronoun_form_has_one_reading_per_case(corpus: list[Sentence]) -> None:

@@ -30,9 +30,9 @@ def test_every_language_has_one(language, name):
     assert check_tokeniser(name) == name
 
 
-@pytest.mark.parametrize("name", ["moses-fr", "jieba", "janome", "pythainlp"])
+@pytest.mark.parametrize("name", ["moses-fr", "nltk", "treebank", "jieba", "janome", "pythainlp"])
 def test_a_package_that_is_not_installed(name, monkeypatch):
-    package = {"moses-fr": "sacremoses"}.get(name, name)
+    package = {"moses-fr": "sacremoses", "treebank": "nltk"}.get(name, name)
     for module in (package, f"{package}.tokenizer", f"{package}.tokenize"):
         monkeypatch.setitem(sys.modules, module, None)
     tokeniser.cache_clear()
@@ -44,11 +44,13 @@ def test_a_package_that_is_not_installed(name, monkeypatch):
     ("name", "text", "expected"),
     [("moses-fr", "L'été, c'est fini.", ["L'", "été", ",", "c'", "est", "fini", "."]),
      ("moses-ur", "It is late, isn't it?", ["It", "is", "late", ",", "isn", "'t", "it", "?"]),
+     ("moses-ko", "그는 우유를 마시지 않는다.", ["그는", "우유를", "마시지", "않는다", "."]),
+     ("treebank", "I don't know. Do you?", ["I", "do", "n't", "know.", "Do", "you", "?"]),
      ("jieba", "我来到北京清华大学", ["我", "来到", "北京", "清华大学"]),
      ("janome", "私は学生です。", ["私", "は", "学生", "です", "。"])],
 )  # fmt: skip
 def test_what_they_do_where_they_are_installed(name, text, expected):
-    if find_spec({"moses-fr": "sacremoses", "moses-ur": "sacremoses"}.get(name, name)) is None:
+    if find_spec({"treebank": "nltk"}.get(name, "sacremoses" if name.startswith("moses") else name)) is None:
         pytest.skip("an optional tokeniser")
     tokeniser.cache_clear()
     assert tokeniser(name)(text) == expected

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sonde.core.post import MAX_ATTEMPTS
 from sonde.encoders import load
-from sonde.encoders.embedding_server import MAX_ATTEMPTS, MAX_REQUEST_TOKENS
+from sonde.encoders.embedding_server import MAX_REQUEST_TOKENS
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
 
 KEY = "sk-a-secret-that-nobody-may-see"

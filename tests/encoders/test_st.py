@@ -15,10 +15,16 @@ from tests.encoders.test_hub import COMMIT, cache, geese
 
 torch = pytest.importorskip("torch")
 hub = pytest.importorskip("huggingface_hub")
-library = pytest.importorskip("sentence_transformers")
-modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
 
 __all__ = ["bert", "cache", "copy", "geese"]  # fixtures
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported():
+    """Import the library for these tests only, and not whenever tests are collected: it takes seconds."""
+    global library, modules
+    library = pytest.importorskip("sentence_transformers")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
 
 
 @pytest.fixture(scope="module")

@@ -202,7 +202,7 @@ def test_one_that_does_not_pool_by_maximum_selects_no_words(tmp_path):
     ("options", "what"),
     [("?epoch=9", r"no checkpoint of epoch 9; it has 0, 1, 2, 3"), ("?step=1", "it has 5, 15"),
      ("?epoch=first", "epoch=first; expected an integer"), ("?pool=sum", "expected mean, max or last"),
-     ("?layer=7", "layers 0..2"), ("?colour=red", "takes backend, device, epoch, layer"),
+     ("?layer=7", "layers 0..2"), ("?colour=red", "takes backend, device, epoch, lang, layer"),
      ("?device=nothing", "device=nothing, which cannot be used")],
 )  # fmt: skip
 def test_options_are_checked(folder, options, what):

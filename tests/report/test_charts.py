@@ -81,6 +81,17 @@ def learning(j):
     )  # fmt: skip
 
 
+def norms(j):
+    """Two bins of lengths, the norm falling from one to the other."""
+    points = [
+        {"from": 5, "to": 8, "n": 40, "length": 6.5, "norm": 2.0 + j, "low": 1.9 + j, "high": 2.1 + j},
+        {"from": 9, "to": 9, "n": 30, "length": 9.0, "norm": 1.5 + j, "low": 1.4 + j, "high": 1.6 + j},
+    ]
+    return VariantSummary(
+        name="norms", of="norms", kind="measure", value=-0.7, low=-0.8, high=-0.6, points=tuple(points)
+    )
+
+
 def controls():
     """One that may be compared with the score, one on other rows, and one that can only be at chance."""
     known = {"kind": "control", "low": 0.4, "high": 0.6, "n": 1000}
@@ -147,7 +158,7 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
             printed_for="this set",
             human=human,
             published=published,
-            variants=tuple((*controls(), learning(j)) for j in range(len(encoders))),
+            variants=tuple((*controls(), learning(j), norms(j)) for j in range(len(encoders))),
         )
         for i, task in enumerate(tasks)
         for k, language in enumerate(languages)

@@ -331,6 +331,7 @@ def test_tables_have_the_sets_the_score_and_the_variants(run, summary):
         ("information", "bits"), ("compression", "times"), ("rows to half", "of the prior"),
         ("last doubling", "adds"), ("adds to", "length", "bits"), ("adds to", "words", "bits"),
         ("sufficient", "rank"), ("hidden layer", "adds"), ("after INLP", "(directions)"),
+        ("norm and", "length"),
     ]  # fmt: skip
     assert heads[2] == [(label,) for label in labels]  # a set's own property is on the diagonal
     found = named(run, dataset="own/verbs")

@@ -106,6 +106,7 @@ def test_the_table_with_the_same_kind_of_probe(tmp_path, probe, table):
     # Conneau et al. (2018), column SubjNum of tables 2 and 4, first row
     assert asdict(found[0]) == {
         "model": "Majority vote", "kind": "baseline", "accuracy": 0.5, "paper": "conneau2018", "table": table,
+        "compared": False,
     }  # fmt: skip
 
 

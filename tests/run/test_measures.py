@@ -37,7 +37,7 @@ def plain(run, encoder="k", dataset=None):
 
 def test_every_measure_has_an_interpretation():
     assert [name for name in MEASURES if MEASURES[name].order < 100] == [
-        "online", "learning", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix",
+        "online", "learning", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "norms", "mix",
     ]  # fmt: skip
     for name, measure in MEASURES.parts().items():
         assert measure.name == name
@@ -489,3 +489,34 @@ def test_projecting_probes_away_ends_where_the_erasure_does(informative):
         low, high = found.range
         assert low <= 0.5 <= high, encoder
         assert found.scores["rank"] >= (encoder == "label")
+
+
+def lengths_and_norms(words):
+    """The mean of as many unit vectors as there are words, in random directions: shorter for longer texts."""
+    drawn = np.random.default_rng(len(words)).normal(size=(len(words), 64))
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).mean(axis=0)
+
+
+def test_the_norm_of_an_average_falls_with_length_and_normalised_vectors_tell_nothing(tmp_path):
+    rows = [
+        Example("ab"[i % 2], tuple(f"w{k}" for k in range(n)), " ".join(f"w{k}" for k in range(n)))
+        for i, n in enumerate(np.random.default_rng(0).integers(3, 30, 240).tolist())
+    ]
+    data = Dataset(
+        "own/lengths", "lengths", 1, "en", ("a", "b"), {"tr": rows[:100], "va": rows[100:140], "te": rows[140:]}
+    )
+    encoders = {
+        "mean": lambda texts: np.array([lengths_and_norms(text.split()) for text in texts]),
+        "unit": lambda texts: np.array([np.eye(4, dtype=np.float32)[len(text) % 4] for text in texts]),
+    }
+    run = evaluate(encoders, data, tmp_path / "run", measures=["norms"], baselines=(), resample=0)
+    found = {r.cell.encoder: r for r in run.extras}
+    assert found["mean"].score < -0.8
+    assert found["mean"].interval[0] <= found["mean"].score <= found["mean"].interval[1] < -0.6
+    points = found["mean"].tried
+    assert sum(p["n"] for p in points) == 100
+    assert all(p["n"] >= 10 and p["low"] <= p["norm"] <= p["high"] for p in points)
+    assert [p["from"] for p in points][1:] == [p["to"] + 1 for p in points][:-1] or len(points) > 2
+    assert points[0]["norm"] > 1.5 * points[-1]["norm"]
+    assert found["unit"].score == 0.0
+    assert {round(p["norm"], 5) for p in found["unit"].tried} == {1.0}

@@ -2,14 +2,17 @@
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sonde.cli import main
 from sonde.errors import UsageError
+from sonde.probes.kind import kind_of
 from sonde.report import Report
-from sonde.run import Run, evaluate
+from sonde.result import Signature
+from sonde.run import Run, encoder_cells, evaluate
 from sonde.run.control import CONTROLS
 from sonde.run.measure import MEASURES
 from tests.run.sets import Knowing, dataset
@@ -116,6 +119,34 @@ def test_one_file_is_enough(package, tmp_path, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "modal" in out
     assert f"{found['modal'].score:.4f}" in out
+
+
+def test_a_part_with_another_version_is_computed_again(tmp_path, monkeypatch):
+    def run():
+        encoder = {"py:fair": Knowing(noise=1.5, name="fair")}
+        return evaluate(encoder, dataset(), tmp_path / "run", baselines=[], resample=0, controls=["norm", "direction"])
+
+    before = run()
+    others = {name: replace(part, version=2) if name == "norm" else part for name, part in CONTROLS.parts().items()}
+    with monkeypatch.context() as changed:
+        changed.setattr(encoder_cells, "CONTROLS", others)
+        after = run()
+    assert [r.key for r in after.results] == [r.key for r in before.results]
+    keys = {r.cell.variant: r.key for r in before.extras}
+    found = {r.cell.variant: r for r in after.extras}
+    assert found.keys() == keys.keys()  # the result of the first version is retracted
+    assert found["direction"].key == keys["direction"]
+    assert found["norm"].key != keys["norm"]
+    assert found["norm"].cell.parts == "norm.v2"
+    assert "|parts=norm.v2|" in found["norm"].signature
+    assert str(Signature.parse(found["norm"].signature)) == found["norm"].signature
+    with monkeypatch.context() as changed:
+        changed.setattr(encoder_cells, "kind_of", lambda probe: replace(kind_of(probe), version=3))
+        last = run()
+    assert {r.cell.parts for r in (*last.results, *last.extras)} == {"convex.v3"}
+    assert len(last.results) == len(before.results)
+    assert {r.key for r in run().results} == {r.key for r in before.results}
+    assert Run.load(tmp_path / "run").damaged == ()
 
 
 def test_results_are_shown_without_the_package(package, tmp_path, monkeypatch):

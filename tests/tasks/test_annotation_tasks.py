@@ -1,7 +1,10 @@
 """Tasks that read a label off the annotation, on sentences whose answer we know."""
 
+from collections import Counter
+
 import pytest
 
+from sonde.task import Counts, Policy
 from sonde.tasks import load
 from tests.tasks.asking import ask, label, reason
 from tests.writing import PAINT, PAINT_TREE, STARRED, sentence
@@ -33,6 +36,13 @@ def test_the_labels_of_the_paper_s_own_example():
 def test_length_bins(suite, n, bin):
     s = sentence("\n".join(f"w{i} X X _ {0 if i == 0 else 1} dep" for i in range(n)))
     assert label(load("sentence_length"), s, suite=suite) == bin
+
+
+@pytest.mark.parametrize(("n", "bin"), [(3, "0"), (20, "5"), (21, None), (23, None)])
+def test_six_classes_of_length_are_the_first_six_bins(n, bin):
+    """Krasnowska-Kieraś and Wróblewska (2019) list seven intervals and speak of six classes."""
+    s = sentence("\n".join(f"w{i} X X _ {0 if i == 0 else 1} dep" for i in range(n)))
+    assert label(load("sentence_length"), s, suite="universal2019", classes=6) == bin
 
 
 def test_length_counts_surface_tokens():
@@ -225,8 +235,24 @@ def test_top_constituents():
     assert label(task, s, plan=frozenset()) == "OTHER"
     assert label(task, s, reading="dependency", plan={"nsubj ROOT obj"}) == "nsubj ROOT obj"
     quoted = sentence(PAINT, tree="(ROOT (S (NP (DT The) (NN neighbour)) (, ,) (VP (VBD painted)) (. .)))")
-    assert reason(task, quoted) == "inner punctuation or no full stop"
+    assert label(task, quoted, plan={"NP , VP ."}) == "NP , VP ."
+    assert reason(task, quoted, punctuation="final") == "inner punctuation or no full stop"
+    assert (
+        reason(task, sentence("Yes INTJ UH _ 0 root", tree="(ROOT (UH Yes))")) == "no phrases below the sentence node"
+    )
     assert set(task.count(s)) == {("constituency", "NP VP ."), ("dependency", "nsubj ROOT obj")}
+
+
+@pytest.mark.parametrize(
+    ("punctuation", "expected"), [("kept", {"NP VP", "NP , VP .", "NP VP ."}), ("final", {"NP VP ."})]
+)
+def test_frequent_sequences_are_those_of_the_policy(punctuation, expected):
+    task = load("top_constituents")
+    counts = Counts()
+    counts.tallies = {task.name: Counter({("constituency", "NP VP"): 90, ("constituency", "NP , VP ."): 80,
+                                          ("constituency", "NP VP ."): 70, ("dependency", "ROOT"): 99})}  # fmt: skip
+    assert task.plan(counts, Policy(classes=20, punctuation=punctuation), "constituency") == expected
+    assert task.plan(counts, Policy(classes=20, punctuation=punctuation), "dependency") == {"ROOT"}
 
 
 def test_relation_subtypes_are_a_policy():

@@ -5,13 +5,15 @@ import os
 import shutil
 import signal
 
+import numpy as np
 import pytest
 import torch
 
 from sonde.errors import CorpusError, SondeError, SondeWarning, UsageError
 from sonde.networks.folder import TrainedFolder
+from sonde.training.examples import Examples, Sequences
 from sonde.training.inputs import Inputs
-from sonde.training.objectives.align import _judge, pair_losses
+from sonde.training.objectives.align import _judge, _Pairs, _same_pairs, pair_losses
 from sonde.training.plan import Plan
 from sonde.training.request import make_request
 from tests.command_line import sonde
@@ -52,6 +54,19 @@ def request(teacher, pairs, epochs=3, hidden=8, **settings):
 def scores(folder):
     lines = map(json.loads, (folder / "training.jsonl").read_text().splitlines())
     return [line["scores"] for line in lines if line.get("scores")]
+
+
+def test_a_sentence_that_occurs_twice_is_found_in_either_place():
+    ids = [[1, 2], [3], [1, 2], [4], [0], [0]]
+    target = Sequences(np.concatenate(ids).astype(np.int32), np.cumsum([len(row) for row in ids]))
+    vectors = np.array([[1, 0], [2, 0], [3, 0], [2, 0], [0, 0], [0, 0]], np.float32)
+    same = _same_pairs(_Pairs(Examples({"target": target}, {}), vectors))
+    rows = np.arange(6)
+    # 0 and 2 have the same translation, 1 and 3 are translations of the same sentence; unknown words say nothing
+    found = [[bool(same(np.array([i]), np.array([j]))[0]) for j in rows] for i in rows]
+    expected = np.eye(6, dtype=bool)
+    expected[0, 2] = expected[2, 0] = expected[1, 3] = expected[3, 1] = True
+    assert found == expected.tolist()
 
 
 @pytest.mark.parametrize("shift", [1, 2, 4])
@@ -172,6 +187,15 @@ def test_the_classifier_is_applied_to_other_encoders(teacher, tmp_path):
     lines = [line.split() for line in done.stdout.splitlines()[1:]]
     assert [line[:5] for line in lines[:2]] == [["en", "30", name, f"{best:.1f}", "%"] for name in names[1:4:2]]
     assert "+0.0" in lines[1]
+    kept = sonde(*command, "trained:en", *names, "-o", "run", cwd=tmp_path)
+    assert kept.stdout.splitlines()[-1] == "3 results, written to run/"
+    assert sonde(*command, "trained:en", *names, "-o", "run", cwd=tmp_path).returncode == 0  # the same results again
+    table = sonde("show", "run", "--format", "csv", cwd=tmp_path).stdout.splitlines()
+    assert len(table) == 4
+    assert "XNLI/dev-en" in table[1]
+    compared = sonde("compare", "run", "trained:en", "trained:en?epoch=0", cwd=tmp_path)
+    assert compared.returncode == 0, compared.stderr
+    assert sonde("report", "run", cwd=tmp_path).returncode == 0
     assert "has vectors of shape" in sonde(*command, "trained:en", "-e", "static:", cwd=tmp_path).stderr
     assert "trained with nli, and static: was not" in sonde(*command, "static:", *names, cwd=tmp_path).stderr
 

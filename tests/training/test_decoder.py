@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from sonde.networks.config import NetworkConfig
 from sonde.networks.encoder import build_encoder
 from sonde.training.decoder import Batch, EncoderDecoder, Memory, build_model
-from sonde.training.generate import beam_search, decode, greedy
+from sonde.training.generate import ENDS, Reading, decode
+from sonde.training.search import beam_search, greedy
 from sonde.training.softmax import CHUNK, output_loss
 from sonde.training.targets import BEGIN, END
 
@@ -65,14 +66,14 @@ def test_the_loss_and_its_gradients_are_those_of_cross_entropy(count: int) -> No
         return list(torch.autograd.grad(loss * 0.7, [features, output.weight, output.bias]))
 
     loss = nn.functional.cross_entropy(output(features), targets, reduction="sum")
-    found = output_loss(features, targets, output)
+    found = output_loss(features, targets, output.weight, output.bias)
     assert found.item() == pytest.approx(loss.item(), rel=1e-5)
     for a, b in zip(gradients(found), gradients(loss), strict=True):
         torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-4)
     with torch.no_grad():
-        assert output_loss(features, targets, output).item() == found.item()
+        assert output_loss(features, targets, output.weight, output.bias).item() == found.item()
     with torch.autocast("cpu", torch.bfloat16):
-        assert output_loss(features, targets, output).item() == pytest.approx(loss.item(), rel=1e-2)
+        assert output_loss(features, targets, output.weight, output.bias).item() == pytest.approx(loss.item(), rel=1e-2)
 
 
 def test_the_gradient_of_the_whole_model_agrees_with_finite_differences() -> None:
@@ -175,9 +176,9 @@ def test_a_beam_is_never_worse_than_greedy(attention: bool) -> None:
     model = _decisive(attention)
     with torch.no_grad():
         batch = _pad(_batch(20)[0])
-        memory = model.read(*batch)
-        plain = list(greedy(model.decoder, memory, 8))
-        one = list(beam_search(model.decoder, memory, 8, 1))
+        memory, longest = model.read(*batch), torch.full((20,), 8)
+        plain = list(greedy(Reading(model.decoder, memory), longest, ENDS))
+        one = list(beam_search(Reading(model.decoder, memory), longest, ENDS, 1))
         assert [output.tokens for output in one] == [output.tokens for output in plain]
         better = 0
         for beam in (2, 5):
@@ -191,7 +192,8 @@ def test_the_score_of_a_beam_is_the_mean_log_probability_of_its_output() -> None
     model = _decisive(attention=False)
     sources, _ = _batch(6)
     with torch.no_grad():
-        for source, output in zip(sources, beam_search(model.decoder, model.read(*_pad(sources)), 8, 3), strict=True):
+        reading, longest = Reading(model.decoder, model.read(*_pad(sources))), torch.full((len(sources),), 8)
+        for source, output in zip(sources, beam_search(reading, longest, ENDS, 3), strict=True):
             loss = model(Batch(*_pad([source]), *_pad([output.tokens])))
             assert output.score == pytest.approx(-loss.total.item() / loss.units, abs=1e-5)
 
@@ -201,7 +203,7 @@ def test_a_wide_beam_finds_the_best_output_of_all() -> None:
     model = _decisive(attention=False)
     with torch.no_grad():
         memory = model.read(*_pad([[4, 5]]))
-        [found] = beam_search(model.decoder, memory, 2, VOCABULARY)
+        [found] = beam_search(Reading(model.decoder, memory), torch.tensor([2]), ENDS, VOCABULARY)
         first, state = model.decoder.step(torch.tensor([BEGIN]), memory, None)
         scores = {(END,): first[0, END].item()}
         for a in set(range(VOCABULARY)) - {END}:

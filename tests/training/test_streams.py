@@ -1,7 +1,7 @@
 """Batches: every example once in an epoch, sentences of similar length together, several streams by their weights."""
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -57,3 +57,20 @@ def test_weights_say_how_often_a_stream_is_passed(weight):
         passes.update(chain.from_iterable(rows(by_stream["b"])))
     # after ten epochs, all examples were used equally often
     assert passes == dict.fromkeys(range(45), 10 * weight)
+
+
+def test_batches_by_tokens_are_full_and_as_many_in_every_epoch():
+    lengths = np.random.default_rng(0).integers(1, 40, 500)
+    stream = Stream("text", lengths, lambda rows: rows, tokens=100)
+    epochs = [stream.batches(16, 1, epoch) for epoch in (1, 2)]
+    assert len(epochs[0]) == len(epochs[1]) == stream.count(16)
+    for batches in epochs:
+        assert sorted(np.concatenate(batches).tolist()) == list(range(500))
+        assert all(len(rows) <= 16 and len(rows) * lengths[rows].max() <= 100 for rows in batches)
+    assert not all(np.array_equal(one, two) for one, two in zip(*epochs, strict=True))
+    # no batch could take the shortest example of the next one as well
+    ordered = sorted(epochs[0], key=lambda rows: (lengths[rows].min(), lengths[rows].max(), -len(rows)))
+    for one, two in pairwise(ordered):
+        assert len(one) == 16 or (len(one) + 1) * lengths[two].min() > 100
+    long = Stream("long", np.array([500, 3]), lambda rows: rows, tokens=100)
+    assert sorted(map(len, long.batches(16, 1, 1))) == [1, 1]

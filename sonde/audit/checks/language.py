@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.util import find_spec
-from typing import Any
 
 from sonde.audit.check import AuditCheck
-from sonde.audit.checks.text import UNSPACED
 from sonde.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
 from sonde.audit.rows import Rows
 from sonde.core.hashing import hash_64
+from sonde.corpus.language_detector import available, detector, detector_code, is_long, other_language
 from sonde.data.expected import Expectations
 
 CODES: tuple[Code, ...] = (
@@ -38,29 +35,13 @@ CODES: tuple[Code, ...] = (
     ),
 )
 CODE_BY_NAME = {code.name: code for code in CODES}
-MOST_ROWS, FEWEST_WORDS = 2000, 5
-MIN_OTHER_PROBABILITY, UNLIKELY = 0.7, 0.02
-"""How probable another language must be, and how improbable the set's own: short sentences are easily confused."""
+MOST_ROWS = 2000
 TOO_MANY = 10 * ERROR_SHARE
 WRONG_CODE_SHARE = 0.5
 """From here on it is probably the code that is wrong."""
 SHOWN_WORDS, SHOWN_LETTERS = 4, 30
 GUESSED_FROM, FEWEST_GUESSED, USUAL_SHARE = 500, 50, 0.7
 """Rows from which the language of a set that does not name it is guessed, and the share that must agree."""
-NO_LANGUAGE = "zxx"
-LANGUAGE_ALIASES = {"nb": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh"}
-"""Codes that the detector knows under another name."""
-ALIKE: tuple[tuple[str, ...], ...] = (
-    ("no", "nn"), ("bs", "hr", "sr"), ("id", "ms"), ("zh", "yue", "wuu"), ("ar", "arz", "ary"), ("el", "grc"),
-    ("he", "hbo"), ("en", "pcm"), ("fr", "wa", "gcf", "gcr"), ("it", "lij", "vec"), ("es", "an", "ext"),
-    ("lv", "ltg"), ("ku", "sdh"),
-)  # fmt: skip
-"""Languages that the detector confuses."""
-
-
-def available() -> bool:
-    """Whether the detector is installed."""
-    return find_spec("py3langid") is not None
 
 
 def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
@@ -70,16 +51,14 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     language = expectations.language or _usual_language(rows)
     if not language:
         return
-    code = language.lower().replace("_", "-").partition("-")[0]
-    code = LANGUAGE_ALIASES.get(code, code)
-    if code not in _detector().labels:
+    code = detector_code(language)
+    if code is None:
         about = CODE_BY_NAME["language-not-checked"]
         yield Finding(about.name, "note", f"{language}: {about.title}", about.advice)
         return
-    own = _family(code)
     for split in rows.splits:
         sample = _sample([i for i, s in enumerate(rows.split) if s == split], rows)
-        others = {i: other for i in sample if (other := _other(rows.text[i], own))}
+        others = {i: other for i in sample if (other := other_language(rows.text[i], code))}
         if others:
             yield _finding(rows, split, len(sample), others, language)
 
@@ -107,43 +86,15 @@ def _finding(rows: Rows, split: str, examined: int, others: dict[int, str], rows
 def _usual_language(rows: Rows) -> str | None:
     """The language of nearly all rows of a set that does not say which it is in."""
     sample = _sample(range(len(rows)), rows)[:GUESSED_FROM]
-    found = Counter(_detector().classify(rows.text[i])[0] for i in sample).most_common(1)
+    found = Counter(detector().classify(rows.text[i])[0] for i in sample).most_common(1)
     (best, n), *_ = found or [("", 0)]
     return best if n >= USUAL_SHARE * len(sample) and len(sample) >= FEWEST_GUESSED else None
 
 
 def _sample(where: Sequence[int], rows: Rows) -> list[int]:
     """The rows that are long enough, those with the lowest hashes if there are too many."""
-    long = [i for i in where if _is_long(rows.text[i], rows.tokens[i])]
+    long = [i for i in where if is_long(rows.text[i], rows.tokens[i])]
     return long if len(long) <= MOST_ROWS else sorted(long, key=lambda i: hash_64(rows.text[i]))[:MOST_ROWS]
-
-
-def _is_long(text: str, tokens: Sequence[str]) -> bool:
-    words = sum(any(map(str.isalpha, token)) for token in tokens)
-    # a word of an unspaced script is two letters long or so
-    return words >= FEWEST_WORDS or len(UNSPACED.findall(text)) >= 2 * FEWEST_WORDS
-
-
-def _family(code: str) -> tuple[str, ...]:
-    return next((group for group in ALIKE if code in group), (code,))
-
-
-def _other(text: str, own: tuple[str, ...]) -> str | None:
-    """The language a text is in, if it is clearly not the set's own."""
-    best, _ = _detector().classify(text)
-    if best in own or best == NO_LANGUAGE:
-        return None
-    ranked = dict(_detector().rank(text))
-    theirs, ours = (sum(ranked.get(code, 0.0) for code in family) for family in (_family(best), own))
-    return str(best) if theirs >= MIN_OTHER_PROBABILITY and ours <= UNLIKELY else None
-
-
-@cache
-def _detector() -> Any:
-    """The detector, loaded once: it takes a second."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 audit_check = AuditCheck(name="language", topic="text", codes=CODES, in_sentences=find, order=62)

@@ -17,6 +17,7 @@ from sonde.audit.checks.habits import difference
 from sonde.audit.finding import SPLIT_NAMES, Code, Finding, around, severity_by_share, some
 from sonde.audit.rows import Rows
 from sonde.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
+from sonde.corpus.language_detector import UNSPACED
 from sonde.data.expected import Expectations
 
 CODES: tuple[Code, ...] = (
@@ -158,8 +159,6 @@ SPLIT_TOKEN_HINTS = (" ' ", " ’ ", " 't", " . ", "&", " \u0300", " \u0301", " 
 MAX_TOKENS = 500
 """Tokens of a text that are searched for repetitions."""
 TOKEN = re.compile(r"""[^\s.,;:!?"(){}\[\]…«»“”„–—]+(?:\.[^\s.,;:!?"(){}\[\]…«»“”„–—]+)*|\S""")
-UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-"""Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
 
 
 def _defects(t: str, english: bool = True) -> Iterator[Defect]:

@@ -1,11 +1,13 @@
 """Any encoder or decoder of the transformers library; all layers from one forward pass.
 
-    hf:NAME_OR_FOLDER[@revision][?layer=…&pool=…&special=…&max=…&prompt=…&random=…&dtype=…&device=…]
+    hf:NAME_OR_FOLDER[@revision][?layer=…&pool=…&special=…&max=…&prompt=…&lang=…&random=…&dtype=…&device=…]
 
 Layer 0 is the output of the embeddings, layer 1 that of the first block, and so on. Of an encoder-decoder, such as T5,
 the encoder is used. Texts are padded on the right whatever the tokenizer says: then neither absolute positions nor
 causal attention see the padding, and a text has the same vector in any batch. A text without tokens (the empty one, for
 most decoders) is encoded as the one token that begins or ends a text.
+
+Models such as XLM add a vector of the language to that of each token: ``lang=fr`` names it.
 
 With ``random=SEED`` the model is untrained: its configuration and tokenizer are read, its weights are initialised at
 random as before training. The same seed gives the same weights with the same versions of torch and transformers.
@@ -17,6 +19,7 @@ Code that comes with a model is never run. Weights are read from safetensors if 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +38,7 @@ from sonde.encoders.transformer import (
     resolve_max_length,
     spans,
 )
-from sonde.errors import EncoderError, UsageError
+from sonde.errors import EncoderError, SondeWarning, UsageError
 
 if TYPE_CHECKING:
     from sonde.encoders.transformer import FloatArray
@@ -46,6 +49,7 @@ OPTIONS = {
     "special": "keep (default) or drop: whether means and maxima include the special tokens that the tokenizer adds",
     "max": "maximum length in tokens, special ones included; longer texts are truncated (default: the model's limit)",
     "prompt": "a text that is put before every text; its tokens are pooled like any others",
+    "lang": "the language of the texts, for models that have learned vectors of languages, such as XLM",
     "random": "a seed, 0 or more: weights are initialised at random instead of read, as before training",
     "dtype": "float32 (default, whatever the dtype of the weights), float16, bfloat16; vectors are always float32",
     "device": "cuda if available (default), else cpu; or cuda:1, mps, …",
@@ -83,6 +87,8 @@ class Transformer:
     max: int
     prompt: str
     width: int
+    language: int | None = None
+    """The number of the language of all texts, for models that have vectors of languages."""
     batch_size: int = 64
 
     def __repr__(self) -> str:
@@ -141,6 +147,8 @@ class Transformer:
         }
         if "token_type_ids" in self.tokenizer.model_input_names:
             inputs["token_type_ids"] = square((row.token_type_ids for row in rows), self.tokenizer.pad_token_type_id)
+        if self.language is not None:
+            inputs["langs"] = torch.full_like(mask, self.language)
         if self.special == "drop":
             own = square((row.special_tokens_mask for row in rows), 1) == 0
             mask = torch.where(own.any(1, keepdim=True), own, mask > 0)
@@ -184,6 +192,7 @@ def load(spec: Spec) -> Transformer:
     layer_indices = (1, depth - 1) if how == "first-last" else parse_layers(spec, given.get("layer", "-1"), depth)
     layers = tuple(map(str, layer_indices)) if len(layer_indices) > 1 and how != "first-last" else None
     prompt = given.get("prompt", "")
+    language = _language(spec, model, given.get("lang"))
     identity = Identity.of(
         "hf",
         found.name,
@@ -193,13 +202,36 @@ def load(spec: Spec) -> Transformer:
         special=None if how in ("cls", "last") else special,
         max=max_length,
         prompt=prompt or None,
+        lang=given.get("lang"),
         dtype=dtype,
         random=None if seed is None else int(seed),
         drawn_by=None
         if seed is None
         else ", ".join(f"{p} {hub.import_optional(p).__version__}" for p in RANDOM_INIT_PACKAGES),
     )
-    return Transformer(identity, layers, model, tokenizer, layer_indices, how, special, max_length, prompt, width)
+    return Transformer(
+        identity, layers, model, tokenizer, layer_indices, how, special, max_length, prompt, width, language
+    )
+
+
+def _language(spec: Spec, model: Any, name: str | None) -> int | None:
+    """The number of a language; None if the model has no vectors of languages."""
+    known = dict(getattr(model.config, "lang2id", None) or {})
+    if not hasattr(model, "lang_embeddings") or not known:
+        if name is not None:
+            raise UsageError(f"{spec} has lang={name}, and this model has no vectors of languages; leave it out.")
+        return None
+    if name is None:
+        warnings.warn(
+            f"{spec} has vectors of languages ({', '.join(map(str, known))}), and none is added: it was trained with "
+            "them, so add lang=….",
+            SondeWarning,
+            stacklevel=3,
+        )
+        return None
+    if name not in known:
+        raise UsageError(f"{spec} has lang={name}; expected one of {', '.join(map(str, known))}.")
+    return int(known[name])
 
 
 def parse_layers(spec: Spec, text: str, depth: int) -> tuple[int, ...]:

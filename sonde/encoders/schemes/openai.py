@@ -13,13 +13,12 @@ weights behind these change, ``version=…`` tells them apart. Servers other tha
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import urllib.request
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urlsplit
 
+from sonde.core.post import is_local, parse_address, parse_timeout
 from sonde.encoders.embedding_server import MAX_REQUEST_TEXTS, Server
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import UsageError
@@ -38,7 +37,6 @@ OPTIONS = {
 }
 """What may follow the question mark."""
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-MAX_TIMEOUT_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +59,9 @@ def load(spec: Spec) -> Server:
     options, environment, model = spec.check_options(OPTIONS), read_environment(), spec.path
     if not model:
         raise UsageError(f"{spec} names no model; expected openai:MODEL, such as openai:text-embedding-3-small.")
-    base = _address(environment.base, spec.choice("insecure", ("0", "1")) == "1")
-    local = _is_local(base.hostname or "")
+    insecure = spec.choice("insecure", ("0", "1")) == "1"
+    base = parse_address(environment.base, "OPENAI_BASE_URL", "key and texts", insecure)
+    local = is_local(base.hostname or "")
     if not environment.key and not local:
         raise UsageError(f"{spec} is a model on {base.hostname}, which needs a key: set OPENAI_API_KEY.")
     if not re.fullmatch(r"[!-~]*", environment.key):
@@ -80,44 +79,7 @@ def load(spec: Spec) -> Server:
         dimensions=dimensions,
         batch_size=spec.integer("batch", 256, high=MAX_REQUEST_TEXTS),
         encoding=encoding,
-        timeout=_timeout(spec),
+        timeout=parse_timeout(options.get("timeout", "60"), str(spec)),
         key=environment.key,
         proxies={} if local else environment.proxies,
     )
-
-
-def _timeout(spec: Spec) -> float:
-    value = dict(spec.options).get("timeout", "60")
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", value) and 0 < float(value) <= MAX_TIMEOUT_SECONDS:
-        return float(value)
-    raise UsageError(
-        f"{spec} has timeout={value}; expected a number of seconds above 0, at most {MAX_TIMEOUT_SECONDS}."
-    )
-
-
-def _address(base: str, insecure: bool) -> SplitResult:
-    """Parse a base URL. UsageError unless a key may be sent there."""
-    try:
-        parts = urlsplit(base)
-        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and base.isascii()
-    except ValueError:
-        good = False
-    if not good or parts.username is not None or parts.query or parts.fragment or re.search(r"[\s\\]", base):
-        shown = re.sub(r"//.*@|[?#].*", "…", base)  # what is omitted may be a secret
-        raise UsageError(
-            f"OPENAI_BASE_URL is {shown!r}; expected http(s)://host[:port]/path, without a user name or key."
-        )
-    if parts.scheme == "http" and not insecure and not _is_local(parts.hostname or ""):
-        raise UsageError(
-            f"OPENAI_BASE_URL is {base!r}: key and texts would be sent to another machine unencrypted. "
-            "Use https://, or add ?insecure=1 if you trust the network."
-        )
-    return parts
-
-
-def _is_local(host: str) -> bool:
-    """Whether a host is this machine, by its name alone: the result of a DNS lookup could change."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -1,6 +1,6 @@
 """An encoder that `sonde train` has trained, at any checkpoint.
 
-    trained:FOLDER[?epoch=…|step=…|random=…&layer=…&pool=…&backend=…&device=…]
+    trained:FOLDER[?epoch=…|step=…|random=…&layer=…&pool=…&lang=…&backend=…&device=…]
 
 The weights are those of the checkpoint with the best score on dev, or of the one after an epoch or a number of steps.
 ``epoch=all`` and ``step=all`` name one encoder per checkpoint, which `sonde run` and `sonde encode` take one by one.
@@ -12,6 +12,9 @@ recurrent networks: the same vectors but for rounding, and other random weights 
 
 A vector is what the architecture makes of a sentence. With ``layer`` or ``pool`` it is the mean, maximum or last of the
 states of a layer instead: layer 0 has the word vectors, layer 1 the states of the first layer, and so on.
+
+A language model (mlm, clm, tlm) is what ``hf:FOLDER/epoch-003`` makes of it, by default the mean of the last layer;
+``lang=fr`` names the language of the texts.
 """
 
 from __future__ import annotations
@@ -30,9 +33,12 @@ from sonde.encoders.hub import find_device, import_optional
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.schemes.hf import parse_layers
 from sonde.errors import EncoderError, NotInstalled, UsageError
+from sonde.networks.batches import batches_by_length
 from sonde.networks.forward import BACKENDS, Forward, Ints
+from sonde.networks.language_model import is_language_model
 
 if TYPE_CHECKING:
+    from sonde.encoders.schemes.hf import Transformer as LanguageModel
     from sonde.networks.folder import Checkpoint, TrainedFolder
     from sonde.networks.vocabulary import Vocabulary
 
@@ -43,6 +49,7 @@ OPTIONS = {
     "random": "a seed, 0 or more: weights are initialised at random instead of read, as before training",
     "layer": "a number (-1 is the last), a range 1..2, a list 0,2, or * for all with as many dimensions as the last",
     "pool": "mean (default), max or last (last word): how the states of a layer become a vector",
+    "lang": "the language of the texts, for language models over several",
     "backend": "torch (default, if it is installed) or numpy, which computes bags of words and recurrent networks",
     "device": "cuda if available (default), else cpu; or cuda:1, mps, …",
 }
@@ -50,11 +57,6 @@ OPTIONS = {
 REPLACED_BY_RANDOM = ("epoch", "step")
 """Options that choose weights: an untrained copy has none of them."""
 POOLINGS = ("mean", "max", "last")
-BATCH_WORDS = 2048
-"""Words, with padding, that are encoded together: more of them leave the cache of a processor."""
-MIN_BATCH, MAX_PADDED = 32, 4 / 3
-"""After this many sentences, a batch ends at one that is longer than the first by this factor."""
-
 FloatArray = NDArray[np.float32]
 
 
@@ -106,22 +108,12 @@ class Trained:
 
     def _batches(self, rows: Sequence[list[int]]) -> Iterator[tuple[list[int], Ints, Ints]]:
         """Places, numbers and lengths of rows of similar length, shortest first."""
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        at = 0
-        while at < len(order):
-            end = at + 1
-            longest = MAX_PADDED * len(rows[order[at]])
-            while end < len(order) and (end + 1 - at) * (length := len(rows[order[end]])) <= BATCH_WORDS:
-                if length > longest and end - at >= MIN_BATCH:
-                    break
-                end += 1
-            places = order[at:end]
+        for places in batches_by_length([len(row) for row in rows]):
             sizes = [len(rows[i]) for i in places]
             ids = np.zeros((len(places), sizes[-1]), np.int64)
             for line, i in zip(ids, places, strict=True):
                 line[: len(rows[i])] = rows[i]
             yield places, ids, np.array(sizes)
-            at = end
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,13 +135,21 @@ class MaxPooled(Trained):
         return found
 
 
-def load(spec: Spec) -> Trained:
+def load(spec: Spec) -> Trained | LanguageModel:
     """The encoder that ``trained:FOLDER…`` names."""
     given = spec.check_options(OPTIONS)
     if len(both := [key for key in ("epoch", "step", "random") if key in given]) > 1:
         raise UsageError(f"{spec} has {' and '.join(both)}; expected one of epoch, step and random.")
     pool, seed = spec.choice("pool", POOLINGS), spec.integer("random", low=0)
     folder = _folder(spec)
+    if is_language_model(folder.config):
+        from sonde.encoders.language_model import load_language_model
+
+        return load_language_model(
+            spec, folder, checkpoint_of(spec, folder) if seed is None else folder.checkpoints()[0]
+        )
+    if "lang" in given:
+        raise UsageError(f"{spec} has lang={given['lang']}, which is for language models over several languages.")
     checkpoint = None if seed is not None else checkpoint_of(spec, folder)
     content = folder.digest(checkpoint)
     network, drawn_by = _network(spec, folder, checkpoint, seed)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ Blocks = Iterator[tuple[list[str], Matrix]]
 
 FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 """How a .bin file begins."""
+
+SENT2VEC, CHARACTERS_AND_WORDS = 4, 5
+"""Models of sent2vec, which has the same format."""
 
 BLOCK_ROWS = 1024
 """Words handled at a time."""
@@ -109,16 +113,38 @@ def ngrams(
     return owners[order], hashed[order]
 
 
-def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]:
-    """Read the header and words of a fastText .bin file; their rows, and those of the n-grams, are memory-mapped."""
+class FastTextFile(NamedTuple):
+    """What a .bin file says before its numbers."""
+
+    version: int
+    model: int
+    """1 cbow, 2 skip-gram, 3 a classifier; of sent2vec, 4, and 5 for words with n-grams of characters and words."""
+    dim: int
+    word_ngrams: int
+    """The longest n-grams of words."""
+    buckets: int
+    """Rows of n-grams, of characters or words, after those of words."""
+    min_ngram: int
+    max_ngram: int
+    words: list[bytes]
+    offset: int
+    """Where the rows begin."""
+    rows: int
+
+
+def read_header(path: str) -> FastTextFile:
+    """Read the header and the words of a fastText .bin file; DataError if it is not one, or quantised, or cut off."""
     with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         if data[:4] != FASTTEXT_MAGIC:
             raise DataError(f"{path} is a compressed fastText .bin; decompress it, since it is read in place.")
         try:
-            version, dim, *_, model, buckets, min_ngram, max_ngram, _ = struct.unpack_from("<13i", data, 4)
-            entries, expected, _, _, pruned = struct.unpack_from("<3i2q", data, 64)
+            version, dim, *_, word_ngrams, _, model, buckets = struct.unpack_from("<10i", data, 4)
+            at = 44 + 4 * (model == CHARACTERS_AND_WORDS)  # which has two kinds of buckets
+            min_ngram, max_ngram = struct.unpack_from("<2i", data, at)
+            at += 20
+            entries, expected, _, _, pruned = struct.unpack_from("<3i2q", data, at)
             words: list[bytes] = []
-            at = 92
+            at += 28
             for _ in range(entries):
                 if (end := data.find(b"\0", at)) < 0:
                     raise IndexError
@@ -135,7 +161,7 @@ def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None
         at += 17
         if version == 11 and model == 3:
             max_ngram = 0  # classifiers of that version had no n-grams, whatever the header says
-        buckets = max(buckets, 0) if max_ngram > 0 else 0
+        buckets = max(buckets, 0) if max_ngram > 0 or model == SENT2VEC else 0
         if width != dim or dim < 1 or len(words) != expected or rows < expected + buckets:
             raise DataError(
                 f"{path} is not a valid fastText model: expected {expected} words and {expected + buckets} rows of "
@@ -143,8 +169,17 @@ def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None
             )
         if at + 4 * rows * width > len(data):
             raise DataError(f"{path} ends inside the vectors of a fastText model. Download the file again.")
+    return FastTextFile(version, model, dim, word_ngrams, buckets, min_ngram, max_ngram, words, at, rows)
+
+
+def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]:
+    """Read the header and words of a fastText .bin file; their rows, and those of the n-grams, are memory-mapped."""
+    found = read_header(path)
+    if found.model in (SENT2VEC, CHARACTERS_AND_WORDS):
+        raise DataError(f"{path} is a model of sent2vec, not of fastText; name it sent2vec:{path}.")
+    words, dim, at, buckets = found.words, found.dim, found.offset, found.buckets
     after = at + 4 * dim * len(words)
-    subword = map_subwords(path, dim, after, buckets, min_ngram, max_ngram) if buckets else None
+    subword = map_subwords(path, dim, after, buckets, found.min_ngram, found.max_ngram) if buckets else None
     own = map_bytes(path, at, len(words), dim) if words else np.zeros((0, 4 * dim), np.uint8)
     return _read_rows(words[:limit], own, subword), subword
 

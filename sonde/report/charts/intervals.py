@@ -105,7 +105,9 @@ def _marks(summary: Summary, own: SetSummary, samples: set[Sample]) -> Iterator[
     if name and all(name not in names for names in MARK_BASELINES.values()):
         yield "other baseline", plain(name), value
     other = "" if own.printed_for in (None, "this set") else f", {own.printed_for}"
-    if own.human:
+    if own.people:
+        yield "human", f"human ({own.people.n} sentences judged)", own.people.accuracy
+    elif own.human:
         yield "human", plain(f"human ({own.human.paper}{other})"), own.human.accuracy
     for printed in own.published:
         if printed.kind == "model":

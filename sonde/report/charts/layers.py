@@ -11,7 +11,7 @@ from sonde.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, Ref
 from sonde.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
 from sonde.report.escape import plain
 from sonde.report.interval import estimate_of, in_points
-from sonde.report.types import Summary
+from sonde.report.types import SetSummary, Summary
 
 REFERENCE_CAPTION = "Dashed: the best baseline of the set; dash-dotted, where known: human performance."
 
@@ -30,7 +30,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             against = shown.against if shown is not None else None
             compared = {
                 "baseline": against and against.value, "baseline_name": against and plain(against.baseline),
-                "human": own.human and own.human.accuracy, "human_of": own.printed_for if own.human else None,
+                "human": _human(own), "human_of": "this set" if own.people else own.printed_for if own.human else None,
             }  # fmt: skip
             for name, line in zip(table.names, table.cells, strict=True):
                 cell = line[i]
@@ -59,6 +59,12 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
         rows = [row | {"x": str(row["x"])} for row in rows]
         axes = Axes(x="layer", scale="point", ticks=list(map(str, names)))
     return curves(figure_style(options.width), rows, axes, options.lines or "encoder", _references(rows))
+
+
+def _human(own: SetSummary) -> float | None:
+    """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
+    found = own.people or own.human
+    return found.accuracy if found else None
 
 
 def _references(rows: Sequence[Row]) -> list[Reference]:

@@ -20,7 +20,7 @@ def failures(summary: Summary) -> Finding | None:
         text += f", of {len(encoders)} {'encoder' if len(encoders) == 1 else 'encoders'}"
     text += ". Means and rankings over sets are not comparable where some are missing. The same command tries again."
     where = [
-        failure_text(" on ".join(name for name in (f.encoder, f.dataset) if name), f.encoder, f.kind, f.error)
+        failure_text(" on ".join(name for name in (f.name, f.dataset) if name), f.encoder, f.kind, f.error)
         for f in found
     ]
     return Finding("issue", "Something failed", text, list(dict.fromkeys(where)))

@@ -52,8 +52,8 @@ def _finalised(value: Any) -> Any:
 
 
 def _breakable(text: str) -> Markup:
-    """A name that may be broken after a character such as / or -."""
-    return raw("<wbr>").join(re.split(r"(?<=[/_?=#:-])(?=\w)", readable(text)))
+    """A name that may be broken after a character such as / or -, and before an option such as ?random=0."""
+    return raw("<wbr>").join(re.split(r"(?<=[/_#:-])(?=\w)|(?<!^)(?=[?&])", readable(text)))
 
 
 def _coded(text: str) -> Markup:

@@ -19,6 +19,7 @@ from sonde.report.types.analyses import (
 )
 from sonde.report.types.cell import BaselineComparison, Cell, Information, Meaning, MeaningKind, Score, Verdict
 from sonde.report.types.errors import Bin, ColumnErrors, Confusion, SetErrors, ShownRow
+from sonde.report.types.people import AnswerShare, HumanResult
 from sonde.report.types.sets import AuditFinding, PublishedResult, SetSummary
 from sonde.report.types.summary import (
     VERSION,
@@ -38,6 +39,7 @@ from sonde.report.types.summary import (
 
 __all__ = [
     "VERSION",
+    "AnswerShare",
     "AuditFinding",
     "BaselineComparison",
     "Bin",
@@ -53,6 +55,7 @@ __all__ = [
     "Diagnosis",
     "FailureSummary",
     "FrequencyCurve",
+    "HumanResult",
     "Information",
     "LanguageComparison",
     "LanguageCorrelation",

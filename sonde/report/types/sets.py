@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sonde.published.sets import Extent
 from sonde.report.types.cell import Cell, Meaning
+from sonde.report.types.people import HumanResult
 from sonde.run.variant import VariantSummary
 
 
@@ -28,6 +29,8 @@ class PublishedResult:
     accuracy: float
     paper: str
     table: str
+    compared: bool = False
+    """Whether it is the one that differences are from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +61,14 @@ class SetSummary:
     """What the probe is given besides the sentence."""
     audit: tuple[AuditFinding, ...] | None
     """None: the set was not audited."""
+    redundancy: Mapping[str, float] = field(default_factory=dict)
+    """Shares of the test rows by what other words say about the target: majority, alone, tie, minority."""
     printed_for: Extent | None
     """What published numbers are for: this set, the whole set, another set, other vectors; None: there are none."""
     human: PublishedResult | None
+    """What a paper printed for people."""
+    people: HumanResult | None = None
+    """What one's own annotators judged, by `sonde judge`."""
     published: tuple[PublishedResult, ...]
     cells: tuple[Cell | None, ...] = ()
     """Per column; None where nothing was run, or all failed."""

@@ -95,6 +95,13 @@ class FailureSummary:
     seed: int | None
     kind: str
     error: str
+    alias: str | None = None
+    """The name that the encoder was given, if any."""
+
+    @property
+    def name(self) -> str | None:
+        """What the encoder is called."""
+        return self.alias or self.encoder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

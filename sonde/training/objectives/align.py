@@ -122,6 +122,7 @@ def prepare(plan: Plan) -> Prepared:
             "--fine-tune."
         )
     judge = _judge(xnli, name, plan, inputs) if xnli else None
+    same = _same_pairs(dev)
 
     def collate(data: _Pairs, rows: NDArray[np.int64]) -> Batch:
         ids, lengths = data.examples.sequences["target"].padded(rows)
@@ -141,7 +142,7 @@ def prepare(plan: Plan) -> Prepared:
         total = float(pair_losses(x, y, int(len(x) > 1), model.loss, model.negatives, model.margin).mean())
         for at in range(0, len(x), EVALUATION_BATCH):
             nearest = torch.cdist(x[at : at + EVALUATION_BATCH], y).argmin(1)
-            right += int((nearest == torch.arange(at, at + len(nearest))).sum())
+            right += int(same(np.arange(at, at + len(nearest)), nearest.numpy()).sum())
         scores = {LOSS: total, "retrieval P@1": 100 * right / len(x)}
         return scores if judge is None else {ACCURACY: judge(model.encoder), **scores}
 
@@ -211,6 +212,21 @@ def _check_one_language(source: str) -> None:
             f"--xnli {source} has pairs in {len(found)} languages: {', '.join(found)}. Expected one, that of the new "
             "encoder: put its rows, and the header, in a file of their own."
         )
+
+
+def _same_pairs(data: _Pairs) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
+    """Whether rows have the same sentence in either language, so that each has a translation of the other.
+
+    Sentences of the teacher's language are known by their vectors; one of unknown words alone is equal to none.
+    """
+    target = data.examples.sequences["target"]
+    texts: dict[bytes, int] = {}
+    sources: dict[bytes, int] = {}
+    numbers = np.empty((len(data.vectors), 2), np.int64)
+    for i, vector in enumerate(data.vectors):
+        numbers[i, 0] = texts.setdefault(target[i].tobytes(), i) if target[i].any() else i
+        numbers[i, 1] = sources.setdefault(np.asarray(vector).tobytes(), i) if np.any(vector) else i
+    return lambda one, two: (numbers[one] == numbers[two]).any(1)
 
 
 def _judge(source: str, teacher: str, plan: Plan, inputs: Inputs) -> Callable[[SentenceEncoder], float]:

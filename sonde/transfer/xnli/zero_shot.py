@@ -24,8 +24,14 @@ class ZeroShot:
     encoder: str
     language: str
     n: int
-    right: tuple[bool, ...]
-    """Of each pair with a label."""
+    truth: tuple[int, ...]
+    """Of each pair with a label, its number among the labels."""
+    predicted: tuple[int, ...]
+
+    @property
+    def right(self) -> tuple[bool, ...]:
+        """Whether the label of each pair is predicted."""
+        return tuple(one == two for one, two in zip(self.truth, self.predicted, strict=True))
 
     @property
     def accuracy(self) -> float:
@@ -39,18 +45,27 @@ class ZeroShot:
 
 
 def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
-    """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language."""
+    """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language.
+
+    If the encoder is the classifier itself, a language model that was fine-tuned (xnli), it reads both sentences of a
+    pair together.
+    """
     import torch
 
+    from sonde.training.lm.classify import load_pair_classifier
     from sonde.training.nli_head import load_nli_head
     from sonde.training.objectives._classifier import features
 
-    own = [pair for pair in pairs if pair.label in LABELS]
+    own = labelled(pairs)
     if not own:
         raise DataError("There are no pairs with a label.")
+    truth = tuple(LABELS.index(pair.label) for pair in own)
+    if encoder == classifier and (classify := load_pair_classifier(classifier)):
+        labels = classify([(pair.premise, pair.hypothesis) for pair in own], own[0].language)
+        return ZeroShot(encoder, own[0].language, len(own), truth, tuple(labels))
     head, size = load_nli_head(classifier, "--classifier")
     encode = _encoder(encoder, own[0].language)
-    right: list[bool] = []
+    predicted: list[int] = []
     for at in range(0, len(own), BATCH):
         some = own[at : at + BATCH]
         vectors = [np.asarray(encode([getattr(pair, side) for pair in some])) for side in ("premise", "hypothesis")]
@@ -61,8 +76,13 @@ def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
             )
         with torch.inference_mode():
             found = head(features([torch.from_numpy(np.ascontiguousarray(v, np.float32)) for v in vectors])).argmax(1)
-        right += [LABELS[i] == pair.label for i, pair in zip(found.tolist(), some, strict=True)]
-    return ZeroShot(encoder, own[0].language, len(own), tuple(right))
+        predicted += found.tolist()
+    return ZeroShot(encoder, own[0].language, len(own), truth, tuple(predicted))
+
+
+def labelled(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that have a label."""
+    return [pair for pair in pairs if pair.label in LABELS]
 
 
 def _encoder(name: str, language: str) -> Callable[[Sequence[str]], Any]:

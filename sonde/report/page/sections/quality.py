@@ -12,7 +12,8 @@ from sonde.report.page.text import not_audited
 def data(page: PageData) -> Mapping[str, object]:
     """How many findings of each severity a set's audit has."""
     counts = [Counter(finding.severity for finding in own.audit or ()) for own in page.summary.sets]
-    return {"counts": counts, "not_audited": not_audited(page.summary)}
+    redundant = [own for own in page.summary.sets if own.redundancy]
+    return {"counts": counts, "not_audited": not_audited(page.summary), "redundant": redundant}
 
 
 section = Section(

@@ -1,0 +1,105 @@
+"""What a text source is: a format of raw text, read piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from sonde.core.files import plain_name
+from sonde.core.plugins import Kind
+from sonde.errors import CorpusError
+
+Lines = Literal["wrapped", "paragraphs", "sentences"]
+"""What a line break means: nothing, as in text that is wrapped at some width, where blank lines end a paragraph; the
+end of a paragraph; or the end of a sentence, which is not to be split further."""
+LINES: tuple[str, ...] = get_args(Lines)
+OnBad = Callable[[CorpusError], None]
+"""Called with what cannot be read and is skipped."""
+HOLE = "\ufffc"
+"""Stands for what was removed from a sentence, such as a formula: the sentence is dropped."""
+LONGEST_PARAGRAPH = 20_000
+"""Characters of a paragraph; a longer one is cut between words, since memory grows with it and no one wrote it."""
+
+
+class Piece(NamedTuple):
+    """A part of a document that is small enough to be held in memory: paragraphs, or the markup of all of them."""
+
+    doc: str
+    """The id of the document."""
+    text: str
+    first: bool
+    """Whether the document begins with it."""
+    facts: tuple[str, ...] = ()
+    """What the source knows of the file and needs for the paragraphs."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    lines: Lines
+    text: str = "text"
+    """The field with the text, in records."""
+    id: str | None = None
+    """The field with the id of a document; None: ids are made from the name of the file and the line."""
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """A format of raw text."""
+
+    name: str
+    """What users type: ``--format jsonl``."""
+    summary: str
+    """One line."""
+    suffixes: tuple[str, ...]
+    """Of the files that are in this format, without that of the compression."""
+    read: Callable[[str, str, Reading, OnBad | None], Iterator[Piece]]
+    """The pieces of a file: path, the id of the file, how it is read, and what is called with what is skipped; without
+    that, CorpusError is raised. It runs in one process and should be fast; ``paragraphs`` runs in many."""
+    paragraphs: Callable[[Piece, Reading], Sequence[str]]
+    """The paragraphs of a piece, or its sentences if its lines are sentences, without line breaks."""
+    lines: Lines
+    """What a line break means unless users say otherwise."""
+    records: bool = False
+    """Whether it has fields: --text, --id."""
+    order: int = 0
+
+
+TEXT_SOURCES: Kind[TextSource] = Kind("text source", "sonde.annotate.sources", TextSource)
+
+
+def source_of(path: str) -> TextSource | None:
+    """The source of a file by its suffix, or none."""
+    name = plain_name(path).lower()
+    return next((s for s in TEXT_SOURCES.parts().values() if name.endswith(s.suffixes)), None)
+
+
+def split_paragraphs(piece: Piece, reading: Reading) -> list[str]:
+    """The paragraphs of plain text: runs of white space become single spaces."""
+    lines = piece.text.split("\n")
+    if reading.lines != "wrapped":
+        found = [" ".join(line.split()) for line in lines]
+    else:
+        blocks: list[list[str]] = [[]]
+        for line in lines:
+            words = line.split()
+            if words:
+                blocks[-1] += words
+            elif blocks[-1]:
+                blocks.append([])
+        found = [" ".join(words) for words in blocks]
+    return [part for paragraph in found if paragraph for part in cut(paragraph)]
+
+
+def cut(paragraph: str, most: int = LONGEST_PARAGRAPH) -> Iterator[str]:
+    """Parts of at most this many characters, cut at the last end of a sentence if there is one, else between words."""
+    while len(paragraph) > most:
+        at = max(paragraph.rfind(mark, most // 2, most) for mark in (". ", "! ", "? ")) + 1
+        at = at or paragraph.rfind(" ", 1, most)
+        at = at if at > 0 else most
+        yield paragraph[:at]
+        paragraph = paragraph[at:].lstrip()
+    if paragraph:
+        yield paragraph

@@ -1,0 +1,1 @@
+"""Where raw text comes from; one file = one format."""

@@ -1,0 +1,205 @@
+"""What a worker does: from pieces of documents to annotated sentences as CoNLL-U lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from sonde.annotate.annotator import Loaded, load_annotator
+from sonde.annotate.repair import repair
+from sonde.annotate.request import Dedupe, NonTrees
+from sonde.annotate.sentence_fault import sentence_fault
+from sonde.annotate.source import HOLE, TEXT_SOURCES, Piece, Reading
+from sonde.core.hashing import hash_64
+from sonde.core.third_party import third_party_code
+from sonde.core.threads import single_threaded
+from sonde.corpus.brackets import escape
+from sonde.corpus.conllu import conllu_rows, one_line
+from sonde.corpus.faults import FEATS
+from sonde.corpus.language_detector import is_long, other_language
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.corpus.sentence import Sentence, shorten
+from sonde.corpus.splitters import splitter
+from sonde.errors import AnnotatorError, DataError, EncoderError, UsageError, describe_error, error_location
+
+FAILED = "the annotator failed"
+UNWRITABLE = "cannot be written as CoNLL-U"
+NO_TREE = "not a tree"
+LENGTH = "length out of range"
+FOREIGN_PARAGRAPHS, OTHER_LANGUAGE = "paragraphs in another language", "in another language"
+HOLED = "something was removed from its middle"
+
+
+_STOPS = (UsageError, EncoderError, AnnotatorError, KeyboardInterrupt)
+"""What is not about a text: other texts would fail, too. A DataError is, such as a response that is not the text."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """How pieces are annotated; sent to worker processes."""
+
+    annotator: str
+    readings: Mapping[str, Reading]
+    splitter: str = ""
+    """Empty: the annotator splits, or the lines are sentences."""
+    is_split: bool = False
+    """Whether the annotator is given single sentences."""
+    language: str = ""
+    """The detector's code of the language; empty: it is not checked."""
+    length: tuple[int, int] | None = None
+    dedupe: Dedupe | None = None
+    non_trees: NonTrees = "repair"
+    skip_bad: bool = False
+
+
+class Block(NamedTuple):
+    """A sentence as it is written, but for its id."""
+
+    text: str
+    rows: str
+    words: int
+    key: int
+    """Equal for duplicates; 0 if they are not looked for."""
+    tree: str = ""
+    """In brackets."""
+
+
+@dataclass
+class Annotated:
+    """What came of some pieces."""
+
+    blocks: list[list[Block]] = field(default_factory=list)
+    """The sentences of each piece."""
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Sentences and paragraphs by reason."""
+    repaired: Counter[str] = field(default_factory=Counter)
+    """Faults of heads that were repaired; a sentence may have several."""
+    repaired_sentences: int = 0
+
+
+def annotate_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> Annotated:
+    """Annotate pieces, given with the names of their sources."""
+    found = Annotated()
+    units = [_units(work, source, piece, found) for source, piece in pieces]
+    texts = [text for some in units for text in some]
+    with single_threaded():
+        sentences = iter(_annotated(work, texts, pieces, found))
+    for some in units:
+        blocks = [_block(work, s, found) for _ in some for s in next(sentences)]
+        found.blocks.append([block for block in blocks if block is not None])
+    return found
+
+
+def _units(work: Work, source: str, piece: Piece, found: Annotated) -> list[str]:
+    """The paragraphs of a piece, or its sentences, without those in another language."""
+    paragraphs = TEXT_SOURCES[source].paragraphs(piece, work.readings[source])
+    kept = [text for text in paragraphs if not _is_foreign(work, text, text.split())]
+    if foreign := len(paragraphs) - len(kept):
+        found.dropped[FOREIGN_PARAGRAPHS] += foreign
+    return [s for text in kept for s in splitter(work.splitter)(text)] if work.splitter else kept
+
+
+def _is_foreign(work: Work, text: str, words: Sequence[str]) -> bool:
+    """Whether a text is clearly in another language; short ones never are."""
+    return bool(work.language) and is_long(text, words) and other_language(text, work.language) is not None
+
+
+@lru_cache(maxsize=1)
+def loaded_annotator(typed: str) -> Loaded:
+    """The annotator, loaded once per process."""
+    return load_annotator(typed)
+
+
+def _annotated(
+    work: Work, texts: list[str], pieces: Sequence[tuple[str, Piece]], found: Annotated
+) -> list[list[Sentence]]:
+    """The sentences of each text; if the annotator fails, text by text, to know which it fails on."""
+    if not texts:
+        return []
+    loaded = loaded_annotator(work.annotator)
+    try:
+        return _called(loaded, texts, work.is_split)
+    except _STOPS:
+        raise
+    except BaseException as e:
+        first = e
+    out: list[list[Sentence]] = []
+    for text in texts:
+        try:
+            out += _called(loaded, [text], work.is_split)
+        except _STOPS:
+            raise
+        except BaseException as e:
+            if not work.skip_bad:
+                raise DataError(
+                    f"The annotator {work.annotator} fails on {shorten(text)!r}, near the document "
+                    f"{pieces[0][1].doc!r}: {describe_error(e)}{error_location(e)}. --skip-bad leaves such texts out."
+                ) from e
+            found.dropped[FAILED] += 1
+            out.append([])
+    if not found.dropped[FAILED]:  # each text alone is fine
+        raise DataError(
+            f"The annotator {work.annotator} fails on {len(texts)} texts at once, from the document "
+            f"{pieces[0][1].doc!r} on: {describe_error(first)}{error_location(first)}."
+        ) from first
+    return out
+
+
+def _called(loaded: Loaded, texts: list[str], is_split: bool) -> list[list[Sentence]]:
+    with third_party_code:
+        found = [list(sentences) for sentences in loaded.annotate(texts, is_split)]
+    if len(found) != len(texts):
+        raise ValueError(f"expected the sentences of {len(texts)} texts, got those of {len(found)}")
+    for sentence in (s for some in found for s in some):
+        if problem := sentence_fault(sentence):
+            raise ValueError(problem)
+    return found
+
+
+def _block(work: Work, sentence: Sentence, found: Annotated) -> Block | None:
+    """The sentence as it is written, or None, and the reason is counted."""
+    reason = _drop_reason(work, sentence)
+    if reason is None:
+        mended = repair(sentence)
+        if mended.faults and work.non_trees == "drop":
+            reason = NO_TREE
+    if reason is None:
+        try:
+            rows = conllu_rows(mended.sentence)
+        except DataError:
+            reason = UNWRITABLE
+    if reason is not None:
+        found.dropped[reason] += 1
+        return None
+    found.repaired_sentences += bool(mended.faults)
+    found.repaired.update(mended.faults)
+    tree = "" if sentence.tree is None else sentence.tree.bracketed(escape)
+    text = one_line(sentence.text)
+    return Block(text, rows, len(sentence.forms), duplicate_key(work.dedupe)(text), tree)
+
+
+def _drop_reason(work: Work, sentence: Sentence) -> str | None:
+    tokens, text = sentence.tokens, sentence.text
+    if HOLE in text:
+        return HOLED
+    if work.length is not None and not work.length[0] <= len(tokens) <= work.length[1]:
+        return LENGTH
+    if _is_foreign(work, text, tokens):
+        return OTHER_LANGUAGE
+    if sentence.feats is not None and not all(map(is_feats, sentence.feats)):
+        return UNWRITABLE
+    return None
+
+
+@lru_cache(maxsize=1 << 14)
+def is_feats(text: str) -> bool:
+    """Whether this can be a word's features in CoNLL-U."""
+    return FEATS.fullmatch(text) is not None
+
+
+def duplicate_key(dedupe: Dedupe | None) -> Callable[[str], int]:
+    """What is equal for texts that count as duplicates."""
+    return near_duplicate_key if dedupe == "near" else hash_64 if dedupe == "exact" else lambda text: 0

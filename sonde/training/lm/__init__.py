@@ -1,0 +1,1 @@
+"""Language models over several languages, as in XLM: their texts, tokens, batches and model."""

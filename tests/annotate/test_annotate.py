@@ -1,0 +1,391 @@
+"""From raw text to a corpus: what is written, that it does not depend on jobs or interruptions, and what is counted."""
+
+import errno
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sonde import Corpus
+from sonde.annotate import annotate as chunking
+from sonde.annotate.inputs import find_inputs
+from sonde.annotate.journal import Journal
+from sonde.annotate.request import Request
+from sonde.annotate.run import annotate_corpus
+from sonde.corpus.language_detector import available
+from sonde.errors import DataError, SondeError, UsageError
+from tests.command_line import process, sonde
+
+STORY = """\
+The dog barks. The old cat
+sleeps in the sun!
+
+Nobody ran. A bird sings.
+
+
+He left early."""
+
+
+def silent(stage, done, of):
+    pass
+
+
+def run(annotator, *texts, out="out.conllu", jobs=1, format=None, **options):
+    request = Request(annotator, find_inputs(texts, format), **options)
+    return annotate_corpus(request, Path(out), jobs=jobs, progress=silent)
+
+
+def texts_of(path):
+    return [s.text for s in Corpus.read(path)]
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Chunks of three pieces, and pieces of a line or two."""
+    from sonde.annotate.sources import text
+
+    monkeypatch.setattr(chunking, "CHUNK_PIECES", 3)
+    monkeypatch.setattr(text, "PIECE_CHARACTERS", 10)
+
+
+def test_a_story_becomes_a_corpus_that_make_reads(rules):
+    Path("story.txt").write_text(STORY, "utf-8")
+    found = run(rules, "story.txt")
+    sentences = list(Corpus.read("out.conllu"))
+    assert [s.text for s in sentences] == [
+        "The dog barks.", "The old cat sleeps in the sun!", "Nobody ran.", "A bird sings.", "He left early.",
+    ]  # fmt: skip
+    assert [s.id for s in sentences] == [f"story-{i}" for i in range(1, 6)]
+    assert {s.doc for s in sentences} == {"story"}
+    assert sentences[0].heads == (2, 2, -1, 2)
+    assert sentences[0].space_after == (True, True, False, True)
+    assert found.card["counts"] == {"documents": 1, "sentences": 5, "words": 23, "repaired": 0}
+    assert found.card["dropped"] == {}
+    assert not Path("out.conllu.part").exists()
+    assert not Path("out.conllu.part.json").exists()
+
+
+def test_the_file_itself_says_who_annotated_it(rules):
+    Path("story.txt").write_text(STORY, "utf-8")
+    run(rules, "story.txt")
+    head = Path("out.conllu").read_text("utf-8").split("# sent_id")[0].splitlines()
+    assert head[0] == "# newdoc id = story"
+    assert head[1].startswith("# generator = sonde ")
+    assert head[2:] == [
+        "# annotator = py:rules.py:annotate",
+        "# annotator_software = own function",
+        "# annotator_model = rules.py:annotate",
+        "# annotator_version = 1",
+        "# annotator_licence = CC0",
+        "# annotator_language = en",
+        "# annotator_universal = yes",
+        "# annotator_columns = upos, heads, deprels",
+    ]
+    assert Corpus.read("out.conllu").language == "en"
+
+
+def test_documents_keep_their_ids(rules):
+    Path("news.jsonl").write_text(
+        '{"url": "a/1", "body": "One dog barks.\\nA cat sleeps."}\n{"url": 7, "body": ""}\n'
+        '{"url": "b  c", "body": "He left."}\n',
+        "utf-8",
+    )
+    found = run(rules, "news.jsonl", text="body", id="url")
+    assert [(s.id, s.doc) for s in Corpus.read("out.conllu")] == [
+        ("a/1-1", "a/1"), ("a/1-2", "a/1"), ("b c-1", "b c"),
+    ]  # fmt: skip
+    assert found.card["counts"]["documents"] == 3
+
+
+@pytest.fixture
+def many(rules):
+    """A file of sixty paragraphs, some of which repeat."""
+    Path("many.txt").write_text("\n\n".join(f"The dog number {i % 25} barks. He left {i}." for i in range(60)), "utf-8")
+    return rules
+
+
+@pytest.mark.parametrize("out", ["a.conllu", "a.conllu.gz"])
+def test_the_file_does_not_depend_on_jobs(many, small_chunks, out):
+    run(many, "many.txt", out=out, dedupe="exact")
+    run(many, "many.txt", out=f"two-{out}", dedupe="exact", jobs=2)
+    assert Path(out).read_bytes() == Path(f"two-{out}").read_bytes()
+    assert len(texts_of(out)) == 85
+    first, second = (json.loads(Path(f"{name}.json").read_bytes()) for name in (out, f"two-{out}"))
+    assert first["dropped"] == second["dropped"] == {"duplicate": 35}
+    assert first["counts"] == second["counts"]
+
+
+def uninterrupted(rules, text, **options):
+    run(rules, text, out="whole.conllu.gz", **options)
+    return Path("whole.conllu.gz").read_bytes()
+
+
+def interrupted_text(word, at=40):
+    lines = [f"The dog number {i % 25} barks." for i in range(60)]
+    lines[at] = f"Nobody ran {word} here."
+    Path("text.txt").write_text("\n\n".join(lines), "utf-8")
+
+
+@pytest.mark.parametrize("dedupe", [None, "near"])
+def test_the_same_command_goes_on_after_ctrl_c(rules, small_chunks, dedupe):
+    interrupted_text("STOP")
+    whole = uninterrupted(rules, "text.txt", dedupe=dedupe)
+    Path("armed").touch()
+    with pytest.raises(KeyboardInterrupt):
+        run(rules, "text.txt", out="cut.conllu.gz", dedupe=dedupe)
+    state = json.loads(Path("cut.conllu.gz.part.json").read_bytes())
+    assert 30 <= state["pieces"] <= 40
+    Path("armed").unlink()
+    with Path("cut.conllu.gz.part").open("ab") as part:
+        part.write(b"half a sentence that was not recorded")
+    calls = []
+    real = chunking.annotate_pieces
+    chunking.annotate_pieces = lambda work, pieces: calls.append(len(pieces)) or real(work, pieces)
+    try:
+        found = run(rules, "text.txt", out="cut.conllu.gz", dedupe=dedupe)
+    finally:
+        chunking.annotate_pieces = real
+    assert sum(calls) == 60 - state["pieces"]
+    assert Path("cut.conllu.gz").read_bytes() == whole
+    assert found.card["counts"] == json.loads(Path("whole.conllu.gz.json").read_bytes())["counts"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL on Windows")
+def test_the_same_command_goes_on_after_kill_9(rules):
+    lines = [f"The dog number {i} barks." for i in range(4000)]  # several chunks of the usual size
+    lines[3000] = "Nobody ran KILL here."
+    Path("text.txt").write_text("\n\n".join(lines), "utf-8")
+    command = ("annotate", "text.txt", "--with", rules, "-o", "cut.conllu")
+    Path("armed").touch()
+    assert process(*command).returncode == -9
+    assert json.loads(Path("cut.conllu.part.json").read_bytes())["pieces"] > 0
+    assert not Path("cut.conllu").exists()
+    Path("armed").unlink()
+    assert process(*command).returncode == 0
+    assert sonde(*command[:-1], "whole.conllu").returncode == 0
+    assert Path("cut.conllu").read_bytes() == Path("whole.conllu").read_bytes()
+    assert Path("cut.conllu").read_text("utf-8").count("# text = ") == 4000
+
+
+def test_a_full_disk_loses_nothing(many, small_chunks, monkeypatch):
+    whole = uninterrupted(many, "many.txt")
+    left, real = [5], os.fsync
+
+    def fsync(number):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        with pytest.raises(DataError, match=r"No space left.*the same command goes on"):
+            run(many, "many.txt", out="cut.conllu.gz")
+    assert run(many, "many.txt", out="cut.conllu.gz").is_new
+    assert Path("cut.conllu.gz").read_bytes() == whole
+
+
+def test_a_finished_corpus_is_left_as_it_is(many):
+    run(many, "many.txt")
+    before = Path("out.conllu").stat().st_mtime_ns
+    again = run(many, "many.txt")
+    assert not again.is_new
+    assert again.card["counts"]["sentences"] == 120
+    assert Path("out.conllu").stat().st_mtime_ns == before
+
+
+def test_a_crash_between_the_last_sentence_and_the_card_is_made_good(many):
+    whole = uninterrupted(many, "many.txt", dedupe="exact")
+    request = Request(many, find_inputs(["many.txt"]), dedupe="exact")
+    run(many, "many.txt", out="cut.conllu.gz", dedupe="exact")
+    card = json.loads(Path("cut.conllu.gz.json").read_bytes())
+    Path("cut.conllu.gz.json").unlink()
+    from sonde.annotate.work import loaded_annotator
+
+    facts = request.facts(loaded_annotator(many).model)
+    journal = Journal(Path("cut.conllu.gz"), {"": Path("cut.conllu.gz")}, facts)
+    journal.state.is_complete, journal.state.counts = True, card["counts"]
+    journal.state.dropped = card["dropped"]
+    journal._record()
+    run(many, "many.txt", out="cut.conllu.gz", dedupe="exact")
+    assert json.loads(Path("cut.conllu.gz.json").read_bytes()) == card
+    assert Path("cut.conllu.gz").read_bytes() == whole
+    assert not Path("cut.conllu.gz.part").exists()
+
+
+def test_another_request_does_not_go_on_with_this_one(rules, small_chunks):
+    interrupted_text("STOP")
+    Path("armed").touch()
+    with pytest.raises(KeyboardInterrupt):
+        run(rules, "text.txt")
+    with pytest.raises(UsageError, match=r"begun with --length None, not \[5, 9\]"):
+        run(rules, "text.txt", length=(5, 9))
+    Path("armed").unlink()
+    run(rules, "text.txt")
+    with pytest.raises(UsageError, match=r"out.conllu exists, and was made with --dedupe None, not near"):
+        run(rules, "text.txt", dedupe="near")
+    Path("text.txt").write_text("He left.", "utf-8")
+    with pytest.raises(UsageError, match=r"out\.conllu exists, and was made with texts"):
+        run(rules, "text.txt")
+    Path("out.conllu.json").unlink()
+    with pytest.raises(UsageError, match="exists, and has no card"):
+        run(rules, "text.txt")
+
+
+def test_what_is_left_of_a_corpus_must_be_whole(rules, small_chunks):
+    interrupted_text("STOP")
+    Path("armed").touch()
+    with pytest.raises(KeyboardInterrupt):
+        run(rules, "text.txt")
+    os.truncate("out.conllu.part", 10)
+    with pytest.raises(DataError, match=r"shorter than it was. Remove out.conllu.part.json"):
+        run(rules, "text.txt")
+    Path("out.conllu.part.json").write_text("{", "utf-8")
+    with pytest.raises(DataError, match=r"out.conllu.part.json is damaged"):
+        run(rules, "text.txt")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no locks on Windows")
+def test_two_processes_do_not_write_the_same_corpus(many):
+    facts = Request(many, find_inputs(["many.txt"])).facts(run(many, "many.txt", out="x.conllu").model)
+    with (
+        Journal(Path("out.conllu"), {"": Path("out.conllu")}, facts),
+        pytest.raises(DataError, match="Another process"),
+    ):
+        run(many, "many.txt")
+
+
+def test_what_is_kept(rules):
+    Path("t.txt").write_text(
+        "He left. He left. The dog barks. The dog barks! THE DOG 5 barks? No. The dog barks and barks and barks.",
+        "utf-8",
+    )
+    exact = run(rules, "t.txt", out="1.conllu", dedupe="exact", length=(3, 6))
+    assert texts_of("1.conllu") == ["He left.", "The dog barks.", "The dog barks!", "THE DOG 5 barks?"]
+    assert exact.card["dropped"] == {"length out of range": 2, "duplicate": 1}
+    run(rules, "t.txt", out="2.conllu", dedupe="near")
+    assert texts_of("2.conllu") == [
+        "He left.", "The dog barks.", "THE DOG 5 barks?", "No.", "The dog barks and barks and barks.",
+    ]  # fmt: skip
+    run(rules, "t.txt", out="3.conllu", limit=2)
+    assert texts_of("3.conllu") == ["He left.", "He left."]
+
+
+def test_heads_that_are_not_a_tree_are_repaired_or_dropped_and_counted(rules):
+    Path("t.txt").write_text("He left. A CYCLE of words. The dog barks.", "utf-8")
+    repaired = run(rules, "t.txt")
+    assert [s.heads.count(-1) for s in Corpus.read("out.conllu")] == [1, 1, 1]
+    assert repaired.card["counts"]["repaired"] == 1
+    assert repaired.card["repaired"] == {"cycle": 1, "no root": 1}
+    dropped = run(rules, "t.txt", out="d.conllu", non_trees="drop")
+    assert len(texts_of("d.conllu")) == 2
+    assert dropped.card["dropped"] == {"not a tree": 1}
+
+
+@pytest.mark.skipif(not available(), reason="needs sonde[language]")
+def test_text_in_another_language_is_dropped_and_counted(rules):
+    english = "The children were playing behind the church when it began to snow."
+    french = "Les enfants jouaient derrière l'église quand il a commencé à neiger."
+    Path("t.txt").write_text(f"{english}\n\n{french}\n\n{english} Nobody ran. {french}\n\nOui.", "utf-8")
+    found = run(rules, "t.txt", check_language=True)
+    assert texts_of("out.conllu") == [english, english, "Nobody ran.", "Oui."]
+    assert found.card["dropped"] == {"paragraphs in another language": 1, "in another language": 1}
+    with pytest.raises(UsageError, match="is a model of en"):
+        run(rules, "t.txt", out="x.conllu", language="fr")
+
+
+def test_sentences_on_lines_are_not_split_and_others_by_a_splitter(rules):
+    Path("t.txt").write_text("Mr. Smith left. He left.\nNobody ran\n", "utf-8")
+    run(rules, "t.txt", out="a.conllu", lines="sentences")
+    assert texts_of("a.conllu") == ["Mr. Smith left. He left.", "Nobody ran"]
+    pytest.importorskip("sentence_splitter")
+    run(rules, "t.txt", out="b.conllu", lines="paragraphs", split="moses-en")
+    assert texts_of("b.conllu") == ["Mr. Smith left.", "He left.", "Nobody ran"]
+    with pytest.raises(UsageError, match="--split has no effect with --lines sentences"):
+        run(rules, "t.txt", out="c.conllu", lines="sentences", split="moses-en")
+
+
+def test_a_text_on_which_the_annotator_fails_is_named_or_skipped(rules):
+    Path("t.txt").write_text("He left.\n\nThis does FAIL here.\n\nThe dog barks.", "utf-8")
+    with pytest.raises(
+        DataError, match=r"fails on 'This does FAIL here.', near the document 't': RuntimeError: no rule"
+    ):
+        run(rules, "t.txt")
+    found = run(rules, "t.txt", out="s.conllu", skip_bad=True)
+    assert texts_of("s.conllu") == ["He left.", "The dog barks."]
+    assert found.card["dropped"] == {"the annotator failed": 1}
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("wrong_columns", "has 2 words, and 1 upos"),
+        ("short", "expected the sentences of 1 texts, got those of 0"),
+        ("annotator", "has no function 'annotator'"),
+        ("annotat", "Did you mean annotate"),
+    ],
+)
+def test_an_own_function_that_is_wrong_is_told_so(rules, function, message):
+    Path("t.txt").write_text("He left", "utf-8")
+    with pytest.raises(SondeError, match=message):
+        run(f"py:rules.py:{function}", "t.txt")
+
+
+def test_an_own_function_may_return_conllu(rules):
+    Path("t.txt").write_text("He left , early", "utf-8")
+    found = run("py:rules.py:lazy", "t.txt")
+    assert not found.model.universal
+    assert found.model.version.startswith("source ")
+    (sentence,) = Corpus.read("out.conllu")
+    assert sentence.forms == ("He", "left", ",", "early")
+    assert sentence.heads == (-1, 0, 1, 2)
+
+
+def test_the_command_prints_what_came_of_the_texts(rules):
+    Path("story.txt").write_text(STORY, "utf-8")
+    done = sonde("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
+    assert done.returncode == 0, done.stderr
+    assert [line.strip().split(maxsplit=1) for line in done.stdout.splitlines()] == [
+        ["documents", "1"], ["sentences", "4"], ["words", "15"], ["dropped", "1 length out of range"],
+        ["written", "to  c.conllu.gz"],
+    ]  # fmt: skip
+    assert "Annotating 1 file with py:rules.py:annotate; 1 job; writing to c.conllu.gz" in done.stderr
+    again = sonde("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
+    assert "finished before" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("story.txt", "--with", "rules", "-o", "x.conllu"), "names no annotator: expected KIND:MODEL"),
+        (("story.txt", "--with", "spacey:x", "-o", "x.conllu"), "Did you mean spacy?"),
+        (("story.txt", "--with", "py:rules.py?a=1", "-o", "x.conllu"), "takes no options"),
+        (("story.txt", "--with", "py:none.py", "-o", "x.conllu"), "There is no file none.py to load a annotator"),
+        (("story.txt", "--with", "py:rules.py"), "Expected --out FILE"),
+        (("story.txt", "--with", "py:rules.py", "-o", "x.txt"), "expected a name that ends in .conllu or .conllu.gz"),
+        (("story.txt", "--with", "py:rules.py", "-o", "x.conllu", "--length", "9-5"), "--length 9-5: expected"),
+        (("story.txt", "--with", "py:rules.py", "-o", "x.conllu", "--text", "t"), "--text names a field of JSON lines"),
+        (
+            ("story.txt", "--with", "py:rules.py", "-o", "x.conllu", "--split", "morses"),
+            "no sentence splitter 'morses'",
+        ),
+        (("stori.txt", "--with", "py:rules.py", "-o", "x.conllu"), "did you mean 'story.txt'?"),
+        (("*.md", "--with", "py:rules.py", "-o", "x.conllu"), "No file matches '*.md'"),
+        (("rules.py", "--with", "py:rules.py", "-o", "x.conllu"), "Cannot tell the format of 'rules.py'"),
+        ((".", "--format", "jsonl", "--with", "py:rules.py", "-o", "x.conllu"), "holds no text"),
+    ],
+)
+def test_what_was_typed_is_checked_before_work_begins(rules, words, message):
+    Path("story.txt").write_text(STORY, "utf-8")
+    done = sonde("annotate", *words)
+    assert done.returncode == 1
+    assert message in " ".join(done.stderr.split())
+    assert not list(Path().glob("x.*"))
+
+
+def test_a_gzip_file_is_read_by_any_program(many, small_chunks):
+    run(many, "many.txt", out="a.conllu.gz")
+    run(many, "many.txt", out="a.conllu")
+    assert gzip.decompress(Path("a.conllu.gz").read_bytes()) == Path("a.conllu").read_bytes()

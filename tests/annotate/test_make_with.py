@@ -1,0 +1,125 @@
+"""`sonde make TEXT --with ANNOTATOR`, and that sets say who annotated their corpus."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sonde import Corpus, find_sets
+from sonde.annotate.inputs import find_inputs
+from sonde.annotate.request import Request
+from sonde.annotate.run import annotate_corpus
+from sonde.corpus.conllu import write_conllu
+from sonde.corpus.provenance import describe_provenance, read_provenance
+from tests.command_line import sonde
+
+SIZES = ("-t", "sentence_length", "--sizes", "60/15/15")
+
+
+@pytest.fixture
+def book(rules):
+    Path("book.txt").write_text("\n\n".join(s.text for s in Corpus.synthetic(600)), "utf-8")
+    return rules
+
+
+@pytest.fixture
+def gold(rules):
+    with Path("en_gold-ud-test.conllu").open("w", encoding="utf-8") as out:
+        write_conllu(Corpus.synthetic(25), out)
+    return "en_gold-ud-test.conllu"
+
+
+def manifests(folder="probes"):
+    return [json.loads(path.read_bytes()) for path in sorted(Path(folder).rglob("manifest.json"))]
+
+
+def test_sets_from_raw_text_in_one_go(book, gold):
+    words = ("make", "book.txt", "--with", book, *SIZES, "--gold", gold, "-o", "probes")
+    done = sonde(*words)
+    assert done.returncode == 0, done.stderr
+    assert "writing to probes/book.conllu.gz" in done.stderr
+    (first,) = manifests()
+    assert first["language"] == "en"
+    (annotation,) = first["corpus"]["annotation"]
+    assert annotation["annotator"] == "py:rules.py:annotate"
+    assert annotation["model"] == "rules.py:annotate"
+    assert annotation["version"] == "1"
+    assert annotation["universal"] is True
+    assert "LAS" in annotation["accuracy"]
+    assert "raw text) on 25 sentences of en_gold-ud-test" in annotation["accuracy"]
+    for shown in (done, sonde("show", "probes")):
+        assert "annotated by py:rules.py:annotate (rules.py:annotate 1, own function, licence CC0): UPOS " in (
+            " ".join(shown.stderr.split())
+        )
+    before = Path("probes/book.conllu.gz").stat().st_mtime_ns
+    again = sonde(*words)
+    assert again.returncode == 0
+    assert "sentences are in probes/book.conllu.gz" in again.stderr
+    assert Path("probes/book.conllu.gz").stat().st_mtime_ns == before
+    # the corpus beside the sets disturbs no verb that reads them
+    assert sonde("audit", "probes").returncode in (0, 1)
+    assert [source.name for source in find_sets("probes")] == ["conneau2018/sentence_length"]
+
+
+def test_sets_from_annotation_that_is_not_ud_are_warned_of(book):
+    Path("rules.py").write_text(Path("rules.py").read_text("utf-8").replace("universal = True", "universal = False"))
+    done = sonde("make", "book.txt", "--with", book, *SIZES, "-o", "probes")
+    assert done.returncode == 0
+    warning = "warning: py:rules.py:annotate is not known to annotate by Universal Dependencies"
+    assert warning in " ".join(done.stderr.split())
+    assert warning in " ".join(sonde("show", "probes").stderr.split())
+    assert manifests()[0]["corpus"]["annotation"][0]["universal"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("book.txt", "--lines", "sentences"), "--lines is for raw text: add --with"),
+        (("book.txt", "--with", "py:rules.py", "--suite", "universal2018"), "There is no suite 'universal2018'"),
+        (("book.txt", "--with", "py:rules.py", "--tokenise", "space"), "--tokenise has no effect on raw text"),
+        (("book.txt", "--with", "py:rules.py", "--sizes", "5"), "--sizes 5: expected three"),
+        (("book.txt", "--with", "py:none.py"), "There is no file none.py"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_work(book, words, message):
+    done = sonde("make", *words, "-o", "probes")
+    assert done.returncode == 1
+    assert message in " ".join(done.stderr.split())
+    assert not Path("probes").exists()
+
+
+def test_a_treebank_that_people_annotated_has_no_annotator(rules, gold):
+    assert read_provenance(gold) is None
+    done = sonde("make", gold, "-t", "sentence_length", "--sizes", "5/1/1", "-o", "probes")
+    assert "annotated by" not in done.stderr
+    assert read_provenance("nothing.conllu") is None
+
+
+def test_a_provenance_on_one_line():
+    assert describe_provenance({"annotator": "x:y"}) == "x:y"
+    assert describe_provenance({"annotator": "x:y", "model": "y", "software": "X 1", "universal": False}) == (
+        "x:y (y, X 1, not UD)"
+    )
+
+
+def test_an_annotator_is_scored_on_a_treebank(rules, gold):
+    done = sonde("annotate", "--evaluate", gold, "--with", rules)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["score", "F1", "95", "%", "interval", "precision", "recall"]
+    names = [line[0] for line in lines[1:]]
+    assert names == ["Tokens", "Sentences", "Words", "UPOS", "UAS", "LAS", "CLAS"]
+    assert "25 sentences" in done.stderr
+    assert sonde("annotate", "--evaluate", gold, "--with", rules, "-o", "x.conllu").returncode == 1
+    Path("plain.txt").write_text("He left.\n", "utf-8")
+    wrong = sonde("annotate", "--evaluate", "plain.txt", "--with", rules)
+    assert "has no annotation to compare with" in " ".join(wrong.stderr.split())
+
+
+def test_gold_sentences_are_used_where_lines_are_sentences(rules, gold):
+    Path("t.txt").write_text("He left. She left.\n", "utf-8")
+    request = Request(rules, find_inputs(["t.txt"]), lines="sentences", gold=gold)
+    found = annotate_corpus(request, Path("out.conllu"), progress=lambda *_: None)
+    assert found.card["accuracy"]["input"] == "gold sentences"
+    assert found.card["accuracy"]["f1"]["Sentences"] == 1.0
+    assert "annotator_accuracy = UPOS" in Path("out.conllu").read_text("utf-8")

@@ -1,0 +1,278 @@
+"""Sheets, judgments, votes, and where the result is kept."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from sonde import Dataset, Example
+from sonde.errors import CorpusError, DataError, TooFewError, UsageError
+from sonde.judge import Judgment, attach, read_judgments, read_people, sample_sheet, vote
+from sonde.judge.form import form
+from sonde.judge.people import FOLDER
+from sonde.judge.sheet import read_sheets, write_sheets
+from sonde.stats.intervals import wilson
+from tests.browser import launched, needs_chromium
+
+LABELS = ("I", "O")
+NAMES = {"I": "exchanged", "O": "original"}
+
+
+def dataset(n=60, task="shift"):
+    rows = [Example(LABELS[i % 2], ("word", str(i)), f"word {i}", f"s{i}") for i in range(n)]
+    return Dataset(f"own/{task}", task, 1, "en", LABELS, {"te": rows}, {"question": "Were words exchanged?"})
+
+
+@pytest.fixture
+def sheet():
+    return sample_sheet(dataset(), n=20, control=10, answers=NAMES)
+
+
+def other(label):
+    return "O" if label == "I" else "I"
+
+
+def judged(sheet, name, wrong=(), items=None):
+    """All items judged right by one person, but for these numbers."""
+    chosen = sheet.items if items is None else items
+    return [Judgment(name, item.id, other(item.label) if i in wrong else item.label) for i, item in enumerate(chosen)]
+
+
+def scored(sheet):
+    return [item for item in sheet.items if not item.control]
+
+
+def controls(sheet):
+    return [item for item in sheet.items if item.control]
+
+
+# Sheets
+
+
+def test_a_sheet_has_distinct_test_rows_in_random_order(sheet):
+    assert len(scored(sheet)) == 20
+    assert len(controls(sheet)) == 10
+    rows = [item.row for item in sheet.items]
+    assert len(set(rows)) == 30
+    assert rows != sorted(rows)
+    assert all(dataset().rows["te"][item.row].text == item.text for item in sheet.items)
+    assert sheet == sample_sheet(dataset(), n=20, control=10, answers=NAMES)
+    assert {item.row for item in sample_sheet(dataset(), n=20, control=10, seed=1).items} != set(rows)
+
+
+def test_controls_cannot_be_told_by_their_places(sheet):
+    places = [i for i, item in enumerate(sheet.items) if item.control]
+    assert places != list(range(10))
+    assert places != list(range(20, 30))
+
+
+def test_tables_hide_the_labels_and_the_key_keeps_them(tmp_path, sheet):
+    write_sheets([sheet], tmp_path / "sheets")
+    table = (tmp_path / "sheets/own.shift.tsv").read_text()
+    head, *rows = [line.split("\t") for line in table.splitlines()]
+    assert head == ["item", "sentence", "label"]
+    assert {row[2] for row in rows} == {""}
+    instructions = (tmp_path / "sheets/own.shift.md").read_text()
+    assert "Were words exchanged?" in instructions
+    assert "- `I`: exchanged" in instructions
+    assert read_sheets(tmp_path / "sheets") == [sheet]
+    with pytest.raises(UsageError, match="has sheets already"):
+        write_sheets([sheet], tmp_path / "sheets")
+
+
+def test_a_sentence_is_one_cell_and_no_formula(tmp_path):
+    rows = [Example(LABELS[i % 2], ("x",), text) for i, text in enumerate(["=1+1", "a\tb\nc", "-x", "plain"])]
+    odd = sample_sheet(Dataset("own/odd", "odd", 1, "en", LABELS, {"te": rows}), n=4)
+    write_sheets([odd], tmp_path)
+    cells = [line.split("\t") for line in (tmp_path / "own.odd.tsv").read_text().splitlines()]
+    assert {len(row) for row in cells} == {3}
+    assert {row[1] for row in cells[1:]} == {" =1+1", "a b c", " -x", "plain"}
+
+
+def test_what_cannot_be_judged_is_refused():
+    with pytest.raises(UsageError, match="no labelled test rows"):
+        sample_sheet(replace(dataset(), rows={"tr": dataset().rows["te"]}))
+    with pytest.raises(TooFewError, match="too few for 60 controls"):
+        sample_sheet(dataset(), control=60)
+    with pytest.raises(UsageError, match="one item or more"):
+        sample_sheet(dataset(), n=0)
+
+
+# Pages
+
+
+def test_a_page_escapes_every_text_and_allows_no_other_script():
+    evil = '</script><img src=x onerror=alert(1)> & "quoted"'
+    rows = [Example(LABELS[i % 2], ("x",), f"{i} {evil}", extra=(("word", evil),)) for i in range(4)]
+    made = Dataset("own/<evil>", "evil", 1, "en", LABELS, {"te": rows}, {"question": evil, "inputs": ["word"]})
+    page = form(sample_sheet(made, n=4, answers={"I": evil}))
+    assert "<img" not in page
+    assert page.count("</script>") == 1
+    assert "default-src 'none'" in page
+    assert "unsafe" not in page
+    assert page.count('type="radio"') == 8
+
+
+def test_with_many_classes_an_answer_is_typed():
+    labels = tuple(f"w{i}" for i in range(20))
+    rows = [Example(label, (label,), label) for label in labels]
+    page = form(sample_sheet(Dataset("own/words", "words", 1, "en", labels, {"te": rows}), n=5))
+    assert page.count('type="text"') == 5
+    assert 'type="radio"' not in page
+
+
+@needs_chromium
+def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
+    write_sheets([sheet], tmp_path, form)
+    key = {item.id: item.label for item in sheet.items}
+    with launched() as browser:
+        context = browser.new_context(accept_downloads=True)
+        for opened in (1, 2):  # closing the window loses nothing
+            page = context.new_page()
+            page.goto((tmp_path / "own.shift.html").as_uri())
+            for item in list(key)[:20] if opened == 1 else list(key)[20:]:
+                page.check(f'input[name="{item}"][value="{key[item]}"]')
+            if opened == 1:
+                page.click("#save")
+                assert "Write your name first" in page.inner_text("#done")
+            page.fill("#name", "Anna B")
+            if opened == 2:
+                assert page.inner_text("#done") == "30 of 30 answered"
+                with page.expect_download() as saved:
+                    page.click("#save")
+                saved.value.save_as(tmp_path / "answers.tsv")
+            page.close()
+    found = read_judgments([tmp_path / "answers.tsv"], [sheet])
+    assert {(j.item, j.label) for j in found} == set(key.items())
+    assert {j.annotator for j in found} == {"Anna-B"}
+
+
+# Judgments
+
+
+def write(path, *rows):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join("\t".join(row) for row in rows) + "\n")
+    return path
+
+
+def test_answers_are_labels_or_their_names(tmp_path, sheet):
+    one, two, three, *_ = (item.id for item in sheet.items)
+    path = write(tmp_path / "anna.tsv", ("item", "label"), (one, "I"), (two, "Original"), (three, ""))
+    assert read_judgments([path], [sheet]) == [Judgment("anna", one, "I"), Judgment("anna", two, "O")]
+
+
+def test_annotators_are_named_by_a_column_a_file_or_a_folder(tmp_path, sheet):
+    one = sheet.items[0].id
+    column = write(tmp_path / "all.tsv", ("annotator", "item", "label"), ("ben", one, "I"))
+    folder = write(tmp_path / "cleo" / "own.shift.tsv", ("item", "sentence", "label"), (one, "word", "O"))
+    assert [j.annotator for j in read_judgments([column, folder], [sheet])] == ["ben", "cleo"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("shift-9999", "I"), r"bad\.tsv:2: got the item 'shift-9999'; expected one of the sheets"),
+        (("shift-0001", "maybe"), r"bad\.tsv:2: got the label 'maybe'; expected one of I, O, or nothing"),
+    ],
+)
+def test_an_unknown_item_or_answer_is_an_error_with_its_line(tmp_path, sheet, row, message):
+    with pytest.raises(CorpusError, match=message):
+        read_judgments([write(tmp_path / "bad.tsv", ("item", "label"), row)], [sheet])
+
+
+def test_two_answers_of_one_person_are_an_error(tmp_path, sheet):
+    one = sheet.items[0].id
+    same = write(tmp_path / "same.tsv", ("item", "label"), (one, "I"), (one, "I"))
+    assert len(read_judgments([same], [sheet])) == 1
+    with pytest.raises(CorpusError, match="another answer of twice"):
+        read_judgments([write(tmp_path / "twice.tsv", ("item", "label"), (one, "I"), (one, "O"))], [sheet])
+
+
+def test_a_table_without_the_columns_is_an_error(tmp_path, sheet):
+    with pytest.raises(CorpusError, match="no column 'label'"):
+        read_judgments([write(tmp_path / "x.tsv", ("item", "answer"), ("a", "b"))], [sheet])
+
+
+# Votes
+
+
+def test_the_majority_is_compared_with_the_labels(sheet):
+    wrong = {i for i, item in enumerate(sheet.items) if not item.control and item in scored(sheet)[:4]}
+    given = judged(sheet, "anna", wrong) + judged(sheet, "ben", wrong) + judged(sheet, "cleo")
+    found = vote(sheet, given)
+    assert (found.items, found.judged, found.ties, len(found.votes)) == (20, 20, 0, 20)
+    assert found.accuracy == 16 / 20
+    assert (found.low, found.high) == wilson(16, 20)
+    assert found.single == 52 / 60
+    assert found.judgments == 60
+    assert found.annotators == ("anna", "ben", "cleo")
+
+
+def test_ties_are_dropped_and_counted(sheet):
+    first = next(i for i, item in enumerate(sheet.items) if not item.control)
+    found = vote(sheet, judged(sheet, "anna", {first}) + judged(sheet, "ben"))
+    assert (found.judged, found.ties, len(found.votes)) == (20, 1, 19)
+    assert found.accuracy == 1
+
+
+def test_those_who_fail_the_controls_do_not_count(sheet):
+    bad = {i for i, item in enumerate(sheet.items) if item in controls(sheet)[:2]}
+    few = judged(sheet, "dora", items=[*scored(sheet), *controls(sheet)[:9]])
+    given = [*judged(sheet, "anna"), *judged(sheet, "ben", bad), *judged(sheet, "cleo", set(list(bad)[:1])), *few]
+    found = vote(sheet, given)
+    assert found.annotators == ("anna", "cleo")  # nine of ten is enough
+    assert {d.annotator: (d.judged, d.right) for d in found.dropped} == {"ben": (10, 8), "dora": (9, 9)}
+    assert found.controls == 10
+    relaxed = vote(sheet, given, min_controls=5, control_accuracy=0.8)
+    assert relaxed.dropped == ()
+
+
+def test_experts_make_controls_of_what_they_agree_on():
+    plain = sample_sheet(dataset(), n=30)
+    one, two = judged(plain, "ann"), judged(plain, "bob", wrong=range(15))
+    crowd = judged(plain, "carl") + judged(plain, "dan", wrong=range(15, 30))
+    found = vote(plain, [*one, *two, *crowd], experts=["ann", "bob"])
+    assert found.controls == 15
+    assert found.annotators == ("carl",)
+    assert found.items == 15  # controls are not scored, and experts do not vote
+    assert found.judgments == 15
+
+
+def test_without_controls_everybody_counts():
+    plain = sample_sheet(dataset(), n=30)
+    assert vote(plain, judged(plain, "anna", wrong=range(30))).accuracy == 0
+
+
+def test_without_a_majority_there_is_no_bound(sheet):
+    with pytest.raises(TooFewError, match="no item has a majority"):
+        vote(sheet, [])
+
+
+# Files
+
+
+def test_what_people_do_is_kept_in_a_run_and_damage_is_noticed(tmp_path, sheet):
+    people = vote(sheet, judged(sheet, "anna"))
+    path = attach(people, tmp_path)
+    assert read_people(tmp_path) == ({sheet.data: people}, [])
+    path.write_text(
+        path.read_text().replace('"accuracy": 1.0', '"accuracy": 0.9').replace('"accuracy":1.0', '"accuracy":0.9')
+    )
+    found, problems = read_people(tmp_path)
+    assert found == {}
+    assert "damaged" in problems[0]
+    assert read_people(tmp_path / "nothing") == ({}, [])
+
+
+def test_a_damaged_key_is_an_error(tmp_path):
+    (tmp_path / "key.json").write_text(json.dumps({"format": "sonde.sheets.v1", "sheets": [{}]}))
+    with pytest.raises(DataError, match="damaged"):
+        read_sheets(tmp_path)
+    with pytest.raises(UsageError, match=r"has no key\.json"):
+        read_sheets(tmp_path / FOLDER)
+
+
+def test_the_answers_of_a_sheet_are_as_frequent_as_in_the_set(sheet):
+    assert Counter(item.label for item in sheet.items).keys() == set(LABELS)

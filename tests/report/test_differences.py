@@ -1,0 +1,83 @@
+"""Differences from published results: from the best model or the one that was named, in every kind of table."""
+
+import pytest
+
+from sonde.errors import UsageError
+from sonde.report import summarise
+from sonde.report.differences import LEGEND, choose_published, compared, difference_tables
+from sonde.report.notebook import Report
+from sonde.report.tables import markdown
+from sonde.run.folder import Run
+from sonde.run.log import open_log
+from tests.report.runs import SUBJ, result
+from tests.report.test_sets import SENTEVAL
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Two encoders on a set that is SentEval's, and on one of somebody's own."""
+    folder = tmp_path_factory.mktemp("differences") / "run"
+    with open_log(folder) as log:
+        described = []
+        for name, said in ((SUBJ, {"content": SENTEVAL}), ("own/colour", {})):
+            records = [result(encoder, name, language="en") for encoder in ("st:a", "st:b")]
+            first = records[0][0].cell
+            described.append({"name": name, "digest": first.data, "task": first.task, "source": None, **said})
+            for record, arrays in records:
+                log.add(record, arrays)
+        log.describe(encoders=["st:a", "st:b"], datasets=described)
+    return Run.load(folder)
+
+
+def test_the_best_model_of_the_set_is_the_default(run):
+    summary = summarise(run)
+    printed = compared(next(s for s in summary.sets if s.name == SUBJ))
+    # Conneau et al. (2018), table 4, column SubjNum
+    assert (printed.model, printed.accuracy) == ("BiLSTM-max Seq2Tree", 0.918)
+    assert printed.accuracy == max(row.accuracy for row in summary.sets[0].published if row.kind == "model")
+    ((title, (names, value, *encoders)),) = difference_tables(summary)
+    assert [cell.text for cell in names.cells] == [SUBJ]  # nothing was printed for the other set
+    assert printed.model in title
+    assert value.cells[0].text == f"{100 * printed.accuracy:.1f}"
+    own = summary.sets[0].cells[0].score
+    assert encoders[0].cells[0].text == f"{100 * (own.value - printed.accuracy):+.1f}"
+    assert encoders[0].cells[0].margin.startswith("±")
+    assert len(encoders) == 2
+
+
+def test_tables_and_pages_show_them_with_what_they_are_for(run):
+    summary = summarise(run)
+    text = markdown(summary)
+    assert "Differences from published results, in points" in text
+    assert LEGEND in text
+    assert "published: printed by conneau2018 for this very set" in text
+    page = Report.of(run, against="BiLSTM-max NLI").html()
+    assert "Published results" in page
+    assert "from BiLSTM-max NLI" in page
+
+
+@pytest.mark.parametrize("text", ["BiLSTM-max NLI", "bilstm-MAX nli", "max NLI"])
+def test_a_model_is_named_by_any_part_that_only_it_has(run, text):
+    summary = choose_published(summarise(run), text)
+    # Conneau et al. (2018), table 4: BiLSTM-max NLI, SubjNum
+    assert [row.model for s in summary.sets for row in s.published if row.compared] == ["BiLSTM-max NLI"]
+    assert "Majority vote" in str(choose_published(summary, "majority").sets[0].published)
+
+
+def test_a_name_that_fits_none_or_several_is_refused(run):
+    with pytest.raises(UsageError, match=r"fits .*BiLSTM-max NLI.*; expected one of them"):
+        choose_published(summarise(run), "bilstm")
+    with pytest.raises(UsageError, match="no such model was printed"):
+        choose_published(summarise(run), "BERT-9000")
+
+
+def test_where_nothing_was_printed_there_is_no_table(run):
+    from dataclasses import replace
+
+    summary = summarise(run)
+    alone = replace(summary, sets=tuple(s for s in summary.sets if s.name != SUBJ))
+    assert not list(difference_tables(alone))
+    assert LEGEND not in markdown(alone)
+    with pytest.raises(UsageError, match="--published adds"):
+        choose_published(alone, "BiLSTM-max NLI")
+    assert not list(difference_tables(summarise(run, metric="macro_f1")))
