@@ -11,8 +11,8 @@ CONNECT_SECONDS, CHECK_SECONDS = 10, 60
 RETRIES = 3
 """How often a call is made again after a worker was lost: one that needs too much memory loses every one."""
 LOST = (
-    "Workers of the cluster died before their work was done, the last time after it had been given to others: they ran "
-    "out of memory, were killed, or the cluster was shut down. Try again with larger workers."
+    "Workers of the cluster were lost before their work was done, and so were those that it was given to next: they "
+    "ran out of memory or were killed, or the cluster was shut down. Try again with fewer or larger workers."
 )
 LOOPBACK = "127.0.0.1"
 

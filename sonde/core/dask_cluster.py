@@ -24,9 +24,10 @@ NO_PAGES: dict[str, list[str]] = {f"distributed.{who}.http.routes": [] for who i
 
 def join(address: str, stack: ExitStack) -> Cluster:
     """Join the cluster of a scheduler, or start one on this machine."""
-    logger = logging.getLogger("distributed")
-    stack.callback(logger.setLevel, logger.level)
-    logger.setLevel(logging.CRITICAL)
+    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+        logger = logging.getLogger(name)
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL)
     stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}))
     where: dict[str, Any] = {"address": address}
     name = f"Dask at {address}"
@@ -72,8 +73,9 @@ class DaskTasks(DaskDistributedBackend):  # type: ignore[misc]
 
     def retrieve_result_callback(self, out: Any) -> Any:
         """The result of a task, or what it raised."""
+        error = out.error if isinstance(out, Lost) else out
+        if isinstance(error, KilledWorker | CancelledError):  # too often, or with the scheduler
+            raise RunError(LOST) from error
         if isinstance(out, Lost):
-            lost = isinstance(out.error, KilledWorker | CancelledError)
-            what = LOST if lost else f"A worker of the cluster cannot make a call: {describe_error(out.error)}"
-            raise RunError(what) from out.error
+            raise RunError(f"A worker of the cluster cannot make a call: {describe_error(out.error)}") from out.error
         return super().retrieve_result_callback(out)

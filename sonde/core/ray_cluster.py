@@ -69,7 +69,7 @@ def _own_handlers() -> Iterator[None]:
 
 @contextmanager
 def _own_token() -> Iterator[None]:
-    """Have Ray, which lets in who knows a token, use one of this command, not the one that it keeps in a file."""
+    """Have Ray, which admits only who knows a token, use one for this command instead of one in a file."""
     if any(name.startswith("RAY_AUTH_") for name in os.environ):  # whoever set that knows why
         yield
         return
