@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 
 from sonde.annotate.dedupe import SeenKeys
 from sonde.annotate.source import TEXT_SOURCES, OnBad, Piece, Reading, source_of
-from sonde.core.files import nearest, plain_name
+from sonde.core.files import nearest, plain_name, reject_special_file
 from sonde.core.hashing import hash_64
 from sonde.core.remote import find_remote, is_remote, stamp_remote
 from sonde.corpus.stdin import spool_stdin
 from sonde.errors import CorpusError, DataError, UsageError
 
 STDIN = "-"
+DIGESTED_BYTES = 1 << 28
+"""Larger files are not read a second time for a digest."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Input:
     source: str
     """The name of its format."""
     stamp: str
-    """What changes when the file does: its size and the time of its last change."""
+    """What changes when the file does: its size and a digest of its content, or, of a large file, the time of its last
+    change."""
 
 
 def find_inputs(paths: Sequence[str], format: str | None = None) -> tuple[Input, ...]:
@@ -89,16 +92,26 @@ def _input(path: str, name: str, format: str | None) -> Input:
     if source is None:
         names = ", ".join(TEXT_SOURCES)
         raise UsageError(f"Cannot tell the format of {path!r} from its name; add --format, one of {names}.")
-    if path == STDIN:
-        path = spool_stdin()
-        return Input(path, name, source.name, blake2b(Path(path).read_bytes(), digest_size=16).hexdigest())
     if is_remote(path):
         return Input(path, name, source.name, stamp_remote(path))
+    if path == STDIN:
+        path = spool_stdin()
+        return Input(path, name, source.name, _stamp(path, most_bytes=None))
+    return Input(path, name, source.name, _stamp(path, DIGESTED_BYTES))
+
+
+def _stamp(path: str, most_bytes: int | None) -> str:
+    """The size of a file and a digest of its content, or the time of its last change if it has more bytes."""
     try:
+        reject_special_file(path)
         facts = Path(path).stat()
+        if most_bytes is not None and facts.st_size > most_bytes:
+            return f"{facts.st_size} bytes, changed {facts.st_mtime_ns}"
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     except OSError as e:
         raise DataError(f"{path!r} cannot be read: {e.strerror}.") from e
-    return Input(path, name, source.name, f"{facts.st_size} bytes of {facts.st_mtime_ns}")
+    return f"{facts.st_size} bytes, blake2b {digest}"
 
 
 def _distinct(inputs: list[Input]) -> Iterator[Input]:

@@ -76,7 +76,7 @@ class Request:
         return {
             "--with": self.annotator,
             "model": f"{model.name} {model.version}, {model.software}",
-            "texts": [f"{one.path} ({one.source}): {one.stamp}" for one in self.inputs],
+            "texts": [f"{one.name} ({one.source}): {one.stamp}" for one in self.inputs],
             "--text": self.text,
             "--id": self.id,
             "--lines": self.lines,

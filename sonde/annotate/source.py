@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
@@ -16,6 +17,7 @@ end of a paragraph; or the end of a sentence, which is not to be split further."
 LINES: tuple[str, ...] = get_args(Lines)
 OnBad = Callable[[CorpusError], None]
 """Called with what cannot be read and is skipped."""
+_PART_OF_DUMP = re.compile(r"-p\d+p\d+$")
 HOLE = "\ufffc"
 """Stands for what was removed from a sentence, such as a formula: the sentence is dropped."""
 LONGEST_PARAGRAPH = 20_000
@@ -71,8 +73,8 @@ TEXT_SOURCES: Kind[TextSource] = Kind("text source", "sonde.annotate.sources", T
 
 
 def source_of(path: str) -> TextSource | None:
-    """The source of a file by its suffix, or none."""
-    name = plain_name(path).lower()
+    """The source of a file by its suffix, or none; a part of a dump may be called ``….xml-p1p41242.bz2``."""
+    name = _PART_OF_DUMP.sub("", plain_name(path).lower())
     return next((s for s in TEXT_SOURCES.parts().values() if name.endswith(s.suffixes)), None)
 
 

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 from pathlib import Path
 
@@ -268,6 +269,28 @@ def test_folders_globs_and_names():
     assert read("books/*/one.txt") == [("one", "One."), ("one.2", "Two.")]
     assert read("books/a/one.txt", "books/a/one.txt") == [("one", "One.")]
     assert read("books/notes.bin", format="text") == [("notes.bin", "No.")]
+
+
+def test_parts_of_a_dump_are_known_by_their_names():
+    write("enwiki-pages-articles1.xml-p1p41242.bz2", bz2.compress(DUMP.encode()))
+    (found,) = find_inputs(["enwiki-pages-articles1.xml-p1p41242.bz2"])
+    assert found.source == "wikipedia"
+
+
+def test_a_file_is_the_same_wherever_it_is_and_whenever_it_was_copied():
+    write("a/one.txt", "One.")
+    write("b/one.txt", "One.")
+    write("c/one.txt", "Two.")
+    one, copy, other = (find_inputs([f"{folder}/one.txt"])[0] for folder in "abc")
+    assert one.stamp == copy.stamp != other.stamp
+    assert one.stamp.startswith("4 bytes, blake2b ")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_pipes_and_unreadable_files_are_refused():
+    os.mkfifo("pipe.txt")
+    with pytest.raises(DataError, match="is a pipe, a device or a socket"):
+        find_inputs(["pipe.txt"])
 
 
 def test_standard_input(monkeypatch):
