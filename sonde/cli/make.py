@@ -12,7 +12,6 @@ from cyclopts import Group, Parameter
 from sonde.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 
 order = 20
-resumes = True
 
 examples = """
 The sets of a suite from a treebank:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from sonde.audit import audit_quickly, audit_set, codes, explain
-from sonde.audit.checks import language, shortcuts
+from sonde.audit.checks import shortcuts
 from sonde.audit.checks.quoting import has_csv_quotes
 from sonde.audit.checks.scripts import mixed_words
 from sonde.audit.checks.shortcuts import Plan, _needed
@@ -17,6 +17,7 @@ from sonde.audit.checks.size import resolution
 from sonde.audit.finding import Finding, ShortcutScore, first_words, some
 from sonde.audit.rows import Rows
 from sonde.audit.show import told_once
+from sonde.corpus import language_detector
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.errors import DataError, UsageError
@@ -47,8 +48,8 @@ MADE = dict(EVERY)
 def remembered_languages():
     """The language of a sentence is looked up once: most of the sets here have the same sentences."""
     with pytest.MonkeyPatch.context() as patch:
-        if language.available():
-            detector = type(language._detector())
+        if language_detector.available():
+            detector = type(language_detector.detector())
             patch.setattr(detector, "classify", cache(detector.classify))
         yield
 

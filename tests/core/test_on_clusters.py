@@ -26,7 +26,8 @@ from tests.run.sets import same
 PATIENCE = 120
 """Seconds that a busy machine may take to start what takes a few; nothing is said about speed."""
 ROOT = Path(__file__).parents[2]
-TIMES = ("seconds", "checksum", "number")
+TIMES = ("seconds", "checksum", "number", "versions")
+"""What need not be the same: versions are of the packages that a process has loaded, whatever for."""
 
 pytestmark = [
     # of what Ray and Dask leave open when their processes were killed
@@ -172,7 +173,7 @@ def contents(folder):
 
 
 def plain(folder):
-    """The records of a run by cell, without what a clock decides; each cell once."""
+    """The records of a run by cell, without what a clock decides, and versions; each cell once."""
     found = {}
     for line in (folder / "results.jsonl").read_text().splitlines():
         record = json.loads(line)["result"]
