@@ -14,11 +14,12 @@ from sonde.errors import UsageError, describe_error, error_location
 
 def load_file(path: Path, noun: str) -> ModuleType:
     """Run a user's Python file; raises UsageError, with file and line, if it fails."""
+    article = "an" if noun[0] in "aeiou" else "a"
     if not path.is_file():
-        raise UsageError(f"There is no file {path} to load a {noun} from.")
+        raise UsageError(f"There is no file {path} to load {article} {noun} from.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is not a Python file; a {noun} file ends in .py and defines `{noun}`.")
+        raise UsageError(f"{path} is not a Python file; {article} {noun} file ends in .py and defines `{noun}`.")
     module = importlib.util.module_from_spec(spec)
     before = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # dataclasses look their module up while it runs

@@ -15,7 +15,7 @@ from sonde.annotate.journal import Journal
 from sonde.annotate.request import Request
 from sonde.annotate.run import annotate_corpus
 from sonde.corpus.language_detector import available
-from sonde.errors import DataError, SondeError, UsageError
+from sonde.errors import CorpusError, DataError, SondeError, UsageError
 from tests.command_line import process, sonde
 
 STORY = """\
@@ -362,7 +362,7 @@ def test_the_command_prints_what_came_of_the_texts(rules):
         (("story.txt", "--with", "rules", "-o", "x.conllu"), "names no annotator: expected KIND:MODEL"),
         (("story.txt", "--with", "spacey:x", "-o", "x.conllu"), "Did you mean spacy?"),
         (("story.txt", "--with", "py:rules.py?a=1", "-o", "x.conllu"), "takes no options"),
-        (("story.txt", "--with", "py:none.py", "-o", "x.conllu"), "There is no file none.py to load a annotator"),
+        (("story.txt", "--with", "py:none.py", "-o", "x.conllu"), "There is no file none.py to load an annotator"),
         (("story.txt", "--with", "py:rules.py"), "Expected --out FILE"),
         (("story.txt", "--with", "py:rules.py", "-o", "x.txt"), "expected a name that ends in .conllu or .conllu.gz"),
         (("story.txt", "--with", "py:rules.py", "-o", "x.conllu", "--length", "9-5"), "--length 9-5: expected"),
@@ -383,6 +383,19 @@ def test_what_was_typed_is_checked_before_work_begins(rules, words, message):
     assert done.returncode == 1
     assert message in " ".join(done.stderr.split())
     assert not list(Path().glob("x.*"))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_bad_input_loses_nothing_that_comes_before_it(rules, small_chunks, jobs):
+    lines = [f'{{"text": "The dog number {i} barks."}}' for i in range(20)]
+    Path("a.jsonl").write_text("\n".join([*lines, "{", *lines]), "utf-8")
+    with pytest.raises(CorpusError, match=r"a.jsonl:21: got malformed JSON"):
+        run(rules, "a.jsonl", jobs=jobs)
+    assert json.loads(Path("out.conllu.part.json").read_bytes())["pieces"] == 18  # whole chunks of three
+    found = run(rules, "a.jsonl", out="s.conllu", jobs=jobs, skip_bad=True)
+    assert found.card["counts"]["sentences"] == 40
+    assert found.card["not_read"]["count"] == 1
+    assert "a.jsonl:21" in found.card["not_read"]["listed"][0]
 
 
 def test_a_gzip_file_is_read_by_any_program(many, small_chunks):

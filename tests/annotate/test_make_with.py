@@ -11,6 +11,7 @@ from sonde.annotate.request import Request
 from sonde.annotate.run import annotate_corpus
 from sonde.corpus.conllu import write_conllu
 from sonde.corpus.provenance import describe_provenance, read_provenance
+from sonde.report.described_sets import describe_sets
 from tests.command_line import sonde
 
 SIZES = ("-t", "sentence_length", "--sizes", "60/15/15")
@@ -51,6 +52,8 @@ def test_sets_from_raw_text_in_one_go(book, gold):
         assert "annotated by py:rules.py:annotate (rules.py:annotate 1, own function, licence CC0): UPOS " in (
             " ".join(shown.stderr.split())
         )
+    (own,) = describe_sets(find_sets("probes")).sets
+    assert any(name == "Annotated by" and text.startswith("py:rules.py:annotate") for name, text in own.facts)
     before = Path("probes/book.conllu.gz").stat().st_mtime_ns
     again = sonde(*words)
     assert again.returncode == 0
