@@ -23,7 +23,7 @@ from sonde.task import Counts, Task
 if TYPE_CHECKING:
     from sonde.make.exclusion import ExcludedSentences
 
-SHARE_SLACK, SHARE_MARGIN = 4, 64
+SHARE_SLACK, SHARE_MARGIN = 4, 16
 """How many times its share of the candidates a shard is asked for, and how many more."""
 
 T = TypeVar("T")
