@@ -13,6 +13,7 @@ from sonde.alignment import METHODS
 from sonde.alignment.criterion import WORDS as CRITERION_WORDS
 from sonde.alignment.dictionary import describe_counts
 from sonde.alignment.folder import AlignmentFolder
+from sonde.alignment.inputs import describe_odd
 from sonde.core.files import write_atomically
 from sonde.core.markdown import in_markdown, markdown_table, plain
 
@@ -69,7 +70,9 @@ def main_facts(folder: AlignmentFolder) -> dict[str, str]:
 
 
 def _space(about: Mapping[str, Any]) -> str:
-    return f"{about['path']}, {about['words']:,} words, {about['dim']} dimensions (digest {about['digest']})"
+    odd = describe_odd(about)
+    size = f"{about['words']:,} words, {about['dim']} dimensions{f', {odd}' * bool(odd)}"
+    return f"{about['path']}, {size} (digest {about['digest']})"
 
 
 def _why(config: Mapping[str, Any]) -> str:

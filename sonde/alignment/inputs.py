@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,8 +60,10 @@ def read_inputs(request: Request, folder: Path, report: Reporter) -> Inputs:
         )
     about: dict[str, Any] = {side: _facts(space, request.words, folder) for side, space in
                              (("source", source), ("target", target))}  # fmt: skip
-    for space in (source, target):
+    for side, space in (("source", source), ("target", target)):
         report(Report("note", text=f"{space.name}: {len(space):,} words, {space.dim} dimensions"))
+        if odd := describe_odd(about[side]):
+            report(Report("note", text=f"{space.name}: {odd}"))
     dictionary = held_out = dev = None
     if request.dictionary:
         pairs = read_pairs(request.dictionary, source, target)
@@ -109,4 +112,17 @@ def hold_out(dictionary: Matched) -> tuple[Matched, Rows]:
 def _facts(space: Space, limit: int, folder: Path) -> dict[str, Any]:
     beside = os.path.relpath(Path(space.name).expanduser().resolve(), folder.resolve())
     return {"path": space.name, "beside": beside, "limit": limit, "words": len(space), "dim": space.dim,
-            "digest": space.digest}  # fmt: skip
+            "digest": space.digest, **_odd(space)}  # fmt: skip
+
+
+def _odd(space: Space) -> dict[str, int]:
+    """How many vectors are zero, which are near to nothing, and how many others are those of a more frequent word."""
+    zeros = int(np.count_nonzero(~space.vectors.any(axis=1)))
+    distinct = len({row.tobytes() for row in space.vectors + np.float32(0)})  # -0 is 0
+    return {"zeros": zeros, "shared": len(space) - distinct - max(0, zeros - 1)}
+
+
+def describe_odd(about: Mapping[str, Any]) -> str:
+    """The same in words; empty if there are none."""
+    texts = {"zeros": "vectors are zero", "shared": "words have the vector of a more frequent word"}
+    return ", ".join(f"{about[key]:,} {text}" for key, text in texts.items() if about.get(key))

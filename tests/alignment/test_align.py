@@ -112,6 +112,23 @@ def test_a_planted_rotation_end_to_end(place):
     assert "Conneau et al. 2018" in card
 
 
+def test_zero_and_shared_vectors_are_counted(place):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((40, 10)).astype(np.float32)
+    rows[[3, 9, 12]] = 0  # three of zero: none of them has the vector of another
+    rows[20:24] = rows[1]
+    write_vectors(place / "a.vec", [f"a{i}" for i in range(40)], rows)
+    write_vectors(place / "b.vec", [f"b{i}" for i in range(40)], rng.standard_normal((40, 10)).astype(np.float32))
+    (place / "ab.txt").write_text("".join(f"a{i} b{i}\n" for i in range(40)))
+    notes = []
+    done = supervised(place / "out", notes.append)
+    assert (done.config["source"]["zeros"], done.config["source"]["shared"]) == (3, 4)
+    assert (done.config["target"]["zeros"], done.config["target"]["shared"]) == (0, 0)
+    text = "3 vectors are zero, 4 words have the vector of a more frequent word"
+    assert [one.text for one in notes if "zero" in (one.text or "")] == [f"a.vec: {text}"]
+    assert f"40 words, 10 dimensions, {text}" in (done.path / "card.md").read_text("utf-8")
+
+
 def test_spaces_are_found_from_elsewhere(place, monkeypatch):
     write_planted(place)
     supervised(place / "out")
