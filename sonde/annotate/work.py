@@ -12,7 +12,7 @@ from sonde.annotate.annotator import Loaded, load_annotator
 from sonde.annotate.repair import repair
 from sonde.annotate.request import Dedupe, NonTrees
 from sonde.annotate.sentence_fault import sentence_fault
-from sonde.annotate.source import HOLE, TEXT_SOURCES, Piece, Reading
+from sonde.annotate.source import HOLE, TEXT_SOURCES, LeftOutError, Piece, Reading
 from sonde.core.hashing import hash_64
 from sonde.core.memory import gc_paused
 from sonde.core.third_party import third_party_code
@@ -97,7 +97,11 @@ def annotate_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> Annotate
 
 def _units(work: Work, source: str, piece: Piece, found: Annotated) -> list[str]:
     """The paragraphs of a piece, or its sentences, without those in another language."""
-    paragraphs = TEXT_SOURCES[source].paragraphs(piece, work.readings[source])
+    try:
+        paragraphs = TEXT_SOURCES[source].paragraphs(piece, work.readings[source])
+    except LeftOutError as reason:
+        found.dropped[str(reason)] += 1
+        return []
     kept = [text for text in paragraphs if not _is_foreign(work, text, text.split())]
     if foreign := len(paragraphs) - len(kept):
         found.dropped[FOREIGN_PARAGRAPHS] += foreign
@@ -171,7 +175,8 @@ def _block(work: Work, sentence: Sentence, found: Annotated) -> Block | None:
     if reason is None:
         try:
             rows = conllu_rows(mended.sentence)
-        except DataError:
+            rows.encode(), sentence.text.encode()
+        except (DataError, UnicodeEncodeError):  # a tab, or a lone surrogate
             reason = UNWRITABLE
     if reason is not None:
         found.dropped[reason] += 1

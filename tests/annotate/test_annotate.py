@@ -284,6 +284,27 @@ def test_heads_that_are_not_a_tree_are_repaired_or_dropped_and_counted(rules):
     assert dropped.card["dropped"] == {"not a tree": 1}
 
 
+def test_an_article_that_cannot_be_parsed_is_left_out_and_counted(rules):
+    pytest.importorskip("mwparserfromhell")
+    texts = ("He left.", f"Bad. {'{' * 3000}{'}' * 3000}", "Nobody ran.")
+    page = "<page><ns>0</ns><id>{}</id><revision><text>{}</text></revision></page>"
+    Path("d.xml").write_text(f"<mediawiki>{''.join(map(page.format, range(3), texts))}</mediawiki>", "utf-8")
+    found = run(rules, "d.xml")
+    assert texts_of("out.conllu") == ["He left.", "Nobody ran."]
+    assert found.card["dropped"] == {"articles whose markup cannot be parsed": 1}
+
+
+def test_a_lone_surrogate_is_not_written(rules):
+    Path("halved.py").write_text(
+        "from sonde import Sentence\n\n\ndef annotate(texts):\n"
+        "    return [[Sentence('', t, (t,), lemmas=('\\ud800' if t == 'cat' else t,))] for t in texts]\n"
+    )
+    Path("a.txt").write_text("dog\ncat\nbird\n", "utf-8")
+    found = run("py:halved.py", "a.txt", lines="sentences")
+    assert texts_of("out.conllu") == ["dog", "bird"]
+    assert found.card["dropped"] == {"cannot be written as CoNLL-U": 1}
+
+
 @pytest.mark.skipif(not available(), reason="needs sonde[language]")
 def test_text_in_another_language_is_dropped_and_counted(rules):
     english = "The children were playing behind the church when it began to snow."
