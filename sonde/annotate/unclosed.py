@@ -1,8 +1,8 @@
 """Marks of wikitext that are opened and not closed, and what they cost.
 
-mwparserfromhell reads on from a mark to find where it is closed; if it is not, it goes back and takes the mark for text. So
-a page with many such marks takes time that grows with the square of its length: hours for a page of a megabyte, which
-nobody writes by accident. Here it is only counted how much would be read in vain.
+mwparserfromhell reads on from a mark to find where it is closed; if it is not, it goes back and takes the mark for
+text. So a page with many such marks takes time that grows with the square of its length: hours for a page of a
+megabyte, which nobody writes by accident. Here it is only counted how much would be read in vain.
 """
 
 from __future__ import annotations
