@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from sonde import Corpus
+from sonde import Corpus, Sentence
 from sonde.annotate import annotate as chunking
 from sonde.annotate.inputs import find_inputs
 from sonde.annotate.journal import Journal
 from sonde.annotate.request import Request
 from sonde.annotate.run import annotate_corpus
+from sonde.annotate.sentence_fault import sentence_fault
 from sonde.annotate.source import Piece, Reading
 from sonde.annotate.work import Work, annotate_pieces, loaded_annotator
 from sonde.corpus.language_detector import available
@@ -411,6 +412,14 @@ def test_an_own_function_that_is_wrong_is_told_so(rules, function, message):
     Path("t.txt").write_text("He left", "utf-8")
     with pytest.raises(SondeError, match=message):
         run(f"py:rules.py:{function}", "t.txt")
+
+
+@pytest.mark.parametrize("mwts", [((0, 5, "du"),), ((0, 1, "de"),), ((-1, 1, "de"),), ((2, 2, "du"),)])
+def test_multi_word_tokens_must_be_of_words(mwts):
+    sentence = Sentence("", "", ("de", "le"), mwts=mwts)
+    fault = sentence_fault(replace(sentence, text=" ".join(sentence.tokens)))
+    assert "expected two words or more of its 2" in fault
+    assert not sentence_fault(Sentence("", "du lac", ("de", "le", "lac"), mwts=((0, 2, "du"),)))
 
 
 def test_an_own_function_may_return_conllu(rules):
