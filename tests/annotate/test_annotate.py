@@ -443,6 +443,19 @@ def test_the_command_prints_what_came_of_the_texts(rules):
     assert "Annotating 1 file with py:rules.py:annotate; 1 job; writing to c.conllu.gz" in done.stderr
     again = sonde("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
     assert "finished before" in again.stdout
+    assert "note: py:rules.py:annotate: It fills no features; tasks that need them cannot be made." in again.stderr
+
+
+def test_the_command_says_that_there_is_no_sentence(rules):
+    Path("blank.txt").write_text("\n\n", "utf-8")
+    done = sonde("annotate", "blank.txt", "--with", rules, "-o", "a.conllu")
+    assert done.returncode == 1
+    assert "warning: the corpus has no sentences: there is no text in what was read." in done.stderr
+    Path("short.txt").write_text("No.", "utf-8")
+    done = sonde("annotate", "short.txt", "--with", rules, "-o", "b.conllu", "--length", "5-9")
+    assert "warning: the corpus has no sentences: all were dropped." in done.stderr
+    done = sonde("annotate", "shorts.txt", "--with", rules, "-o", "c.conllu")
+    assert done.stderr.rstrip().endswith("There is no file or directory 'shorts.txt'; did you mean 'short.txt'?")
 
 
 @pytest.mark.parametrize(

@@ -179,8 +179,22 @@ def test_bad_parquet():
     assert read("a.parquet", bad=bad) == [("a:1", "One."), ("a:4", "Four.")]
     assert len(bad) == 1
     write("b.parquet", Path("a.parquet").read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"b.parquet is no Parquet file, or is damaged: .*\. Download it again"):
+    with pytest.raises(
+        CorpusError, match=r"b.parquet:1: got what is no Parquet file, or is damaged \(.*download it again"
+    ):
         read("b.parquet")
+    bad.clear()
+    assert read("b.parquet", bad=bad) == []
+    assert len(bad) == 1
+
+
+def test_damaged_data_in_a_parquet_file():
+    pq.write_table(pa.table({"text": ["One two three. " * 50] * 500}), "a.parquet")
+    content = bytearray(Path("a.parquet").read_bytes())
+    content[60:90] = b"\xff" * 30
+    write("a.parquet", bytes(content))
+    with pytest.raises(CorpusError, match=r"a.parquet:1: got what .* is damaged \(.*"):
+        read("a.parquet")
 
 
 # a wiki
