@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from sonde.errors import NotInstalled, SondeError, UsageError, describe_error
 
 PACKAGES = {"ray": ("ray",), "dask": ("dask", "distributed")}
 """The kinds of clusters, and what they need."""
+COMPUTES = ("numpy", "scipy", "numba", "ftfy", "py3langid", "torch", "transformers", "sentence-transformers")
+"""Packages that results depend on; an optional one that some nodes lack would make them differ."""
 ADVICE = {
     "ray": "Expected the address that `ray start --head` printed, on a machine that is a node of that cluster, and "
     "RAY_AUTH_MODE set as it is there.",
@@ -131,8 +134,8 @@ def _check(cluster: Cluster, typed: str, reads: Sequence[str | Path], writes: Se
                 if there["versions"][name] != version:
                     raise UsageError(
                         f"--cluster {typed}: the worker {node} has {name} {there['versions'][name]}, and this process "
-                        f"{version}; expected the same, or results would differ. Install it there, and start the "
-                        "worker again."
+                        f"{version}; expected the same, or results would differ. Install the same there, and start "
+                        "the worker again."
                     )
             for path, ours, theirs in zip(here["paths"], here["sizes"], there["sizes"], strict=True):
                 if ours != theirs:
@@ -146,11 +149,18 @@ def _check(cluster: Cluster, typed: str, reads: Sequence[str | Path], writes: Se
 
 def _look(directory: str, reads: Sequence[str], tokens: Sequence[str]) -> dict[str, Any]:
     """What a node has: versions, and the sizes of files, None where there is none."""
-    import numpy as np
-
     _enter(directory)
-    versions = {"Python": platform.python_version(), "numpy": np.__version__, "sonde": _own_version()}
+    packages = {name: _installed_version(name) for name in COMPUTES}
+    versions = {"Python": platform.python_version(), "sonde": _own_version(), **packages}
     return {"versions": versions, "paths": [*reads, *tokens], "sizes": [_size(path) for path in (*reads, *tokens)]}
+
+
+def _installed_version(package: str) -> str:
+    """The version of a package, without what it was built for, such as +cu128."""
+    try:
+        return metadata.version(package).partition("+")[0]
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 @cache

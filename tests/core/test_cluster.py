@@ -90,6 +90,21 @@ def test_a_worker_that_cannot_import_sonde_and_a_cluster_without_workers(monkeyp
     assert "has no workers" in refused("dask:x")
 
 
+@pytest.mark.parametrize("there", ["1.2.3", "not installed"])
+def test_a_worker_with_another_version_of_a_package(monkeypatch, there):
+    own = core_cluster._installed_version
+
+    def on_nodes(call):
+        with monkeypatch.context() as patch:
+            patch.setattr(core_cluster, "_installed_version", lambda name: there if name == "scipy" else own(name))
+            return {"node-7": call()}
+
+    cluster = core_cluster.Cluster("a test", 1, on_nodes, "sequential")
+    monkeypatch.setattr(core_cluster, "_join", lambda kind: lambda address, stack: cluster)
+    monkeypatch.setattr(core_cluster, "find_spec", lambda name: name)
+    assert f"the worker node-7 has scipy {there}, and this process {own('scipy')}; expected the same" in refused("ray")
+
+
 def test_calls_are_made_in_the_working_directory_of_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "below").mkdir()
