@@ -87,8 +87,12 @@ def joined(
         except (SondeError, KeyboardInterrupt):
             raise
         except BaseException as e:
-            what = "cannot be started" if not address else "does not answer"
-            raise UsageError(f"--cluster {typed}: the cluster {what}: {_first_line(e)}. {ADVICE[kind]}") from e
+            if not address:
+                raise UsageError(
+                    f"--cluster {typed}: the cluster cannot be started: {_first_line(e)}. Is this machine too busy? "
+                    "--jobs needs no cluster."
+                ) from e
+            raise UsageError(f"--cluster {typed}: the cluster does not answer: {_first_line(e)}. {ADVICE[kind]}") from e
         if not cluster.workers:
             raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
         _check(cluster, typed, reads, writes)

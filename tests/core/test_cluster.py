@@ -64,6 +64,18 @@ def test_a_cluster_that_does_not_answer(monkeypatch, kind, nobody, tmp_path):
     assert not (tmp_path / "sets").exists() or not list((tmp_path / "sets").iterdir())
 
 
+def test_a_cluster_that_cannot_be_started(monkeypatch):
+    def join(address, stack):
+        raise RuntimeError("it took too long.\nAnd so on.")
+
+    monkeypatch.setattr(core_cluster, "_join", lambda kind: join)
+    monkeypatch.setattr(core_cluster, "find_spec", lambda name: name)
+    assert refused("ray") == (
+        "--cluster ray: the cluster cannot be started: RuntimeError: it took too long. Is this machine too busy? "
+        "--jobs needs no cluster."
+    )
+
+
 def test_a_scheduler_file_that_is_missing():
     pytest.importorskip("distributed", reason="needs sonde[cluster]")
     assert "there is no such file; expected that of a Dask scheduler" in refused("dask:nothing.json")
