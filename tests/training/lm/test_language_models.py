@@ -14,7 +14,8 @@ from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.networks.folder import TrainedFolder
 from sonde.training import OBJECTIVES
 from sonde.training.lm.model import LanguageModel, model_sizes
-from sonde.training.lm.tokens import END, SPECIAL, read_tokens, smoothed
+from sonde.training.lm.tokens import END, MASK, SPECIAL, read_tokens, smoothed
+from sonde.training.objective import Loss
 from sonde.training.plan import Plan
 from sonde.training.request import make_request
 from sonde.training.streams import epoch_steps
@@ -184,6 +185,24 @@ def test_nothing_in_dev_is_trained_on_in_any_text(tmp_path):
     assert plan.counts["train qto"]["also in dev"] > 0
     assert plan.counts["train"]["used"] == sum(plan.counts[f"train {name}"]["used"] for name in ("en", "qto", "en-qto"))
     assert prepared.selection == "perplexity"
+
+
+def test_on_dev_masked_tokens_are_all_masks_and_as_frequent_as_in_the_text(tmp_path, monkeypatch):
+    """As in XLM's evaluation: with the weights of training, the perplexity would be that of rarer tokens."""
+    text = [" ".join(["the"] * 15 + [chr(97 + i // 8) + chr(97 + i % 8)]) for i in range(60)]
+    prepared, _ = _prepare(tmp_path, train=(f"en={write(tmp_path / 'en', text)}",), held_out=20)
+    batches = []
+    monkeypatch.setattr(
+        LanguageModel, "forward", lambda self, batch: batches.append(batch) or Loss(torch.ones(()), 1, 1)
+    )
+    prepared.evaluate()
+    targets = torch.cat([batch.targets for batch in batches])
+    shown = torch.cat([batch.ids.flatten()[batch.places] for batch in batches])
+    assert (shown == MASK).all()
+    often = int(targets.bincount().max()) / len(targets)
+    tokens = prepared.inputs.vocabulary.words
+    assert tokens[int(targets.bincount().argmax())] == "Ġthe"
+    assert often > 0.5
 
 
 def test_per_word_perplexity_does_not_depend_on_the_codes(tmp_path):
