@@ -162,6 +162,16 @@ def test_a_language_that_the_start_does_not_know(place, tmp_path):
         (("en-qto=EN,QTO", "en=EN"), {"held_out": 8, "directions": "en-qto"}, "back-translation needs both"),
         (("en-qto=EN,QTO",), {"held_out": 8, "length": 99}, "there are 40 positions; set positions=101"),
         (("EN,QTO",), {"held_out": 8}, "expected a language and its text"),
+        (
+            ("en-qto=EN,QTO", "en-fr=EN,QTO"),
+            {"held_out": 8, "directions": "en-qto"},
+            "--pairs en-fr=…: what is trained is en-qto; leave these pairs out",
+        ),
+        (
+            ("en-qto=EN,QTO", "en-fr=EN,QTO"),
+            {"dev": ("qto-fr=QTO,EN",)},
+            "--dev qto-fr=…: what is trained is en-qto, qto-en, en-fr, fr-en; leave",
+        ),
     ],
 )
 def test_data_that_do_not_fit(tmp_path, train_on, more, said):
