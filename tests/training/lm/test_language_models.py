@@ -116,6 +116,10 @@ def test_it_is_an_encoder_at_every_checkpoint(trained):
     assert not np.allclose(best(TEXTS), other(TEXTS))
     untrained = load_encoder(f"trained:{folder.path}?random=1&lang=en")
     assert not np.allclose(best(TEXTS), untrained(TEXTS))
+    seed = folder.config["request"]["options"]["seed"]
+    before = load_encoder(f"trained:{folder.path}?epoch=0&lang=en")
+    same = load_encoder(f"trained:{folder.path}?random={seed}&lang=en")
+    np.testing.assert_array_equal(before(TEXTS), same(TEXTS))
     with pytest.warns(SondeWarning, match="add lang="):
         load_encoder(f"hf:{folder.path}")
     with pytest.raises(UsageError, match="lang=fr; expected one of en, qto"):
