@@ -20,6 +20,9 @@ from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair, Side
 from sonde.words.precision import LOOKED, by_band, by_group, graded, ranks_of
 
+DIFFERENT = "spelled otherwise"
+"""Words that are none of their own translations: in one space for two languages, the others are found for nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Content:
@@ -99,6 +102,8 @@ def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answ
     scores = by_band(ranks, own.queries)
     if own.pos is not None:
         scores |= by_group(ranks, own.pos, sorted(set(own.pos)))
+    if not own.identical:
+        scores |= by_group(ranks, _spelling(own), [DIFFERENT])
     said = np.array([target.space.words[row] for row in first.tolist()])
     cosines = np.einsum("ij,ij->i", source.unit[own.queries], target.unit[first])
     found = graded(
@@ -106,6 +111,10 @@ def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answ
     )
     chance = float(np.mean([len(right) for right in own.gold])) / own.candidates
     return Answers(**{**vars(found), "baselines": {"chance": chance}})
+
+
+def _spelling(own: _Content) -> list[str]:
+    return ["alike" if word in right else DIFFERENT for word, right in zip(own.words, own.right, strict=True)]
 
 
 def copy(questions: Questions) -> Answers | None:
