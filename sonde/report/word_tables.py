@@ -51,8 +51,8 @@ NUMBERS: Mapping[str, tuple[str, tuple[_Number, ...]]] = {
         ),
     ),
     "translation_closeness": (
-        "mean cosine of words and their translations, of those that are not the same string, and of random pairs, times "
-        "100; mean Euclidean distance",
+        "mean cosine of words and their translations, of those that are not the same string, and of random pairs, "
+        "times 100; mean Euclidean distance",
         (
             _Number("cosine, spelled otherwise", "spelled otherwise"), _Number("random pairs", "random pairs"),
             _Number("l2", "distance", 1, 3),
