@@ -27,7 +27,7 @@ from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, 
 from sonde.words.names import language_of, set_name
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair, Spaces, System, find_systems
-from sonde.words.sentence_encoders import EncoderPair
+from sonde.words.sentence_encoders import EncoderPair, encoder_names
 
 VERSION = 1
 """Of all tasks: what they ask, and how answers are scored."""
@@ -94,8 +94,10 @@ def evaluate_words(
         for request in requests
     ]
     with open_log(folder) as log:
-        log.begin([system.name for system in found])
-        log.describe(encoders=[system.name for system in found], probes=list(ways), seeds=[0], sonde=[__version__])
+        # systems of encoders are known by their layers, once they are loaded
+        words = [system.name for system in found if encoder_names(system.name) is None]
+        log.begin(words)
+        log.describe(encoders=words, probes=list(ways), seeds=[0], sonde=[__version__])
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
         shared = _shared_words(found) if common else None
@@ -107,6 +109,7 @@ def evaluate_words(
                 pair = system.load()
                 if isinstance(pair, EncoderPair):
                     layers = list(pair.each_layer())
+                    log.describe(encoders=[each.name for each in layers])
                     if aliases := {each.name: each.alias for each in layers if each.alias is not None}:
                         log.describe(**{ALIASES: described(aliases)})
                     spaces: list[Neighbourhood | EncoderPair] = [*layers]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sonde.errors import UsageError
+from sonde.report.summary import summarise
 from sonde.words import sentence_encoders
 from sonde.words.evaluate import evaluate_words
 from sonde.words.evaluation import Request
@@ -121,6 +122,7 @@ def test_layers_are_systems(place, tmp_path, monkeypatch):
     assert found[high] == pytest.approx(precision(one + 9 * noise, two + 9 * noise, center=False))
     assert found[low] != found[high]
     assert run.info["aliases"] == [["m, layer low", low], ["m, layer high", high]]
+    assert not summarise(run).missing
     # without an identity, results are always computed again
     made["static:fr"].table = one
     again = evaluate_words(["m=static:en,static:fr"], [request], tmp_path, scorings=["nn"])
