@@ -39,14 +39,14 @@ class _Content:
 
 
 def ask(entries: Entries | None, pair: Pair, request: Request) -> Questions:
-    """The source words of the pairs that both sides know, by frequency."""
+    """The source words of the pairs that both sides know."""
     pairs = _identical(pair, request) if entries is None else entries.pairs
     found = matched(pairs, pair, str(request.files[0]) if request.files else "identical words")
     source, target = pair.sides(found.flip)
     gold: dict[int, set[int]] = {}
     for one, two in found.rows.tolist():
         gold.setdefault(one, set()).add(two)
-    queries = sorted(gold)
+    queries = list(gold)  # in the order of the dictionary, so that spaces with other frequencies are asked the same
     words = [source.space.words[row] for row in queries]
     right = [frozenset(target.space.words[row] for row in gold[query]) for query in queries]
     rows = [
