@@ -84,7 +84,7 @@ def sample_sheet(
     seed
         Another seed draws other rows.
     answers
-        What the labels mean, where they are codes.
+        What the labels mean, where they are codes; those of length bins are known from the manifest.
 
     Examples
     --------
@@ -107,12 +107,13 @@ def sample_sheet(
     controls = set(drawn[:control])
     order = sorted(drawn, key=lambda i: hash_64(f"order/{seed}/{dataset.digest}/{i}"))
     inputs = tuple(dataset.manifest.get("inputs", ()))
+    names = answers or _bins(dataset)
     return Sheet(
         dataset.name,
         dataset.digest,
         dataset.task,
         str(dataset.manifest.get("question") or ""),
-        {label: (answers or {}).get(label, label) for label in dataset.labels},
+        {label: names.get(label, label) for label in dataset.labels},
         tuple(
             Item(_item_id(dataset, number, i), i, rows[i].text, rows[i].label, i in controls,
                  {name: dict(rows[i].extra).get(name, "") for name in inputs})
@@ -120,6 +121,13 @@ def sample_sheet(
         ),
         seed,
     )  # fmt: skip
+
+
+def _bins(dataset: Dataset) -> Mapping[str, str]:
+    """What the labels of sentence_length mean, which are numbers of bins."""
+    policy = dataset.manifest.get("policy")
+    bins = policy.get("bins", ()) if isinstance(policy, Mapping) else ()
+    return {str(i): f"{low} to {high} tokens, punctuation included" for i, (low, high) in enumerate(bins)}
 
 
 def _item_id(dataset: Dataset, number: int, row: int) -> str:

@@ -37,6 +37,10 @@ def test_the_table_says_how_well_people_did(run):
     assert done.returncode == 0
     assert "conneau2018/bigram_shift     100.0" in done.stdout
     assert "2 of 3" in done.stdout
+    head, first = done.stdout.splitlines()[:2]
+    assert head.split()[-3:] == ["ties", "people", "alpha"]  # nothing is cut off at 80 columns
+    assert first.split()[-1] == "1.00"
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
     assert "guess does not count" in done.stdout
     assert "Put beside the results of run" in done.stderr
 

@@ -1,8 +1,10 @@
 """Sheets, judgments, votes, and where the result is kept."""
 
 import json
+import os
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -101,6 +103,13 @@ def test_what_cannot_be_judged_is_refused():
         sample_sheet(dataset(), n=0)
 
 
+def test_bins_of_lengths_are_said_in_words():
+    policy = {"policy": {"bins": [[5, 8], [9, 12]]}}
+    rows = [Example(str(i % 2), ("x",), f"x {i}") for i in range(4)]
+    lengths = sample_sheet(Dataset("own/length", "sentence_length", 1, "en", ("0", "1"), {"te": rows}, policy))
+    assert lengths.answers["1"] == "9 to 12 tokens, punctuation included"
+
+
 # Pages
 
 
@@ -165,6 +174,18 @@ def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
     found = read_judgments([tmp_path / "answers.tsv"], [sheet])
     assert {(j.item, j.label) for j in found} == set(key.items())
     assert {j.annotator for j in found} == {"Anna-B"}
+
+
+@needs_chromium
+@pytest.mark.skipif("SONDE_AXE" not in os.environ, reason="needs axe-core: SONDE_AXE=…/axe-core/axe.min.js")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_page(tmp_path, sheet, scheme):
+    write_sheets([sheet], tmp_path, form)
+    with launched() as browser:
+        page = browser.new_page(color_scheme=scheme, bypass_csp=True)
+        page.goto((tmp_path / "own.shift.html").as_uri())
+        page.evaluate(Path(os.environ["SONDE_AXE"]).read_text("utf-8"))
+        assert page.evaluate("axe.run().then((r) => r.violations.map((v) => `${v.impact}: ${v.id}`))") == []
 
 
 # Judgments
