@@ -127,7 +127,7 @@ def _bins(dataset: Dataset) -> Mapping[str, str]:
     """What the labels of sentence_length mean, which are numbers of bins."""
     policy = dataset.manifest.get("policy")
     bins = policy.get("bins", ()) if isinstance(policy, Mapping) else ()
-    return {str(i): f"{low} to {high} tokens, punctuation included" for i, (low, high) in enumerate(bins)}
+    return {str(i): f"{low}–{high} with punctuation" for i, (low, high) in enumerate(bins)}
 
 
 def _item_id(dataset: Dataset, number: int, row: int) -> str:

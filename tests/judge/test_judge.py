@@ -107,7 +107,7 @@ def test_bins_of_lengths_are_said_in_words():
     policy = {"policy": {"bins": [[5, 8], [9, 12]]}}
     rows = [Example(str(i % 2), ("x",), f"x {i}") for i in range(4)]
     lengths = sample_sheet(Dataset("own/length", "sentence_length", 1, "en", ("0", "1"), {"te": rows}, policy))
-    assert lengths.answers["1"] == "9 to 12 tokens, punctuation included"
+    assert lengths.answers["1"] == "9–12 with punctuation"
 
 
 # Pages
