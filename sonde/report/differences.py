@@ -25,8 +25,8 @@ def mark_best(sets: Sequence[SetSummary]) -> list[SetSummary]:
 def choose_published(summary: Summary, text: str) -> Summary:
     """The summary with differences from one published model; UsageError if no set has it, or the name fits several.
 
-    A name is that of a model in whatever case, or a part that occurs in only one. Where two tables have different numbers
-    of a model for the same set, its names have the tables, as in *SkipThought, table 3.7*.
+    A name is that of a model in whatever case, or a part that occurs in only one. Where two tables have different
+    numbers of a model for the same set, its names have the tables, as in *SkipThought, table 3.7*.
     """
     twice = _printed_twice(summary)
     names = list(dict.fromkeys(_name(row, twice) for s in summary.sets for row in s.published if row.kind != "human"))
