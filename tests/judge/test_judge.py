@@ -159,6 +159,11 @@ def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
         for opened in (1, 2):  # closing the window loses nothing
             page = context.new_page()
             page.goto((tmp_path / "own.shift.html").as_uri())
+            for _ in range(50):  # a browser may take a moment to hand over what another window has kept
+                if opened == 1 or page.inner_text("#done") == "20 of 30 answered":
+                    break
+                page.wait_for_timeout(100)
+                page.reload()
             for item in list(key)[:20] if opened == 1 else list(key)[20:]:
                 page.check(f'input[name="{item}"][value="{key[item]}"]')
             if opened == 1:
@@ -170,6 +175,7 @@ def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
                 with page.expect_download() as saved:
                     page.click("#save")
                 saved.value.save_as(tmp_path / "answers.tsv")
+            page.wait_for_timeout(200)
             page.close()
     found = read_judgments([tmp_path / "answers.tsv"], [sheet])
     assert {(j.item, j.label) for j in found} == set(key.items())
