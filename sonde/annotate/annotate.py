@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,10 +14,9 @@ from sonde.annotate.inputs import read_pieces
 from sonde.annotate.journal import Journal, State, add_counts
 from sonde.annotate.request import Request
 from sonde.annotate.source import Piece
-from sonde.annotate.work import Annotated, Work, annotate_pieces, duplicate_key
+from sonde.annotate.work import Outcome, Work, annotate_pieces, duplicate_key
 from sonde.core.progress import Progress
 from sonde.core.workers import map_in_workers
-from sonde.corpus.conllu import one_line
 from sonde.errors import CorpusError
 
 CHUNK_CHARACTERS = 50_000
@@ -43,21 +43,25 @@ class _Chunks:
     They are read in a thread of joblib's, where an error would be lost.
     """
 
-    def __init__(self, request: Request, skip: int) -> None:
+    def __init__(self, request: Request, skip: int, skip_bad: int) -> None:
         self.error: Exception | None = None
-        self._request, self._skip = request, skip
+        self._request, self._skip, self._skip_bad = request, skip, skip_bad
         self._bad: list[str] = []
 
     def __iter__(self) -> Iterator[Chunk]:
+        met = 0
+
         def on_bad(error: CorpusError) -> None:
-            self._bad.append(str(error))
+            nonlocal met
+            met += 1
+            if met > self._skip_bad:  # others were counted before
+                self._bad.append(str(error))
 
         request = self._request
         pieces = read_pieces(request.inputs, request.readings, on_bad if request.skip_bad else None)
         try:
             for _ in islice(pieces, self._skip):
                 pass
-            self._bad.clear()  # counted before
             yield from self._grouped(pieces)
         except Exception as e:
             self.error = e
@@ -98,7 +102,7 @@ def annotate_texts(request: Request, work: Work, journal: Journal, header: str, 
     """
     state = journal.state
     seen = _seen(journal, work) if work.dedupe else None
-    chunks = _Chunks(request, skip=state.pieces)
+    chunks = _Chunks(request, skip=state.pieces, skip_bad=state.bad)
     for done in _annotated(work, chunks, jobs):
         journal.commit(_compose(state, done, seen, request.limit, header))
         progress(f"annotate: {state.doc or ''}", state.counts.get("sentences", 0), request.limit or None)
@@ -108,7 +112,7 @@ def annotate_texts(request: Request, work: Work, journal: Journal, header: str, 
         raise chunks.error
 
 
-def _annotated(work: Work, chunks: _Chunks, jobs: int) -> Iterator[tuple[Chunk, Annotated]]:
+def _annotated(work: Work, chunks: _Chunks, jobs: int) -> Iterator[tuple[Chunk, list[list[Outcome]]]]:
     """Each chunk, without its texts, and what came of it, in order."""
     if jobs == 1:
         for chunk in chunks:
@@ -117,51 +121,50 @@ def _annotated(work: Work, chunks: _Chunks, jobs: int) -> Iterator[tuple[Chunk, 
         yield from map_in_workers(_annotate_chunk, ((work, chunk) for chunk in chunks), jobs)
 
 
-def _annotate_chunk(work: Work, chunk: Chunk) -> tuple[Chunk, Annotated]:
+def _annotate_chunk(work: Work, chunk: Chunk) -> tuple[Chunk, list[list[Outcome]]]:
     bare = tuple((source, piece._replace(text="", facts=())) for source, piece in chunk.pieces)
     return Chunk(bare, chunk.bad), annotate_pieces(work, chunk.pieces)
 
 
 def _compose(
-    state: State, done: tuple[Chunk, Annotated], seen: SeenKeys | None, limit: int, header: str
+    state: State, done: tuple[Chunk, list[list[Outcome]]], seen: SeenKeys | None, limit: int, header: str
 ) -> dict[str, str]:
     """What is appended to each file for a chunk; the state is brought up to date."""
-    chunk, annotated = done
+    chunk, outcomes = done
     lines: list[str] = []
     trees: list[str] = []
-    sentences, words, duplicates = state.counts.get("sentences", 0), 0, 0
-    before = sentences
-    for (_, piece), blocks in zip(chunk.pieces, annotated.blocks, strict=True):
+    counts, dropped, repaired = Counter[str](), Counter[str](), Counter[str]()
+    sentences = state.counts.get("sentences", 0)
+    for (_, piece), some in zip(chunk.pieces, outcomes, strict=True):
         if piece.first:
-            state.doc, state.place, state.is_headed = one_line(piece.doc), 0, False
-            add_counts(state.counts, {"documents": 1})
-        for block in blocks:
+            state.doc, state.place, state.is_headed = " ".join(piece.doc.split()), 0, False
+            counts["documents"] += 1
+        for outcome in some:
+            if isinstance(outcome, str):
+                dropped[outcome] += 1
+                continue
             state.place += 1
-            if seen is not None and not seen.add(block.key):
-                duplicates += 1
+            if seen is not None and not seen.add(outcome.key):
+                dropped[DUPLICATE] += 1
                 continue
             if not state.is_headed:
                 lines.append(f"# newdoc id = {state.doc}\n")
                 state.is_headed = True
             if not sentences:
                 lines.append(header)
-            lines.append(f"# sent_id = {state.doc}-{state.place}\n{TEXT_COMMENT}{block.text}\n{block.rows}")
-            if block.tree:
-                trees.append(f"{state.doc}\t{block.tree}\n")
+            lines.append(f"# sent_id = {state.doc}-{state.place}\n{TEXT_COMMENT}{outcome.text}\n{outcome.rows}")
+            if outcome.tree:
+                trees.append(f"{state.doc}\t{outcome.tree}\n")
             sentences += 1
-            words += block.words
+            counts.update(sentences=1, words=outcome.words, repaired=bool(outcome.faults))
+            repaired.update(outcome.faults)
             if sentences == limit:
                 break
         if limit and sentences == limit:
             break
     state.pieces += len(chunk.pieces)
-    add_counts(
-        state.counts, {"sentences": sentences - before, "words": words, "repaired": annotated.repaired_sentences}
-    )
-    add_counts(state.dropped, annotated.dropped)
-    if duplicates:
-        add_counts(state.dropped, {DUPLICATE: duplicates})
-    add_counts(state.repaired, annotated.repaired)
+    for total, more in ((state.counts, counts), (state.dropped, dropped), (state.repaired, repaired)):
+        add_counts(total, more)
     state.bad += len(chunk.bad)
     state.messages += chunk.bad[: MAX_LISTED_ERRORS - len(state.messages)]
     return {"": "".join(lines), TREES: "".join(trees)} if trees else {"": "".join(lines)}

@@ -35,6 +35,11 @@ class Model:
     notes: tuple[str, ...] = ()
     """What users should know before they make sets from its output, a sentence each."""
 
+    @property
+    def identity(self) -> str:
+        """What tells it apart from others, on one line."""
+        return f"{self.name} {self.version}, {self.software}"
+
 
 class Annotate(Protocol):
     """What a loaded model does."""

@@ -67,7 +67,7 @@ def _expand(path: str, format: str | None) -> list[tuple[str, str]]:
         if files := sorted(match for match in matches if not Path(match).is_dir()):
             return [(file, _stem(file)) for file in files]
         raise UsageError(f"No file matches {path!r}; the current directory is {str(Path.cwd())!r}.")
-    raise UsageError(f"There is no file or directory {path!r}{nearest(path)}.")
+    raise UsageError(f"There is no file or directory {path!r}{nearest(path) or '.'}")
 
 
 def _below(directory: str, format: str | None) -> list[str]:

@@ -35,7 +35,7 @@ class State(msgspec.Struct):
     sizes: dict[str, int] = msgspec.field(default_factory=dict)
     """Bytes that count, by suffix of the file."""
     doc: str | None = None
-    """The document that was being written, and its sentences so far, dropped ones included."""
+    """The document that was being written, and its sentences so far, duplicates included."""
     place: int = 0
     is_headed: bool = False
     """Whether the document's id has been written."""
@@ -153,12 +153,19 @@ class Journal:
             raise DataError(f"{e} {KEPT}") from e
 
     def finish(self) -> None:
-        """Give the files their names."""
+        """Give the files their names; some may have them, if this ended in between before."""
         self.state.is_complete = True
         self._record()
         for suffix, path in self._names.items():
-            if suffix in self._files:
-                self._part(suffix).replace(path)
+            part, size = self._part(suffix), self.state.sizes.get(suffix, 0)
+            is_whole = part.exists() and part.stat().st_size == size
+            if is_whole and (size or not path.exists()):  # an empty one may be the lock of a file that has its name
+                try:
+                    part.replace(path)
+                except OSError as e:
+                    raise DataError(f"{path} cannot be written: {e.strerror}. {KEPT}") from e
+            if not path.exists():
+                raise DataError(f"{part} is not as it was. Remove {self.state_file(self._out)} to begin anew.")
 
     def forget(self) -> None:
         """Remove what is left of the unfinished form, after all is done."""

@@ -75,7 +75,7 @@ class Request:
         """What must be the same when work goes on, and what is compared with a finished file, as plain data."""
         return {
             "--with": self.annotator,
-            "model": f"{model.name} {model.version}, {model.software}",
+            "model": model.identity,
             "texts": [f"{one.name} ({one.source}): {one.stamp}" for one in self.inputs],
             "--text": self.text,
             "--id": self.id,

@@ -44,6 +44,8 @@ def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Pro
     facts = request.facts(model)
     if (finished := _finished(out, facts)) is not None:
         return AnnotatedCorpus(out, trees, model, finished, is_new=False)
+    if trees is not None and trees.exists() and not Journal.state_file(out).exists():
+        raise UsageError(f"{trees}, where the trees would be written, exists: choose another name, or remove it.")
     work = _work(request, model)
     make_folder(out.parent)
     with Journal(out, output_files(out, model), facts) as journal:
@@ -100,6 +102,7 @@ def _work(request: Request, model: Model) -> Work:
     return Work(
         annotator=request.annotator,
         readings=request.readings,
+        model=model,
         splitter=own,
         is_split=bool(own) or request.lines == "sentences",
         language=checked or "",

@@ -18,6 +18,14 @@ def sentence_fault(found: object) -> str:
         column = getattr(found, name)
         if column is not None and len(column) != n:
             return f"the sentence {found.text!r:.80} has {n} words, and {len(column)} {name}"
+    end = 0
+    for first, last, form in found.mwts:
+        if not end <= first < last - 1 < n or not form:
+            where = f"the multi-word token {form!r:.40} over the words {first} to {last}"
+            return (
+                f"the sentence {found.text!r:.80} has {where}; expected two words or more of its {n}, one after another"
+            )
+        end = last
     if found.heads is None and found.deprels is not None:
         return f"the sentence {found.text!r:.80} has deprels and no heads"
     if "".join(found.text.split()) != "".join("".join(found.tokens).split()):

@@ -24,6 +24,10 @@ LONGEST_PARAGRAPH = 20_000
 """Characters of a paragraph; a longer one is cut between words, since memory grows with it and no one wrote it."""
 
 
+class LeftOutError(ValueError):
+    """A piece whose text is not to be had; the message is the reason, as it is counted."""
+
+
 class Piece(NamedTuple):
     """A part of a document that is small enough to be held in memory: paragraphs, or the markup of all of them."""
 
@@ -61,7 +65,8 @@ class TextSource:
     """The pieces of a file: path, the id of the file, how it is read, and what is called with what is skipped; without
     that, CorpusError is raised. It runs in one process and should be fast; ``paragraphs`` runs in many."""
     paragraphs: Callable[[Piece, Reading], Sequence[str]]
-    """The paragraphs of a piece, or its sentences if its lines are sentences, without line breaks."""
+    """The paragraphs of a piece, or its sentences if its lines are sentences, without line breaks; LeftOutError if it
+    has to be left out."""
     lines: Lines
     """What a line break means unless users say otherwise."""
     records: bool = False
@@ -97,11 +102,15 @@ def split_paragraphs(piece: Piece, reading: Reading) -> list[str]:
 
 def cut(paragraph: str, most: int = LONGEST_PARAGRAPH) -> Iterator[str]:
     """Parts of at most this many characters, cut at the last end of a sentence if there is one, else between words."""
-    while len(paragraph) > most:
-        at = max(paragraph.rfind(mark, most // 2, most) for mark in (". ", "! ", "? ")) + 1
-        at = at or paragraph.rfind(" ", 1, most)
-        at = at if at > 0 else most
-        yield paragraph[:at]
-        paragraph = paragraph[at:].lstrip()
-    if paragraph:
-        yield paragraph
+    start = 0  # a long text is not copied for every part of it
+    while len(paragraph) - start > most:
+        end = start + most
+        at = max(paragraph.rfind(mark, start + most // 2, end) for mark in (". ", "! ", "? ")) + 1
+        at = at or paragraph.rfind(" ", start + 1, end)
+        at = at if at > 0 else end
+        yield paragraph[start:at]
+        start = at
+        while paragraph[start : start + 1].isspace():
+            start += 1
+    if start < len(paragraph):
+        yield paragraph[start:]

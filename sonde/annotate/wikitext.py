@@ -13,10 +13,16 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sonde.annotate.source import HOLE
+from sonde.annotate.source import HOLE, LeftOutError
+from sonde.annotate.unclosed import characters_read_in_vain
 from sonde.corpus.language_detector import UNSPACED
 from sonde.errors import NotInstalled
 
+UNPARSABLE = "articles whose markup cannot be parsed"
+LONGEST_PAGE = 4 << 20
+"""Characters; wikis allow two megabytes."""
+MOST_IN_VAIN = 20_000_000
+"""Characters that may be read in vain, which takes up to ten seconds."""
 FILE_NAMESPACES = frozenset({"file", "image", "media", "category"})
 """Names that every wiki knows besides its own."""
 UNSEEN, TEMPLATE, LIST = "\ue000", "\ue001", "\ue002"
@@ -41,13 +47,21 @@ _EMPTY_BRACKETS = re.compile(rf"\s*[(\[（][\s,;{UNSEEN}]*[)\]）]")
 
 
 def prose(markup: str, namespaces: Collection[str] = ()) -> list[str]:
-    """The paragraphs of a page; ``namespaces`` are the names of its wiki for files and categories, in lower case."""
+    """The paragraphs of a page; ``namespaces`` are the names of its wiki for files and categories, in lower case.
+
+    LeftOutError if parsing it would take forever, or fails.
+    """
     try:
         import mwparserfromhell
     except ImportError:
         raise NotInstalled("Wikipedia dumps need mwparserfromhell: pip install 'sonde[wikipedia]'.") from None
+    if len(markup) > LONGEST_PAGE or characters_read_in_vain(markup) > MOST_IN_VAIN:
+        raise LeftOutError(UNPARSABLE)
     hidden = FILE_NAMESPACES.union(namespaces)
-    shown = _shown(mwparserfromhell.parse(markup, skip_style_tags=True).nodes, hidden)
+    try:
+        shown = _shown(mwparserfromhell.parse(markup, skip_style_tags=True).nodes, hidden)
+    except (RecursionError, mwparserfromhell.parser.ParserError) as e:
+        raise LeftOutError(UNPARSABLE) from e
     found = (_clean(paragraph) for paragraph in _paragraphs(shown))
     return [text for text in found if text]
 
@@ -70,7 +84,8 @@ def _shown(nodes: Iterable[Any], hidden: Collection[str]) -> str:
             case kinds.Heading():
                 out.append("\n\n")
             case kinds.HTMLEntity():
-                out.append(node.normalize() or HOLE)
+                character = node.normalize() or HOLE
+                out.append(HOLE if "\ud800" <= character <= "\udfff" else character)  # one half of a pair is no text
             case kinds.ExternalLink():
                 bare = UNSEEN if node.brackets else HOLE
                 out.append(_shown(node.title.nodes, hidden) if node.title else bare)
@@ -126,6 +141,7 @@ def _paragraphs(shown: str) -> list[str]:
 
 def _clean(paragraph: str) -> str:
     """A paragraph with holes in place of what is missed, or nothing if it is no prose."""
+    paragraph = " ".join(paragraph.split())  # what follows takes forever with long runs of white space
     text = _VARIANT.sub(r"\1", _MAGIC_WORD.sub("", paragraph))
     text = re.sub(rf"\s+[{UNSEEN}]+(?=[.,)])", "", text)
     text = _EMPTY_BRACKETS.sub("", text).replace(UNSEEN, "").strip()

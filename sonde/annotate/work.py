@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from sonde.annotate.annotator import Loaded, load_annotator
+from sonde.annotate.annotator import Loaded, Model, load_annotator
 from sonde.annotate.repair import repair
 from sonde.annotate.request import Dedupe, NonTrees
 from sonde.annotate.sentence_fault import sentence_fault
-from sonde.annotate.source import HOLE, TEXT_SOURCES, Piece, Reading
+from sonde.annotate.source import HOLE, TEXT_SOURCES, LeftOutError, Piece, Reading
 from sonde.core.hashing import hash_64
 from sonde.core.memory import gc_paused
 from sonde.core.third_party import third_party_code
@@ -44,6 +43,8 @@ class Work:
 
     annotator: str
     readings: Mapping[str, Reading]
+    model: Model | None = None
+    """The model that the command has loaded."""
     splitter: str = ""
     """Empty: the annotator splits, or the lines are sentences."""
     is_split: bool = False
@@ -66,42 +67,40 @@ class Block(NamedTuple):
     """Equal for duplicates; 0 if they are not looked for."""
     tree: str = ""
     """In brackets."""
+    faults: tuple[str, ...] = ()
+    """Of its heads, which were repaired."""
 
 
-@dataclass
-class Annotated:
-    """What came of some pieces."""
-
-    blocks: list[list[Block]] = field(default_factory=list)
-    """The sentences of each piece."""
-    dropped: Counter[str] = field(default_factory=Counter)
-    """Sentences and paragraphs by reason."""
-    repaired: Counter[str] = field(default_factory=Counter)
-    """Faults of heads that were repaired; a sentence may have several."""
-    repaired_sentences: int = 0
+Outcome = Block | str
+"""A sentence, or the reason why a sentence, a paragraph or a whole piece was dropped."""
 
 
 @gc_paused()
-def annotate_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> Annotated:
-    """Annotate pieces, given with the names of their sources."""
-    found = Annotated()
-    units = [_units(work, source, piece, found) for source, piece in pieces]
-    texts = [text for some in units for text in some]
+def annotate_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> list[list[Outcome]]:
+    """Annotate pieces, given with the names of their sources: what came of each."""
+    units = [_units(work, source, piece) for source, piece in pieces]
+    texts = [text for kept, _ in units for text in kept]
     with single_threaded():
-        sentences = iter(_annotated(work, texts, pieces, found))
-    for some in units:
-        blocks = [_block(work, s, found) for _ in some for s in next(sentences)]
-        found.blocks.append([block for block in blocks if block is not None])
+        sentences = iter(_annotated(work, texts, pieces))
+    found: list[list[Outcome]] = []
+    for kept, reasons in units:
+        outcomes: list[Outcome] = [*reasons]
+        for _ in kept:
+            some = next(sentences)
+            outcomes += [FAILED] if some is None else [_outcome(work, sentence) for sentence in some]
+        found.append(outcomes)
     return found
 
 
-def _units(work: Work, source: str, piece: Piece, found: Annotated) -> list[str]:
-    """The paragraphs of a piece, or its sentences, without those in another language."""
-    paragraphs = TEXT_SOURCES[source].paragraphs(piece, work.readings[source])
+def _units(work: Work, source: str, piece: Piece) -> tuple[list[str], list[str]]:
+    """The paragraphs of a piece, or its sentences, and why others are left out."""
+    try:
+        paragraphs = TEXT_SOURCES[source].paragraphs(piece, work.readings[source])
+    except LeftOutError as reason:
+        return [], [str(reason)]
     kept = [text for text in paragraphs if not _is_foreign(work, text, text.split())]
-    if foreign := len(paragraphs) - len(kept):
-        found.dropped[FOREIGN_PARAGRAPHS] += foreign
-    return [s for text in kept for s in splitter(work.splitter)(text)] if work.splitter else kept
+    foreign = [FOREIGN_PARAGRAPHS] * (len(paragraphs) - len(kept))
+    return [s for text in kept for s in splitter(work.splitter)(text)] if work.splitter else kept, foreign
 
 
 def _is_foreign(work: Work, text: str, words: Sequence[str]) -> bool:
@@ -115,20 +114,30 @@ def loaded_annotator(typed: str) -> Loaded:
     return load_annotator(typed)
 
 
+def _expected_annotator(work: Work) -> Loaded:
+    """The annotator, which must be the one that the command has loaded: other machines may have another version."""
+    loaded = loaded_annotator(work.annotator)
+    if work.model is not None and (got := loaded.model.identity) != (expected := work.model.identity):
+        raise AnnotatorError(
+            f"A worker has another {work.annotator}: expected {expected}, got {got}. Install the same on all nodes."
+        )
+    return loaded
+
+
 def _annotated(
-    work: Work, texts: list[str], pieces: Sequence[tuple[str, Piece]], found: Annotated
-) -> list[list[Sentence]]:
-    """The sentences of each text; if the annotator fails, text by text, to know which it fails on."""
+    work: Work, texts: list[str], pieces: Sequence[tuple[str, Piece]]
+) -> Sequence[list[Sentence] | None]:  # fmt: skip
+    """The sentences of each text; if the annotator fails, text by text, to know which it fails on: None for those."""
     if not texts:
         return []
-    loaded = loaded_annotator(work.annotator)
+    loaded = _expected_annotator(work)
     try:
         return _called(loaded, texts, work.is_split)
     except _STOPS:
         raise
     except BaseException as e:
         first = e
-    out: list[list[Sentence]] = []
+    out: list[list[Sentence] | None] = []
     for text in texts:
         try:
             out += _called(loaded, [text], work.is_split)
@@ -140,9 +149,8 @@ def _annotated(
                     f"The annotator {work.annotator} fails on {shorten(text)!r}, near the document "
                     f"{pieces[0][1].doc!r}: {describe_error(e)}{error_location(e)}. --skip-bad leaves such texts out."
                 ) from e
-            found.dropped[FAILED] += 1
-            out.append([])
-    if not found.dropped[FAILED]:  # each text alone is fine
+            out.append(None)
+    if None not in out:  # each text alone is fine
         raise DataError(
             f"The annotator {work.annotator} fails on {len(texts)} texts at once, from the document "
             f"{pieces[0][1].doc!r} on: {describe_error(first)}{error_location(first)}."
@@ -161,26 +169,21 @@ def _called(loaded: Loaded, texts: list[str], is_split: bool) -> list[list[Sente
     return found
 
 
-def _block(work: Work, sentence: Sentence, found: Annotated) -> Block | None:
-    """The sentence as it is written, or None, and the reason is counted."""
-    reason = _drop_reason(work, sentence)
-    if reason is None:
-        mended = repair(sentence)
-        if mended.faults and work.non_trees == "drop":
-            reason = NO_TREE
-    if reason is None:
-        try:
-            rows = conllu_rows(mended.sentence)
-        except DataError:
-            reason = UNWRITABLE
-    if reason is not None:
-        found.dropped[reason] += 1
-        return None
-    found.repaired_sentences += bool(mended.faults)
-    found.repaired.update(mended.faults)
+def _outcome(work: Work, sentence: Sentence) -> Outcome:
+    """The sentence as it is written, or the reason why it is not."""
+    if (reason := _drop_reason(work, sentence)) is not None:
+        return reason
+    mended = repair(sentence)
+    if mended.faults and work.non_trees == "drop":
+        return NO_TREE
+    try:
+        rows = conllu_rows(mended.sentence)
+        rows.encode(), sentence.text.encode()
+    except (DataError, UnicodeEncodeError):  # a tab, or a lone surrogate
+        return UNWRITABLE
     tree = "" if sentence.tree is None else sentence.tree.bracketed(escape)
     text = one_line(sentence.text)
-    return Block(text, rows, len(sentence.forms), duplicate_key(work.dedupe)(text), tree)
+    return Block(text, rows, len(sentence.forms), duplicate_key(work.dedupe)(text), tree, mended.faults)
 
 
 def _drop_reason(work: Work, sentence: Sentence) -> str | None:

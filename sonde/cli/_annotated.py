@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sonde.annotate.run import AnnotatedCorpus
 
 
+WANTED = {"upos": "parts of speech", "feats": "features", "heads": "heads"}
+"""Columns that many tasks need."""
 MAX_NAMES = 3
 """Files whose names are in the name of a corpus made from them."""
 
@@ -60,6 +62,9 @@ def print_card(found: AnnotatedCorpus) -> None:
         "written to" if found.is_new else "finished before": files,
     }
     print_facts({name: text for name, text in facts.items() if text})
+    if not counts.get("sentences"):
+        why = "all were dropped" if card["dropped"] else "there is no text in what was read"
+        _say(f"warning: the corpus has no sentences: {why}.", "yellow")
     print_notes(card["annotator"], found.model)
 
 
@@ -67,6 +72,8 @@ def print_notes(annotator: str, model: Model) -> None:
     """Print what users should know of a model."""
     if not model.universal:
         warn_of_scheme(annotator)
+    if missing := [name for column, name in WANTED.items() if column not in model.columns]:
+        _say(f"note: {annotator}: It fills no {' and no '.join(missing)}; tasks that need them cannot be made.")
     for note in model.notes:
         _say(f"note: {annotator}: {note}")
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import overload
 from urllib.parse import quote as _quote
 from urllib.parse import unquote as _unquote
@@ -64,6 +65,11 @@ class Spec:
     def path(self) -> str:
         """The name of an encoder that is a file, or has no revisions: an @ is part of it."""
         return self.name if self.revision is None else f"{self.name}@{self.revision}"
+
+    @property
+    def file(self) -> Path | None:
+        """The file or folder that the name is; None if it is empty."""
+        return Path(self.path).expanduser() if self.path else None
 
     def check_options(self, allowed: Mapping[str, str] | Collection[str]) -> dict[str, str]:
         """The options by key. UsageError if one of them is not ``allowed``."""

@@ -8,7 +8,9 @@ point of the group ``sonde.encoders`` names the scheme, and the module or its ``
     mine = "my_package.my_scheme"
 
 A name may stand for several encoders, such as all checkpoints of one: ``expand``, a function from a Spec to a list of
-names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones.
+names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones. Of a
+built-in scheme, ``named_file``, a function from a Spec to the path of a file or folder, or None, says what must be
+there, so that a run can be refused before it begins.
 
 Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and those that send texts to a server say
 ``SENDS_TEXTS = True``. A scheme of another package may do either, so it is always treated as if it did both.
@@ -24,6 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from sonde.core.plugins import load_entry, module_names, offered
@@ -52,6 +55,8 @@ class Scheme:
     """The names that a name stands for, for a scheme whose names may stand for several encoders."""
     replaced_by_random: tuple[str, ...] = ()
     """The options that an untrained copy does not have."""
+    named_file: Callable[[Spec], Path | None] | None = None
+    """The file or folder that a name stands for, for a scheme of which that is known."""
 
 
 def scheme_names() -> list[str]:
@@ -250,6 +255,7 @@ def _scheme(name: str, module: ModuleType | None, load: Callable[[Spec], Encoder
         package,
         expand if callable(expand) else None,
         tuple(map(str, getattr(module, "REPLACED_BY_RANDOM", ()))),
+        None if package else getattr(module, "named_file", None),
     )
 
 

@@ -16,6 +16,7 @@ from sonde.core.progress import Progress
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source
 from sonde.encoders import check_name, expand_names
+from sonde.encoders.preflight import check_encoders
 from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
@@ -153,6 +154,7 @@ def evaluate(
     if not specs or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
     with removed_if_refused(Path(folder)), open_log(folder) as log:
+        check_encoders({n for n, f in named.items() if f is None} - {r.cell.encoder for r in log.done.values()})
         config = RunConfig(
             log,
             specs,

@@ -4,18 +4,22 @@ import errno
 import gzip
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sonde import Corpus
+from sonde import Corpus, Sentence
 from sonde.annotate import annotate as chunking
 from sonde.annotate.inputs import find_inputs
 from sonde.annotate.journal import Journal
 from sonde.annotate.request import Request
 from sonde.annotate.run import annotate_corpus
+from sonde.annotate.sentence_fault import sentence_fault
+from sonde.annotate.source import Piece, Reading
+from sonde.annotate.work import Work, annotate_pieces, loaded_annotator
 from sonde.corpus.language_detector import available
-from sonde.errors import CorpusError, DataError, SondeError, UsageError
+from sonde.errors import AnnotatorError, CorpusError, DataError, SondeError, UsageError
 from tests.command_line import process, sonde
 
 STORY = """\
@@ -202,8 +206,6 @@ def test_a_crash_between_the_last_sentence_and_the_card_is_made_good(many):
     run(many, "many.txt", out="cut.conllu.gz", dedupe="exact")
     card = json.loads(Path("cut.conllu.gz.json").read_bytes())
     Path("cut.conllu.gz.json").unlink()
-    from sonde.annotate.work import loaded_annotator
-
     facts = request.facts(loaded_annotator(many).model)
     journal = Journal(Path("cut.conllu.gz"), {"": Path("cut.conllu.gz")}, facts)
     journal.state.is_complete, journal.state.counts = True, card["counts"]
@@ -213,6 +215,46 @@ def test_a_crash_between_the_last_sentence_and_the_card_is_made_good(many):
     assert json.loads(Path("cut.conllu.gz.json").read_bytes()) == card
     assert Path("cut.conllu.gz").read_bytes() == whole
     assert not Path("cut.conllu.gz.part").exists()
+
+
+def test_a_crash_before_the_file_has_its_name_loses_nothing(many, monkeypatch):
+    whole = uninterrupted(many, "many.txt")
+    out, rename = Path("cut.conllu.gz"), type(Path()).replace
+
+    def crash(part, to):
+        if to == out:
+            raise KeyboardInterrupt
+        return rename(part, to)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(Path()), "replace", crash)
+        with pytest.raises(KeyboardInterrupt):
+            run(many, "many.txt", out=out)
+    assert not out.exists()
+    again = run(many, "many.txt", out=out)
+    assert out.read_bytes() == whole
+    assert again.card["counts"]["sentences"] == 120
+    assert not Path("cut.conllu.gz.part").exists()
+
+
+def test_what_could_not_be_read_is_counted_once(rules, small_chunks, monkeypatch):
+    good, bad = '{"text": "He left."}\n', "[]\n"
+    Path("a.jsonl").write_text(f"{bad}{good * 4}{bad}{good * 3}{bad}{bad}", "utf-8")
+    expected = run(rules, "a.jsonl", out="whole.conllu", skip_bad=True).card["not_read"]
+    assert expected["count"] == 4
+    for stop_at in range(1, 4):
+        with monkeypatch.context() as patch:
+            commits = iter(range(1, 9))
+
+            def commit(self, texts, own=Journal.commit, commits=commits, stop_at=stop_at):
+                own(self, texts)
+                if next(commits) == stop_at:
+                    raise KeyboardInterrupt
+
+            patch.setattr(Journal, "commit", commit)
+            with pytest.raises(KeyboardInterrupt):
+                run(rules, "a.jsonl", out=f"{stop_at}.conllu", skip_bad=True)
+        assert run(rules, "a.jsonl", out=f"{stop_at}.conllu", skip_bad=True).card["not_read"] == expected
 
 
 def test_another_request_does_not_go_on_with_this_one(rules, small_chunks):
@@ -284,6 +326,45 @@ def test_heads_that_are_not_a_tree_are_repaired_or_dropped_and_counted(rules):
     assert dropped.card["dropped"] == {"not a tree": 1}
 
 
+def test_counts_are_of_what_is_in_the_file(rules):
+    Path("t.txt").write_text("He left. A CYCLE of words. A CYCLE of words. No. A bird sings. CYCLE three. No.", "utf-8")
+    found = run(rules, "t.txt", dedupe="exact", limit=3, length=(3, 9))
+    assert texts_of("out.conllu") == ["He left.", "A CYCLE of words.", "A bird sings."]
+    assert found.card["counts"] == {"documents": 1, "sentences": 3, "words": 12, "repaired": 1}
+    assert found.card["repaired"] == {"cycle": 1, "no root": 1}
+    assert found.card["dropped"] == {"duplicate": 1, "length out of range": 1}
+
+
+def test_a_worker_with_another_model_does_not_annotate(rules):
+    loaded = loaded_annotator(rules)
+    piece = ("text", Piece("d", "He left.", first=True))
+    work = Work(rules, {"text": Reading("wrapped")}, replace(loaded.model, version="2"))
+    with pytest.raises(AnnotatorError, match=r"expected rules.py:annotate 2, own function, got rules.py:annotate 1,"):
+        annotate_pieces(work, [piece])
+    assert len(annotate_pieces(replace(work, model=loaded.model), [piece])[0]) == 1
+
+
+def test_an_article_that_cannot_be_parsed_is_left_out_and_counted(rules):
+    pytest.importorskip("mwparserfromhell")
+    texts = ("He left.", f"Bad. {'{' * 3000}{'}' * 3000}", "Nobody ran.")
+    page = "<page><ns>0</ns><id>{}</id><revision><text>{}</text></revision></page>"
+    Path("d.xml").write_text(f"<mediawiki>{''.join(map(page.format, range(3), texts))}</mediawiki>", "utf-8")
+    found = run(rules, "d.xml")
+    assert texts_of("out.conllu") == ["He left.", "Nobody ran."]
+    assert found.card["dropped"] == {"articles whose markup cannot be parsed": 1}
+
+
+def test_a_lone_surrogate_is_not_written(rules):
+    Path("halved.py").write_text(
+        "from sonde import Sentence\n\n\ndef annotate(texts):\n"
+        "    return [[Sentence('', t, (t,), lemmas=('\\ud800' if t == 'cat' else t,))] for t in texts]\n"
+    )
+    Path("a.txt").write_text("dog\ncat\nbird\n", "utf-8")
+    found = run("py:halved.py", "a.txt", lines="sentences")
+    assert texts_of("out.conllu") == ["dog", "bird"]
+    assert found.card["dropped"] == {"cannot be written as CoNLL-U": 1}
+
+
 @pytest.mark.skipif(not available(), reason="needs sonde[language]")
 def test_text_in_another_language_is_dropped_and_counted(rules):
     english = "The children were playing behind the church when it began to snow."
@@ -333,6 +414,14 @@ def test_an_own_function_that_is_wrong_is_told_so(rules, function, message):
         run(f"py:rules.py:{function}", "t.txt")
 
 
+@pytest.mark.parametrize("mwts", [((0, 5, "du"),), ((0, 1, "de"),), ((-1, 1, "de"),), ((2, 2, "du"),)])
+def test_multi_word_tokens_must_be_of_words(mwts):
+    sentence = Sentence("", "", ("de", "le"), mwts=mwts)
+    fault = sentence_fault(replace(sentence, text=" ".join(sentence.tokens)))
+    assert "expected two words or more of its 2" in fault
+    assert not sentence_fault(Sentence("", "du lac", ("de", "le", "lac"), mwts=((0, 2, "du"),)))
+
+
 def test_an_own_function_may_return_conllu(rules):
     Path("t.txt").write_text("He left , early", "utf-8")
     found = run("py:rules.py:lazy", "t.txt")
@@ -354,6 +443,19 @@ def test_the_command_prints_what_came_of_the_texts(rules):
     assert "Annotating 1 file with py:rules.py:annotate; 1 job; writing to c.conllu.gz" in done.stderr
     again = sonde("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
     assert "finished before" in again.stdout
+    assert "note: py:rules.py:annotate: It fills no features; tasks that need them cannot be made." in again.stderr
+
+
+def test_the_command_says_that_there_is_no_sentence(rules):
+    Path("blank.txt").write_text("\n\n", "utf-8")
+    done = sonde("annotate", "blank.txt", "--with", rules, "-o", "a.conllu")
+    assert done.returncode == 1
+    assert "warning: the corpus has no sentences: there is no text in what was read." in done.stderr
+    Path("short.txt").write_text("No.", "utf-8")
+    done = sonde("annotate", "short.txt", "--with", rules, "-o", "b.conllu", "--length", "5-9")
+    assert "warning: the corpus has no sentences: all were dropped." in done.stderr
+    done = sonde("annotate", "shorts.txt", "--with", rules, "-o", "c.conllu")
+    assert done.stderr.rstrip().endswith("There is no file or directory 'shorts.txt'; did you mean 'short.txt'?")
 
 
 @pytest.mark.parametrize(

@@ -179,8 +179,22 @@ def test_bad_parquet():
     assert read("a.parquet", bad=bad) == [("a:1", "One."), ("a:4", "Four.")]
     assert len(bad) == 1
     write("b.parquet", Path("a.parquet").read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"b.parquet is no Parquet file, or is damaged: .*\. Download it again"):
+    with pytest.raises(
+        CorpusError, match=r"b.parquet:1: got what is no Parquet file, or is damaged \(.*download it again"
+    ):
         read("b.parquet")
+    bad.clear()
+    assert read("b.parquet", bad=bad) == []
+    assert len(bad) == 1
+
+
+def test_damaged_data_in_a_parquet_file():
+    pq.write_table(pa.table({"text": ["One two three. " * 50] * 500}), "a.parquet")
+    content = bytearray(Path("a.parquet").read_bytes())
+    content[60:90] = b"\xff" * 30
+    write("a.parquet", bytes(content))
+    with pytest.raises(CorpusError, match=r"a.parquet:1: got what .* is damaged \(.*"):
+        read("a.parquet")
 
 
 # a wiki
@@ -224,6 +238,7 @@ def test_articles_of_a_dump():
         (DUMP[:900], r"d.xml:\d+: got malformed XML \((no element|unclosed)"),
         ("<html><body></body></html>", r"d.xml:1: got XML with the element 'html'; expected a dump of a wiki"),
         ("no XML at all", r"d.xml:1: got malformed XML"),
+        (f"<!DOCTYPE mediawiki [<!ENTITY a 'b'>]>{DUMP.replace('calme', '&a;')}", r"d.xml:1: got a document type"),
     ],
 )
 def test_a_malformed_dump_is_named_or_given_up(content, message):
@@ -234,6 +249,16 @@ def test_a_malformed_dump_is_named_or_given_up(content, message):
     bad = []
     read("d.xml", bad=bad)
     assert len(bad) == 1
+
+
+def test_a_page_without_an_end_is_not_read_into_memory(monkeypatch):
+    pytest.importorskip("mwparserfromhell")
+    monkeypatch.setattr("sonde.annotate.sources.wikipedia.LARGEST_PAGE", 2_000)
+    monkeypatch.setattr("sonde.core.files.CHUNK_BYTES", 500)
+    write("d.xml", DUMP.replace("</mediawiki>", f"<page><ns>0</ns>{'<a/>' * 20}{'<b/>' * 2000}\n</mediawiki>"))
+    bad = []
+    assert [doc for doc, _ in read("d.xml", bad=bad)] == ["frwiki-12", "frwiki-16"]
+    assert "got a page of more than" in str(bad[0])
 
 
 def test_a_dump_that_breaks_off_is_kept_as_far_as_it_goes():

@@ -4,7 +4,9 @@ import pytest
 
 pytest.importorskip("mwparserfromhell")
 
-from sonde.annotate.source import HOLE
+from sonde.annotate import wikitext
+from sonde.annotate.source import HOLE, LeftOutError
+from sonde.annotate.unclosed import characters_read_in_vain
 from sonde.annotate.wikitext import prose
 
 FRENCH = ("fichier", "catégorie")
@@ -42,6 +44,7 @@ FRENCH = ("fichier", "catégorie")
         ("Le 1{{er}} janvier.", f"Le 1{HOLE} janvier."),
         ("Le lac ({{lang-en|lake}}) est là.", f"Le lac ({HOLE}) est là."),
         ("Une valeur {{{1|défaut}}} ici.", f"Une valeur {HOLE} ici."),
+        ("Un signe &#xD800; ici.", f"Un signe {HOLE} ici."),
         ("La formule <math>x^2</math> et <code>y</code>.", f"La formule {HOLE} et {HOLE}."),
         # what is no prose
         ("== Titre ==\nLe lac est là.\n=== Autre ===", "Le lac est là."),
@@ -82,3 +85,47 @@ def test_paragraphs_are_kept_apart():
 def test_scripts_without_full_stops_are_prose():
     assert prose("'''ทะเลสาบ''' กว้างใหญ่", ()) == ["ทะเลสาบ กว้างใหญ่"]
     assert prose("这是-{湖}-。", ()) == ["这是湖。"]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "{{a|", "[[a|b ", "<b>", "<div a='", "<b a='>x</b>", "<b>{{a|</b>}}", "{{a|[[b|", '"><<', "<{{a|-->", "<!--",
+        "{{{1|</i>}}<td>", "{|\n", "[http://a b ", "<nowiki>", "<li>{{a|",
+    ],
+)  # fmt: skip
+def test_an_article_that_would_take_hours_is_left_out(unit):
+    markup = f"Le lac est là.\n\n{unit * 100_000}"  # not parsed: this test would not end
+    with pytest.raises(LeftOutError, match="cannot be parsed"):
+        prose(markup)
+
+
+def test_an_article_on_which_the_parser_fails_is_left_out():
+    with pytest.raises(LeftOutError, match="cannot be parsed"):
+        prose(f"Le lac est là. {'{' * 4000}{'}' * 4000}")
+
+
+def test_an_article_that_is_too_long_is_left_out(monkeypatch):
+    monkeypatch.setattr(wikitext, "LONGEST_PAGE", 20)
+    assert prose("Le lac est là.") == ["Le lac est là."]
+    with pytest.raises(LeftOutError):
+        prose("Le lac est là. La mer est là.")
+
+
+@pytest.mark.parametrize(
+    ("markup", "vain"),
+    [
+        ('Un [[lac|{{a|b={{c}}|}}]] <ref name="O\'Brien">x</ref> <ref name=a /> a < b<br>c<!-- d -->', 0),
+        ("{{Infobox\n| a = {{{1|}}}\n|}}\n{| x\n|-\n| [http://a b] || [[c]]\n|}\n", 0),
+        ("<nowiki>{{ [[ <b></nowiki><MATH>a < {{b</math>", 0),
+        ("1234[[a", 3),
+        ("{{a|<b>}}12", 7),
+        ("</b>}}]]|}-->", 0),
+    ],
+)
+def test_what_is_read_in_vain(markup, vain):
+    assert characters_read_in_vain(markup) == vain
+
+
+def test_long_runs_of_white_space_take_no_time():
+    assert prose(f"Le lac{' ' * 1_000_000}est là.") == ["Le lac est là."]  # it took hours

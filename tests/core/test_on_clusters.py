@@ -73,6 +73,7 @@ task = Task(
 """
 MAKE = ("make", "news-*.conllu", "-t", "own.py", "-t", "passive", "--sizes", "120/40/40")
 ANNOTATE = ("annotate", "raw.txt", "--with", "py:own.py", "--dedupe", "exact", "--lines", "sentences")
+ENCODE = ("encode", "sets", "-e", "builtin:", "-e", "py:own.py:encode")
 RUN = ("run", "sets", "-e", "static:?dim=64", "-e", "builtin:", "-e", "py:own.py:encode", "--resample", "10")
 
 
@@ -92,7 +93,7 @@ def expected(tmp_path_factory):
     audit = sonde("audit", "sets", "-t", "own.py", "--json", "-j", "1", cwd=folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SONDE_CACHE", str(folder / "cache"))
-        assert sonde("encode", "sets", "-e", "builtin:", "-o", "vectors", "-j", "1", cwd=folder).returncode == 0
+        assert sonde(*ENCODE, "-o", "vectors", "-j", "1", cwd=folder).returncode == 0
         assert sonde(*RUN, "-o", "run", "-j", "1", cwd=folder).returncode == 0
     return SimpleNamespace(folder=folder, audit=audit.stdout, run=Run.load(folder / "run"))
 
@@ -243,11 +244,16 @@ def test_audit_gives_the_same_though_a_worker_dies(whole, expected):
     assert audit.stdout == expected.audit
 
 
-def test_encode_gives_the_same_and_workers_write_to_the_store(whole, expected, tmp_path, monkeypatch):
+def test_encode_gives_the_same_though_a_worker_dies_and_workers_write_to_the_store(
+    whole, expected, tmp_path, monkeypatch
+):  # fmt: skip
     monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
-    out = tmp_path / "vectors"
-    done = sonde("encode", "sets", "-e", "builtin:", "-o", out, "--cluster", whole.name, cwd=expected.folder)
+    out, mark = tmp_path / "vectors", expected.folder / "die-in-encode"
+    mark.touch()
+    done = sonde(*ENCODE, "-o", out, "--cluster", whole.name, cwd=expected.folder)
     assert done.returncode == 0, done.stderr
+    assert not mark.exists()
+    assert sorted(path.name for path in out.iterdir()) == ["builtin", "py-own.py-encode"]
     assert contents(out) == contents(expected.folder / "vectors")
     shards = [path.name for path in (tmp_path / "store").rglob("*.shard")]
     assert len(shards) > 1

@@ -1,5 +1,7 @@
 """What the command line says of damage, and how it ends."""
 
+from pathlib import Path
+
 import pytest
 
 from sonde import Corpus, make_sets, select_tasks
@@ -38,8 +40,9 @@ RUN = ("run", "-d", "sets", "-o", "run", "--no-store", "-e")
 ONE, TWO = "baseline:random?dim=8", "baseline:words"
 
 
-@pytest.mark.parametrize("wrong", ["npy:missing.npy", "baseline:rondom"])
+@pytest.mark.parametrize("wrong", ["npy:damaged.npy", "baseline:rondom"])
 def test_the_right_command_after_a_wrong_one_ends_well(sonde, wrong):
+    Path("damaged.npy").write_bytes(b"damaged")
     assert sonde(*RUN, wrong, "-e", ONE)[0] == 2
     code, out, _ = sonde(*RUN, ONE)
     assert code == 0

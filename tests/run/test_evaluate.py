@@ -5,6 +5,7 @@ import signal
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,6 +266,42 @@ def test_a_name_that_cannot_be_of_an_encoder_is_refused_at_once(name, message, t
     assert run.failures[0].cell.encoder == "baseline:rondom"
 
 
+MISSING = (
+    "vec:no.vec", "npy:no.npy?texts=no.txt", "tfidf:no.txt", "trained:no", "laser:no.pt", "sent2vec:no.bin",
+    "skipthought:no", "infersent:no.pkl", "family:no.toml", "py:no.py:encode", "hf:./no/model",
+)  # fmt: skip
+
+
+def test_encoders_whose_files_are_missing_are_refused_together_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    called = []
+
+    def encode(texts):
+        called.append(texts)
+        return [[len(text)] for text in texts]
+
+    with pytest.raises(UsageError) as caught:
+        evaluate([encode, *MISSING, "static:", "static:?dimm=64"], [dataset()], "run")
+    said = str(caught.value)
+    assert said.startswith(f"{len(MISSING) + 1} encoders cannot be loaded, and nothing was computed:\n- ")
+    for name in MISSING:
+        assert name.partition(":")[2].partition("?")[0].partition(":")[0] in said
+    assert "static:?dimm=64 has the option 'dimm'" in said
+    assert not called
+    assert not Path("run").exists()
+    with pytest.raises(UsageError, match=r"^(?!\d+ encoders).*no\.vec"):
+        evaluate(["vec:no.vec", encode], [dataset()], "run")
+
+
+def test_an_encoder_that_is_gone_after_it_was_probed_does_not_stop_a_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text("def encode(texts):\n    return [[len(text), 1] for text in texts]\n", "utf-8")
+    evaluate(["py:own.py:encode"], [dataset()], "run", baselines=[])
+    Path("own.py").unlink()
+    again = evaluate(["py:own.py:encode", "static:"], [dataset()], "run", baselines=[])
+    assert {result.cell.encoder for result in again} >= {"py:own.py:encode", "static:"}
+
+
 def test_a_refused_command_leaves_no_folder(tmp_path):
     whole = dataset()
     one_label = replace(whole, rows={split: [r for r in rows if r.label == "c0"] for split, rows in whole.rows.items()})
@@ -326,8 +363,9 @@ def test_what_succeeds_is_no_longer_a_failure(tmp_path):
     assert [f.cell.dataset for f in again.failures] == ["own/new"]
     sets = [dataset(), dataset("own/new", n=(121, 40, 60))]
     assert evaluate({"k": Knowing()}, sets, tmp_path / "run").failures == ()
-    evaluate(["npy:no.npy"], [dataset()], tmp_path / "run")
-    assert evaluate({"npy:no.npy": Knowing()}, [dataset()], tmp_path / "run").failures == ()
+    (tmp_path / "no.npy").write_bytes(b"damaged")
+    evaluate([f"npy:{tmp_path}/no.npy"], [dataset()], tmp_path / "run")
+    assert evaluate({f"npy:{tmp_path}/no.npy": Knowing()}, [dataset()], tmp_path / "run").failures == ()
 
 
 def test_a_baseline_that_fails_does_not_end_the_run(tmp_path, monkeypatch):

@@ -54,7 +54,7 @@ def _file(name: str) -> Loaded:
         raise UsageError(f"udpipe: needs a model file, or the address of a server. {WHERE}")
     path = Path(name).expanduser()
     if not path.is_file():
-        raise UsageError(f"There is no UDPipe model {name!r}{nearest(str(path))}. {WHERE}")
+        raise UsageError(f"There is no UDPipe model {name!r}{nearest(str(path)) or '.'} {WHERE}")
     loaded = udpipe.Model.load(str(path))
     if loaded is None:
         raise UsageError(f"{name} is not a model of UDPipe 1, or it is damaged: expected a .udpipe file. {WHERE}")

@@ -9,7 +9,7 @@ from typing import Any
 from sonde.annotate.source import OnBad, Piece, Reading, TextSource, split_paragraphs
 from sonde.core.files import open_seekable
 from sonde.core.suggest import did_you_mean
-from sonde.errors import CorpusError, DataError, UsageError
+from sonde.errors import CorpusError, UsageError
 
 BATCH_ROWS = 256
 _SHOWN_COLUMNS = 12
@@ -20,13 +20,13 @@ def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterat
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    number = 0
     try:
         with ExitStack() as stack:
             file = stack.enter_context(pq.ParquetFile(open_seekable(path, stack)))
             columns = [_column(path, file, "--text", reading.text, texts=True)]
             if reading.id is not None:
                 columns.append(_column(path, file, "--id", reading.id, texts=False))
-            number = 0
             for batch in file.iter_batches(BATCH_ROWS, columns=columns):
                 for values in zip(*(batch.column(c).to_pylist() for c in columns), strict=True):
                     number += 1
@@ -39,9 +39,9 @@ def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterat
                         continue
                     id = f"{name}:{number}" if reading.id is None else " ".join(str(values[1]).split())
                     yield Piece(id, values[0], first=True)
-    except pa.ArrowException as e:
-        reason = str(e).partition("\n")[0]
-        raise DataError(f"{path} is no Parquet file, or is damaged: {reason}. Download it again.") from None
+    except (pa.ArrowException, OSError) as e:  # damaged data are either
+        got = f"what is no Parquet file, or is damaged ({str(e).partition(chr(10))[0].rstrip('.')})"
+        raise CorpusError(path, number + 1, got, "a complete file; download it again", ends_file=True) from None
 
 
 def _column(path: str, file: Any, option: str, name: str, texts: bool) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ARTICLES = "0"
 FILES_AND_CATEGORIES = ("6", "14")
 WIKITEXT = "wikitext"
+LARGEST_PAGE = 1 << 26
+"""Bytes of a page with all of its revisions; a larger one is not read into memory."""
 
 
 def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
@@ -43,8 +45,16 @@ def _elements(path: str) -> Iterator[tuple[str, Element]]:
     """The description of the wiki and its pages, one at a time; what was read is forgotten."""
     parser: Any = XMLPullParser(("start", "end"))
     root: Any = None
+    size, line = 0, 1
     try:
         for chunk in open_bytes(path):
+            if root is None and b"<!DOCTYPE" in chunk:  # whose entities could stand for any amount of text
+                raise CorpusError(path, line, "a document type (<!DOCTYPE)", "a dump of a wiki, which has none")
+            size += len(chunk)
+            line += chunk.count(b"\n")
+            if size > LARGEST_PAGE:
+                got = f"a page of more than {LARGEST_PAGE >> 20} MiB"
+                raise CorpusError(path, line, got, "pages of a few megabytes, as in pages-articles.xml.bz2")
             parser.feed(chunk)
             for event, element in parser.read_events():
                 if root is None:
@@ -55,6 +65,7 @@ def _elements(path: str) -> Iterator[tuple[str, Element]]:
                 elif event == "end" and (tag := _bare(element.tag)) in ("siteinfo", "page"):
                     yield tag, element
                     root.clear()
+                    size = 0
         parser.close()
     except ParseError as e:
         line = e.position[0]

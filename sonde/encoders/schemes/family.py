@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from sonde.errors import DataError, EncoderError, UsageError
 
 RUNS_CODE = SENDS_TEXTS = True
 """What a member does is not known before the file is read."""
+named_file = attrgetter("file")
 OPTIONS = {"random": "a seed, 0 or more: every member is untrained"}
 """What may follow the question mark."""
 MARK = "\t"

@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from importlib.metadata import version as version_of
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ from sonde.encoders.wordvectors import read_vectors
 from sonde.errors import EncoderError, UsageError
 from sonde.networks.forward import Floats
 
+named_file = attrgetter("file")
 OPTIONS = {
     "vectors": "the file of word vectors (default: glove.840B.300d.txt or crawl-300d-2M.vec in the same folder)",
     "version": "1 (GloVe) or 2 (fastText); by default, what the name of the file says",

@@ -20,6 +20,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from sonde.encoders.released import EXTRA, PublishedFile, content_of, place_of, 
 from sonde.errors import EncoderError, UsageError
 from sonde.networks.forward import Floats
 
+named_file = attrgetter("file")
 OPTIONS = {
     "language": "the code of the language, for punctuation and tokenisation (default en)",
     "device": "cuda if available (default), else cpu; or cuda:1, mps, …",

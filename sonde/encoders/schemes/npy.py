@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -37,6 +38,7 @@ _SPECIAL = re.compile("[\\\\\\x00-\\x1f\\x7f\\x85\u2028\u2029\ud800-\udfff\ufeff
 _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|(.?))", re.DOTALL)
 _COMPARED = 1000  # duplicate texts whose vectors are compared; vectors in another order differ nearly everywhere
 
+named_file = attrgetter("file")
 OPTIONS = {"texts": "the file of the texts, in the order of the vectors"}
 """What may follow the question mark."""
 

@@ -64,6 +64,13 @@ class Function:
         return self.function(as_texts(texts))
 
 
+def named_file(spec: Spec) -> Path | None:
+    """The file of a function, if it is not in a module."""
+    name = spec.path
+    place = name if name.endswith(".py") else name.rpartition(":")[0] or name
+    return Path(place).expanduser() if place.endswith(".py") or "/" in place else None
+
+
 def load(spec: Spec) -> Function:
     """The function that ``module:function`` or ``file.py:function`` names."""
     options, call, name = spec.check_options(OPTIONS), spec.choice("call", ("0", "1")), spec.path

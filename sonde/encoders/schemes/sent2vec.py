@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from sonde.encoders.wordvectors.formats import explain_errors
 from sonde.encoders.wordvectors.rows import Bytes
 from sonde.errors import EncoderError
 
+named_file = attrgetter("file")
 OPTIONS = {
     "tokenise": "treebank (default), space or another tokeniser",
     "case": "lower (default) or as-is",

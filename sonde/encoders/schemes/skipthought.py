@@ -27,6 +27,7 @@ import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -45,6 +46,7 @@ from sonde.errors import DataError, EncoderError, SondeWarning
 from sonde.networks.forward import Floats, Ints
 from sonde.networks.numpy_forms import FORMS, Body
 
+named_file = attrgetter("file")
 OPTIONS = {
     "model": "combine (default), uni or bi",
     "tokenise": "nltk (default), treebank, space or another tokeniser",

@@ -27,6 +27,7 @@ from sonde.errors import EncoderError, UsageError
 if TYPE_CHECKING:
     from sonde.encoders.transformer import FloatArray
 
+named_file = hub.named_folder
 OPTIONS = {
     "normalize": "false (default) or true: whether vectors are scaled to length 1",
     "prompt": "a text that is put before every text (default: the model's own default prompt, if it has one)",

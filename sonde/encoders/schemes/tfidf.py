@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -36,6 +37,7 @@ from sonde.errors import DataError, UsageError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+named_file = attrgetter("file")
 OPTIONS = {
     "words": "how many of the most frequent words have a dimension (default 200000)",
     "tokenise": "simple (default), space or another tokeniser",

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sonde.networks.folder import Checkpoint, TrainedFolder
     from sonde.networks.vocabulary import Vocabulary
 
+named_file = attrgetter("file")
 OPTIONS = {
     "epoch": "the number of an epoch, 0 for before training; best (default), by the score on dev; or all, one encoder "
     "for each",

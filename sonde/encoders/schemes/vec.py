@@ -31,6 +31,7 @@ matter. Before that they refuse to encode. All other poolings need no ``fit``, w
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 
 from sonde.core.cache import cache_folder
@@ -43,6 +44,7 @@ WORD_POOLINGS = ("mean", "max", "sum", "sif", "idf", "pe")
 CASES = ("fallback", "lower", "as-is")
 OOV_POLICIES = ("skip", "zero", "subword")
 TOKENISERS = ("space", "simple")
+named_file = attrgetter("file")
 OPTIONS = {
     "pool": "mean (default), max, sum, sif, idf or pe: how the vectors of words become one",
     "case": "fallback (default), lower or as-is: how words are looked up",
