@@ -81,6 +81,19 @@ def test_centring_is_of_use_here_and_another_set(place, tmp_path):
     assert plain.score < centred.score
 
 
+def test_of_sentences_that_occur_twice_either_is_right(place, tmp_path):
+    write(tmp_path / "d.en", "en1", "en1", "en2", "en3")
+    write(tmp_path / "d.fr", "fr1", "fr5", "fr2", "fr2")
+    request = Request(evaluation="retrieval", files=(str(tmp_path / "d.en"), str(tmp_path / "d.fr")))
+    table = vectors()
+    write_vectors(tmp_path / "near.vec", ["fr1", "fr2", "fr5"], np.stack([table[7], table[2], table[1]]))
+    run = evaluate_words([f"vec:{place}/en.vec,vec:{tmp_path}/near.vec"], [request], tmp_path / "r", scorings=["nn"])
+    (found,) = (result for result in run if result.cell.probe)
+    # fr5 is where en1 is, and fr2 where en2 is; en3 is near neither
+    near_en3 = int(np.argmax([v @ table[3] / np.linalg.norm(v) for v in (table[7], table[1], table[2])])) == 2
+    assert found.score == (3 + near_en3) / 4
+
+
 def test_nothing_is_encoded_twice(place, tmp_path, monkeypatch):
     request = Request(evaluation="retrieval", files=texts(place))
     calls = []

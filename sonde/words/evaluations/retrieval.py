@@ -121,17 +121,23 @@ def _questions(
 ) -> Questions:
     texts = [lines[1][i] for i in known]
     same: dict[str, list[int]] = {}
-    for number, text in enumerate(texts):
-        same.setdefault(text, []).append(number)
+    translations: dict[str, set[str]] = {}
+    for number, i in enumerate(known):
+        same.setdefault(lines[1][i], []).append(number)
+        translations.setdefault(lines[0][i], set()).add(lines[1][i])
     queries = [lines[0][i] for i in asked]
-    content = _Content(means, [frozenset(same[lines[1][i]]) for i in asked], (queries, texts), request)
+    # of a sentence that occurs twice, either is right, on both sides
+    gold = [frozenset(number for text in translations[query] for number in same[text]) for query in queries]
+    content = _Content(means, gold, (queries, texts), request)
     rows = [
         Example(lines[1][i], tuple(query.split()), query, source=str(i + 1))
         for i, query in zip(asked, queries, strict=True)
     ]
     facts = {"candidates": len(known), "sentences left out": len(lines[0]) - len(known)}
     # all lines, as inverse document frequencies are from those that are not asked, and some are left out
-    more = f"{source} {content_digest(texts)} {content_digest(lines)}{' centred' * request.center}"
+    more = (
+        f"{source} {content_digest([sorted(own) for own in gold])} {content_digest(lines)}{' centred' * request.center}"
+    )
     return Questions(rows, content, facts, more)
 
 
