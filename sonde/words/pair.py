@@ -22,6 +22,7 @@ from sonde.alignment.journal import RESULT
 from sonde.alignment.maps import MappedRows, SideMap, WordMap
 from sonde.alignment.space import Matrix, Rows, Space, read_space
 from sonde.core.checksum import digest
+from sonde.encoders.preflight import check_encoders
 from sonde.encoders.store import Store
 from sonde.errors import UsageError
 from sonde.words.sentence_encoders import EncoderPair, encoder_names, load_encoders
@@ -132,6 +133,7 @@ def find_systems(texts: Sequence[str], spaces: Spaces, store: Store | None = Non
 
 def _systems(text: str, spaces: Spaces, store: Store | None) -> Iterator[System]:
     if (names := encoder_names(text)) is not None:
+        check_encoders(names.encoders)
         yield System(names.text, lambda: load_encoders(names, store))
         return
     path, mark, query = text.rpartition("?") if "?" in text and not Path(text).exists() else (text, "", "")

@@ -178,6 +178,9 @@ def test_what_is_wrong_is_said(place, tmp_path):
     idf = Request(evaluation="retrieval", files=texts(place), idf=texts(place))
     with pytest.raises(UsageError, match="--idf is for words"):
         evaluate_words([pair_of(place)], [idf], tmp_path / "b")
+    with pytest.raises(UsageError, match=r"nowhere\.vec"):
+        evaluate_words([pair_of(place), f"vec:{place}/nowhere.vec"], [idf], tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
     write_vectors(tmp_path / "wide.vec", fr(), np.ones((WORDS, 13)))
     request = Request(evaluation="retrieval", files=texts(place))
     run = evaluate_words([f"vec:{place}/en.vec,vec:{tmp_path}/wide.vec"], [request], tmp_path / "c")
