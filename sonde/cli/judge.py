@@ -47,6 +47,7 @@ def sample(
     from sonde.errors import UsageError
     from sonde.judge.form import form
     from sonde.judge.sheet import sample_sheet, write_sheets
+    from sonde.judge.vote import MIN_CONTROLS
     from sonde.tasks import is_name, load
 
     if not paths:
@@ -65,6 +66,12 @@ def sample(
         f"annotators the pages or tables, and keep key.json; then: sonde judge read {out} ANSWERS.tsv … --run my-run",
         markup=False, soft_wrap=True,
     )  # fmt: skip
+    if 0 < control < MIN_CONTROLS:
+        err().print(
+            f"An annotator must have judged {MIN_CONTROLS} controls to count, and each set has {control}: add "
+            f"--min-controls {control} to `sonde judge read`.",
+            style="yellow", markup=False, soft_wrap=True,
+        )  # fmt: skip
     return 2 if unread else 0
 
 

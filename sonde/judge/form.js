@@ -7,6 +7,9 @@
   var fields = Array.prototype.slice.call(document.querySelectorAll("ol input"));
   var items = fields.map(function (field) { return field.name; })
     .filter(function (name, i, all) { return all.indexOf(name) === i; });
+  var possible = Array.prototype.map.call(document.querySelectorAll("#answers option"), function (option) {
+    return [option.value.toLowerCase(), option.textContent.toLowerCase()];
+  }).reduce(function (all, names) { return all.concat(names); }, []);
 
   function answers() {
     var found = {};
@@ -17,7 +20,14 @@
   }
 
   function show() {
-    done.textContent = Object.keys(answers()).length + " of " + items.length + " answered";
+    var odd = fields.filter(function (field) {
+      var wrong = field.type === "text" && field.value.trim() !== ""
+        && possible.indexOf(field.value.trim().toLowerCase()) < 0;
+      field.setAttribute("aria-invalid", String(wrong));
+      return wrong;
+    });
+    done.textContent = Object.keys(answers()).length + " of " + items.length + " answered"
+      + (odd.length ? "; " + odd.length + " not among the possible answers" : "");
   }
 
   function keep() {

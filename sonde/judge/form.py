@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from html import escape
 from importlib import resources
 
+from sonde.core.hashing import hash_64
 from sonde.judge.sheet import Item, Sheet
 
 MAX_BUTTONS = 12
-"""With more possible answers, an answer is typed."""
+"""With more possible answers, an answer is typed, and the browser suggests those that there are."""
 
 
 def form(sheet: Sheet) -> str:
@@ -33,12 +35,13 @@ def form(sheet: Sheet) -> str:
         f"<title>{title}</title>",
         f"<style>{style}</style>",
         "</head>",
-        f'<body data-sheet="{escape(sheet.stem, quote=True)}" data-key="{sheet.data}/{sheet.seed}">',
+        f'<body data-sheet="{escape(sheet.stem, quote=True)}" data-key="{_digest(sheet)}">',
         "<main>",
         f"<h1>{title}</h1>",
         "<p>Answer for every sentence, without looking at other people's answers. Leave out those that you cannot "
         "tell. Your answers are kept in this browser; save them at the end, and send the file back.</p>",
         '<p><label>Your name <input id="name" autocomplete="off"></label></p>',
+        *(_answers(sheet) if len(sheet.answers) > MAX_BUTTONS else ()),
         "<ol>",
         *(_item(sheet, item) for item in sheet.items),
         "</ol>",
@@ -60,8 +63,25 @@ def _item(sheet: Sheet, item: Item) -> str:
             for label, meaning in sheet.answers.items()
         )
     else:
-        answers = f'<label>Answer <input type="text" name="{name}" autocomplete="off"></label>'
+        answers = f'<label>Answer <input type="text" name="{name}" list="answers" autocomplete="off"></label>'
     return f'<li><fieldset><legend dir="auto">{escape(item.text)}{asked}</legend>{answers}</fieldset></li>'
+
+
+def _answers(sheet: Sheet) -> Iterator[str]:
+    """What may be typed."""
+    yield '<datalist id="answers">'
+    for label, meaning in sheet.answers.items():
+        yield f'<option value="{escape(label, quote=True)}">{escape(meaning)}</option>'
+    yield "</datalist>"
+    yield f"<details><summary>The {len(sheet.answers):,} possible answers</summary><ul>"
+    for label, meaning in sheet.answers.items():
+        yield f"<li><code>{escape(label)}</code>{'' if label == meaning else f': {escape(meaning)}'}</li>"
+    yield "</ul></details>"
+
+
+def _digest(sheet: Sheet) -> str:
+    """Of the items: what was answered in one sheet is not taken for answers to another."""
+    return f"{hash_64('/'.join(item.id for item in sheet.items)):016x}"
 
 
 def _hash(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +32,7 @@ def read_judgments(paths: Sequence[Path | str], sheets: Sequence[Sheet]) -> list
     CorpusError
         For an unknown item or answer, or two different answers of one person to one item; with file and line.
     """
-    answers = {item.id: _answers(sheet) for sheet in sheets for item in sheet.items}
+    answers = {item.id: known for sheet in sheets for known in (_Answers.of(sheet),) for item in sheet.items}
     stems = {sheet.stem for sheet in sheets}
     found: dict[tuple[str, str], Judgment] = {}
     for path in map(Path, paths):
@@ -40,9 +41,9 @@ def read_judgments(paths: Sequence[Path | str], sheets: Sequence[Sheet]) -> list
             if known is None:
                 hint = did_you_mean(each.item, list(answers))
                 raise CorpusError(str(path), line, f"the item {each.item!r}", f"one of the sheets{hint}")
-            label = known.get(each.label.casefold())
+            label = known.label(each.label)
             if label is None:
-                few = ", ".join(list(dict.fromkeys(known.values()))[:8])
+                few = ", ".join(known.labels[:8])
                 raise CorpusError(str(path), line, f"the label {each.label!r}", f"one of {few}, or nothing")
             same = found.setdefault((each.annotator, each.item), each._replace(label=label))
             if same.label != label:
@@ -51,10 +52,24 @@ def read_judgments(paths: Sequence[Path | str], sheets: Sequence[Sheet]) -> list
     return list(found.values())
 
 
-def _answers(sheet: Sheet) -> Mapping[str, str]:
-    """The label that each answer means, in lower case."""
-    by_name = {name.casefold(): label for label, name in sheet.answers.items()}
-    return by_name | {label.casefold(): label for label in sheet.answers}
+class _Answers(NamedTuple):
+    """The labels that answers to the items of a sheet mean."""
+
+    labels: tuple[str, ...]
+    folded: Mapping[str, str | None]
+    """By labels and names in lower case, a label before a name; None where it could be several."""
+
+    @classmethod
+    def of(cls, sheet: Sheet) -> _Answers:
+        folded: dict[str, str | None] = {}
+        for names in (sheet.answers, {label: label for label in sheet.answers}):
+            times = Counter(name.casefold() for name in names.values())
+            folded |= {n.casefold(): label if times[n.casefold()] == 1 else None for label, n in names.items()}
+        return cls(tuple(sheet.answers), folded)
+
+    def label(self, answer: str) -> str | None:
+        """The label that is meant, if one is."""
+        return answer if answer in self.labels else self.folded.get(answer.casefold())
 
 
 def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
@@ -65,7 +80,7 @@ def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
         text = line.rstrip("\n")
         if not text.strip():
             continue
-        cells = [cell.strip() for cell in text.split("\t")]
+        cells = [_unquoted(cell.strip()) for cell in text.split("\t")]
         if not head:
             head = [cell.casefold() for cell in cells]
             if missing := [name for name in ("item", "label") if name not in head]:
@@ -78,9 +93,16 @@ def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
             continue
         if len(cells) < len(head) and head[len(cells) :] != ["label"]:  # editors drop empty cells at the end
             raise CorpusError(str(path), number, f"{len(cells)} columns", f"{len(head)}, tab-separated")
+        if any(cells[len(head) :]):
+            raise CorpusError(str(path), number, f"{len(cells)} columns", f"{len(head)}: a sentence has no tabs")
         row = dict(zip(head, cells, strict=False))
         if row.get("label"):
             yield number, Judgment(row.get("annotator") or person, row["item"], row["label"])
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without the quotes that spreadsheets put around commas."""
+    return cell[1:-1].replace('""', '"').strip() if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
 
 def experts_of(judgments: Sequence[Judgment], names: Sequence[str]) -> list[str]:

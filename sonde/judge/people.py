@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -37,6 +37,8 @@ class VotedRow:
     label: str
     """That of the set."""
     vote: str
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """What was asked about besides the sentence: rows may differ in nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,13 @@ Which rows they are, their labels, and which of them are controls is in ``key.js
 
 from __future__ import annotations
 
-import csv
-import io
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from sonde.core.files import make_folder, write_atomically
 from sonde.core.hashing import hash_64
@@ -84,7 +84,7 @@ def sample_sheet(
     seed
         Another seed draws other rows.
     answers
-        What the labels mean, where they are codes.
+        What the labels mean, where they are codes; those of length bins are known from the manifest.
 
     Examples
     --------
@@ -107,19 +107,32 @@ def sample_sheet(
     controls = set(drawn[:control])
     order = sorted(drawn, key=lambda i: hash_64(f"order/{seed}/{dataset.digest}/{i}"))
     inputs = tuple(dataset.manifest.get("inputs", ()))
+    names = answers or _bins(dataset)
     return Sheet(
         dataset.name,
         dataset.digest,
         dataset.task,
         str(dataset.manifest.get("question") or ""),
-        {label: (answers or {}).get(label, label) for label in dataset.labels},
+        {label: names.get(label, label) for label in dataset.labels},
         tuple(
-            Item(f"{dataset.task}-{number:04}", i, rows[i].text, rows[i].label, i in controls,
+            Item(_item_id(dataset, number, i), i, rows[i].text, rows[i].label, i in controls,
                  {name: dict(rows[i].extra).get(name, "") for name in inputs})
             for number, i in enumerate(order, 1)
         ),
         seed,
     )  # fmt: skip
+
+
+def _bins(dataset: Dataset) -> Mapping[str, str]:
+    """What the labels of sentence_length mean, which are numbers of bins."""
+    policy = dataset.manifest.get("policy")
+    bins = policy.get("bins", ()) if isinstance(policy, Mapping) else ()
+    return {str(i): f"{low}–{high} with punctuation" for i, (low, high) in enumerate(bins)}
+
+
+def _item_id(dataset: Dataset, number: int, row: int) -> str:
+    """A number to find an item by, and a hash of its row: answers to another sheet of the task do not fit this one."""
+    return f"{dataset.task}-{number:04}-{hash_64(f'{dataset.digest}/{row}') & 0xFFFFFF:06x}"
 
 
 def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], str] | None = None) -> None:
@@ -129,9 +142,10 @@ def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], 
     """
     if (folder / KEY_FILE).exists():
         raise UsageError(f"{folder} has sheets already, which people may be working on; choose another folder.")
-    if len({sheet.stem for sheet in sheets}) < len(sheets) or len({sheet.task for sheet in sheets}) < len(sheets):
+    stems = Counter(sheet.stem for sheet in sheets)
+    if twice := [sheet.name for sheet in sheets if stems[sheet.stem] > 1]:
         raise UsageError(
-            "Two sets have the same task, and their items could not be told apart: sample them separately."
+            f"The sheets of {' and '.join(twice)} would have the same name: sample them separately, with --out."
         )
     make_folder(folder)
     for sheet in sheets:
@@ -150,25 +164,17 @@ def read_sheets(folder: Path) -> list[Sheet]:
     try:
         if found["format"] != FORMAT:
             raise DataError(f"{folder / KEY_FILE} has the format {found['format']!r}; expected {FORMAT!r}.")
-        return [_sheet(each) for each in found["sheets"]]
+        return msgspec.convert(found["sheets"], list[Sheet])
     except (KeyError, TypeError) as e:
         raise DataError(f"{folder / KEY_FILE} is damaged: {type(e).__name__}: {e}.") from None
-
-
-def _sheet(found: Mapping[str, Any]) -> Sheet:
-    return Sheet(**{**found, "items": tuple(Item(**item) for item in found["items"])})
+    except msgspec.ValidationError as e:
+        raise DataError(f"{folder / KEY_FILE} is damaged: {e}.") from None
 
 
 def _table(sheet: Sheet) -> str:
-    out = io.StringIO()
-    extra = list(sheet.items[0].inputs)
-    writer = csv.writer(
-        out, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None, escapechar="\\"
-    )
-    writer.writerow([*COLUMNS[:2], *extra, COLUMNS[2]])
-    for item in sheet.items:
-        writer.writerow([item.id, *(_flat(text) for text in (item.text, *item.inputs.values())), ""])
-    return out.getvalue()
+    lines = [[COLUMNS[0], COLUMNS[1], *sheet.items[0].inputs, COLUMNS[2]]]
+    lines += [[item.id, *map(_flat, (item.text, *item.inputs.values())), ""] for item in sheet.items]
+    return "".join("\t".join(cells) + "\n" for cells in lines)
 
 
 def _flat(text: str) -> str:

@@ -19,7 +19,7 @@ def print_people(found: Sequence[People]) -> None:
     console = narrow_out()
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("set", overflow="fold", min_width=min(28, max(len(each.name) for each in found)))
-    for name in ("accuracy", "95 %", "sentences", "ties", "annotators", "alpha"):
+    for name in ("accuracy", "95 %", "n", "ties", "people", "alpha"):  # with a long name, just 80 columns
         table.add_column(name, justify="right", no_wrap=True)
     for each in found:
         table.add_row(
@@ -42,8 +42,8 @@ def print_people(found: Sequence[People]) -> None:
             print_wrapped(console, f"{each.name}: there are no controls, so everybody counts.", "dim")
     print_wrapped(
         console,
-        "accuracy: of the majority vote, ties left out, with Wilson's interval over sentences; alpha: Krippendorff's, "
-        "1 is perfect agreement and 0 that of chance.",
+        "accuracy: of the majority vote on n sentences, ties left out, with Wilson's interval over sentences; people: "
+        "annotators who count; alpha: Krippendorff's, 1 is perfect agreement and 0 that of chance.",
         "dim",
     )
 

@@ -71,7 +71,7 @@ def vote(
     if not votes:
         raise TooFewError(
             f"{sheet.name}: no item has a majority; {len(by_annotator)} annotators count, {len(dropped)} were dropped, "
-            f"{len(judged)} items were judged."
+            f"{len(judged)} items were judged." + "".join(f" {d.annotator} {d.reason}." for d in dropped)
         )
     right = sum(own[item].label == label for item, label in votes.items())
     every = sum(found.total() for found in judged.values())
@@ -92,8 +92,8 @@ def vote(
         controls=len(reference),
         alpha=krippendorff_alpha(list(judged.values())),
         votes=tuple(
-            VotedRow(row=own[item].row, text=own[item].text, label=own[item].label, vote=label)
-            for item, label in sorted(votes.items(), key=lambda pair: own[pair[0]].row)
+            VotedRow(row=it.row, text=it.text, label=it.label, vote=label, inputs=it.inputs)
+            for it, label in sorted(((own[item], label) for item, label in votes.items()), key=lambda p: p[0].row)
         ),
     )
 
@@ -113,7 +113,7 @@ def _fails(
     right = sum(given[item] == reference[item] for item in judged)
     if len(judged) < least:
         reason = f"judged {len(judged)} of {len(reference)} controls; expected at least {least}"
-    elif right < share * len(judged):
+    elif right < share * len(judged) - 1e-9:  # 55 of 100 are 55 %, whatever the rounding
         reason = f"judged {right} of {len(judged)} controls right; expected at least {share:.0%}"
     else:
         return None

@@ -39,6 +39,8 @@ Ints = npt.NDArray[np.int64]
 
 CELLS = 2**20
 """The approximate number of values that are read at a time."""
+MAX_DIMENSIONS = 10_000
+"""Of covariances: eigenvectors of these take ten minutes and several gigabytes; sparse vectors may have many more."""
 VARIANCE_TOLERANCE = 1e-8
 """A canonical correlation of vectors and classes below this counts as 0: whitening multiplies rounding errors by less
 than 1e7, as directions of less variance are masked. Correlations in real sets are far above it, if only by chance."""
@@ -119,6 +121,12 @@ class Moments:
         n, d = features.shape
         if n < 2:
             raise ShapeError(f"Covariances need at least two rows, got {n}.")
+        if d > MAX_DIMENSIONS:
+            raise ShapeError(
+                f"Covariances of {d:,} dimensions would take {8 * d * d / 1e9:.0f} GB, and hours; expected at most "
+                f"{MAX_DIMENSIONS:,}. Choose fewer dimensions, such as tfidf:FILE?words={MAX_DIMENSIONS}, or leave out "
+                "the measures erasure and inlp."
+            )
         near, sums, products = np.zeros(d), np.zeros(d), np.zeros((d, d))
         with single_threaded(), np.errstate(invalid="ignore"):  # reported below
             for start, rows in features.chunks(_size(d)):

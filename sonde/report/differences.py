@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from sonde.core.suggest import did_you_mean
@@ -24,9 +25,11 @@ def mark_best(sets: Sequence[SetSummary]) -> list[SetSummary]:
 def choose_published(summary: Summary, text: str) -> Summary:
     """The summary with differences from one published model; UsageError if no set has it, or the name fits several.
 
-    A name is that of a model in whatever case, or a part that occurs in only one.
+    A name is that of a model in whatever case, or a part that occurs in only one. Where two tables have different
+    numbers of a model for the same set, its names have the tables, as in *SkipThought, table 3.7*.
     """
-    names = list(dict.fromkeys(row.model for s in summary.sets for row in s.published if row.kind != "human"))
+    twice = _printed_twice(summary)
+    names = list(dict.fromkeys(_name(row, twice) for s in summary.sets for row in s.published if row.kind != "human"))
     if not names:
         raise UsageError(
             f"--against {text}: nothing was printed for these sets. --published adds what was printed for other sets."
@@ -38,7 +41,9 @@ def choose_published(summary: Summary, text: str) -> Summary:
             raise UsageError(f"--against {text} fits {', '.join(found)}; expected one of them.")
         hint = did_you_mean(text, names)
         raise UsageError(f"--against {text}: no such model was printed.{hint} Expected one of {', '.join(names)}.")
-    chosen = [_marked(s, next((row for row in s.published if row.model == found[0]), None)) for s in summary.sets]
+    chosen = [
+        _marked(s, next((row for row in s.published if _name(row, twice) == found[0]), None)) for s in summary.sets
+    ]
     return replace(summary, sets=tuple(chosen))
 
 
@@ -52,13 +57,14 @@ def difference_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     rows = [(s, printed) for s in summary.sets if (printed := compared(s)) is not None]
     if summary.metric != "accuracy" or not rows or not summary.columns:
         return
-    models = {printed.model for _, printed in rows}
+    twice = _printed_twice(summary)
+    models = {_name(printed, twice) for _, printed in rows}
     one = models.pop() if len(models) == 1 else ""
     yield (
         f"{TITLE}: from {one}" if one else f"{TITLE}: from the best model that was printed for each set",
         [
             Column(["set"], [CellText(s.label) for s, _ in rows]),
-            Column(["published"], [_printed(s, printed, "" if one else printed.model) for s, printed in rows]),
+            Column(["published"], [_printed(s, printed, "" if one else _name(printed, twice)) for s, printed in rows]),
             *(
                 Column(column.label, [_difference(s, printed, i) for s, printed in rows])
                 for i, column in enumerate(summary.columns)
@@ -76,6 +82,17 @@ def difference_notes(summary: Summary) -> Iterator[str]:
     if shown:
         yield LEGEND
         yield from footnotes(shown, "published")
+
+
+def _printed_twice(summary: Summary) -> frozenset[str]:
+    """Models with two numbers for the same set, from two tables."""
+    return frozenset(
+        model for s in summary.sets for model, n in Counter(row.model for row in s.published).items() if n > 1
+    )
+
+
+def _name(row: PublishedResult, twice: Collection[str]) -> str:
+    return f"{row.model}, table {row.table}" if row.model in twice else row.model
 
 
 def _models(s: SetSummary) -> list[PublishedResult]:

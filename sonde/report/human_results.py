@@ -41,6 +41,11 @@ def human_result(run: Run, grid: Grid, place: SetKey, people: People, notes: lis
         layers = grid.layers(column, place)
         try:
             guesses.append([_predicted(run, result, people) for result in best_layer(layers)] if layers else [])
+            if any(len(seed) < len(people.votes) for seed in guesses[-1]):
+                notes.append(
+                    f"{column.encoder} is compared with people on {min(map(len, guesses[-1]))} of the "
+                    f"{len(people.votes)} judged sentences of {place.name}: it was tested on a part of the set."
+                )
         except SondeError as e:
             notes.append(f"{column.encoder} cannot be compared with people on {place.name}: {e}")
             guesses.append([])
@@ -64,11 +69,14 @@ def human_result(run: Run, grid: Grid, place: SetKey, people: People, notes: lis
 
 def _predicted(run: Run, result: Result, people: People) -> dict[int, str]:
     """The predictions for the judged sentences that are among the test rows of a result."""
-    places: dict[tuple[str, str], int] = {}
+    names = list(people.votes[0].inputs)
+    places: dict[tuple[str, ...], int] = {}
     for i, row in enumerate(run.rows(result)):
-        places.setdefault((row.text, row.label), i)
+        extra = dict(row.extra)
+        places.setdefault((row.text, row.label, *(extra.get(name, "") for name in names)), i)
     predicted = run.predictions(result, "predicted")["predicted"]
-    found = ((i, places.get((row.text, row.label))) for i, row in enumerate(people.votes))
+    wanted = ((row.text, row.label, *(row.inputs.get(name, "") for name in names)) for row in people.votes)
+    found = ((i, places.get(key)) for i, key in enumerate(wanted))
     return {i: result.labels[int(predicted[at])] for i, at in found if at is not None}
 
 

@@ -22,6 +22,7 @@ from sonde.run.variant import CellText
 
 MIN_COLUMNS = 2
 """With a single encoder there is nothing to average over, and nothing to win."""
+TOLERANCE = 1e-9
 
 
 class TaskSpread(NamedTuple):
@@ -46,7 +47,7 @@ class Wins(NamedTuple):
     significant: int
     """Sets on which it is above the best baseline, and no other is significantly better."""
     of: int
-    """Sets that it has a number for."""
+    """Sets that it, and another, has a number for."""
 
 
 def task_spreads(summary: Summary) -> list[TaskSpread]:
@@ -69,13 +70,16 @@ def task_spreads(summary: Summary) -> list[TaskSpread]:
 
 
 def count_wins(table: Sequence[Mapping[int, float]], columns: int, *, lower: bool = False) -> list[tuple[int, int]]:
-    """How often each column has the best number of a row, alone and together with others; rows need two numbers."""
+    """How often each column has the best number of a row, alone and together with others; rows need two numbers.
+
+    Means over seeds that differ by rounding are equal.
+    """
     wins = [[0, 0] for _ in range(columns)]
     for row in table:
         if len(row) < MIN_COLUMNS:
             continue
         best = (min if lower else max)(row.values())
-        winners = [column for column, value in row.items() if value == best]
+        winners = [column for column, value in row.items() if abs(value - best) < TOLERANCE]
         for column in winners:
             wins[column][len(winners) > 1] += 1
     return [(alone, shared) for alone, shared in wins]
@@ -87,12 +91,13 @@ def encoder_wins(summary: Summary) -> list[Wins]:
         {i: value for i, cell in enumerate(own.cells) if (value := value_of(cell)) is not None} for own in summary.sets
     ]
     counted = count_wins(table, len(summary.columns), lower=summary.metric in LOSSES)
-    significant = [
-        sum(cell is not None and cell.best for own in summary.sets for cell in own.cells[i : i + 1])
-        for i in range(len(summary.columns))
-    ]
+    contested = [(own.cells, row) for own, row in zip(summary.sets, table, strict=True) if len(row) >= MIN_COLUMNS]
     return [
-        Wins(*counted[i], significant[i], sum(i in row and len(row) >= MIN_COLUMNS for row in table))
+        Wins(
+            *counted[i],
+            sum(cell is not None and cell.best for cells, _ in contested for cell in cells[i : i + 1]),
+            sum(i in row for _, row in contested),
+        )
         for i in range(len(summary.columns))
     ]
 

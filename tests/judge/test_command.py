@@ -8,6 +8,7 @@ import pytest
 
 from sonde.report import Report
 from sonde.run import Run
+from tests import command_line
 from tests.command_line import sonde
 
 
@@ -39,6 +40,16 @@ def test_the_table_says_how_well_people_did(run):
     assert "2 of 3" in done.stdout
     assert "guess does not count" in done.stdout
     assert "Put beside the results of run" in done.stderr
+
+
+def test_the_table_has_room_for_all_columns_in_80(run, monkeypatch):
+    folder, _ = run
+    monkeypatch.setitem(command_line.PLAIN, "COLUMNS", "80")
+    done = sonde("judge", "read", "sheets", "anna.tsv", "ben.tsv", "guess.tsv", "--min-controls", "3", cwd=folder)
+    head, first = done.stdout.splitlines()[:2]
+    assert head.split()[-3:] == ["ties", "people", "alpha"]
+    assert first.split()[-4:] == ["2", "of", "3", "1.00"]
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
 
 
 def test_people_stand_beside_encoders(run):

@@ -1,8 +1,11 @@
 """Sheets, judgments, votes, and where the result is kept."""
 
 import json
+import os
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +15,7 @@ from sonde.judge import Judgment, attach, read_judgments, read_people, sample_sh
 from sonde.judge.form import form
 from sonde.judge.people import FOLDER
 from sonde.judge.sheet import read_sheets, write_sheets
+from sonde.report.human_results import _predicted
 from sonde.stats.intervals import wilson
 from tests.browser import launched, needs_chromium
 
@@ -82,12 +86,12 @@ def test_tables_hide_the_labels_and_the_key_keeps_them(tmp_path, sheet):
 
 
 def test_a_sentence_is_one_cell_and_no_formula(tmp_path):
-    rows = [Example(LABELS[i % 2], ("x",), text) for i, text in enumerate(["=1+1", "a\tb\nc", "-x", "plain"])]
+    rows = [Example(LABELS[i % 2], ("x",), text) for i, text in enumerate(["=1+1", "a\tb\nc", "-x", "back\\slash"])]
     odd = sample_sheet(Dataset("own/odd", "odd", 1, "en", LABELS, {"te": rows}), n=4)
     write_sheets([odd], tmp_path)
     cells = [line.split("\t") for line in (tmp_path / "own.odd.tsv").read_text().splitlines()]
     assert {len(row) for row in cells} == {3}
-    assert {row[1] for row in cells[1:]} == {" =1+1", "a b c", " -x", "plain"}
+    assert {row[1] for row in cells[1:]} == {" =1+1", "a b c", " -x", "back\\slash"}
 
 
 def test_what_cannot_be_judged_is_refused():
@@ -97,6 +101,13 @@ def test_what_cannot_be_judged_is_refused():
         sample_sheet(dataset(), control=60)
     with pytest.raises(UsageError, match="one item or more"):
         sample_sheet(dataset(), n=0)
+
+
+def test_bins_of_lengths_are_said_in_words():
+    policy = {"policy": {"bins": [[5, 8], [9, 12]]}}
+    rows = [Example(str(i % 2), ("x",), f"x {i}") for i in range(4)]
+    lengths = sample_sheet(Dataset("own/length", "sentence_length", 1, "en", ("0", "1"), {"te": rows}, policy))
+    assert lengths.answers["1"] == "9–12 with punctuation"
 
 
 # Pages
@@ -120,6 +131,23 @@ def test_with_many_classes_an_answer_is_typed():
     page = form(sample_sheet(Dataset("own/words", "words", 1, "en", labels, {"te": rows}), n=5))
     assert page.count('type="text"') == 5
     assert 'type="radio"' not in page
+    assert page.count("<option ") == 20  # the browser suggests them
+    assert page.count("<code>w") == 20
+
+
+@needs_chromium
+def test_a_typed_answer_that_is_not_possible_is_noticed(tmp_path):
+    labels = tuple(f"w{i}" for i in range(20))
+    rows = [Example(label, (label,), label) for label in labels]
+    write_sheets([sample_sheet(Dataset("own/words", "words", 1, "en", labels, {"te": rows}), n=5)], tmp_path, form)
+    with launched() as browser:
+        page = browser.new_page()
+        page.goto((tmp_path / "own.words.html").as_uri())
+        first, second = page.locator("ol input").all()[:2]
+        first.fill("W3")
+        second.fill("w33")
+        assert page.inner_text("#done") == "2 of 5 answered; 1 not among the possible answers"
+        assert [field.get_attribute("aria-invalid") for field in (first, second)] == ["false", "true"]
 
 
 @needs_chromium
@@ -131,6 +159,11 @@ def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
         for opened in (1, 2):  # closing the window loses nothing
             page = context.new_page()
             page.goto((tmp_path / "own.shift.html").as_uri())
+            for _ in range(50):  # a browser may take a moment to hand over what another window has kept
+                if opened == 1 or page.inner_text("#done") == "20 of 30 answered":
+                    break
+                page.wait_for_timeout(100)
+                page.reload()
             for item in list(key)[:20] if opened == 1 else list(key)[20:]:
                 page.check(f'input[name="{item}"][value="{key[item]}"]')
             if opened == 1:
@@ -142,10 +175,23 @@ def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
                 with page.expect_download() as saved:
                     page.click("#save")
                 saved.value.save_as(tmp_path / "answers.tsv")
+            page.wait_for_timeout(200)
             page.close()
     found = read_judgments([tmp_path / "answers.tsv"], [sheet])
     assert {(j.item, j.label) for j in found} == set(key.items())
     assert {j.annotator for j in found} == {"Anna-B"}
+
+
+@needs_chromium
+@pytest.mark.skipif("SONDE_AXE" not in os.environ, reason="needs axe-core: SONDE_AXE=…/axe-core/axe.min.js")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_page(tmp_path, sheet, scheme):
+    write_sheets([sheet], tmp_path, form)
+    with launched() as browser:
+        page = browser.new_page(color_scheme=scheme, bypass_csp=True)
+        page.goto((tmp_path / "own.shift.html").as_uri())
+        page.evaluate(Path(os.environ["SONDE_AXE"]).read_text("utf-8"))
+        assert page.evaluate("axe.run().then((r) => r.violations.map((v) => `${v.impact}: ${v.id}`))") == []
 
 
 # Judgments
@@ -174,12 +220,43 @@ def test_annotators_are_named_by_a_column_a_file_or_a_folder(tmp_path, sheet):
     ("row", "message"),
     [
         (("shift-9999", "I"), r"bad\.tsv:2: got the item 'shift-9999'; expected one of the sheets"),
-        (("shift-0001", "maybe"), r"bad\.tsv:2: got the label 'maybe'; expected one of I, O, or nothing"),
+        ((0, "maybe"), r"bad\.tsv:2: got the label 'maybe'; expected one of I, O, or nothing"),
+        ((0, "I", "O"), r"bad\.tsv:2: got 3 columns; expected 2"),
     ],
 )
 def test_an_unknown_item_or_answer_is_an_error_with_its_line(tmp_path, sheet, row, message):
+    cells = [cell if isinstance(cell, str) else sheet.items[cell].id for cell in row]
     with pytest.raises(CorpusError, match=message):
-        read_judgments([write(tmp_path / "bad.tsv", ("item", "label"), row)], [sheet])
+        read_judgments([write(tmp_path / "bad.tsv", ("item", "label"), cells)], [sheet])
+
+
+def test_answers_to_another_sheet_of_the_same_set_are_refused(tmp_path, sheet):
+    """Items of both are numbered from 1, and would be taken for those of this one."""
+    for other_sheet in (sample_sheet(dataset(), n=20, control=10, seed=1), sample_sheet(dataset(), n=15)):
+        rows = [(item.id, "I") for item in other_sheet.items if item.row != sheet.items[0].row]
+        with pytest.raises(CorpusError, match="expected one of the sheets"):
+            read_judgments([write(tmp_path / "old.tsv", ("item", "label"), *rows)], [sheet])
+        assert form(other_sheet).partition("data-key=")[2][:20] != form(sheet).partition("data-key=")[2][:20]
+
+
+def test_labels_that_differ_in_case_are_told_apart(tmp_path):
+    labels = ("May", "may", "Will")
+    rows = [Example(labels[i % 3], ("x",), f"x {i}") for i in range(9)]
+    words = sample_sheet(Dataset("own/words", "words", 1, "en", labels, {"te": rows}), n=9)
+    one, two, three = (item.id for item in words.items[:3])
+    path = write(tmp_path / "anna.tsv", ("item", "label"), (one, "May"), (two, "may"), (three, "will"))
+    assert [j.label for j in read_judgments([path], [words])] == ["May", "may", "Will"]
+    with pytest.raises(CorpusError, match="got the label 'MAY'; expected one of May, may, Will, or nothing"):
+        read_judgments([write(tmp_path / "ben.tsv", ("item", "label"), (one, "MAY"))], [words])
+
+
+def test_spreadsheets_quote_cells_with_commas(tmp_path):
+    labels = ("NP_VP_.", "PP_,_NP_VP_.")
+    rows = [Example(labels[i % 2], ("x",), f"x {i}") for i in range(4)]
+    tops = sample_sheet(Dataset("own/tops", "tops", 1, "en", labels, {"te": rows}), n=4)
+    cells = (tops.items[0].id, '"Well, ""x"""', '"PP_,_NP_VP_."')
+    (found,) = read_judgments([write(tmp_path / "anna.tsv", ("item", "sentence", "label"), cells)], [tops])
+    assert found.label == "PP_,_NP_VP_."
 
 
 def test_two_answers_of_one_person_are_an_error(tmp_path, sheet):
@@ -248,6 +325,35 @@ def test_without_controls_everybody_counts():
 def test_without_a_majority_there_is_no_bound(sheet):
     with pytest.raises(TooFewError, match="no item has a majority"):
         vote(sheet, [])
+    with pytest.raises(TooFewError, match="anna judged 10 of 10 controls; expected at least 11"):
+        vote(sheet, judged(sheet, "anna"), min_controls=11)
+
+
+def test_a_share_of_the_controls_is_not_missed_by_rounding():
+    many = sample_sheet(dataset(300), n=100, control=100)
+    wrong = {i for i, item in enumerate(many.items) if item in controls(many)[:45]}
+    assert 0.55 * 100 > 55
+    assert vote(many, judged(many, "anna", wrong), control_accuracy=0.55).dropped == ()
+
+
+# Beside encoders
+
+
+def test_rows_with_the_same_sentence_have_their_own_predictions():
+    """Those of word_presence ask about several words of one sentence."""
+    rows = [Example("I", ("x",), "x", extra=(("word", word), ("other", ""))) for word in "abcd"]
+    twice = Dataset("own/words", "words", 1, "en", LABELS, {"te": rows}, {"inputs": ["word"]})
+    asked = sample_sheet(twice, n=4)
+    people = vote(asked, judged(asked, "anna"))
+
+    def predicted(own, guesses):
+        tested = SimpleNamespace(
+            rows=lambda _: own, predictions=lambda *_: {"predicted": [LABELS.index(g) for g in guesses]}, labels=LABELS
+        )
+        return _predicted(tested, tested, people)
+
+    assert predicted(rows, "IOIO") == {0: "I", 1: "O", 2: "I", 3: "O"}
+    assert predicted(rows[2:], "IO") == {2: "I", 3: "O"}
 
 
 # Files
@@ -266,10 +372,15 @@ def test_what_people_do_is_kept_in_a_run_and_damage_is_noticed(tmp_path, sheet):
     assert read_people(tmp_path / "nothing") == ({}, [])
 
 
-def test_a_damaged_key_is_an_error(tmp_path):
+def test_a_damaged_key_is_an_error(tmp_path, sheet):
     (tmp_path / "key.json").write_text(json.dumps({"format": "sonde.sheets.v1", "sheets": [{}]}))
     with pytest.raises(DataError, match="damaged"):
         read_sheets(tmp_path)
+    write_sheets([sheet], tmp_path / "edited")
+    key = tmp_path / "edited/key.json"
+    key.write_text(key.read_text().replace('"control": true', '"control": "false"', 1))
+    with pytest.raises(DataError, match=r"key\.json is damaged: Expected `bool`, got `str`"):
+        read_sheets(tmp_path / "edited")
     with pytest.raises(UsageError, match=r"has no key\.json"):
         read_sheets(tmp_path / FOLDER)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
@@ -400,6 +401,9 @@ def test_what_does_not_fit_together_is_refused():
         refit(rows, [eraser], 1e-3, refit(Rows.of(features, y, 3), [eraser], 1e-3)[0])
     with pytest.raises(ShapeError, match="two rows"):
         Moments.of(features.select([0]))
+    many = Features((csr_array((3, 42_000), dtype=np.float32),), (np.arange(3),))
+    with pytest.raises(ShapeError, match=r"Covariances of 42,000 dimensions would take 14 GB.*tfidf:FILE\?words=10000"):
+        Moments.of(many)
     broken = x.copy()
     broken[3, 1] = np.nan
     with pytest.raises(DataError, match="1 of 4 dimensions"):

@@ -1,12 +1,16 @@
 """Differences from published results: from the best model or the one that was named, in every kind of table."""
 
+from dataclasses import replace
+
 import pytest
 
 from sonde.errors import UsageError
+from sonde.published import published
 from sonde.report import summarise
 from sonde.report.differences import LEGEND, choose_published, compared, difference_tables
 from sonde.report.notebook import Report
 from sonde.report.tables import markdown
+from sonde.report.types import PublishedResult
 from sonde.run.folder import Run
 from sonde.run.log import open_log
 from tests.report.runs import SUBJ, result
@@ -69,6 +73,23 @@ def test_a_name_that_fits_none_or_several_is_refused(run):
         choose_published(summarise(run), "bilstm")
     with pytest.raises(UsageError, match="no such model was printed"):
         choose_published(summarise(run), "BERT-9000")
+
+
+def test_of_a_model_that_two_tables_have_the_table_is_named(run):
+    """Conneau (2019) has SkipThought on MR at 79.4 in table 3.3, and at 76.5, quoted from elsewhere, in table 3.7."""
+    rows = [row for row in published("MR") if row.model == "SkipThought"]
+    printed = tuple(
+        PublishedResult(model=r.model, kind=r.kind, accuracy=r.value, paper=r.paper, table=r.table) for r in rows
+    )
+    assert [(row.table, row.accuracy) for row in printed] == [("3.3", 0.794), ("3.7", 0.765)]
+    summary = summarise(run)
+    twice = replace(summary, sets=(replace(summary.sets[0], published=printed), *summary.sets[1:]))
+    with pytest.raises(UsageError, match=r"fits SkipThought, table 3\.3, SkipThought, table 3\.7; expected one"):
+        choose_published(twice, "skipthought")
+    chosen = choose_published(twice, "SkipThought, table 3.7")
+    assert compared(chosen.sets[0]).accuracy == 0.765
+    ((title, _),) = difference_tables(chosen)
+    assert title.endswith("from SkipThought, table 3.7")
 
 
 def test_where_nothing_was_printed_there_is_no_table(run):

@@ -1,5 +1,7 @@
 """Tasks over encoders and languages, and wins, against what papers printed."""
 
+from dataclasses import replace
+
 import pytest
 
 from sonde.published import published
@@ -65,6 +67,22 @@ def test_equal_numbers_share_a_win_and_lower_may_be_better():
     table = [{0: 0.5, 1: 0.5, 2: 0.4}, {0: 0.1, 2: 0.9}, {1: 0.3}]
     assert count_wins(table, 3) == [(0, 1), (0, 1), (1, 0)]
     assert count_wins(table, 3, lower=True) == [(1, 0), (0, 0), (1, 0)]
+
+
+def test_means_over_seeds_that_differ_by_rounding_are_equal():
+    noisy, plain = (0.1 + 0.2) / 2, 0.15
+    assert noisy != plain
+    assert count_wins([{0: noisy, 1: plain}], 2) == [(0, 1), (0, 1)]
+
+
+def test_a_set_that_one_encoder_has_to_itself_is_won_by_nobody():
+    both, alone = (make_set(f"own/{name}", values) for name, values in (("both", [0.9, 0.5]), ("alone", [0.9, None])))
+    best = [replace(own, cells=(replace(own.cells[0], best=True), *own.cells[1:])) for own in (both, alone)]
+    first, second = encoder_wins(make_summary(best))
+    assert first == (1, 0, 1, 1)  # not among the best of two sets out of one
+    assert second == (0, 0, 0, 1)
+    (spread,) = [s for s in task_spreads(make_summary(best)) if s.task == "alone"]
+    assert (spread.mean, spread.sd, spread.n) == (0.9, 0.0, 1)
 
 
 def test_one_encoder_has_no_overview():

@@ -54,7 +54,7 @@ def test_words_and_redundancy_are_those_of_naive_bayes_and_the_manifest(folder, 
     assert not shift.redundancy
     assert evil.task == "evil"
     assert 'id="features"' in page
-    assert "most of which agree with the target" in page
+    assert "most words that have such a value, the target among them" in page
 
 
 def test_counts_and_examples_are_those_of_the_rows(folder, described):

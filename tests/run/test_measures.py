@@ -12,7 +12,7 @@ from sonde.probes import Features, fit
 from sonde.run import encoder as encoder_module
 from sonde.run import evaluate, variants
 from sonde.run.measure import MEASURES
-from sonde.run.measures import hidden, measure_of
+from sonde.run.measures import hidden, measure_of, norms
 from sonde.run.parts import parts_of
 from sonde.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
@@ -497,7 +497,8 @@ def lengths_and_norms(words):
     return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).mean(axis=0)
 
 
-def test_the_norm_of_an_average_falls_with_length_and_normalised_vectors_tell_nothing(tmp_path):
+def test_the_norm_of_an_average_falls_with_length_and_normalised_vectors_tell_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(norms, "CELLS", 640)  # ten rows of "mean" at a time: all of a sparse encoder's would not fit
     rows = [
         Example("ab"[i % 2], tuple(f"w{k}" for k in range(n)), " ".join(f"w{k}" for k in range(n)))
         for i, n in enumerate(np.random.default_rng(0).integers(3, 30, 240).tolist())
@@ -513,6 +514,8 @@ def test_the_norm_of_an_average_falls_with_length_and_normalised_vectors_tell_no
     found = {r.cell.encoder: r for r in run.extras}
     assert found["mean"].score < -0.8
     assert found["mean"].interval[0] <= found["mean"].score <= found["mean"].interval[1] < -0.6
+    direct = [np.linalg.norm(lengths_and_norms(row.tokens)) for row in rows[140:]]
+    assert found["mean"].scores["mean_norm"] == pytest.approx(np.mean(direct), abs=1e-5)
     points = found["mean"].tried
     assert sum(p["n"] for p in points) == 100
     assert all(p["n"] >= 10 and p["low"] <= p["norm"] <= p["high"] for p in points)

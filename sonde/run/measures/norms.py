@@ -24,6 +24,8 @@ MIN_ROWS, MAX_BINS = 10, 24
 NORM_TOLERANCE = 1e-6
 """Norms that differ by less than this fraction of the largest are equal: those of vectors normalised in float32 do."""
 DRAWS = 1000
+CELLS = 2**20
+"""The approximate number of values that are read at a time: sparse vectors may have 200,000 dimensions."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,8 +35,10 @@ def compute(unit: Unit) -> list[Finished]:
     parts, (cell,) = unit.parts, unit.cells
     started = time.perf_counter()
     test = replace(parts.test, inputs={})  # the sentence alone
-    vectors = np.asarray(unit.vectors.features(test).take(slice(None)), np.float64)
-    norms, lengths = np.linalg.norm(vectors, axis=1), np.array(_lengths(parts), np.float64)
+    features = unit.vectors.features(test)
+    some = (rows for _, rows in features.chunks(max(1, CELLS // features.shape[1])))
+    norms = np.concatenate([np.linalg.norm(rows.astype(np.float64), axis=1) for rows in some])
+    lengths = np.array(_lengths(parts), np.float64)
     step = NORM_TOLERANCE * (norms.max(initial=0.0) or 1.0)
     norms = np.rint(norms / step) * step
     value, low, high = 0.0, 0.0, 0.0  # nothing varies: the norm says nothing about the length
@@ -42,7 +46,7 @@ def compute(unit: Unit) -> list[Finished]:
         found = correlate(lengths, norms, seed=cell.seed, draws=DRAWS)
         value, low, high = found.value, found.low, found.high
     result = replace(
-        empty_result(cell, parts), dimension=vectors.shape[1], metric="spearman", score=value, interval=(low, high),
+        empty_result(cell, parts), dimension=features.shape[1], metric="spearman", score=value, interval=(low, high),
         interval_kind="bootstrap", scores={"mean_norm": float(norms.mean())}, tried=tuple(by_length(lengths, norms)),
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )  # fmt: skip

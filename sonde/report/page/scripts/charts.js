@@ -39,6 +39,7 @@
     const name = figure.dataset.chart;
     const { spec, rows } = current(name);
     const plot = figure.querySelector(".plot");
+    const title = plot.getAttribute("aria-label");
     figure.dataset.drawn = "yes";
     if (!rows.length) return plot.replaceChildren();
     const { least, most } = data.figures[name];
@@ -51,6 +52,9 @@
     figure.view = made;
     // the plot has a name, and the numbers are in a table: its hundreds of marks need not be read out
     plot.querySelector("svg")?.setAttribute("aria-hidden", "true");
+    plot.setAttribute("role", "img"); // Vega has put its own in place of these
+    plot.setAttribute("aria-label", title);
+    plot.removeAttribute("aria-roledescription");
     plot.classList.add("drawn");
   }
 
@@ -105,7 +109,8 @@
         line.append(make("td", text, number ? { class: "num" } : { dir: "auto" }));
       }
     }
-    const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Numbers" });
+    const label = `Numbers: ${figure.querySelector(".plot").getAttribute("aria-label")}`; // regions differ in their names
+    const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "region", "aria-label": label });
     scroll.append(table);
     figure.querySelector(".numbers").replaceChildren(figure.querySelector(".numbers summary"), scroll);
   }
