@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -117,10 +118,14 @@ class Cell:
     @property
     def key(self) -> str:
         """Digest of all fields, sixteen hexadecimal digits."""
-        facts = astuple(self)
+        facts: tuple[str | int | None, ...] = _facts(self)
         if self.parts is None:  # keys are older than variants and versions of parts
             facts = facts[:-1] if self.variant is not None else facts[:-2]
         return hashlib.blake2b(msgspec.json.encode(facts), digest_size=8).hexdigest()
+
+
+_facts = attrgetter(*(f.name for f in fields(Cell)))
+"""All fields of a cell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
