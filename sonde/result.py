@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 from urllib.parse import quote, unquote
@@ -66,7 +67,7 @@ class Signature:
 
     def __str__(self) -> str:
         pairs = ((name, getattr(self, name)) for name in _ORDER)
-        return "|".join(f"{name}={quote(v, safe=_SAFE, errors='surrogatepass')}" for name, v in pairs if v is not None)
+        return "|".join(f"{name}={_quoted(v)}" for name, v in pairs if v is not None)
 
     @classmethod
     def parse(cls, text: str) -> Signature:
@@ -83,6 +84,12 @@ class Signature:
         if missing := sorted(_NEEDED - found.keys()):
             raise UsageError(f"Invalid signature: {', '.join(missing)} missing; copy all of it, in quotes.")
         return cls(**found)
+
+
+@lru_cache(maxsize=1 << 12)
+def _quoted(value: str) -> str:
+    """A value as it is written in a signature; the results of a run share most of them."""
+    return quote(value, safe=_SAFE, errors="surrogatepass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

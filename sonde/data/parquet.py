@@ -10,6 +10,8 @@ from typing import Any, cast
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 
+MIN_THREADED_BYTES = 1 << 20
+"""Smaller files take longer to hand to threads than to decode."""
 ROW_COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
 
 
@@ -83,7 +85,7 @@ def decode_rows(content: bytes) -> dict[str, list[Example]]:
 
     try:
         with pq.ParquetFile(pa.BufferReader(content)) as file:
-            table = file.read()
+            table = file.read(use_threads=len(content) > MIN_THREADED_BYTES)
         extra = _check(table)
         columns = [_values(table[name]) for name in (*ROW_COLUMNS, *extra)]
     except (pa.ArrowException, OSError, OverflowError, MemoryError) as e:
