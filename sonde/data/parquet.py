@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, cast
 
@@ -12,6 +12,8 @@ from sonde.task import SPLITS, Example
 
 MIN_THREADED_BYTES = 1 << 20
 """Smaller files take longer to hand to threads than to decode."""
+DECODED_ITEMS = 1 << 16
+"""Items of lists that are decoded at a time, before equal ones become one object."""
 ROW_COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
 
 
@@ -54,9 +56,12 @@ def _strings(values: Sequence[str | None]) -> Any:
         return builder.finish()
     texts = cast(Sequence[str], values)
     content = "".join(texts)
-    lengths = [len(text) if text.isascii() else len(text.encode()) for text in texts]
+    encoded = content.encode()
+    lengths: Iterable[int] = map(len, texts)
+    if len(encoded) > len(content):
+        lengths = [len(text) if text.isascii() else len(text.encode()) for text in texts]
     offsets = pa.py_buffer(array("i", accumulate(lengths, initial=0)))
-    return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(content.encode())])
+    return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(encoded)])
 
 
 def _numbers(values: Sequence[int]) -> Any:
@@ -131,8 +136,11 @@ def _values_of(chunk: Any) -> list[Any]:
     found: list[Any]
     if pa.types.is_list(chunk.type):
         known: dict[Any, Any] = {}
-        items, ends = [known.setdefault(item, item) for item in chunk.values.to_pylist()], chunk.offsets.to_pylist()
-        found = [tuple(items[a:b]) for a, b in pairwise(ends)]
+        items: list[Any] = []
+        for start in range(0, len(chunk.values), DECODED_ITEMS):
+            some = chunk.values.slice(start, DECODED_ITEMS).to_pylist()
+            items += [known.setdefault(item, item) for item in some]
+        found = [tuple(items[a:b]) for a, b in pairwise(chunk.offsets.to_pylist())]
     elif pa.types.is_dictionary(chunk.type):  # a cast would be as fast, but imports pyarrow.compute
         names = chunk.dictionary.to_pylist()
         found = [None if i is None else names[i] for i in chunk.indices.to_pylist()]
