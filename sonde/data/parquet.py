@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, cast
 
@@ -56,12 +56,9 @@ def _strings(values: Sequence[str | None]) -> Any:
         return builder.finish()
     texts = cast(Sequence[str], values)
     content = "".join(texts)
-    encoded = content.encode()
-    lengths: Iterable[int] = map(len, texts)
-    if len(encoded) > len(content):
-        lengths = [len(text) if text.isascii() else len(text.encode()) for text in texts]
+    lengths = [len(text) if text.isascii() else len(text.encode()) for text in texts]
     offsets = pa.py_buffer(array("i", accumulate(lengths, initial=0)))
-    return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(encoded)])
+    return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(content.encode())])
 
 
 def _numbers(values: Sequence[int]) -> Any:

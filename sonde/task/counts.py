@@ -92,8 +92,7 @@ class Counts:
             return self.folded[pos]
         if not self.folded_words:
             tables = (self.words, self.first_words)
-            folded = {form: fold(form) for form in {form for table in tables for form, _, _ in table}}
-            self.folded_words = [(folded[form], tag, n) for table in tables for (form, tag, _), n in table.items()]
+            self.folded_words = [(fold(form), tag, n) for table in tables for (form, tag, _), n in table.items()]
         out = self.folded[pos] = Counter()
         for word, tag, n in self.folded_words:
             if not pos or tag in pos:
