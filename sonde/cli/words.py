@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from sonde.cli._options import OUTPUT
+from sonde.cli._options import OUTPUT, open_store
 
 if TYPE_CHECKING:
     from sonde.words.evaluation import Request
@@ -37,6 +37,7 @@ def words(
     common: Annotated[bool, Parameter(group=HOW)] = False,
     pos: Annotated[str | None, Parameter(group=HOW)] = None,
     idf: Annotated[str | None, Parameter(group=HOW)] = None,
+    center: Annotated[bool, Parameter(group=HOW)] = False,
     queries: Annotated[int, Parameter(group=HOW)] = 2000,
     languages: Annotated[str | None, Parameter(group=HOW)] = None,
     limit: Annotated[int | None, Parameter(group=HOW)] = None,
@@ -51,7 +52,8 @@ def words(
     ----------
     systems: str
         What `sonde align` wrote (FOLDER; FOLDER?epoch=3 or ?seed=2 for another of its maps, FOLDER?epoch=all for every
-        map along the way), two files of word vectors in one space (A.vec,B.vec), or one (A.vec).
+        map along the way), two files of word vectors in one space (A.vec,B.vec), or one (A.vec). With --sentences also
+        sentence encoders: one for each language, or one for both ([NAME=]ENCODER,ENCODER).
     dictionary: tuple[str, ...]
         A file of words and their translations: precision at 1, 5 and 10, and closeness of the pairs; may be repeated.
     similarity: tuple[str, ...]
@@ -79,6 +81,8 @@ def words(
         A file of lines of a word, a tab and its part of speech, to report precision by part of speech.
     idf: str
         A,B: two files of sentences for inverse document frequencies. Default: the sentences that are not looked for.
+    center: bool
+        Subtract from the vectors of sentences the mean of their language.
     queries: int
         Sentences to look for, at most; all are candidates. Default: 2000.
     languages: str
@@ -116,13 +120,13 @@ def words(
     requests = [
         Request(
             evaluation=name, files=files, reverse=way, languages=_languages(languages),
-            idf=_two(idf, "--idf") if idf and name == "retrieval" else (),
+            idf=_two(idf, "--idf") if idf and name == "retrieval" else (), center=center and name == "retrieval",
             pos=pos if name == "translation" else None, identical=0 if files else identical, queries=queries, seed=seed,
         )
         for name, files in given
         for way in _ways(name, reverse, both)
     ]  # fmt: skip
-    _check_unused(requests, pos, idf)
+    _check_unused(requests, pos, idf, center)
     announce(
         f"Evaluating {count_of(len(systems), 'system')} in {count_of(len(requests), 'evaluation')}, neighbours by "
         f"{' and '.join(scoring).replace(',', ' and ')}; writing to {out}/"
@@ -130,7 +134,7 @@ def words(
     with printed_warnings(), progress_bar() as progress:
         found = evaluate_words(
             systems, requests, out, scorings=[name for text in scoring for name in text.split(",")],
-            common=common, limit=limit, progress=progress,
+            common=common, limit=limit, store=open_store(no_store=False, limit=None), progress=progress,
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))
@@ -184,7 +188,7 @@ def _languages(text: str | None) -> tuple[str, str] | None:
     return one, two
 
 
-def _check_unused(requests: Sequence[Request], pos: str | None, idf: str | None) -> None:
+def _check_unused(requests: Sequence[Request], pos: str | None, idf: str | None, center: bool) -> None:
     """Refuse options that would have no effect."""
     from sonde.errors import UsageError
 
@@ -192,3 +196,5 @@ def _check_unused(requests: Sequence[Request], pos: str | None, idf: str | None)
         raise UsageError("--pos is for --dictionary: leave it out.")
     if idf is not None and not any(request.idf for request in requests):
         raise UsageError("--idf is for --sentences: leave it out.")
+    if center and not any(request.center for request in requests):
+        raise UsageError("--center is for --sentences: leave it out.")

@@ -51,9 +51,11 @@ NUMBERS: Mapping[str, tuple[str, tuple[_Number, ...]]] = {
         ),
     ),
     "translation_closeness": (
-        "mean cosine of words and their translations, and of random pairs of them, times 100; mean Euclidean distance",
+        "mean cosine of words and their translations, of those that are not the same string, and of random pairs, "
+        "times 100; mean Euclidean distance",
         (
-            _Number("random pairs", "random pairs"), _Number("l2", "distance", 1, 3),
+            _Number("cosine, spelled otherwise", "spelled otherwise"), _Number("random pairs", "random pairs"),
+            _Number("l2", "distance", 1, 3),
             _Number("l2 of unit vectors", "of unit vectors", 1, 3),
             _Number("pairs left out", "pairs left out", _COUNT, 0),
         ),

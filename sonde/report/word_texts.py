@@ -8,8 +8,8 @@ from sonde.report.types import Summary
 
 RETRIEVALS = {
     "nn": "the candidate with the highest cosine",
-    "csls": "twice the cosine, less the mean cosine of either word to its ten nearest neighbours in the other "
-    "language, so that words that are near to everything are found less often",
+    "csls": "twice the cosine, less the mean cosine of either one to its ten nearest neighbours in the other "
+    "language, so that what is near to everything is found less often",
     "isf": "the inverted softmax, by which a candidate should be mapped back to the query",
 }
 """How neighbours are scored, in words."""
@@ -17,7 +17,7 @@ WORD_METRICS = {
     "word_translation": "precision@1 in points, the share of source words whose nearest word is one of their "
     "translations; a word with several translations counts once, and pairs with an unknown word are left out.",
     "sentence_retrieval": "precision@1 in points, the share of sentences whose nearest sentence is their translation, "
-    "by means of word vectors weighted by inverse document frequency.",
+    "by vectors of sentences: in a space of words, these are means of words, weighted by inverse document frequency.",
     "word_similarity": "Pearson's r, times 100, of cosines and scores of people; pairs with an unknown word are left "
     "out.",
     "word_by_word": "BLEU of translating every word by its nearest neighbour, over pairs of sentences all of whose "

@@ -55,7 +55,7 @@ def load_generator(folder: TrainedFolder, checkpoint: Checkpoint | None = None) 
     if "decoder" not in request.get("objective_settings", {}):
         raise UsageError(
             f"{folder.path} was trained with {request.get('objective')}, which generates no texts; expected a folder "
-            "of translate, autoencode, reconstruct, tree or next."
+            "of mt, translate, autoencode, reconstruct, tree or next."
         )
     checkpoint = checkpoint or folder.best()
     targets = read_targets(folder.path)

@@ -15,8 +15,10 @@ from sonde.core.checksum import digest
 from sonde.core.progress import Progress
 from sonde.core.suggest import did_you_mean
 from sonde.data.dataset import Dataset
+from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.result import Cell, Failure, Result
+from sonde.run.aliases import ALIASES, described
 from sonde.run.folder import Run
 from sonde.run.log import Log, open_log
 from sonde.run.scoring import versions
@@ -24,7 +26,8 @@ from sonde.words import WORD_EVALUATIONS
 from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sonde.words.names import language_of, set_name
 from sonde.words.neighbours import Neighbourhood
-from sonde.words.pair import Spaces, System, find_systems
+from sonde.words.pair import Pair, Spaces, System, find_systems
+from sonde.words.sentence_encoders import EncoderPair, encoder_names
 
 VERSION = 1
 """Of all tasks: what they ask, and how answers are scored."""
@@ -51,6 +54,7 @@ def evaluate_words(
     scorings: Sequence[str] = ("nn", "csls"),
     common: bool = False,
     limit: int | None = None,
+    store: Store | None = None,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> Run:
@@ -61,7 +65,8 @@ def evaluate_words(
     Parameters
     ----------
     systems
-        Alignments, pairs of files or files, as ``sonde.words.pair`` describes them.
+        Alignments, pairs of files or files, as ``sonde.words.pair`` describes them; or sentence encoders, as
+        ``sonde.words.sentence_encoders`` does.
     requests
         What to evaluate on.
     folder
@@ -72,13 +77,15 @@ def evaluate_words(
         Only ask for words that all systems know, so that all are asked the same.
     limit
         Only the most frequent words of each space.
+    store
+        Where vectors of sentence encoders are kept.
     progress
         Called with a stage, the number of steps done, and the number of steps.
     command
         The command line to record in run.json.
     """
     ways = _scorings(scorings)
-    found = find_systems(systems, Spaces(limit))
+    found = find_systems(systems, Spaces(limit), store)
     if not found or not requests:
         raise UsageError("Expected at least one system and something to evaluate it on.")
     # whatever is wrong with a file, nothing is computed before it is known
@@ -87,8 +94,10 @@ def evaluate_words(
         for request in requests
     ]
     with open_log(folder) as log:
-        log.begin([system.name for system in found])
-        log.describe(encoders=[system.name for system in found], probes=list(ways), seeds=[0], sonde=[__version__])
+        # systems of encoders are known by their layers, once they are loaded
+        words = [system.name for system in found if encoder_names(system.name) is None]
+        log.begin(words)
+        log.describe(encoders=words, probes=list(ways), seeds=[0], sonde=[__version__])
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
         shared = _shared_words(found) if common else None
@@ -98,12 +107,20 @@ def evaluate_words(
             cell = Cell(task="", version=0, dataset="", data="", encoder=system.name)
             with _recorded(log, cell):
                 pair = system.load()
-                space = Neighbourhood(pair if shared is None else pair.restricted(*shared))
+                if isinstance(pair, EncoderPair):
+                    layers = list(pair.each_layer())
+                    log.describe(encoders=[each.name for each in layers])
+                    if aliases := {each.name: each.alias for each in layers if each.alias is not None}:
+                        log.describe(**{ALIASES: described(aliases)})
+                    spaces: list[Neighbourhood | EncoderPair] = [*layers]
+                else:
+                    spaces = [Neighbourhood(pair if shared is None else pair.restricted(*shared))]
                 log.forget(cell.key)
                 for j, own in enumerate(sets):
                     if progress:
                         progress("sets", i * len(sets) + j, steps)
-                    _evaluate(log, space, own, ways, known)
+                    for space in spaces:
+                        _evaluate(log, space, own, ways, known)
         if progress:
             progress("sets", steps, steps)
         if not log.done and log.failed:
@@ -128,11 +145,13 @@ def _shared_words(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[
     sizes = set()
     for system in systems:
         pair = system.load()
+        if isinstance(pair, EncoderPair):  # which knows all words
+            continue
         one, two = frozenset(pair.source.space.words), frozenset(pair.target.space.words)
         source, target = (one if source is None else source & one), (two if target is None else target & two)
         sizes.add((len(one), len(two)))
-    assert source is not None
-    assert target is not None
+    if source is None or target is None:
+        return None
     return None if sizes == {(len(source), len(target))} else (source, target)
 
 
@@ -148,17 +167,17 @@ def _recorded(log: Log, cell: Cell) -> Iterator[None]:
 # One system on one set
 
 
-def _evaluate(log: Log, space: Neighbourhood, own: _Set, ways: Sequence[Scoring], known: str) -> None:
+def _evaluate(log: Log, space: Neighbourhood | EncoderPair, own: _Set, ways: Sequence[Scoring], known: str) -> None:
     """Save what one system gets on a set; ``known`` identifies the words that count as known, if these are not all."""
-    evaluation, request, pair = own.evaluation, own.request, space.pair
-    name = set_name(request)
+    evaluation, request, name = own.evaluation, own.request, set_name(own.request)
+    pair = space if isinstance(space, EncoderPair) else space.pair
     blank = Cell(
         task=evaluation.task, version=VERSION, dataset=name, data="", encoder=pair.name, identity=pair.identity,
         probe=ways[0], sonde=__version__,
     )  # fmt: skip
     failed = replace(blank, data=digest(repr(request).encode())[:DIGEST_SIZE])
     with _recorded(log, failed):
-        questions = evaluation.ask(own.content, pair, request)
+        questions = _ask(own, pair)
         log.forget(failed.key)
         dataset = Dataset(name, evaluation.task, VERSION, language_of(request), (), {"te": questions.rows})
         data = digest(f"{dataset.digest} {questions.more} {known}".encode())[:DIGEST_SIZE]
@@ -167,22 +186,40 @@ def _evaluate(log: Log, space: Neighbourhood, own: _Set, ways: Sequence[Scoring]
         _baseline(log, replace(blank, data=data, encoder=COPY, identity=COPY, probe=None), questions, own)
         for way in ways if evaluation.retrieves else ways[:1]:
             cell = replace(blank, data=data, probe=way if evaluation.retrieves else None)
-            if cell.key in log.done:
+            if cell.key in log.done and cell.identity is not None:
                 continue
             with _recorded(log, replace(cell, probe=way)):
                 started = time.perf_counter()
-                answers = evaluation.answer(questions, space, way)
+                answers = _answer(own, questions, space, way)
                 result = _result(cell, questions, answers, own)
                 extra = {} if pair.criterion is None else {"criterion": pair.criterion}
                 result = replace(
                     result,
                     scores={**result.scores, **extra},
-                    dimension=pair.source.unit.shape[1],
+                    dimension=pair.dimension,
                     seconds={"encode": 0.0, "fit": 0.0, "score": time.perf_counter() - started},
                 )
                 log.add(result, answers.arrays)
                 if not evaluation.retrieves:
                     log.forget(replace(cell, probe=way).key)
+
+
+def _ask(own: _Set, pair: Pair | EncoderPair) -> Questions:
+    if not isinstance(pair, EncoderPair):
+        return own.evaluation.ask(own.content, pair, own.request)
+    if own.evaluation.encoders is None:
+        raise UsageError(
+            f"{pair.name} encodes sentences, and {own.evaluation.name} asks for words; expected an alignment or files "
+            "of word vectors. Encoders are evaluated with --sentences."
+        )
+    return own.evaluation.encoders.ask(own.content, pair, own.request)
+
+
+def _answer(own: _Set, questions: Questions, space: Neighbourhood | EncoderPair, way: Scoring) -> Answers:
+    if not isinstance(space, EncoderPair):
+        return own.evaluation.answer(questions, space, way)
+    assert own.evaluation.encoders is not None
+    return own.evaluation.encoders.answer(questions, space, way)
 
 
 def _baseline(log: Log, cell: Cell, questions: Questions, own: _Set) -> None:

@@ -12,6 +12,7 @@ from sonde.run.folder import Arrays
 from sonde.task import Example
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair
+from sonde.words.sentence_encoders import EncoderPair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,8 @@ class Request:
     """A file of words and their parts of speech."""
     identical: int = 0
     """How many words that both spaces have are sampled as a dictionary; 0: a file is read."""
+    center: bool = False
+    """Whether the mean of the sentences of each language is subtracted from them."""
     queries: int = 2000
     """Sentences that are looked for, at most."""
     seed: int = 0
@@ -68,6 +71,14 @@ class Answers:
     """What a random answer gets, say."""
 
 
+@dataclass(frozen=True)
+class OfEncoders:
+    """What an evaluation asks of sentence encoders."""
+
+    ask: Callable[[Any, EncoderPair, Request], Questions]
+    answer: Callable[[Questions, EncoderPair, Scoring], Answers]
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordEvaluation:
     """A way to evaluate spaces of words."""
@@ -92,4 +103,6 @@ class WordEvaluation:
     """The baseline that leaves words as they are; None if there is none."""
     retrieves: bool = True
     """Whether the score depends on how neighbours are scored."""
+    encoders: OfEncoders | None = None
+    """How sentence encoders are asked; None: they are not."""
     order: int = 0

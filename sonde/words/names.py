@@ -33,6 +33,8 @@ def set_name(request: Request) -> str:
     stem = f"identical-{request.identical}" if request.identical else _stem(request.files)
     if request.reverse:
         stem = _PAIR.sub(lambda m: f"{m[2]}-{m[1]}", stem, count=1) + " (reversed)"
+    if request.center:
+        stem += " (centred)"
     return f"{request.evaluation}/{stem}"
 
 

@@ -6,6 +6,8 @@ FOLDER?seed=2&epoch=3       … of another seed; without an epoch, the map that 
 FOLDER?epoch=all            every map of the chosen seed, one system each
 A.vec,B.vec                 two spaces as they are: both are in one space already, or not aligned at all
 A.vec                       one space, of one language, or with one vocabulary for two
+
+Systems of sentence encoders are those of ``sentence_encoders``.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from sonde.alignment.journal import RESULT
 from sonde.alignment.maps import MappedRows, SideMap, WordMap
 from sonde.alignment.space import Matrix, Rows, Space, read_space
 from sonde.core.checksum import digest
+from sonde.encoders.store import Store
 from sonde.errors import UsageError
+from sonde.words.sentence_encoders import EncoderPair, encoder_names, load_encoders
 
 STAGES = ("epoch", "round", "refine")
 """What a map along the way is named by."""
@@ -67,6 +71,11 @@ class Pair:
     """The unsupervised criterion of the map, if its alignment has recorded it."""
 
     @property
+    def dimension(self) -> int:
+        """Of the common space."""
+        return self.source.unit.shape[1]
+
+    @property
     def single(self) -> bool:
         """Whether both sides are one space."""
         return self.source.space is self.target.space
@@ -85,7 +94,7 @@ class System:
     """A pair that can be loaded, by name."""
 
     name: str
-    load: Callable[[], Pair]
+    load: Callable[[], Pair | EncoderPair]
 
 
 class Spaces:
@@ -115,13 +124,16 @@ class Spaces:
         return replace(space, words=space.words[: self.limit], vectors=space.vectors[: self.limit])
 
 
-def find_systems(texts: Sequence[str], spaces: Spaces) -> list[System]:
-    """The systems that are named; each once."""
-    found = {system.name: system for text in texts for system in _systems(text, spaces)}
+def find_systems(texts: Sequence[str], spaces: Spaces, store: Store | None = None) -> list[System]:
+    """The systems that are named; each once. Vectors of sentence encoders are kept in the store."""
+    found = {system.name: system for text in texts for system in _systems(text, spaces, store)}
     return list(found.values())
 
 
-def _systems(text: str, spaces: Spaces) -> Iterator[System]:
+def _systems(text: str, spaces: Spaces, store: Store | None) -> Iterator[System]:
+    if (names := encoder_names(text)) is not None:
+        yield System(names.text, lambda: load_encoders(names, store))
+        return
     path, mark, query = text.rpartition("?") if "?" in text and not Path(text).exists() else (text, "", "")
     if (Path(path) / CONFIG).is_file():
         yield from _of_alignment(path, query, spaces)
@@ -134,7 +146,7 @@ def _systems(text: str, spaces: Spaces) -> Iterator[System]:
         what = f"there is no {missing[0]!r}" if missing else f"got {len(paths)} files"
         raise UsageError(
             f"{text}: {what}; expected a folder that `sonde align` wrote, two files of word vectors in one space "
-            "(A.vec,B.vec), or one."
+            "(A.vec,B.vec), or one; or sentence encoders, such as trained:en,trained:fr."
         )
     yield System(text, lambda: _of_files(text, paths, spaces))
 

@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from sonde.training import OBJECTIVES, PRESETS
+from sonde.training.request import make_request
 
 BY_PAPER = {
     # tables 3.6 of Conneau's thesis; section 3 of Conneau et al. 2018; table 2 of X-Probe; section 4 of Adi et al.
@@ -52,10 +53,23 @@ def test_presets_need_no_torch():
 def test_a_preset_builds_at_the_size_that_its_paper_prints(name):
     preset = PRESETS[name]
     assert preset.paper
-    assert preset.objective or name.startswith("xlm2019/")
+    assert preset.objective
+    assert {*preset.objective, *preset.objective_training} <= {*OBJECTIVES}
     assert network(name).size == (preset.size or network(name).size)
     with pytest.raises(FrozenInstanceError):
         preset.size = 1
+
+
+def test_batches_and_codes_of_xlm():
+    # Lample and Conneau 2019, section 4.2 and 5.1: 64 streams of 256 tokens; 80k codes; 2,000 tokens for translation
+    pytest.importorskip("torch")
+    for objective, tokens in (("mlm", 64 * 256), ("clm", 64 * 256), ("tlm", 4000), ("mt", 2000)):
+        found = make_request(objective, preset="xlm2019/12-layers")
+        assert found.objective_settings["tokens"] == tokens
+        assert found.objective_settings["codes"] == (8000 if objective == "mt" else 80_000)
+        assert (found.options.lr, found.options.warmup) == (1e-4, 4000)
+    tuned = make_request("xnli", preset="xlm2019/12-layers").options
+    assert (tuned.lr, tuned.warmup, tuned.batch) == (2e-5, 0, 16)
 
 
 def test_sizes_of_table_3_6():

@@ -197,6 +197,22 @@ def test_closeness_is_that_of_a_loop(tmp_path):
     assert found.interval[0] <= found.score <= found.interval[1]
     assert questions.facts["pairs left out"] == 1
     assert found.baselines["random pairs"] < 1
+    assert found.scores["cosine, spelled otherwise"] == pytest.approx(found.score)
+
+
+def test_words_that_are_their_own_translations_are_told_from_the_others(tmp_path):
+    side = pair().source
+    one = Pair("one", side, side, "i")
+    path = write(tmp_path / "d.txt", "en1 en1", "en2 en3", "en2 en4")
+    _, near = run("closeness", path, one)
+    rows = unit(side)
+    assert near.score == pytest.approx((1 + rows[2] @ rows[3] + rows[2] @ rows[4]) / 3, abs=1e-6)
+    assert near.scores["cosine, spelled otherwise"] == pytest.approx((near.score * 3 - 1) / 2, abs=1e-6)
+    _, found = run("translation", path, one)
+    assert found.scores["words spelled otherwise"] == 1
+    assert found.score == (1 + found.scores["precision@1 spelled otherwise"]) / 2
+    _, same = run("closeness", write(tmp_path / "same.txt", "en1 en1", "en2 en2"), one)
+    assert "cosine, spelled otherwise" not in same.scores
 
 
 # similarity

@@ -187,3 +187,21 @@ def _retrieved_apart(made, ids):
     """The same run, with nn for the first state only and csls for the second."""
     ways = {ids[0]: (None, "nn"), ids[1]: (None, "csls")}
     return replace(made, results=tuple(r for r in made.results if r.cell.probe in ways.get(r.cell.id, (None,))))
+
+
+def test_spaces_that_rank_words_otherwise_are_asked_the_same(tmp_path):
+    table, path = vectors(), tmp_path / "d.txt"
+    path.write_text("en3 fr3\nen1 fr1\nen1 fr2\nen9 fr9\n", "utf-8")
+    order = list(range(len(table)))
+    orders = (order, order[::-1])
+    written = [
+        write_vectors(tmp_path / f"{name}{i}.vec", [f"{name}{j}" for j in own], table[own])
+        for i, own in enumerate(orders)
+        for name in ("en", "fr")
+    ]
+    systems = [f"{written[0]},{written[1]}", f"{written[2]},{written[3]}"]
+    run = evaluate_words(systems, [Request(evaluation="translation", files=(str(path),))], tmp_path / "run")
+    found = [result for result in run if result.cell.probe == "nn"]
+    assert len(found) == 2
+    assert len({result.cell.data for result in found}) == 1
+    assert found[0].scores["precision@1 rank 1-1000"] == found[1].scores["precision@1 rank 1-1000"] == 1

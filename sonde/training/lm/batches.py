@@ -129,6 +129,6 @@ class Pairs:
         return Batch(found.ids, *more, found.places, found.targets)
 
 
-def masker(weights: Tensor, share: float) -> Mask:
-    """Chooses tokens with these weights."""
-    return lambda ids, lengths: mask_tokens(ids, lengths, weights, share)
+def masker(weights: Tensor, share: float, *, always: bool = False) -> Mask:
+    """Chooses tokens with these weights; with ``always``, all of them become MASK."""
+    return lambda ids, lengths: mask_tokens(ids, lengths, weights, share, always=always)

@@ -31,6 +31,7 @@ def load_pair_classifier(name: str) -> Classify | None:
     folder = open_folder(Path(spec.path).expanduser())
     if folder.config.get("request", {}).get("objective") != OBJECTIVE:
         return None
+    spec.check_options(("epoch", "step"))
     start = Start(folder, checkpoint_of(spec, folder))
     tokens, sizes = start.tokens(), start.sizes()
     model = PairClassifier(sizes, len(folder.config["id2label"])).eval()

@@ -102,17 +102,22 @@ def dev_keys(texts: Sequence[Texts]) -> frozenset[int]:
 
 
 def note_counts(plan: Plan, texts: Sequence[Texts]) -> None:
-    """Note in the plan what became of the rows of each text, and what files were read."""
+    """Note in the plan what became of the rows of each text, and what files were read; DataError if none are left."""
     total: dict[str, Counter[str]] = {TRAIN: Counter(), DEV: Counter()}
     for one in texts:
         for role, counts in one.plan.counts.items():
             plan.counts[f"{role} {one.name}"] = counts
             total[role] += counts
             plan.others[f"{role} {one.name}"] = describe_sources(one.plan.files(role))
-        if not one.plan.counts[TRAIN]["used"]:
-            why = ", ".join(f"{n:,} {what}" for what, n in one.plan.counts[TRAIN].items() if n)
-            raise DataError(f"{one.name}: nothing is left to train on ({why}).")
+            if not counts["used"]:
+                raise nothing_left(one.name, role, counts)
     plan.counts.update(total)
+
+
+def nothing_left(name: str, role: str, counts: Counter[str]) -> DataError:
+    """What is said when all rows were left out."""
+    why = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
+    return DataError(f"{name}: nothing is left to {'train on' if role == TRAIN else 'score'} ({why}).")
 
 
 def by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], list[str]]:

@@ -2,6 +2,7 @@
 
 As in XLM: a fixed share of the tokens of the batch, rare ones more often than frequent ones; 80 % of them become MASK,
 10 % a random token, and 10 % stay. The first token of a sequence, padding and special tokens are never chosen.
+On dev all tokens are alike, and those that are chosen always become MASK: what is scored is the text as it is.
 """
 
 from __future__ import annotations
@@ -38,8 +39,11 @@ def choice_weights(counts: NDArray[np.int64], exponent: float) -> Tensor:
     return torch.from_numpy(weights)
 
 
-def mask_tokens(ids: Tensor, lengths: Tensor | None, weights: Tensor, share: float) -> Masked:
-    """Choose a share of the tokens, by weight and without replacement, with torch's random numbers."""
+def mask_tokens(ids: Tensor, lengths: Tensor | None, weights: Tensor, share: float, *, always: bool = False) -> Masked:
+    """Choose a share of the tokens, by weight and without replacement, with torch's random numbers.
+
+    With ``always``, all of them become MASK.
+    """
     sentences, time = ids.shape
     chances = weights[ids].log()
     chances[:, 0] = -math.inf
@@ -52,6 +56,8 @@ def mask_tokens(ids: Tensor, lengths: Tensor | None, weights: Tensor, share: flo
     noisy = (chances - torch.empty_like(chances).exponential_().log()).masked_fill(chances.isinf(), -math.inf)
     places = noisy.flatten().topk(count).indices.sort().values
     targets = ids.flatten()[places]
+    if always:
+        return Masked(ids.flatten().index_fill(0, places, MASK).view_as(ids), places, targets)
     draw = torch.rand(count)
     other = torch.randint(len(SPECIAL), len(weights), (count,))
     shown = torch.where(draw < MASKED, MASK, torch.where(draw < MASKED + RANDOM, other, targets))

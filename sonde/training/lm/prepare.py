@@ -77,11 +77,7 @@ def prepare(plan: Plan, kind: Kind) -> Prepared:
     note_counts(plan, texts)
     counts = {part.name: token_counts(part, len(tokens)) for part in parts}
     _check_overlap(counts)
-    mask = (
-        masker(choice_weights(np.sum([*counts.values()], 0), float(settings["mask_alpha"])), float(settings["masked"]))
-        if not kind.causal
-        else None
-    )
+    mask, dev_mask = (None, None) if kind.causal else _masks(np.sum([*counts.values()], 0), plan)
     with_vectors = len(languages) if settings["language_vectors"] else 0
     sizes = model_sizes(request.encoder_settings, len(tokens), with_vectors)
     longest = max(int(settings["length"]), max(longest_sentence(part) for part in parts))
@@ -90,7 +86,7 @@ def prepare(plan: Plan, kind: Kind) -> Prepared:
     model = build_model(sizes, request.options.seed)
 
     def evaluate() -> dict[str, float]:
-        return scores(model, [part for part in parts if part.dev is not None], mask, request.options.seed)
+        return scores(model, [part for part in parts if part.dev is not None], dev_mask, request.options.seed)
 
     facts = {
         "languages": list(languages),
@@ -110,6 +106,15 @@ def prepare(plan: Plan, kind: Kind) -> Prepared:
         maximise=False,
         files=tokens.files(sizes.positions),
         transformers=transformers_config(sizes, languages, kind.causal),
+    )
+
+
+def _masks(counts: NDArray[np.int64], plan: Plan) -> tuple[Mask, Mask]:
+    """How tokens are masked in training; and on dev, where the choice does not depend on how frequent they are."""
+    share = float(plan.settings["masked"])
+    return (
+        masker(choice_weights(counts, float(plan.settings["mask_alpha"])), share),
+        masker(choice_weights(counts, 0.0), share, always=True),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sonde.core.settings import Value
 from sonde.encoders.identity import Spec
 from sonde.encoders.schemes.trained import checkpoint_of
-from sonde.errors import UsageError
+from sonde.errors import DataError, UsageError
 from sonde.networks.folder import Checkpoint, TrainedFolder, open_folder
 from sonde.networks.language_model import is_language_model
 
@@ -37,12 +37,15 @@ class Start:
     @property
     def languages(self) -> tuple[str, ...]:
         """Those it knows, by their numbers."""
-        return tuple(self.folder.config["lang2id"])
+        found = self.folder.config.get("lang2id")
+        if not isinstance(found, dict):
+            raise DataError(f"{self.folder.path / 'config.json'} is damaged: it has no languages (lang2id).")
+        return tuple(found)
 
     @property
     def has_language_vectors(self) -> bool:
         """Whether languages have learned vectors."""
-        return bool(self.folder.config["use_lang_emb"])
+        return bool(self.folder.config.get("use_lang_emb"))
 
     def tokens(self) -> Tokens:
         """Its vocabulary."""

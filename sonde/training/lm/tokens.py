@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonde.core.json_files import read_json
 from sonde.errors import DataError
 from sonde.training.installed import import_for_training
 from sonde.training.targets import FILE, train_bpe, valid
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 BEGIN, END, PAD, UNKNOWN, MASK = range(5)
 SPECIAL = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 """Those of XLM, with the same numbers but for the mask. Only END, PAD and MASK are used."""
-CONFIG = "tokenizer_config.json"
+CONFIG, WORDS = "tokenizer_config.json", "vocabulary.json"
 SPACE = "Ġ"
 """What the tokens of a byte-level encoding have for a space."""
 
@@ -87,14 +88,17 @@ def learn_tokens(texts: Iterable[str], codes: int) -> Tokens:
 
 
 def read_tokens(folder: Path) -> Tokens:
-    """The tokens of a trained folder."""
+    """The tokens of a trained folder; DataError if they are not those that its weights are of."""
     file = folder / FILE
     try:
-        return Tokens(import_for_training("tokenizers").Tokenizer.from_str(file.read_text("utf-8")))
+        found = Tokens(import_for_training("tokenizers").Tokenizer.from_str(file.read_text("utf-8")))
     except OSError as e:
         raise DataError(f"{file} cannot be read: {e.strerror}.") from None
     except Exception as e:  # the library raises nothing more special
         raise DataError(f"{file} is damaged: {e}.") from None
+    if found.strings() != read_json(folder / WORDS):
+        raise DataError(f"{file} has other tokens than {WORDS}, so that it is not of this model: restore it.")
+    return found
 
 
 def smoothed(counts: Mapping[str, int], exponent: float) -> dict[str, float]:

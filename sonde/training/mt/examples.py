@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sonde.errors import DataError
 from sonde.training.examples import Sequences
-from sonde.training.lm.corpora import Texts
+from sonde.training.lm.corpora import Texts, nothing_left
 from sonde.training.lm.tokens import Tokens
 from sonde.training.mt.model import Batch
 from sonde.training.mt.noise import Noise, add_noise
@@ -89,6 +88,5 @@ def read_sentences(
     if long:
         counts["too many tokens"], counts["used"] = long, counts["used"] - long
     if not counts["used"]:
-        why = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
-        raise DataError(f"{texts.name}: nothing is left to {'train on' if role == 'train' else 'score'} ({why}).")
+        raise nothing_left(texts.name, role, counts)
     return [Sentences(found.sequences[name], number) for name, number in zip(names, numbers, strict=True)]

@@ -70,7 +70,8 @@ class TranslationModel(nn.Module):
         kind, weight = batch.kind, 1.0
         if kind == "denoise":
             weight = denoising_weight(self.schedule, int(self.steps))
-            kind = kind if weight else "back"  # when denoising has ended, its steps are back-translation
+            if not weight:  # when denoising has ended, its steps are back-translation
+                kind, weight = "back", 1.0
         if self.training:
             self.steps += 1
         source, lengths = batch.source, batch.source_lengths

@@ -38,7 +38,7 @@ SETTINGS = {
     "directions": Setting("both", "both, or those to be trained, comma-separated: en-fr"),
     "codes": LM_SETTINGS["codes"],
     "code_alpha": LM_SETTINGS["code_alpha"],
-    "length": Setting(100, "tokens of a sentence; longer ones are left out"),
+    "length": Setting(100, "tokens of a sentence of training; longer ones are left out"),
     "tokens": Setting(2048, "the most tokens of a batch, on each side"),
     "steps": Setting(0, "steps of an epoch; 0: as many as one pass over the pairs, or texts, has", low=0),
     "denoising": Setting(
@@ -130,16 +130,17 @@ def _read(
     plan: Plan, sources: Sources, tokens: Tokens, languages: tuple[str, ...], held: frozenset[int]
 ) -> tuple[dict[str, list[Sentences]], dict[str, Direction]]:
     """The sentences of each text and pair to train on, and the directions to score on, by their names."""
-    longest = int(plan.settings["length"])
+    # to leave long sentences out of dev would flatter the scores: they are as long as the network can read
+    longest, readable = int(plan.settings["length"]), int(plan.request.encoder_settings["positions"]) - 2
 
-    def sentences(one: Texts, role: str, but: frozenset[int] = frozenset()) -> list[Sentences]:
-        return read_sentences(one, role, tokens, [languages.index(name) for name in one.languages], longest, but)
+    def sentences(one: Texts, role: str, most: int, but: frozenset[int] = frozenset()) -> list[Sentences]:
+        return read_sentences(one, role, tokens, [languages.index(name) for name in one.languages], most, but)
 
-    train = {one.name: sentences(one, TRAIN, held) for one in sources.trained}
+    train = {one.name: sentences(one, TRAIN, longest, held) for one in sources.trained}
     scored = [(one, DEV) for one in sources.pairs if one.has_dev] + [(one, TRAIN) for one in sources.scored]
     dev = {}
     for one, role in scored:
-        first, second = sentences(one, role)
+        first, second = sentences(one, role, readable)
         a, b = one.languages
         ways = {(a, b): Direction(first, second), (b, a): Direction(second, first)}
         dev.update({"-".join(way): found for way, found in ways.items() if way in sources.directions})

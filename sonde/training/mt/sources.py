@@ -59,7 +59,14 @@ def find_sources(plan: Plan) -> Sources:
         raise UsageError(
             f"There is a text in {texts[0].name} only: add one in another language, or pairs with --pairs en-fr=A,B."
         )
-    return Sources(texts, pairs, scored, _directions(str(plan.settings["directions"]), texts, pairs))
+    directions = _directions(str(plan.settings["directions"]), texts, pairs)
+    trained = ", ".join("-".join(way) for way in directions)
+    for option, every in (("--pairs", pairs), ("--dev", scored)):
+        for one in every:
+            a, b = one.languages
+            if not {(a, b), (b, a)} & set(directions):
+                raise UsageError(f"{option} {one.name}=…: what is trained is {trained}; leave these pairs out.")
+    return Sources(texts, pairs, scored, directions)
 
 
 def _texts(plan: Plan, languages: tuple[str, ...], files: list[str], dev: list[str], *, scored: bool = False) -> Texts:

@@ -125,12 +125,14 @@ def _load(model: TranslationModel, part: str, weights: Mapping[str, Tensor], fil
     module: XLM = getattr(model, part)
     prefix = DECODER if part == "decoder" and any(name.startswith(DECODER) for name in weights) else ENCODER
     own = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
+    if part == "decoder" and BIAS not in weights:
+        raise DataError(f"{file} has no output layer, so that no decoder can begin with it; set another decoder_from.")
     try:
         found = module.load_state_dict(own, strict=False)
         if part == "decoder":
             with torch.no_grad():
                 model.bias.copy_(weights[BIAS])
-    except (RuntimeError, KeyError) as e:
+    except RuntimeError as e:
         raise DataError(f"{file} does not fit: {e}.") from None
     missing = [name for name in found.missing_keys if prefix == DECODER or not name.startswith(CROSS)]
     if missing or found.unexpected_keys:

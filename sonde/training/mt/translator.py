@@ -76,12 +76,12 @@ def load_translator(
         raise UsageError(f"beam={beam}: expected 1 or more.")
     request, facts = folder.config.get("request", {}), folder.config.get("facts", {})
     if request.get("objective") != OBJECTIVE:
+        generator = load_generator(folder, checkpoint)
         if to or source:
             raise UsageError(
                 f"{folder.path} was trained with {request.get('objective')}, which has one direction: leave the "
                 f"language {to or source} out."
             )
-        generator = load_generator(folder, checkpoint)
         return lambda texts: generator(texts, beam)
     way = _direction(folder, list(map(str, facts.get("directions", ()))), to, source)
     languages = list(map(str, facts["languages"]))

@@ -16,6 +16,7 @@ import torch
 from sonde.core.settings import Setting
 from sonde.errors import DataError, UsageError
 from sonde.networks.config import NetworkConfig
+from sonde.networks.folder import WEIGHTS
 from sonde.networks.vocabulary import Vocabulary
 from sonde.training.digests import describe_sources
 from sonde.training.examples import Examples
@@ -70,8 +71,13 @@ def prepare(plan: Plan) -> Prepared:
         model = PairClassifier(sizes, len(LABELS))
     before = {f"transformer.{name}" for name in model.transformer.state_dict()}
     known = {name: value for name, value in start.weights().items() if name in before}
-    if missing := [name for name in model.load_state_dict(known, strict=False).missing_keys if name in before]:
-        raise DataError(f"{start.folder.path / start.checkpoint.name} has no {missing[0]}; is it damaged?")
+    place = start.folder.path / start.checkpoint.name / WEIGHTS
+    try:
+        missing = [name for name in model.load_state_dict(known, strict=False).missing_keys if name in before]
+    except RuntimeError as e:
+        raise DataError(f"{place} is not of this network: {e}.") from None
+    if missing:
+        raise DataError(f"{place} has no {missing[0]}; is it damaged?")
 
     trained_on = [pairs.language for pairs in train]
     own = {pairs.language for pairs in dev} & set(trained_on)

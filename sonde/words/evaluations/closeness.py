@@ -28,6 +28,8 @@ class _Content:
     """(p, 2): words and their translations."""
     shuffled: Rows
     """(p,): translations of other words."""
+    different: NDArray[np.bool_]
+    """(p,): whether a word and its translation are spelled otherwise."""
 
 
 def ask(entries: Entries, pair: Pair, request: Request) -> Questions:
@@ -40,7 +42,8 @@ def ask(entries: Entries, pair: Pair, request: Request) -> Questions:
         Example(target.space.words[two], (source.space.words[one],), source.space.words[one])
         for one, two in found.rows.tolist()
     ]
-    content = _Content(found.flip, found.rows, unrelated(found.rows, single=pair.single))
+    different = np.array([example.label != example.text for example in rows])
+    content = _Content(found.flip, found.rows, unrelated(found.rows, single=pair.single), different)
     return Questions(rows, content, tally(found), content_digest(entries.pairs))
 
 
@@ -81,6 +84,7 @@ def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answ
         interval=cluster_bootstrap(cosines, own.rows[:, 0], seed=0),
         interval_kind="bootstrap",
         scores={
+            **({"cosine, spelled otherwise": float(cosines[own.different].mean())} if own.different.any() else {}),
             "l2": float(distances.mean()),
             "l2 of unit vectors": float(np.sqrt(_products(one - two, one - two)).mean()),
         },

@@ -1,13 +1,15 @@
 """Sentence retrieval: whether the nearest sentence of the other language is the translation.
 
-A sentence is the mean of its words' vectors, weighted by their inverse document frequencies: from other files, or from
-the sentences that are not looked for, if these are at least as many, and else from all sentences.
+A sentence is the vector that its encoder gives it; or, in a space of words, the mean of its words' vectors, weighted by
+their inverse document frequencies: from other files, or from the sentences that are not looked for, if these are at
+least as many, and else from all sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +21,12 @@ from sonde.alignment.space import Matrix
 from sonde.core.words import lowercase_tokens
 from sonde.errors import TooFewError, UsageError
 from sonde.task import Example
-from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
+from sonde.words.evaluation import Answers, OfEncoders, Questions, Request, WordEvaluation, content_digest
+from sonde.words.names import languages_of
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair, Side
 from sonde.words.precision import LOOKED, graded, ranks_of
+from sonde.words.sentence_encoders import EncoderPair
 from sonde.words.sentences import (
     UNKNOWN,
     Lines,
@@ -47,14 +51,24 @@ class _Material:
 
 
 @dataclass(frozen=True, eq=False)
-class _Content:
+class _Means:
+    """Sentences as means of words."""
+
     flip: bool
     words: tuple[Words, Words]
     """Of the queries, and of all candidates."""
     weights: tuple[NDArray[np.float64], NDArray[np.float64]]
     """Inverse document frequencies of the words of either side."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Content:
+    means: _Means | None
+    """None: sentences are encoded."""
     gold: list[frozenset[int]]
     texts: tuple[list[str], list[str]]
+    """Queries, and all candidates."""
+    request: Request
 
 
 def read(request: Request) -> _Material:
@@ -74,33 +88,50 @@ def _unaligned(request: Request) -> Lines:
 def ask(material: _Material, pair: Pair, request: Request) -> Questions:
     """Sentences with a known word on both sides; some of them are looked for, and all are candidates."""
     flip, one, two = in_words(material.lines, pair)
-    sides = pair.sides(flip)
     known = [i for i in range(len(one)) if _any(one[i]) and _any(two[i])]
+    asked = _sample(known, f"{pair.name} knows words of {len(known)} of {len(one):,}", request)
+    weights, source = _weights(material, (one, two), asked, pair.sides(flip))
+    means = _Means(flip, ([one[i] for i in asked], [two[i] for i in known]), weights)
+    return _questions(material.lines, known, asked, source, means, request)
+
+
+def ask_encoders(material: _Material, pair: EncoderPair, request: Request) -> Questions:
+    """Sentences that are empty on neither side."""
+    if request.idf:
+        raise UsageError(f"--idf is for words, and {pair.name} encodes sentences: leave it out.")
+    known = [i for i, texts in enumerate(zip(*material.lines, strict=True)) if all(texts)]
+    asked = _sample(known, f"there is text on both sides in {len(known)} of {len(material.lines[0]):,}", request)
+    return _questions(material.lines, known, asked, "encoded", None, request)
+
+
+def _sample(known: Sequence[int], what: str, request: Request) -> list[int]:
+    """The sentences that are looked for, of those that can be."""
     if len(known) < 2:
         raise TooFewError(
-            f"{','.join(request.files)}: {pair.name} knows words of {len(known)} of {len(one):,} pairs of sentences; "
-            "expected two or more. Is it of these languages?"
+            f"{','.join(request.files)}: {what} pairs of sentences; expected two or more. Are these files "
+            "aligned line by line, and of these languages?"
         )
     rng = np.random.default_rng(request.seed)
     drawn = np.sort(rng.choice(len(known), min(request.queries, len(known)), replace=False)).tolist()
-    asked = [known[i] for i in drawn]
-    weights, source = _weights(material, (one, two), asked, sides)
-    texts = [material.lines[1][i] for i in known]
+    return [known[i] for i in drawn]
+
+
+def _questions(
+    lines: Lines, known: Sequence[int], asked: Sequence[int], source: str, means: _Means | None, request: Request
+) -> Questions:
+    texts = [lines[1][i] for i in known]
     same: dict[str, list[int]] = {}
     for number, text in enumerate(texts):
         same.setdefault(text, []).append(number)
-    queries = [material.lines[0][i] for i in asked]
-    content = _Content(
-        flip, ([one[i] for i in asked], [two[i] for i in known]), weights,
-        [frozenset(same[material.lines[1][i]]) for i in asked], (queries, texts),
-    )  # fmt: skip
+    queries = [lines[0][i] for i in asked]
+    content = _Content(means, [frozenset(same[lines[1][i]]) for i in asked], (queries, texts), request)
     rows = [
-        Example(material.lines[1][i], tuple(query.split()), query, source=str(i + 1))
+        Example(lines[1][i], tuple(query.split()), query, source=str(i + 1))
         for i, query in zip(asked, queries, strict=True)
     ]
-    facts = {"candidates": len(known), "sentences left out": len(one) - len(known)}
+    facts = {"candidates": len(known), "sentences left out": len(lines[0]) - len(known)}
     # all lines, as inverse document frequencies are from those that are not asked, and some are left out
-    more = f"{source} {content_digest(texts)} {content_digest(material.lines)}"
+    more = f"{source} {content_digest(texts)} {content_digest(lines)}{' centred' * request.center}"
     return Questions(rows, content, facts, more)
 
 
@@ -124,35 +155,63 @@ def _weights(
     return (first, second), source
 
 
-def sentence_vectors(words: Words, weights: NDArray[np.float64], side: Side) -> Matrix:
-    """The weighted mean of the words of each sentence (n, k), of length one."""
+def sentence_vectors(words: Words, weights: NDArray[np.float64], side: Side) -> NDArray[np.float64]:
+    """The weighted mean of the words of each sentence (n, k)."""
     lengths = [sum(row != UNKNOWN for row in rows) for rows in words]
     flat = np.array([row for rows in words for row in rows if row != UNKNOWN], np.int64)
     used, columns = np.unique(flat, return_inverse=True)
     table = csr_array(
         (weights[flat], columns, np.concatenate([[0], np.cumsum(lengths)])), shape=(len(words), len(used))
     )
-    found = np.asarray(table @ side.vectors(used).astype(np.float64))
-    norms = np.sqrt(np.einsum("ij,ij->i", found, found))
-    found /= np.where(norms > 0, norms, 1)[:, None]
-    vectors = found.astype(np.float32)
-    unit_rows(vectors)
-    return vectors
+    found: NDArray[np.float64] = table @ side.vectors(used).astype(np.float64)
+    found /= np.asarray(table.sum(axis=1))[:, None]
+    return found
 
 
 def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:
-    """The nearest candidates of every query."""
+    """The nearest candidates of every query, by the means of their words."""
     own: _Content = questions.content
+    means = own.means
+    assert means is not None
     one, two = (
         sentence_vectors(words, weights, side)
-        for words, weights, side in zip(own.words, own.weights, space.pair.sides(own.flip), strict=True)
+        for words, weights, side in zip(means.words, means.weights, space.pair.sides(means.flip), strict=True)
     )
+    return _graded(own, one, two, scoring)
+
+
+def answer_encoders(questions: Questions, pair: EncoderPair, scoring: Scoring) -> Answers:
+    """The nearest candidates of every query, by the vectors of their encoders."""
+    own: _Content = questions.content
+    languages, sides = languages_of(own.request) or (None, None), (1, 0) if own.request.reverse else (0, 1)
+    one, two = (pair.vectors(*each) for each in zip(sides, own.texts, languages, strict=True))
+    if one.shape[1] != two.shape[1]:
+        raise UsageError(
+            f"{pair.name}: the vectors have {one.shape[1]} and {two.shape[1]} dimensions; expected encoders in one "
+            "space."
+        )
+    return _graded(own, one, two, scoring)
+
+
+def _graded(own: _Content, queries: NDArray[Any], candidates: NDArray[Any], scoring: Scoring) -> Answers:
+    one, two = (_directions(side, center=own.request.center) for side in (queries, candidates))
     near = nearest(one, two, LOOKED, penalty=penalty_of(scoring, one, two))
     ranks, first = ranks_of(near.rows, own.gold)
     said = np.array([own.texts[1][i][:SHOWN] for i in first.tolist()])
     found = graded(ranks, {}, answer=said, cosine=np.einsum("ij,ij->i", one, two[first]))
     chance = float(np.mean([len(right) for right in own.gold])) / len(two)
     return Answers(**{**vars(found), "baselines": {"chance": chance}})
+
+
+def _directions(vectors: NDArray[Any], *, center: bool) -> Matrix:
+    """Vectors (n, d) of length one; those without a direction are 0. On request, their mean is subtracted before."""
+    found = vectors.astype(np.float64)
+    if center:
+        found -= found.mean(axis=0)
+    norms = np.sqrt(np.einsum("ij,ij->i", found, found))
+    rows = (found / np.where(norms > 0, norms, 1)[:, None]).astype(np.float32)
+    unit_rows(rows)
+    return rows
 
 
 def copy(questions: Questions) -> Answers:
@@ -199,5 +258,6 @@ word_evaluation = WordEvaluation(
     ask=ask,
     answer=answer,
     copy=copy,
+    encoders=OfEncoders(ask_encoders, answer_encoders),
     order=30,
 )

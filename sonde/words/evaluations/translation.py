@@ -20,6 +20,9 @@ from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair, Side
 from sonde.words.precision import LOOKED, by_band, by_group, graded, ranks_of
 
+DIFFERENT = "spelled otherwise"
+"""Words that are none of their own translations: in one space for two languages, the others are found for nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Content:
@@ -36,14 +39,14 @@ class _Content:
 
 
 def ask(entries: Entries | None, pair: Pair, request: Request) -> Questions:
-    """The source words of the pairs that both sides know, by frequency."""
+    """The source words of the pairs that both sides know."""
     pairs = _identical(pair, request) if entries is None else entries.pairs
     found = matched(pairs, pair, str(request.files[0]) if request.files else "identical words")
     source, target = pair.sides(found.flip)
     gold: dict[int, set[int]] = {}
     for one, two in found.rows.tolist():
         gold.setdefault(one, set()).add(two)
-    queries = sorted(gold)
+    queries = list(gold)  # in the order of the dictionary, so that spaces with other frequencies are asked the same
     words = [source.space.words[row] for row in queries]
     right = [frozenset(target.space.words[row] for row in gold[query]) for query in queries]
     rows = [
@@ -99,6 +102,8 @@ def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answ
     scores = by_band(ranks, own.queries)
     if own.pos is not None:
         scores |= by_group(ranks, own.pos, sorted(set(own.pos)))
+    if not own.identical:
+        scores |= by_group(ranks, _spelling(own), [DIFFERENT])
     said = np.array([target.space.words[row] for row in first.tolist()])
     cosines = np.einsum("ij,ij->i", source.unit[own.queries], target.unit[first])
     found = graded(
@@ -106,6 +111,10 @@ def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answ
     )
     chance = float(np.mean([len(right) for right in own.gold])) / own.candidates
     return Answers(**{**vars(found), "baselines": {"chance": chance}})
+
+
+def _spelling(own: _Content) -> list[str]:
+    return ["alike" if word in right else DIFFERENT for word, right in zip(own.words, own.right, strict=True)]
 
 
 def copy(questions: Questions) -> Answers | None:

@@ -1,6 +1,7 @@
 """Language models from files to folders: what is trained on, resuming, what transformers makes of it, bad input."""
 
 import json
+import shutil
 import signal
 
 import numpy as np
@@ -14,7 +15,9 @@ from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.networks.folder import TrainedFolder
 from sonde.training import OBJECTIVES
 from sonde.training.lm.model import LanguageModel, model_sizes
-from sonde.training.lm.tokens import END, SPECIAL, read_tokens, smoothed
+from sonde.training.lm.start import open_start
+from sonde.training.lm.tokens import END, MASK, SPECIAL, learn_tokens, read_tokens, sample_texts, smoothed
+from sonde.training.objective import Loss
 from sonde.training.plan import Plan
 from sonde.training.request import make_request
 from sonde.training.streams import epoch_steps
@@ -113,6 +116,10 @@ def test_it_is_an_encoder_at_every_checkpoint(trained):
     assert not np.allclose(best(TEXTS), other(TEXTS))
     untrained = load_encoder(f"trained:{folder.path}?random=1&lang=en")
     assert not np.allclose(best(TEXTS), untrained(TEXTS))
+    seed = folder.config["request"]["options"]["seed"]
+    before = load_encoder(f"trained:{folder.path}?epoch=0&lang=en")
+    same = load_encoder(f"trained:{folder.path}?random={seed}&lang=en")
+    np.testing.assert_array_equal(before(TEXTS), same(TEXTS))
     with pytest.warns(SondeWarning, match="add lang="):
         load_encoder(f"hf:{folder.path}")
     with pytest.raises(UsageError, match="lang=fr; expected one of en, qto"):
@@ -186,6 +193,24 @@ def test_nothing_in_dev_is_trained_on_in_any_text(tmp_path):
     assert prepared.selection == "perplexity"
 
 
+def test_on_dev_masked_tokens_are_all_masks_and_as_frequent_as_in_the_text(tmp_path, monkeypatch):
+    """As in XLM's evaluation: with the weights of training, the perplexity would be that of rarer tokens."""
+    text = [" ".join(["the"] * 15 + [chr(97 + i // 8) + chr(97 + i % 8)]) for i in range(60)]
+    prepared, _ = _prepare(tmp_path, train=(f"en={write(tmp_path / 'en', text)}",), held_out=20)
+    batches = []
+    monkeypatch.setattr(
+        LanguageModel, "forward", lambda self, batch: batches.append(batch) or Loss(torch.ones(()), 1, 1)
+    )
+    prepared.evaluate()
+    targets = torch.cat([batch.targets for batch in batches])
+    shown = torch.cat([batch.ids.flatten()[batch.places] for batch in batches])
+    assert (shown == MASK).all()
+    often = int(targets.bincount().max()) / len(targets)
+    tokens = prepared.inputs.vocabulary.words
+    assert tokens[int(targets.bincount().argmax())] == "Ġthe"
+    assert often > 0.5
+
+
 def test_per_word_perplexity_does_not_depend_on_the_codes(tmp_path):
     """A model that gives every token the same probability needs log(tokens) for each."""
     en, dev = write(tmp_path / "en", sentences(40)), sentences(10, 5)
@@ -198,17 +223,13 @@ def test_per_word_perplexity_does_not_depend_on_the_codes(tmp_path):
         found = prepared.evaluate()
     size = len(prepared.inputs.vocabulary)
     assert found["perplexity"] == pytest.approx(size, rel=1e-4)
-    from sonde.training.lm.tokens import learn_tokens  # the same codes as in the plan
-
-    tokens = learn_tokens(sentences(40), 120)
+    tokens = learn_tokens(sentences(40), 120)  # the same codes as in the plan
     count = sum(len(row) + 1 for row in tokens.encode(dev))
     words = sum(len(text.split()) for text in dev)
     assert found["perplexity per word en"] == pytest.approx(size ** (count / words), rel=1e-2)
 
 
 def test_codes_are_learned_from_sampled_sentences_and_decode_to_the_text(tmp_path):
-    from sonde.training.lm.tokens import learn_tokens, sample_texts
-
     repeated = list(sample_texts([(["a"] * 1000, 0.25), (["b"] * 100, 2.5)], 1))
     assert repeated.count("a") == pytest.approx(250, abs=70)
     assert repeated.count("b") == pytest.approx(250, abs=25)
@@ -256,6 +277,27 @@ def test_pairs_of_unequal_number_and_single_sentences_are_refused(tmp_path):
     one = write(tmp_path / "one", sentences(1))
     with pytest.raises(DataError, match="xx has 1 sentence to train on"):
         _prepare(tmp_path, train=(f"en={en}", f"xx={one}"), dev=(f"en={qto}",))
+
+
+def test_dev_pairs_that_are_all_too_long_have_no_perplexity(tmp_path):
+    en, qto = texts(tmp_path, 10)
+    one, two = (write(tmp_path / name, [f"{name} " * 33] * 3) for name in ("long", "longer"))
+    with pytest.raises(DataError, match=r"en-qto: nothing is left to score \(3 read, 3 too many tokens\)"):
+        _prepare(tmp_path, "tlm", train=(f"en-qto={en},{qto}",), dev=(f"en-qto={one},{two}",))
+
+
+def test_a_folder_with_other_codes_or_without_languages_is_refused(tmp_path, trained):
+    folder, _ = trained
+    other = tmp_path / "model"
+    shutil.copytree(folder.path, other)
+    (other / "tokenizer.json").write_bytes(learn_tokens(sentences(40), 60).files(64)["tokenizer.json"])
+    with pytest.raises(DataError, match=r"tokenizer.json has other tokens than vocabulary.json"):
+        open_start(str(other)).tokens()
+    config = read_json(other / "config.json")
+    del config["lang2id"]
+    (other / "config.json").write_text(json.dumps(config))
+    with pytest.raises(DataError, match=r"config.json is damaged: it has no languages"):
+        open_start(str(other)).sizes()
 
 
 def test_dev_of_another_language_no_dev_and_other_networks_are_refused(tmp_path):

@@ -78,3 +78,11 @@ def test_all_alike_with_exponent_0_and_few_tokens_are_enough():
     assert only.places.tolist() == [1]
     none = mask_tokens(torch.tensor([[END, END]]), None, weights, 0.9)
     assert not len(none.places)
+
+
+def test_all_that_is_chosen_may_become_masks():
+    ids = _batch()
+    found = mask_tokens(ids, None, choice_weights(np.full(TOKENS, 7), 0.0), 0.15, always=True)
+    assert (found.ids.flatten()[found.places] == MASK).all()
+    assert int((found.ids != ids).sum()) == len(found.places) == math.ceil(0.15 * ids.numel())
+    assert torch.equal(found.targets, ids.flatten()[found.places])

@@ -94,6 +94,8 @@ def test_transformers_loads_the_classifier(trained):
     ours = load_pair_classifier(f"trained:{folder.path}")([(p.premise, p.hypothesis) for p in pairs], "en")
     assert theirs == ours
     assert model.config.id2label[0] == "entailment"
+    with pytest.raises(UsageError, match="epcoh"):
+        load_pair_classifier(f"trained:{folder.path}?epcoh=1")
 
 
 def test_the_same_accuracy_by_the_command(trained, monkeypatch):

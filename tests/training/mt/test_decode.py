@@ -110,3 +110,20 @@ def test_a_step_of_back_translation_learns_from_what_the_model_writes(model):
         model.eval()
     assert back.total.item() == same.total.item()
     assert back[1:] == same[1:]
+
+
+def test_when_denoising_has_ended_its_steps_are_whole_steps_of_back_translation(model):
+    target, lengths = pad(SOURCES)
+    noisy = Batch("denoise", *pad([row[::-1] for row in SOURCES]), target, lengths, 1, 0)
+    full = model(noisy)
+    back = model(Batch("back", None, None, target, lengths, 1, 0))
+    model.schedule = ((0, 1.0), (4, 0.0))
+    found = []
+    for step in (0, 1, 4, 9):
+        model.steps.fill_(step)
+        found.append(model(noisy).total.item())
+    expected = [full.total.item(), 0.75 * full.total.item(), back.total.item(), back.total.item()]
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert full.total.item() != pytest.approx(back.total.item(), rel=1e-3)
+    model.schedule = ((0, 1.0),)
+    model.steps.zero_()

@@ -1,10 +1,13 @@
 """What a translation model begins with, and requests that do not fit together."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
 
 from sonde.errors import CorpusError, DataError, SondeError, UsageError
+from sonde.networks.folder import TrainedFolder
 from sonde.training import OBJECTIVES
 from sonde.training.lm.tokens import read_tokens
 from sonde.training.plan import Plan
@@ -36,6 +39,10 @@ def place(tmp_path_factory):
     _language_model(path, "mlm")
     _language_model(path, "clm", "clm")
     _language_model(path, "other", codes=10)
+    shutil.copytree(path / "mlm", path / "tuned")  # without an output layer, as after fine-tuning
+    tuned = TrainedFolder(path / "tuned")
+    weights = tuned.weights(tuned.best())
+    tuned.write_checkpoint("epoch-001", {n: w for n, w in weights.items() if not n.startswith("pred_layer")}, 1, 2)
     return path
 
 
@@ -130,6 +137,7 @@ def test_word_vectors_are_the_start_of_the_tokens_that_are_words(tmp_path):
         ({"encoder_from": "mlm", "decoder_from": "other"}, DataError, "have different vocabularies"),
         ({"from": "mlm", "hidden": 16}, UsageError, r"hidden=16: .*mlm has hidden=32; leave it out"),
         ({"from": "nowhere"}, UsageError, "has no trained encoder"),
+        ({"from": "tuned"}, DataError, "has no output layer, so that no decoder can begin with it"),
     ],
 )
 def test_starts_that_do_not_fit(place, tmp_path, settings, error, said):
@@ -162,6 +170,16 @@ def test_a_language_that_the_start_does_not_know(place, tmp_path):
         (("en-qto=EN,QTO", "en=EN"), {"held_out": 8, "directions": "en-qto"}, "back-translation needs both"),
         (("en-qto=EN,QTO",), {"held_out": 8, "length": 99}, "there are 40 positions; set positions=101"),
         (("EN,QTO",), {"held_out": 8}, "expected a language and its text"),
+        (
+            ("en-qto=EN,QTO", "en-fr=EN,QTO"),
+            {"held_out": 8, "directions": "en-qto"},
+            "--pairs en-fr=…: what is trained is en-qto; leave these pairs out",
+        ),
+        (
+            ("en-qto=EN,QTO", "en-fr=EN,QTO"),
+            {"dev": ("qto-fr=QTO,EN",)},
+            "--dev qto-fr=…: what is trained is en-qto, qto-en, en-fr, fr-en; leave",
+        ),
     ],
 )
 def test_data_that_do_not_fit(tmp_path, train_on, more, said):

@@ -19,7 +19,7 @@ from sonde.training.streams import epoch_steps
 from sonde.training.train import train
 from sonde.transfer.translator import translate
 from tests.command_line import sonde
-from tests.training.mt.tiny import files, pairs, request, unsupervised
+from tests.training.mt.tiny import files, pairs, request, unsupervised, write
 from tests.training.tiny import same_weights
 
 
@@ -166,6 +166,20 @@ def test_batches_of_all_directions_are_equally_many(tmp_path):
     more = request(tmp_path, train=wanted.train, held_out=8, settings={"denoising": "0:1"})
     names = [stream.name for stream in _prepare(tmp_path, more)[0].streams]
     assert names == ["en-qto", "qto-en", "back qto-en", "denoise en", "back en-qto", "denoise qto"]
+
+
+def test_long_sentences_are_left_out_of_training_and_scored_on_dev(tmp_path):
+    """Up to what the network can read: the score is that of all of dev."""
+    sides, dev = [], []
+    for name, rows in zip(("en", "qto"), zip(*pairs(60), strict=True), strict=True):
+        sides.append(write(tmp_path / f"train.{name}", [*rows[:50], " ".join(rows[:3])]))
+        dev.append(write(tmp_path / f"dev.{name}", [*rows[50:], " ".join(rows[50:53])]))
+    wanted = request(
+        tmp_path, settings={"length": 10}, train=(f"en-qto={','.join(sides)}",), dev=(f"en-qto={','.join(dev)}",)
+    )
+    _, plan = _prepare(tmp_path, wanted)
+    assert plan.counts["dev en-qto"] == {"read": 11, "used": 11}
+    assert plan.counts["train en-qto"] == {"read": 51, "too many tokens": 1, "used": 50}
 
 
 def test_sentences_of_dev_are_not_trained_on(tmp_path):
