@@ -6,8 +6,11 @@
         files, both are measured, on that many sentences of the built-in corpus, written as a treebank and as trees
     python benchmarks/make.py grow [--small 25000] [--large 500000] [--suite universal2019]
         the same suite from the built-in corpus, sets of a fixed size: CPU seconds and peak memory, ratio of the two
+    python benchmarks/make.py rows [--builtin 30000]
+        memory of Python's objects for the rows of a set that is read back, and at most while it is read, over that of
+        the same Parquet file by pyarrow's to_pylist
     python benchmarks/make.py short
-        `parse` and `grow` at a size of seconds
+        all three at a size of seconds
 
 Every figure is measured in a child process, all of a comparison in one run, and printed as a ratio. `parse`
 alternates the two programs; each number is the smallest of the rounds, because a shared machine can only add to it.
@@ -20,6 +23,8 @@ import resource
 import subprocess
 import sys
 import tempfile
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 SHORT = "short"
@@ -90,6 +95,35 @@ def parse_builtin(sentences: int, rounds: int) -> None:
         parse("trees-over-parse", [str(treebank)], [str(trees)], rounds)
 
 
+def rows(sentences: int) -> None:
+    """Reading a set with a row per sentence, against pyarrow's own way to Python's objects."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from sonde.corpus import Corpus
+    from sonde.data.parquet import decode_rows, encode_rows
+    from sonde.task import Example
+
+    made = [Example.of(s, "ab"[i % 2], key=s.forms[0], stratum="00") for i, s in enumerate(Corpus.synthetic(sentences))]
+    content = bytes(encode_rows("rows", {"tr": made}))
+    del made
+    sides: dict[str, Callable[[], object]] = {
+        "to_pylist": lambda: pq.ParquetFile(pa.BufferReader(content)).read().to_pylist(),
+        "decode_rows": lambda: decode_rows(content),
+    }
+    found = {}
+    for name, read in sides.items():
+        read()  # whatever is imported on the way
+        tracemalloc.start()
+        kept = read()
+        found[name] = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        del kept
+        print(f"{name:12} {found[name][0] / sentences:6.0f} bytes per row, {found[name][1] / sentences:6.0f} at most")
+    (theirs, most), (ours, our_most) = found.values()
+    print(f"= make/rows-memory {ours / theirs:.3f}\n= make/rows-peak-memory {our_most / most:.3f}")
+
+
 def grow(small: int, large: int, suite: str) -> None:
     """Many times the sentences."""
     seen = []
@@ -121,6 +155,8 @@ def main() -> None:
     two.add_argument("--small", type=int, default=25_000)
     two.add_argument("--large", type=int, default=500_000)
     two.add_argument("--suite", default="universal2019")
+    three = verbs.add_parser("rows")
+    three.add_argument("--builtin", type=int, default=30_000)
     verbs.add_parser("short")
     a = parser.parse_args()
     if a.verb == "parse" and a.files:
@@ -130,6 +166,9 @@ def main() -> None:
     elif a.verb == "short":
         parse_builtin(8000, 1)
         grow(12_000, 24_000, "universal2019")
+        rows(4000)
+    elif a.verb == "rows":
+        rows(a.builtin)
     else:
         grow(a.small, a.large, a.suite)
 

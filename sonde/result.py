@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -65,7 +67,7 @@ class Signature:
 
     def __str__(self) -> str:
         pairs = ((name, getattr(self, name)) for name in _ORDER)
-        return "|".join(f"{name}={quote(v, safe=_SAFE, errors='surrogatepass')}" for name, v in pairs if v is not None)
+        return "|".join(f"{name}={_quoted(v)}" for name, v in pairs if v is not None)
 
     @classmethod
     def parse(cls, text: str) -> Signature:
@@ -82,6 +84,12 @@ class Signature:
         if missing := sorted(_NEEDED - found.keys()):
             raise UsageError(f"Invalid signature: {', '.join(missing)} missing; copy all of it, in quotes.")
         return cls(**found)
+
+
+@lru_cache(maxsize=1 << 12)
+def _quoted(value: str) -> str:
+    """A value as it is written in a signature; the results of a run share most of them."""
+    return quote(value, safe=_SAFE, errors="surrogatepass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +125,14 @@ class Cell:
     @property
     def key(self) -> str:
         """Digest of all fields, sixteen hexadecimal digits."""
-        facts = astuple(self)
+        facts: tuple[str | int | None, ...] = _facts(self)
         if self.parts is None:  # keys are older than variants and versions of parts
             facts = facts[:-1] if self.variant is not None else facts[:-2]
         return hashlib.blake2b(msgspec.json.encode(facts), digest_size=8).hexdigest()
+
+
+_facts = attrgetter(*(f.name for f in fields(Cell)))
+"""All fields of a cell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

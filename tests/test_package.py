@@ -94,10 +94,21 @@ def test_a_built_in_verb_loads_no_other_and_looks_for_no_packages():
 def test_reading_a_run_loads_nothing_that_computes_one(tmp_path):
     written(tmp_path / "run", *beside(limit=None), result("mine", forms=40), result("other", forms=40))
     heavy = {"torch", "numba", "pandas", "joblib", "scipy.optimize", "scipy.stats", "sonde.make", "sonde.run.loop"}
+    heavy.add("pyarrow.compute")
     shown = loaded_by("show", "run", cwd=tmp_path)
     assert "sonde.run.folder" in shown
     assert (heavy | {"jinja2", "vl_convert", "sonde.audit"}) & shown == set()
     assert heavy & loaded_by("report", "run", cwd=tmp_path) == set()
+
+
+def test_resuming_a_finished_run_loads_no_optimiser(tmp_path):
+    lines = [f"{split}\t{'ab'[i % 2]}\ttext {i}" for split in ("tr", "va", "te") for i in range(20)]
+    (tmp_path / "own.txt").write_text("\n".join(lines) + "\n")
+    words = ("run", "own.txt", "-e", "baseline:length", "-o", "run", "--no-store", "--resample", "0")
+    assert "scipy.optimize" in loaded_by(*words, cwd=tmp_path)
+    again = loaded_by(*words, cwd=tmp_path)
+    assert "sonde.run.loop" in again
+    assert {"scipy.optimize", "pyarrow.compute", "sonde.baselines.length"}.isdisjoint(again)
 
 
 def test_a_run_without_measures_loads_none(tmp_path):

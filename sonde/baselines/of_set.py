@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from sonde.baselines.length import predict_by_length
 from sonde.baselines.majority import predict_majority
-from sonde.baselines.naive_bayes import predict_by_words
 from sonde.baselines.parts import parts_of
 from sonde.baselines.prediction import BASELINES, Prediction
-from sonde.baselines.words import SetWords
 from sonde.core.suggest import did_you_mean
 from sonde.core.threads import single_threaded
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.errors import UsageError
+
+if TYPE_CHECKING:
+    from sonde.baselines.words import SetWords
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,16 @@ class Baselines:
     @cached_property
     def words(self) -> SetWords:
         """The words of its rows."""
+        from sonde.baselines.words import SetWords
+
         return SetWords(parts_of(self.dataset), expectations_for(self.dataset).inputs)
 
     def predict(self, name: str) -> Prediction:
         """Train a baseline by name and predict the test rows."""
+        # scipy takes longer to import than to resume a run, and must be loaded before its threads are limited
+        from sonde.baselines.length import predict_by_length
+        from sonde.baselines.naive_bayes import predict_by_words
+
         parts = self.words.parts
         with single_threaded():  # for such small matrices, threads take far longer to wait than to work
             match name:

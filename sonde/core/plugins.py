@@ -86,7 +86,11 @@ class Kind(Generic[T]):
 
 def module_names(package: str) -> list[str]:
     """The modules of a folder that are parts."""
-    path = importlib.import_module(package).__path__
+    return list(_modules(tuple(importlib.import_module(package).__path__)))
+
+
+@cache
+def _modules(path: tuple[str, ...]) -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(path) if not m.ispkg and not m.name.startswith("_"))
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, cast
 
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 
+MIN_THREADED_BYTES = 1 << 20
+"""Smaller files take longer to hand to threads than to decode."""
+DECODED_ITEMS = 1 << 16
+"""Items of lists that are decoded at a time, before equal ones become one object."""
 ROW_COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
 
 
@@ -83,9 +87,9 @@ def decode_rows(content: bytes) -> dict[str, list[Example]]:
 
     try:
         with pq.ParquetFile(pa.BufferReader(content)) as file:
-            table = file.read()
+            table = file.read(use_threads=len(content) > MIN_THREADED_BYTES)
         extra = _check(table)
-        columns = [_plain(table[name]).to_pylist() for name in (*ROW_COLUMNS, *extra)]
+        columns = [_values(table[name]) for name in (*ROW_COLUMNS, *extra)]
     except (pa.ArrowException, OSError, OverflowError, MemoryError) as e:
         raise ValueError(str(e).partition("\n")[0]) from e
     rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
@@ -93,7 +97,7 @@ def decode_rows(content: bytes) -> dict[str, list[Example]]:
         if split not in rows:
             raise ValueError(f"it has a row of the split {split!r}; expected {', '.join(SPLITS)}")
         pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
-        rows[split].append(Example(label, tuple(tokens), text, source, key, stratum, tuple(marks), pairs))
+        rows[split].append(Example(label, tokens, text, source, key, stratum, marks, pairs))
     return rows
 
 
@@ -113,13 +117,30 @@ def _check(table: Any) -> list[str]:
             raise ValueError(f"the column {name} holds {kind}; expected {expected}")
         if name in ROW_COLUMNS and name != "key" and table[name].null_count:
             raise ValueError(f"the column {name} has rows without a value")
-        if name in lists and any(chunk.flatten().null_count for chunk in table[name].chunks):
+        if name in lists and any(chunk.values.null_count for chunk in table[name].chunks):
             raise ValueError(f"the column {name} has lists with missing values")
     return [name for name in table.column_names if name not in ROW_COLUMNS]
 
 
-def _plain(column: Any) -> Any:
-    """A dictionary-encoded column as plain values: looking up its indices takes ten times as long."""
+def _values(column: Any) -> list[Any]:
+    """The values of a column, lists as tuples. Rows share the strings of dictionaries and of lists."""
+    return [value for chunk in column.chunks for value in _values_of(chunk)]
+
+
+def _values_of(chunk: Any) -> list[Any]:
     import pyarrow as pa
 
-    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+    found: list[Any]
+    if pa.types.is_list(chunk.type):
+        known: dict[Any, Any] = {}
+        items: list[Any] = []
+        for start in range(0, len(chunk.values), DECODED_ITEMS):
+            some = chunk.values.slice(start, DECODED_ITEMS).to_pylist()
+            items += [known.setdefault(item, item) for item in some]
+        found = [tuple(items[a:b]) for a, b in pairwise(chunk.offsets.to_pylist())]
+    elif pa.types.is_dictionary(chunk.type):  # a cast would be as fast, but imports pyarrow.compute
+        names = chunk.dictionary.to_pylist()
+        found = [None if i is None else names[i] for i in chunk.indices.to_pylist()]
+    else:
+        found = chunk.to_pylist()
+    return found

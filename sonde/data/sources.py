@@ -55,7 +55,10 @@ class Source:
 
     def load(self) -> Dataset:
         """Read the set, and give it the name, task and language that were found or requested."""
-        return replace(self._read(), name=self.name, task=self.task, language=self.language)
+        found = self._read()
+        if (found.name, found.task, found.language) == (self.name, self.task, self.language):
+            return found  # which has computed its digest
+        return replace(found, name=self.name, task=self.task, language=self.language)
 
     @property
     def size_bytes(self) -> int:

@@ -6,6 +6,7 @@ Numbers are counted off (splitmix64) and looked up, and no function is used whos
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ _BLOCK = 1 << 17
 """Random words made at a time: they stay in the processor's cache."""
 
 
+@cache
 def quantiles() -> Array:
-    """65,536 equally likely values that approximate the normal distribution: (65536,) float32.
+    """65,536 equally likely values that approximate the normal distribution: (65536,) float32, read-only.
 
     They are rounded to multiples of 1/4096, far above the differences between processors, so that sums are exact, too.
     """
@@ -28,7 +30,9 @@ def quantiles() -> Array:
 
     steps = 1 << 16
     values: Array = np.rint(ndtri((np.arange(steps) + 0.5) / steps) * 4096) / 4096 + 0.0  # which makes -0 a 0
-    return values.astype(np.float32)
+    found = values.astype(np.float32)
+    found.flags.writeable = False
+    return found
 
 
 def hash_texts(texts: Sequence[str], key: str) -> Array:

@@ -15,7 +15,7 @@ from sonde.run.variant import CellText, margin
 ABSENT = "–"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # hashed by identity: layouts measure each column many times
 class Column:
     """A heading, in parts that may be on lines of their own, and a cell per row."""
 

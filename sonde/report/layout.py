@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from sonde.report.columns import Column, MainTable
 from sonde.report.escape import plain
@@ -18,6 +19,8 @@ MAX_HEADING_WIDTH = 16
 """Characters of a heading in one line, unless the numbers below it take more."""
 MIN_NAME_WIDTH = 12
 """Characters of a name in one line, at least."""
+REMEMBERED = 256
+"""Columns whose lines are kept: those of one table are tried in many layouts."""
 
 
 @dataclass(frozen=True)
@@ -165,12 +168,17 @@ def _folded_width(columns: Sequence[Column], width: int) -> int:
 
 def widths(columns: Sequence[Column]) -> list[int]:
     """Characters that each column takes, with the two between it and the one before."""
+    return [_width(column) + 2 * (i > 0) for i, column in enumerate(columns)]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _width(column: Column) -> int:
     from rich.cells import cell_len
 
-    own = (max(map(cell_len, (*heading(column), *aligned(column)))) for column in columns)
-    return [width + 2 * (i > 0) for i, width in enumerate(own)]
+    return max(map(cell_len, (*heading(column), *aligned(column))))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def aligned(column: Column) -> list[str]:
     """The cells of a column, with numbers and marks aligned."""
     from rich.cells import cell_len, set_cell_size
@@ -187,6 +195,7 @@ def aligned(column: Column) -> list[str]:
     return lines
 
 
+@lru_cache(maxsize=REMEMBERED)
 def heading(column: Column) -> list[str]:
     """The lines of a heading: each part on its own, those that are too long broken after a sign such as / or -."""
     from rich.cells import cell_len, chop_cells

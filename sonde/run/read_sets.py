@@ -57,7 +57,7 @@ def read_sets(
             continue
         seen.add((parts.name, parts.digest))
         _refuse_another_split(config, parts)
-        config.log.describe(datasets=[_about(dataset, given)])
+        config.log.describe(datasets=[_about(dataset, given, config.log.info)])
         config.log.save_rows(sampled(dataset, config.limit), parts.digest, config.limit)
         if (
             CURVE_BASELINE in learners
@@ -82,16 +82,18 @@ def _refuse_another_split(config: RunConfig, parts: Parts) -> None:
             )
 
 
-def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
-    """What run.json records about a set."""
+def _about(dataset: Dataset, given: Dataset | Source, info: Mapping[str, Any]) -> dict[str, Any]:
+    """What run.json records about a set. The digests of its content are not computed again."""
     manifest = dataset.manifest
     file = given.paths[0] if isinstance(given, Source) and given.kind == "senteval" else None
+    before = (d for d in info.get("datasets", ()) if (d["name"], d["digest"]) == (dataset.name, dataset.digest))
+    content = next((d["content"] for d in before if d.get("content")), None) or content_digests(dataset, file)
     return {
         "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
         "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
         "inputs": list(expectations_for(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
         "rows": {split: len(rows) for split, rows in dataset.rows.items()}, "split": manifest.get("split"),
-        "content": content_digests(dataset, file),
+        "content": content,
         "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
         "redundancy": manifest.get("redundancy", {}).get("te"),
     }  # fmt: skip

@@ -75,6 +75,7 @@ class Systems:
     constant: Sequence[bool] = ()
     """Whether each system predicts the same class for all rows."""
     _spreads: dict[int, _Spread] = field(default_factory=dict, init=False, repr=False)
+    _differences: dict[tuple[int, int], Estimate] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -97,6 +98,11 @@ class Systems:
 
     def difference(self, one: int, two: int) -> Estimate:
         """The accuracy of one system minus that of another."""
+        if (one, two) not in self._differences:
+            self._differences[one, two] = self._difference(one, two)
+        return self._differences[one, two]
+
+    def _difference(self, one: int, two: int) -> Estimate:
         difference = self.correct[one] - self.correct[two]
         products = self._tested
         tested = max(0.0, float(products[one, one] + products[two, two] - 2 * products[one, two]))

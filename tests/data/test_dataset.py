@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sonde.core.checksum import seal_document
 from sonde.data.dataset import Dataset, find_set_folders, read_manifest
-from sonde.data.parquet import decode_rows
+from sonde.data.parquet import decode_rows, encode_rows
 from sonde.data.sources import find_sets
 from sonde.data.tables import read_senteval
 from sonde.errors import DataError
@@ -348,3 +348,19 @@ def test_a_manifest_that_lacks_what_show_prints_is_said_so(tmp_path, lost):
     path.write_text(json.dumps(facts), "utf-8")
     with pytest.raises(DataError, match=f"it lacks {lost}"):
         read_manifest(tmp_path)
+
+
+def test_rows_that_are_read_share_their_strings(monkeypatch):
+    monkeypatch.setattr("sonde.data.parquet.DECODED_ITEMS", 3)  # lists end in the middle of a block
+    words = [("They", "sleep"), ("They", "do", "not", "sleep", "."), ()]
+    rows = [
+        Example("long label", tokens, " ".join(tokens), f"s{i}", key, "stratum", marks, extra)
+        for i, tokens in enumerate(words)
+        for key, marks, extra in ((None, (), ()), ("sleep", (1,), (("word", "sleep"),)))
+    ]
+    found = decode_rows(bytes(encode_rows("mine/set", {"tr": rows, "te": rows[:1]})))
+    assert found == {"tr": rows, "va": [], "te": rows[:1]}
+    one, two, *_ = (row for row in found["tr"] if row.tokens[1:2])
+    assert one.label is two.label
+    assert one.tokens[0] is two.tokens[0]
+    assert one.stratum is two.stratum
