@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sonde.core.deadline import call_within
-from sonde.encoders.identity import Spec
+from sonde.encoders.identity import HUB_NAME, Spec
 from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
 
 MODEL_DTYPES = ("float32", "float16", "bfloat16")
-_HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
 HUB_TIMEOUT_SECONDS = 5.0
 """How long the model hub may take to answer, in all, before it counts as unreachable."""
 
@@ -129,11 +128,6 @@ def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in found if may_affect_vectors(name))
 
 
-def named_folder(spec: Spec) -> Path | None:
-    """The folder that a spec names; None if it may be a name on the hub."""
-    return None if not spec.name or _HUB_NAME.fullmatch(spec.name) else Path(spec.name).expanduser()
-
-
 def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "") -> ModelLocation:
     """The folder of a model: the one that was named, or the hub's, downloaded if need be.
 
@@ -160,7 +154,7 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
         except OSError as why:
             raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
         return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
-    if not _HUB_NAME.fullmatch(name) or folder.exists():
+    if not HUB_NAME.fullmatch(name) or folder.exists():
         raise UsageError(f"{spec} names neither an existing folder nor a model on the hub (owner/name).")
     name = name if "/" in name else owner + name
     with _supported_client(spec, name):

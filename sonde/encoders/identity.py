@@ -14,6 +14,8 @@ from urllib.parse import unquote as _unquote
 from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
 
+HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
+"""What a model on a hub may be called."""
 SCHEME_NAME = re.compile(r"[a-z][a-z0-9]*")
 
 
@@ -70,6 +72,11 @@ class Spec:
     def file(self) -> Path | None:
         """The file or folder that the name is; None if it is empty."""
         return Path(self.path).expanduser() if self.path else None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that the name is; None if it may be that of a model on a hub."""
+        return None if not self.name or HUB_NAME.fullmatch(self.name) else Path(self.name).expanduser()
 
     def check_options(self, allowed: Mapping[str, str] | Collection[str]) -> dict[str, str]:
         """The options by key. UsageError if one of them is not ``allowed``."""

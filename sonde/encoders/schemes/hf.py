@@ -22,6 +22,7 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,7 +44,7 @@ from sonde.errors import EncoderError, SondeWarning, UsageError
 if TYPE_CHECKING:
     from sonde.encoders.transformer import FloatArray
 
-named_file = hub.named_folder
+named_file = attrgetter("folder")
 OPTIONS = {
     "layer": "a number (-1, the last, is the default), a range 0..12, a list 0,6,12, or * for all",
     "pool": "mean (default), max, cls (first token), last (last token), first-last (mean of layers 1 and last)",

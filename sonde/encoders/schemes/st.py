@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from sonde.errors import EncoderError, UsageError
 if TYPE_CHECKING:
     from sonde.encoders.transformer import FloatArray
 
-named_file = hub.named_folder
+named_file = attrgetter("folder")
 OPTIONS = {
     "normalize": "false (default) or true: whether vectors are scaled to length 1",
     "prompt": "a text that is put before every text (default: the model's own default prompt, if it has one)",
