@@ -18,7 +18,7 @@ from sonde.report.names import brief_set_names, short_names
 from sonde.report.scores import LOSSES
 from sonde.report.types import BaselineComparison, Summary
 from sonde.report.verdict import ALPHA, UNCOMPARED, verdict_of
-from sonde.report.word_texts import noun_of
+from sonde.report.word_texts import is_of_words, noun_of
 from sonde.report.wording import listed
 
 MAX_NAMED_SETS = 6
@@ -187,6 +187,8 @@ def _all_of(which: str, noun: str, all_of: Sequence[int], tested: Sequence[int])
 
 def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
     who = count_of(len(summary.columns), noun_of(summary))
+    if is_of_words(summary):
+        return f"{who} on {count_of(len(sets), 'set')}, for which there is no baseline."
     return (
         f"{who} on {count_of(len(sets), 'set')}, without baselines: how much of a score is due to length, words or the "
         "most frequent label is not known."

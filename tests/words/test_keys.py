@@ -14,6 +14,7 @@ from sonde.words.evaluate import evaluate_words
 from sonde.words.evaluation import Request
 from sonde.words.evaluations.closeness import unrelated
 from sonde.words.pair import Pair, Side
+from tests.command_line import sonde
 from tests.words.material import space, vectors, write_vectors
 from tests.words.test_evaluations import pair, run, write
 
@@ -205,3 +206,11 @@ def test_spaces_that_rank_words_otherwise_are_asked_the_same(tmp_path):
     assert len(found) == 2
     assert len({result.cell.data for result in found}) == 1
     assert found[0].scores["precision@1 rank 1-1000"] == found[1].scores["precision@1 rank 1-1000"] == 1
+
+
+def test_words_without_a_baseline_are_not_said_to_lack_one_of_length(place, tmp_path):
+    systems = [f"{place / 'all.en'},{place / 'half.en'}"]
+    done = sonde("words", *systems, "--identical", "20", "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "2 systems on 1 set, for which there is no baseline." in " ".join(done.stdout.split())
+    assert "length" not in done.stdout
