@@ -27,12 +27,23 @@ def execute(path: Path) -> nbformat.NotebookNode:
         cell.metadata.clear()
         if cell.cell_type == "code":
             # progress bars and warnings depend on what is installed
-            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+            cell.outputs = _joined([output for output in cell.outputs if output.get("name") != "stderr"])
             for data in (output.data for output in cell.outputs if "data" in output):
                 if "text/html" in data:  # which is what everybody shows
                     data.pop("text/plain", None)
     notebook.metadata.language_info = {"name": "python"}
     return notebook
+
+
+def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Outputs, with what is printed at once, which may come in several pieces, as one of them."""
+    found: list[nbformat.NotebookNode] = []
+    for output in outputs:
+        if found and output.output_type == found[-1].output_type == "stream":
+            found[-1].text += output.text
+        else:
+            found.append(output)
+    return found
 
 
 def main() -> None:

@@ -65,9 +65,11 @@ def test_layers_count_when_they_are_known(tmp_path):
 def test_what_fails_is_done(tmp_path):
     cells, _ = told(tmp_path / "run", {"broken": Broken(), "k": Knowing()}, [dataset()])
     assert cells[-1] == (4, 4)
-    cells, now = told(tmp_path / "other", ["py:gone.py:f", "baseline:words"], [dataset()])
+    (tmp_path / "broken.py").write_text("raise ImportError('nothing here')\n", "utf-8")
+    name = f"py:{tmp_path}/broken.py:f"
+    cells, now = told(tmp_path / "other", [name, "baseline:words"], [dataset()])
     assert cells[-1] == (4, 4)
-    assert "loading py:gone.py:f" in now
+    assert f"loading {name}" in now
 
 
 def test_controls_and_measures_are_cells(tmp_path):
