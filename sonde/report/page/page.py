@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 SCRIPTS = ("scripts/start.js", "scripts/charts.js")
 """In the order in which they run: after the bundle that draws, before those of the sections."""
 
@@ -85,6 +87,7 @@ def assemble(
 ) -> str:
     """Put sections into one page, with their styles and scripts, and a policy that admits nothing else."""
     styles = "".join([sibling_file(__package__, "page.css"), *(own.section.style for own in shown)])
+    styles = _INDENTATION.sub("", styles)
     scripts = [sibling_file(__package__, name) for name in SCRIPTS]
     scripts += [own.section.script for own in shown if own.section.script]
     if figures:
