@@ -27,7 +27,7 @@ from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, 
 from sonde.words.names import language_of, set_name
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair, Spaces, System, find_systems
-from sonde.words.sentence_encoders import EncoderPair, encoder_names
+from sonde.words.sentence_encoders import EncoderPair, check_aliases, encoder_names
 
 VERSION = 1
 """Of all tasks: what they ask, and how answers are scored."""
@@ -85,6 +85,7 @@ def evaluate_words(
         The command line to record in run.json.
     """
     ways = _scorings(scorings)
+    check_aliases(systems, COPY)
     found = find_systems(systems, Spaces(limit), store)
     if not found or not requests:
         raise UsageError("Expected at least one system and something to evaluate it on.")

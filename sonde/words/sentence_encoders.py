@@ -53,6 +53,19 @@ def encoder_names(text: str) -> EncoderNames | None:
     return EncoderNames(match["encoders"], match["name"], found)
 
 
+def check_aliases(texts: Sequence[str], taken: str) -> None:
+    """Raise UsageError if two systems would have one name in tables, one system two, or one that is ``taken``."""
+    names = {found for text in texts if (found := encoder_names(text)) is not None}
+    for one in names:
+        if one.alias == taken:
+            raise UsageError(f"{one.alias}={one.text}: {taken} is the name of a baseline; choose another one.")
+        for other in names - {one}:
+            if one.text == other.text:
+                raise UsageError(f"{one.text} has two names, {one.alias or one.text} and {other.alias or other.text}.")
+            if one.alias is not None and one.alias == other.alias:
+                raise UsageError(f"Two systems are called {one.alias!r}; expected different names.")
+
+
 @dataclass(frozen=True, eq=False)
 class EncoderPair:
     """Encoders of two languages in one space."""

@@ -188,3 +188,18 @@ def test_what_is_wrong_is_said(place, tmp_path):
     done = sonde("words", "x.vec", "--dictionary", "d.txt", "--center")
     assert done.returncode == 1
     assert "--center is for --sentences" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [
+        (["copy=vec:{0}/en.vec"], "copy is the name of a baseline"),
+        (["a=vec:{0}/en.vec", "a=vec:{0}/fr.vec"], "Two systems are called 'a'"),
+        (["a=vec:{0}/en.vec", "b=vec:{0}/en.vec"], "has two names"),
+    ],
+)
+def test_a_name_is_of_one_system(place, tmp_path, systems, said):
+    request = Request(evaluation="retrieval", files=texts(place))
+    with pytest.raises(UsageError, match=said):
+        evaluate_words([system.format(place) for system in systems], [request], tmp_path / "run")
+    assert not (tmp_path / "run").exists()
