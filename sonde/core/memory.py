@@ -11,6 +11,9 @@ from typing import TypeVar
 A = TypeVar("A")
 R = TypeVar("R")
 
+MANY_OBJECTS = 200_000
+"""Objects that are made while the garbage collector is paused; fewer are examined in some hundredths of a second."""
+
 
 def remember_last(call: Callable[[A], R]) -> Callable[[A], R]:
     """A function of one argument that computes its result once while it is called with the same object.
@@ -39,7 +42,9 @@ def gc_paused() -> Iterator[None]:
         yield
     finally:
         if was:
-            if not gc.get_freeze_count():  # what was made meanwhile counts as old, and is not examined several times
+            # what was made meanwhile counts as old, and is not examined several times; where others have frozen
+            # objects, these stay so, and counting them takes as long as they are many
+            if gc.get_count()[0] > MANY_OBJECTS and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
