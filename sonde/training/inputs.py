@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.core.files import make_folder
-from sonde.errors import DataError, UsageError
+from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.networks.config import NetworkConfig
 from sonde.networks.folder import VECTORS
 from sonde.networks.vocabulary import BEGIN, END, Vocabulary
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_UNKNOWN = 0.5
 """The largest share of the running words that may have no vector."""
+LONG = 20.0
+"""Length of a word vector from which a warning is due: those of GloVe and fastText have 1 to 10, spaCy's some 50."""
 MOST_COUNTED = 1 << 21
 """Different words that are counted at a time, some 300 MB; where a corpus has more, the rarest are forgotten."""
 TEXTS = 1 << 12
@@ -156,7 +159,20 @@ def _given_vectors(
 
     words = [*(found.words[i] for i in first.tolist()), *made, *(found.words[i] for i in others.tolist())]
     table = _write_table(folder, vectors(), (len(words) + 1, found.dim))
+    _warn_if_long(path, table[1 : 1 + min(len(first) or len(words), ROWS)])
     return words, table, {"vectors": path.name, "vectors digest": found.digest}
+
+
+def _warn_if_long(path: Path, some: NDArray[np.float32]) -> None:
+    """Warn of vectors so long that the units of a network begin saturated: it learns slowly then, or not at all."""
+    length = float(np.median(np.linalg.norm(some, axis=1))) if len(some) else 0.0
+    if length > LONG:
+        warnings.warn(
+            f"The vectors of {path} have a median length of {length:.0f}; those of GloVe have about 5. Most networks "
+            f"learn badly from such large numbers: divide them by {length / 5:.0f}. (A mean of words does not mind.)",
+            SondeWarning,
+            stacklevel=2,
+        )
 
 
 def _write_table(folder: Path, parts: Iterable[NDArray[np.float32]], shape: tuple[int, int]) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 
 from sonde.data.dataset import Dataset
@@ -42,13 +43,14 @@ def example(label, tokens, **more):
     return Example(label, tuple(tokens), " ".join(tokens), **more)
 
 
+@cache
 def sentences(n, seed=0, length=None):
     """Different sentences, up to case."""
     rng, seen = Random(seed), {}
     while len(seen) < n:
         tokens = sentence(rng, length)
         seen.setdefault(" ".join(tokens).lower(), tokens)
-    return list(seen.values())
+    return tuple(seen.values())
 
 
 SIZES = {"tr": 600, "va": 400, "te": 800}

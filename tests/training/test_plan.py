@@ -228,6 +228,14 @@ def test_given_vectors(plan, tmp_path):
         plan(vectors=str(tmp_path / "nowhere.txt")).inputs(lambda: iter(texts))
 
 
+def test_a_warning_of_vectors_that_saturate_a_network(plan, tmp_path):
+    long = vectors(tmp_path / "long.txt", {"dog": [30, 40], "the": [40, 30], "rare": [1, 0]})
+    with pytest.warns(SondeWarning, match=r"long\.txt have a median length of 50; .* divide them by 10"):
+        plan(vectors=long, width=2).inputs(lambda: iter(["the dog"]))
+    usual = vectors(tmp_path / "usual.txt", {"dog": [3, 4], "the": [4, 3], "rare": [100, 0]})
+    plan(vectors=usual, width=2).inputs(lambda: iter(["the dog"]))  # warnings are errors here
+
+
 def test_words_of_the_training_texts_come_first_so_that_no_other_vector_is_read(plan, tmp_path):
     (tmp_path / "v.txt").write_text("of 1 1\nthe 2 2\nrare 3 3\ndog 4 4\n")
     inputs = plan(vectors=str(tmp_path / "v.txt"), words=3, width=DEFAULT).inputs(
