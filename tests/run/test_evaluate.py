@@ -196,7 +196,7 @@ def test_words_have_the_encoders_own_vectors(tmp_path):
         rows={"tr": rows(800), "va": rows(200), "te": rows(300)},
     )  # fmt: skip
     bag = Bag()
-    run = evaluate({"bag": bag}, [given], tmp_path / "run", probes=["linear", MLP], baselines=())
+    run = evaluate({"bag": bag}, [given], tmp_path / "run", probes=["linear", MLP], baselines=(), resample=0)
     linear, mlp = only(run, "bag")
     assert sorted(bag.given) == names
     assert linear.dimension == mlp.dimension == 24
