@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from sonde.core.cluster import current_cluster
+from sonde.core.memory import return_free_memory
 from sonde.core.third_party import third_party_code
 from sonde.encoders import encoder_info, load
 from sonde.encoders.call import check_vectors
@@ -37,6 +38,8 @@ from sonde.run.unit import Plain, Table, Unit, Vectors
 
 SPARSE_SCHEMES = ("baseline:", "tfidf:")
 """Encoders whose vectors may be sparse arrays of scipy."""
+ONE_BY_ONE_SCHEME = "baseline:"
+"""Encoders whose vectors cost so little, and depend on a text alone, that only those of one set are made at a time."""
 MAX_UNFINISHED_BYTES = 2**29
 """Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
@@ -56,6 +59,7 @@ def probe_encoder(
     """
     own = name if other is None else untrained_name(name)
     config.tally.report_encoder("loading", own)
+    return_free_memory()
     try:
         with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
@@ -83,6 +87,10 @@ def probe_encoder(
         write_training_score(config.log, name, identity, about.training_score)
     one = _Encoder(name, own, encoder, identity, about.layers, None if given or fitted else other or name)
     _count(config, one, (*sets, *extra))
+    if not extra and _one_by_one(one) and _share_few_texts(sets):
+        for s in sets:
+            _do(config, one, [s], EmbeddingPool())
+        return
     known = _do(config, one, sets, EmbeddingPool())
     if not extra:
         return
@@ -171,6 +179,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
         return known
     for s in sets:
         config.log.forget(encoder_failure(one.name, s.parts).key)
+    return_free_memory()
     config.pool.submit(units)
     if config.pool.jobs == 1:
         collect(config)
@@ -208,11 +217,23 @@ def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
 def _make_room(config: RunConfig, one: _Encoder) -> None:
     """Wait until an encoder may encode: its own probes are fitted, and so are those of others with large vectors.
 
-    One that computes with several threads waits for all, since there is one thread only while probes are fitted.
+    One that computes with several threads waits for all, since there is one thread only while probes are fitted. One
+    that encodes set by set does not wait for its own, or only one probe would be fitted at a time.
     """
     pool, apart = config.pool, encoder_info(one.encoder).parallel or current_cluster() is not None
-    most = MAX_UNFINISHED_BYTES if apart else 0
-    collect(config, lambda: not pool.unfinished[one.name] and pool.vectors_bytes <= most)
+    most, own = MAX_UNFINISHED_BYTES if apart else 0, not _one_by_one(one)
+    collect(config, lambda: not (own and pool.unfinished[one.name]) and pool.vectors_bytes <= most)
+
+
+def _one_by_one(one: _Encoder) -> bool:
+    """Whether an encoder encodes set by set; the workers of a cluster should have the probes of all at once."""
+    return one.name.startswith(ONE_BY_ONE_SCHEME) and current_cluster() is None
+
+
+def _share_few_texts(sets: Sequence[PreparedSet]) -> bool:
+    """Whether encoding set by set takes at most twice as long: a text of several sets is then encoded for each."""
+    columns = [column for s in sets for column in s.columns()]
+    return 2 * len(set().union(*columns)) >= sum(map(len, columns))
 
 
 def _encode_progress(config: RunConfig, name: str, stage: str, done: int, of: int | None) -> None:
