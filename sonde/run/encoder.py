@@ -33,13 +33,12 @@ from sonde.run.parts import Parts
 from sonde.run.reload import UNLOADABLE, why_not_reloadable
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.tally import name_of, untrained_name
+from sonde.run.together import group_variants, one_by_one, share_few_texts
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
 SPARSE_SCHEMES = ("baseline:", "tfidf:")
 """Encoders whose vectors may be sparse arrays of scipy."""
-ONE_BY_ONE_SCHEME = "baseline:"
-"""Encoders whose vectors cost so little, and depend on a text alone, that only those of one set are made at a time."""
 MAX_UNFINISHED_BYTES = 2**29
 """Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
@@ -87,7 +86,7 @@ def probe_encoder(
         write_training_score(config.log, name, identity, about.training_score)
     one = _Encoder(name, own, encoder, identity, about.layers, None if given or fitted else other or name)
     _count(config, one, (*sets, *extra))
-    if not extra and _one_by_one(one) and _share_few_texts(sets):
+    if given is None and not extra and one_by_one(name) and share_few_texts(sets):
         for s in sets:
             _do(config, one, [s], EmbeddingPool())
         return
@@ -99,7 +98,7 @@ def probe_encoder(
         one = replace(one, layers=known.layers)
         _count(config, one, (*sets, *extra))
     # what needs other texts, or another encoder, is done separately: it may fail, and takes memory
-    same, *others = _groups(sets, extra)
+    same, *others = group_variants(sets, extra)
     known = _do(config, one, same, known)
     for some in others:
         _do(config, one, some, known)
@@ -125,22 +124,6 @@ def _count(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet]) -> Non
         for cells in (all_cells, cells_left)
     )
     config.tally.expect(one.own, every, left)
-
-
-def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterator[list[PreparedSet]]:
-    """Variants that need only the texts of the sets; those that need others; each one that needs another encoder."""
-    own = TextIndex(dict.fromkeys(text for s in sets for column in s.columns() for text in column))
-    same: list[PreparedSet] = []
-    given: list[PreparedSet] = []
-    rest: list[PreparedSet] = []
-    for s in extra:
-        if s.variant is not None and s.variant.given is not None:
-            given.append(s)
-        else:
-            (same if all(map(own.has, s.columns())) else rest).append(s)
-    yield same
-    yield rest
-    yield from ([s] for s in given)  # last, because the other encoder stays in memory
 
 
 def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: EmbeddingPool) -> EmbeddingPool:
@@ -221,19 +204,8 @@ def _make_room(config: RunConfig, one: _Encoder) -> None:
     that encodes set by set does not wait for its own, or only one probe would be fitted at a time.
     """
     pool, apart = config.pool, encoder_info(one.encoder).parallel or current_cluster() is not None
-    most, own = MAX_UNFINISHED_BYTES if apart else 0, not _one_by_one(one)
+    most, own = MAX_UNFINISHED_BYTES if apart else 0, not one_by_one(one.name)
     collect(config, lambda: not (own and pool.unfinished[one.name]) and pool.vectors_bytes <= most)
-
-
-def _one_by_one(one: _Encoder) -> bool:
-    """Whether an encoder encodes set by set; the workers of a cluster should have the probes of all at once."""
-    return one.name.startswith(ONE_BY_ONE_SCHEME) and current_cluster() is None
-
-
-def _share_few_texts(sets: Sequence[PreparedSet]) -> bool:
-    """Whether encoding set by set takes at most twice as long: a text of several sets is then encoded for each."""
-    columns = [column for s in sets for column in s.columns()]
-    return 2 * len(set().union(*columns)) >= sum(map(len, columns))
 
 
 def _encode_progress(config: RunConfig, name: str, stage: str, done: int, of: int | None) -> None:

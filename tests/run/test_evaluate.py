@@ -488,7 +488,7 @@ def test_a_baseline_encodes_set_by_set_with_the_same_results(tmp_path, monkeypat
     assert [n for n, _ in calls] == [660, 220, 220, 220]
     if jobs == 1:
         assert {left for _, left in calls} == {0}  # those of another set, or encoder, are gone
-    monkeypatch.setattr(encoder_module, "ONE_BY_ONE_SCHEME", "none:")
+    monkeypatch.setattr("sonde.run.together.ONE_BY_ONE_SCHEME", "none:")
     two = evaluate({"k": Knowing()}, sets, tmp_path / "two", **options)
     assert [n for n, _ in calls[4:]] == [660, 660]
     assert same(one, two)
