@@ -1,7 +1,8 @@
-"""What a pass over a corpus does with memory: results are remembered, and the garbage collector is paused."""
+"""What is done with memory: results are remembered, the garbage collector is paused, and free memory is returned."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,3 +49,11 @@ def gc_paused() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def return_free_memory() -> None:
+    """Return memory that is free to the system, where C's library can: glibc keeps what lies between other things."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, TypeError, OSError):  # another library, or Windows
+        return

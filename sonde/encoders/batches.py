@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -30,11 +29,13 @@ Array = npt.NDArray[Any]
 Encoder = Callable[[Sequence[str]], Any]
 
 
-def cut_batches(info: EncoderInfo, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterator[list[int]]:
+def cut_batches(
+    info: EncoderInfo, texts: Sequence[str], missing: npt.NDArray[np.int64], size: int
+) -> Iterator[list[int]]:
     """Places of texts of similar cost, longest first, so that running out of memory happens early."""
     costs: list[int] = []
     for a in range(0, len(missing), COST_CHUNK):
-        some = [texts[i] for i in missing[a : a + COST_CHUNK]]
+        some = [texts[i] for i in missing[a : a + COST_CHUNK].tolist()]
         try:
             with third_party_code:
                 costs += info.cost(some) if info.cost is not None else map(len, some)
@@ -46,8 +47,7 @@ def cut_batches(info: EncoderInfo, texts: Sequence[str], missing: Sequence[int],
             ) from e
     places: list[int] = []
     most = 0
-    # the sort is stable, and places are ascending
-    for cost, i in sorted(zip(costs, missing, strict=True), key=itemgetter(0), reverse=True):
+    for cost, i in _dearest_first(costs, missing):
         # an encoder without costs may not pad at all, and may be billed per call
         unlike = info.cost is not None and most - cost > (1 - MIN_COST_RATIO) * abs(most)
         if places and (unlike or len(places) == size):
@@ -58,6 +58,17 @@ def cut_batches(info: EncoderInfo, texts: Sequence[str], missing: Sequence[int],
         places.append(i)
     if places:
         yield places
+
+
+def _dearest_first(costs: Sequence[int], places: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Costs and places, in descending order of the costs; places of equal cost stay in order."""
+    if len(costs) != len(places):
+        raise EncoderError(f"The encoder's cost() gave {len(costs)} numbers for {len(places)} texts; expected as many.")
+    # backwards, so that a stable sort leaves equal ones in order once it is turned round
+    order = len(costs) - 1 - np.argsort(np.array(costs)[::-1], kind="stable")[::-1]
+    for a in range(0, len(order), COST_CHUNK):
+        some = order[a : a + COST_CHUNK]
+        yield from ((costs[j], i) for j, i in zip(some.tolist(), places[some].tolist(), strict=True))
 
 
 def encode_batches(

@@ -18,7 +18,7 @@ equal if they differ by less than 1e-5 of their length, since padding changes th
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -70,12 +70,12 @@ class Symptom:
 def diagnose(
     encoder: Callable[[Sequence[str]], Any],
     embeddings: Embeddings,
-    texts: Sequence[str] | None = None,
+    texts: Iterable[str] | None = None,
     *,
     half: bool = False,
     call_symptoms: Sequence[Symptom] | None = None,
 ) -> list[Symptom]:
-    """What is wrong with an encoder, judged by vectors that it returned; ``texts`` are those of them to examine.
+    """What is wrong with an encoder, judged by its vectors; of ``texts``, those that have one are examined.
 
     The encoder is the one that computed them, after its ``fit``. It encodes a handful of texts again, unless
     ``call_symptoms`` says what that showed before, or it may be a server and all vectors were in the store.
@@ -83,8 +83,7 @@ def diagnose(
     info = encoder_info(encoder)
     if info.identity is not None and info.identity.scheme == EXEMPT_SCHEME:
         return []
-    place = {text: i for i, text in enumerate(embeddings.texts)}
-    rows = np.array([place[text] for text in dict.fromkeys(embeddings.texts if texts is None else texts)], np.int64)
+    rows = _places(embeddings.texts, embeddings.texts if texts is None else texts)
     if not len(rows):
         return []
     some = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED_TEXTS)).astype(np.int64))]
@@ -102,6 +101,13 @@ def diagnose(
     if info.caveat is not None:
         seen.append(Symptom("trust", info.caveat))
     return seen
+
+
+def _places(every: Sequence[str], texts: Iterable[str]) -> npt.NDArray[np.int64]:
+    """The places of texts among all; of equal texts one, and none of a text that is not there."""
+    place = {text: i for i, text in enumerate(every)}
+    found = np.fromiter((place[text] for text in texts if text in place), np.int64)
+    return found[np.sort(np.unique(found, return_index=True)[1])]
 
 
 # vectors

@@ -188,25 +188,24 @@ def embed(
     identity, layers = info.identity, info.layers
     if half and identity is not None:
         identity = identity.with_facts(kept="float16")
-    first: dict[str, int] = {}
-    for i, text in enumerate(texts):
-        first.setdefault(text, i)
+    first = first_places(texts)
+    distinct = np.flatnonzero(first == np.arange(len(texts)))
     spill = default_spill() if spill is None else spill
     if spill < 0:
         raise UsageError(f"spill is {spill} bytes; expected 0 or more.")
     if store is not None and identity is not None and info.cacheable:
         identities = [identity.with_facts(layer=name) for name in layers] or [identity]
         table = VectorTable(texts, max(1, len(layers)), spill, store, identities)
-        table.read_stored(list(first.values()))
+        table.read_stored(distinct.tolist())
     else:
         table = VectorTable(texts, max(1, len(layers)), spill)
-    missing = [i for i in first.values() if not table.filled[i]]
+    missing = distinct[~table.filled[distinct]]
     restrict, tokens = getattr(encoder, "restrict", None), getattr(encoder, "tokens", None)
-    if missing and callable(restrict) and callable(tokens):  # word vectors: only those of these texts in memory
-        encoder = restrict(tokens([texts[i] for i in missing]))
-    seconds, done = 0.0, len(first) - len(missing)
+    if len(missing) and callable(restrict) and callable(tokens):  # word vectors: only those of these texts in memory
+        encoder = restrict(tokens([texts[i] for i in missing.tolist()]))
+    seconds, done = 0.0, len(distinct) - len(missing)
     if progress:
-        progress("encode", done, len(first))
+        progress("encode", done, len(distinct))
     shared: SharedStore | None = None
     if current_cluster() is not None:
         encoder, workers = _for_workers(encoder, info, name, jobs)
@@ -223,7 +222,7 @@ def embed(
             seconds += spent
             done += len(places)
             if progress:
-                progress("encode", done, len(first))
+                progress("encode", done, len(distinct))
             if vectors is None:
                 elsewhere += places
                 continue
@@ -234,9 +233,15 @@ def embed(
     finally:
         table.flush()
     table.read_new(elsewhere)
-    table.copy_duplicates([first[text] for text in texts])
+    table.copy_duplicates(first)
     vectors = table.vectors if layers else table.vectors[0]
     return Embeddings(tuple(texts), vectors, identity, layers, len(missing), seconds)
+
+
+def first_places(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Where each text occurs first (n,)."""
+    first: dict[str, int] = {}
+    return np.fromiter(map(first.setdefault, texts, range(len(texts))), np.int64, len(texts))
 
 
 def _for_workers(encoder: Any, info: EncoderInfo, name: str | None, jobs: int) -> tuple[Any, int]:

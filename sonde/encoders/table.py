@@ -106,12 +106,12 @@ class VectorTable:
             self._pending = []
         self._flushed = time.monotonic()
 
-    def copy_duplicates(self, places: Sequence[int]) -> None:
+    def copy_duplicates(self, places: npt.NDArray[np.int64]) -> None:
         """Copy to each row that of its text's first occurrence; few at a time, since memory may not hold two copies."""
-        duplicates = [i for i, place in enumerate(places) if i != place]
+        duplicates = np.flatnonzero(places != np.arange(len(places)))
         for a in range(0, len(duplicates), COPY_ROWS):
             some = duplicates[a : a + COPY_ROWS]
-            self.vectors[:, some] = self.vectors[:, [places[i] for i in some]]
+            self.vectors[:, some] = self.vectors[:, places[some]]
 
     def _fill(self, places: Array, vectors: Array) -> None:
         if vectors.shape[0] != self.layers:

@@ -36,7 +36,8 @@ def fit_temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.
     known = np.flatnonzero(labels >= 0)
     if not len(known) or labels.max() >= logs.shape[1]:
         raise TooFewError(f"A temperature needs rows whose label is one of {logs.shape[1]} classes, got {len(known)}.")
-    logs = logs[known] - logs[known].max(axis=1, keepdims=True)
+    logs = logs[known]
+    logs -= logs.max(axis=1, keepdims=True)
     # the extra row may have any label: where all rows are right, the best temperature would otherwise be 0, and one
     # wrong row of another set would cost more than all others
     of_label = float(logs[np.arange(len(known)), labels[known]].sum() + logs.mean()) / (len(known) + 1)

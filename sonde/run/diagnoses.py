@@ -45,11 +45,11 @@ def write_diagnosis(
     before = _last(log.folder, log.info).get((name, identity))
     if before is not None and identity is not None:
         return
-    there = set(found.texts)  # sentences only: other inputs are mostly single words
-    texts = [text for parts in sets for part in (parts.train, parts.dev, parts.test) for text in part.texts]
+    # sentences only: other inputs are mostly single words
+    texts = (text for parts in sets for part in (parts.train, parts.dev, parts.test) for text in part.texts)
     kept = _Kept(store, identity)
     calls = None if found.encoded else kept.read()
-    symptoms = diagnose(encoder, found, [text for text in texts if text in there], half=half, call_symptoms=calls)
+    symptoms = diagnose(encoder, found, texts, half=half, call_symptoms=calls)
     if calls is None:
         kept.write(symptoms)
     if before is not None and before.symptoms == symptoms:

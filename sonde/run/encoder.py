@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from sonde.core.cluster import current_cluster
+from sonde.core.memory import return_free_memory
 from sonde.core.third_party import third_party_code
 from sonde.encoders import encoder_info, load
 from sonde.encoders.call import check_vectors
@@ -32,6 +33,7 @@ from sonde.run.parts import Parts
 from sonde.run.reload import UNLOADABLE, why_not_reloadable
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.tally import name_of, untrained_name
+from sonde.run.together import group_variants, one_by_one, share_few_texts
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
@@ -56,6 +58,7 @@ def probe_encoder(
     """
     own = name if other is None else untrained_name(name)
     config.tally.report_encoder("loading", own)
+    return_free_memory()
     try:
         with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
@@ -83,6 +86,10 @@ def probe_encoder(
         write_training_score(config.log, name, identity, about.training_score)
     one = _Encoder(name, own, encoder, identity, about.layers, None if given or fitted else other or name)
     _count(config, one, (*sets, *extra))
+    if given is None and not extra and one_by_one(name) and share_few_texts(sets):
+        for s in sets:
+            _do(config, one, [s], EmbeddingPool())
+        return
     known = _do(config, one, sets, EmbeddingPool())
     if not extra:
         return
@@ -91,7 +98,7 @@ def probe_encoder(
         one = replace(one, layers=known.layers)
         _count(config, one, (*sets, *extra))
     # what needs other texts, or another encoder, is done separately: it may fail, and takes memory
-    same, *others = _groups(sets, extra)
+    same, *others = group_variants(sets, extra)
     known = _do(config, one, same, known)
     for some in others:
         _do(config, one, some, known)
@@ -117,22 +124,6 @@ def _count(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet]) -> Non
         for cells in (all_cells, cells_left)
     )
     config.tally.expect(one.own, every, left)
-
-
-def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterator[list[PreparedSet]]:
-    """Variants that need only the texts of the sets; those that need others; each one that needs another encoder."""
-    own = TextIndex(dict.fromkeys(text for s in sets for column in s.columns() for text in column))
-    same: list[PreparedSet] = []
-    given: list[PreparedSet] = []
-    rest: list[PreparedSet] = []
-    for s in extra:
-        if s.variant is not None and s.variant.given is not None:
-            given.append(s)
-        else:
-            (same if all(map(own.has, s.columns())) else rest).append(s)
-    yield same
-    yield rest
-    yield from ([s] for s in given)  # last, because the other encoder stays in memory
 
 
 def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: EmbeddingPool) -> EmbeddingPool:
@@ -171,6 +162,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
         return known
     for s in sets:
         config.log.forget(encoder_failure(one.name, s.parts).key)
+    return_free_memory()
     config.pool.submit(units)
     if config.pool.jobs == 1:
         collect(config)
@@ -208,11 +200,12 @@ def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
 def _make_room(config: RunConfig, one: _Encoder) -> None:
     """Wait until an encoder may encode: its own probes are fitted, and so are those of others with large vectors.
 
-    One that computes with several threads waits for all, since there is one thread only while probes are fitted.
+    One that computes with several threads waits for all, since there is one thread only while probes are fitted. One
+    that encodes set by set does not wait for its own, or only one probe would be fitted at a time.
     """
     pool, apart = config.pool, encoder_info(one.encoder).parallel or current_cluster() is not None
-    most = MAX_UNFINISHED_BYTES if apart else 0
-    collect(config, lambda: not pool.unfinished[one.name] and pool.vectors_bytes <= most)
+    most, own = MAX_UNFINISHED_BYTES if apart else 0, not one_by_one(one.name)
+    collect(config, lambda: not (own and pool.unfinished[one.name]) and pool.vectors_bytes <= most)
 
 
 def _encode_progress(config: RunConfig, name: str, stage: str, done: int, of: int | None) -> None:

@@ -38,7 +38,8 @@ class UnitPool:
         """Units that are computed now, by thread."""
         self.on_start: Callable[[], None] = lambda: None
         """Called before a unit is computed in this thread."""
-        self._bytes: dict[str, dict[int, int]] = {}
+        self._bytes: dict[int, dict[int, int]] = {}
+        """Of each unfinished unit, by its id, the sizes of its tables, by what tells these apart."""
         self._waiting: queue.PriorityQueue[tuple[float, int, Unit | None]] = queue.PriorityQueue()
         self._finished: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._number = count()
@@ -61,14 +62,13 @@ class UnitPool:
 
     def count(self, unit: Unit) -> None:
         """Count a unit as unfinished, and its vectors as needed."""
-        name = unit.cells[0].encoder
-        self.unfinished[name] += 1
-        self._bytes.setdefault(name, {}).update((_origin(table), _size(table)) for table, _ in unit.vectors.tables)
+        self.unfinished[unit.cells[0].encoder] += 1
+        self._bytes[id(unit)] = {_origin(table): _size(table) for table, _ in unit.vectors.tables}
 
     @property
     def vectors_bytes(self) -> int:
         """The size of the vectors that unfinished units need."""
-        return sum(size for name in self.unfinished for size in self._bytes[name].values())
+        return sum({origin: size for tables in self._bytes.values() for origin, size in tables.items()}.values())
 
     def outcomes(self, until: Callable[[], bool]) -> Iterator[Outcome]:
         """The outcomes of units as they finish, until a condition holds or there are no more."""
@@ -103,8 +103,7 @@ class UnitPool:
     def collected(self, outcome: Outcome) -> Outcome:
         """An outcome, whose unit is finished."""
         self.unfinished -= Counter([outcome[0].cells[0].encoder])
-        for name in self._bytes.keys() - self.unfinished.keys():
-            del self._bytes[name]
+        self._bytes.pop(id(outcome[0]), None)
         if not self.unfinished.total():
             self._limits.close()
         if isinstance(outcome[1], KeyboardInterrupt):

@@ -11,6 +11,7 @@ import msgspec
 
 from sonde import __version__
 from sonde.baselines.of_set import Baselines
+from sonde.core.memory import return_free_memory
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.data.random_split import split_name
@@ -65,7 +66,10 @@ def read_sets(
             and learning.measure.applies_to(parts)
         ):
             _curve(config, dataset, parts)
-        yield parts, dict(_baselines(config, dataset, parts, learners))
+        scores = dict(_baselines(config, dataset, parts, learners))
+        del dataset
+        return_free_memory()
+        yield parts, scores
     if config.progress:
         config.progress("sets", len(datasets), len(datasets))
 

@@ -159,6 +159,11 @@ def test_trust_is_passed_on():
     assert diagnose(SimpleNamespace(), embed(bag, []), []) == []
 
 
+def test_texts_without_a_vector_are_not_examined():
+    (symptom,) = diagnose(gaps, embed(gaps, TEXTS), [*TEXTS, "one that was not encoded", *TEXTS])
+    assert symptom == diagnose(gaps, embed(gaps, TEXTS))[0]
+
+
 MATRIX = np.stack([vector(word) for word in [*WORDS, "."]]).astype(np.float32)
 VECTORS = WordVectors([*WORDS, "."], MATRIX, "0" * 32, len(MATRIX))
 

@@ -319,6 +319,13 @@ def test_a_cost_that_fails_is_told_with_a_text():
         embed(encoder, TEXTS)
 
 
+def test_a_cost_for_every_text_is_needed():
+    encoder = Counting()
+    encoder.cost = lambda texts: [1]
+    with pytest.raises(EncoderError, match=rf"cost\(\) gave 1 numbers for {len(set(TEXTS))} texts"):
+        embed(encoder, TEXTS)
+
+
 def test_baselines_are_made_again_and_not_kept(tmp_path):
     embed(load("baseline:random?dim=4"), TEXTS, store=Store(tmp_path))
     assert not list(tmp_path.rglob("*.shard"))

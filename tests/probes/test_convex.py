@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.covariance import LedoitWolf
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
@@ -173,6 +174,22 @@ def test_a_penalty_of_0_may_be_among_them(monkeypatch):
     assert found.tried[2]["loss"] < found.tried[1]["loss"] < found.tried[0]["loss"]
     assert found.chosen == {"l2": 0.0}
     assert found.tried[2]["converged"]
+
+
+def test_with_many_classes_few_arrays_of_the_size_of_a_model_are_kept(monkeypatch):
+    monkeypatch.setattr("sonde.probes.convex.search.MEMORY", 3)
+    rng = np.random.default_rng(0)
+    words, y = rng.integers(1500, size=(900, 10)), np.arange(900) % 90
+    words[:, 0] = y
+    x = sparse.csr_array((np.ones(9000, np.float32), words.ravel(), np.arange(0, 9001, 10)), shape=(900, 1500))
+    tracemalloc.start()
+    try:
+        fitted(LINEAR, Features.of(x), y, 90)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # a search: its point and gradient, those it tries, and three steps of three arrays in float32; besides, six models
+    assert most < 19 * 8 * 90 * 1501
 
 
 @pytest.mark.parametrize("rows", [5, 20, 40, 500])

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import weakref
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from sonde.encoders.diagnosis import REENCODED_TEXTS
 from sonde.encoders.store import Store
 from sonde.errors import EncoderError, UsageError
 from sonde.run import Run, evaluate, read_sets, variants
+from sonde.run import encoder as encoder_module
 from tests.run.sets import Knowing, dataset, same
 
 MLP = "mlp?hidden=50&dropout=0&l2=0&rate=0.02&patience=50&passes=60"
@@ -452,3 +454,49 @@ def test_hashed_bags_of_words_are_sparse_and_probed_in_every_way(tmp_path):
     assert small.failures == ()
     assert len(small) == 4
     assert {r.cell.variant for r in small.extras} == {"permuted", "norm", "online"}
+
+
+def _numbered(name, start):
+    """A set whose sentences are not those of a set with another start."""
+    made = dataset(name)
+    rows = {s: [r._replace(text=f"{r.text} {start}") for r in some] for s, some in made.rows.items()}
+    return replace(made, rows=rows)
+
+
+def _embedded(monkeypatch):
+    """What is encoded from now on: how many texts, and how many tables were still in memory before."""
+    calls, tables = [], []
+    embed = encoder_module.embed
+
+    def counted(encoder, texts, **more):
+        calls.append((len(texts), sum(table() is not None for table in tables)))
+        found = embed(encoder, texts, **more)
+        tables.append(weakref.ref(found.vectors))
+        return found
+
+    monkeypatch.setattr(encoder_module, "embed", counted)
+    return calls
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("baseline", ["baseline:random", "baseline:hash"])
+def test_a_baseline_encodes_set_by_set_with_the_same_results(tmp_path, monkeypatch, jobs, baseline):
+    sets = [_numbered(f"own/{i}", i) for i in range(3)]
+    options = {"baselines": [baseline], "resample": 0, "jobs": jobs}
+    calls = _embedded(monkeypatch)
+    one = evaluate({"k": Knowing()}, sets, tmp_path / "one", **options)
+    assert [n for n, _ in calls] == [660, 220, 220, 220]
+    if jobs == 1:
+        assert {left for _, left in calls} == {0}  # those of another set, or encoder, are gone
+    monkeypatch.setattr("sonde.run.together.ONE_BY_ONE_SCHEME", "none:")
+    two = evaluate({"k": Knowing()}, sets, tmp_path / "two", **options)
+    assert [n for n, _ in calls[4:]] == [660, 660]
+    assert same(one, two)
+    assert one.info["diagnoses"] == two.info["diagnoses"]
+
+
+def test_a_baseline_encodes_texts_once_that_many_sets_share(tmp_path, monkeypatch):
+    calls = _embedded(monkeypatch)
+    sets = [_numbered(f"own/{i}", "the same") for i in range(3)]
+    evaluate({"k": Knowing()}, sets, tmp_path / "run", baselines=["baseline:random"], resample=0)
+    assert [n for n, _ in calls] == [220, 220]

@@ -154,19 +154,28 @@ class Data:
 
     def values(self, points: Sequence[Doubles]) -> list[Value]:
         """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of the rows."""
-        stacked, (n, d), factor = np.concatenate(points), self.features.shape, self.factor
-        weights = stacked[:, :d] * factor
-        bias = stacked[:, d] - weights @ self.shift
-        held = self.engine.hold(weights.astype(np.float32)), self.engine.hold(bias.astype(np.float32))
-        losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
+        n, d = self.features.shape
+        held = self._held(points)
+        losses, gradients = np.zeros(len(points)), np.zeros((sum(map(len, points)), d + 1))
         for rows, labels in self.blocks():
             loss, slope, bias_slope = self.engine.gradients(rows, labels, *held, len(points))
             losses += loss
             gradients[:, :d] += slope
             gradients[:, d] += bias_slope
-        gradients[:, :d] -= np.outer(gradients[:, d], self.shift)
-        gradients[:, :d] *= factor
-        return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
+            del slope  # as large as a model
+        shift, factor = self.shift, self.factor
+        for row in gradients:  # in place, since there may be millions of numbers
+            row[:d] -= row[d] * shift
+            row[:d] *= factor
+            row /= n
+        return list(zip((losses / n).tolist(), np.split(gradients, len(points)), strict=True))
+
+    def _held(self, points: Sequence[Doubles]) -> tuple[Any, Any]:
+        """The weights and biases at points, as the engine computes with them."""
+        stacked, d = points[0] if len(points) == 1 else np.concatenate(points), self.features.shape[1]
+        weights = stacked[:, :d] * self.factor
+        bias = stacked[:, d] - weights @ self.shift
+        return self.engine.hold(weights.astype(np.float32)), self.engine.hold(bias.astype(np.float32))
 
     def preconditioner(self, outputs: int, penalties: int) -> Preconditioner:
         """From as many rows, taken from all over, as make searches cheap; sparse rows have none."""

@@ -129,45 +129,56 @@ def follow(
         end = End(point, (0.0, point), 0, True)
         model = data.model_at(point, counts)
         return [Tried(max(penalties), end, model, judge([model])[0], True)], 0
-    strong_first, value = sorted(penalties, reverse=True), data.values([point])[0]
-    n, d = data.features.shape
+    strong_first, (n, d) = sorted(penalties, reverse=True), data.features.shape
     together = WAVE if WAVE * outputs <= MAX_COLUMNS and n >= WAVE_ROWS * d else 1
     tried: list[Tried] = []
 
-    def judged(points: Sequence[Doubles]) -> tuple[list[Linear], list[Judged]]:
-        models = [data.model_at(point, counts) for point in points]
-        return models, judge(models)
+    # no array is kept longer than it is needed: with many outputs, each is as large as many vectors
+    def begun(wave: Sequence[float]) -> list[Search]:
+        last = tried[-1].end if tried else End(point, data.values([point])[0], 0, False)
+        return [
+            objective.search(
+                l2, last.point, last.value, tolerance=max(ROUGH, tolerance), limit=limit, first=_ahead(tried, l2),
+                scale=last.scale,
+            )
+            for l2 in wave
+        ]  # fmt: skip
+
+    def finished(wave: Sequence[float], searches: Sequence[Search]) -> list[Tried]:
+        found = run(dict(enumerate(searches)), in_line(data.values))
+        ends = [found[place] for place in range(len(wave))]
+        models = [data.model_at(end.point, counts) for end in ends]
+        return list(map(Tried, wave, ends, models, judge(models)))
 
     for i in range(0, len(strong_first), together):
         wave = strong_first[i : i + together]
-        searches = {
-            place: objective.search(
-                l2, point, value, tolerance=max(ROUGH, tolerance), limit=limit, first=_ahead(tried, l2),
-                scale=tried[-1].end.scale if tried else 1.0,
-            )
-            for place, l2 in enumerate(wave)
-        }  # fmt: skip
-        found = run(searches, in_line(data.values))
-        ends = [found[place] for place in range(len(wave))]
+        searches = begun(wave)
         if outputs > MAX_COLUMNS:
             tried = [each.lean(point=place == len(tried) - 1) for place, each in enumerate(tried)]
-        tried += map(Tried, wave, ends, *judged([end.point for end in ends]))
+        tried += finished(wave, searches)
         if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
             break
-        point, value = ends[-1].point, ends[-1].value
     while not tried[best := select([each.judged for each in tried])].refined:
-        rough = tried[best].end
-        point = rough.point if rough.point.size else data.point_of(tried[best].model, counts)
-        known = rough.value if rough.value[1].size else data.values([point])[0]
-        search = objective.search(
-            tried[best].l2, point, known, tolerance=tolerance, limit=limit - rough.passes,
-            memory=rough.memory, scale=rough.scale,
-        )  # fmt: skip
-        end = run({0: search}, in_line(data.values))[0]
-        (model,), (own,) = judged([end.point])
-        end = replace(end.without_arrays(), passes=rough.passes + end.passes)
-        tried[best] = Tried(tried[best].l2, end, model, own, True)
+        search = _resumed(objective, tried[best], counts, tolerance=tolerance, limit=limit)
+        tried[best] = tried[best].lean(point=False)
+        tried[best] = _refined(tried[best], *finished([tried[best].l2], [search]))
     return tried, best
+
+
+def _resumed(objective: Objective, rough: Tried, counts: Ints, *, tolerance: float, limit: int) -> Search:
+    """The search that goes on where a penalty is, or nearly so if only its model was kept."""
+    data, end = objective.data, rough.end
+    point = end.point if end.point.size else data.point_of(rough.model, counts)
+    known = end.value if end.value[1].size else data.values([point])[0]
+    return objective.search(
+        rough.l2, point, known, tolerance=tolerance, limit=limit - end.passes, memory=end.memory, scale=end.scale
+    )
+
+
+def _refined(rough: Tried, found: Tried) -> Tried:
+    """A penalty at its optimum, with the passes that were made before; only its model is needed any more."""
+    end = replace(found.end.without_arrays(), point=np.empty((0, 0)), passes=rough.end.passes + found.end.passes)
+    return replace(found, end=end, refined=True)
 
 
 def judged_on(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence[Linear]], list[Judged]]:

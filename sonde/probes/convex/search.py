@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -67,14 +67,15 @@ Search = Generator[Doubles, Value, End]
 def run(searches: Mapping[K, Search], answer: Callable[[Mapping[K, Doubles]], Mapping[K, Value]]) -> dict[K, End]:
     """Run searches to their ends, with one call of ``answer`` for the points of all that are still running."""
     ends: dict[K, End] = {}
-    answers: dict[K, Value | None] = dict.fromkeys(searches)
+    answers: dict[K, Any] = dict.fromkeys(searches)
     while answers:
         requested: dict[K, Doubles] = {}
-        for name, value in answers.items():
-            try:
-                requested[name] = next(searches[name]) if value is None else searches[name].send(value)
-            except StopIteration as end:
-                ends[name] = end.value
+        for name in searches:
+            if name in answers:
+                try:
+                    requested[name] = searches[name].send(answers.pop(name))  # None starts it
+                except StopIteration as end:
+                    ends[name] = end.value
         answers = dict(answer(requested)) if requested else {}
     return ends
 
@@ -104,11 +105,15 @@ def descend(
     """
 
     def penalised(at: Doubles, value: Value) -> Value:
-        return value[0] + 0.5 * float(np.vdot(penalty * at, at)), value[1] + penalty * at
+        slope = penalty * at
+        loss = value[0] + 0.5 * float(np.vdot(slope, at))
+        slope += value[1]
+        return loss, slope
 
     loss, slope = penalised(point, known)
     solved = solve(slope.astype(np.float32))
     pairs = deque(memory, maxlen=max(MIN_MEMORY, min(MEMORY, MAX_MEMORY_VALUES // point.size)))
+    del memory  # or the oldest steps would stay as long as the search
     passes = 0
     while True:
         guessed = first is not None
@@ -131,20 +136,27 @@ def descend(
             if new_loss <= loss - 1e-4 * length * fall or (flatter and new_loss <= loss * (1 + NOISE)):
                 break
             above = new_loss - loss + length * fall  # above the tangent, which determines a parabola
+            del trial, answer, new_slope
             length *= min(max(0.5 * length * fall / above, 0.1), 0.5) if np.isfinite(above) else 0.1
         else:
             if not (pairs or guessed):
                 return End(point, known, passes, False, tuple(pairs), scale)
             pairs.clear()  # rounding may have spoiled it
             continue
-        move, change = (length * step).astype(np.float32), (new_slope - slope).astype(np.float32)
-        new_solved = solve(new_slope.astype(np.float32))
-        solved_change = new_solved - solved
+        # arrays may have millions of numbers: none is kept longer than it is needed
+        point, known, loss = trial, answer, new_loss
+        del trial, answer
+        move = (length * step).astype(np.float32, copy=False)
+        change = np.subtract(new_slope, slope, out=slope).astype(np.float32)
+        slope = new_slope
+        del step, new_slope
+        new_solved = solve(slope.astype(np.float32))
+        solved_change = np.subtract(new_solved, solved, out=solved)
+        solved = new_solved
         product, expected = float(np.vdot(move, change)), float(np.vdot(change, solved_change))
         if product > 0 and expected > 0:
             pairs.append(Pair(move, change, solved_change, product))
             scale = product / expected
-        point, known, loss, slope, solved = trial, answer, new_loss, new_slope, new_solved
 
 
 def _two_loops(slope: Floats, solved: Floats, memory: Sequence[Pair], scale: float) -> Floats:
