@@ -27,9 +27,14 @@ CHUNK_BYTES = 1 << 20
 BLOCK_ROWS = 1024
 """Vectors handed on at a time."""
 
+FEW = 2
+"""Dimensions of vectors whose bytes may all be letters by chance."""
+
 _HEADER = re.compile(rb"(\d{1,12})[ \t]+([1-9]\d{0,5})[ \t\r]*(?:\n|\Z)")
 _NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf)", re.IGNORECASE)
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_DIGITS = re.compile(rb"[-+.\d\seEnNaAiIfF]*")
+"""Bytes that text of numbers consists of."""
 
 
 @contextmanager
@@ -97,7 +102,7 @@ def _is_binary(rows: bytes, dim: int) -> bool:
         numbers.decode()
     except UnicodeDecodeError as error:
         return error.reason != "unexpected end of data"
-    return False
+    return dim <= FEW and not _DIGITS.fullmatch(numbers)  # a few bytes may be letters by chance
 
 
 def _read_text(path: str, limit: int | None) -> Blocks:
