@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source, find_sets
 from sonde.encoders import Identity
-from sonde.run import Run, encoder, evaluate
+from sonde.run import Run, encoder, evaluate, pool
 from sonde.run.control import CONTROLS
 from sonde.run.unit import Unit
 from sonde.task import Example
@@ -102,7 +102,7 @@ def once(encoders: Any, sets: Sequence[Dataset | Source], **options: Any) -> tup
     """The seconds of a run, and the run, whose folder is gone."""
     cells: dict[tuple[str, str], float] = defaultdict(float)
     encoding = [0.0]
-    worker_for, embed = encoder.worker_for, encoder.embed
+    worker_for, embed = pool.worker_for, encoder.embed
 
     def timed_worker(unit: Unit) -> Callable[[Unit], list[Any]]:
         def work(unit: Unit) -> list[Any]:
@@ -121,14 +121,14 @@ def once(encoders: Any, sets: Sequence[Dataset | Source], **options: Any) -> tup
         finally:
             encoding[0] += time.process_time() - start
 
-    encoder.worker_for, encoder.embed = timed_worker, timed_embed  # type: ignore[assignment]
+    pool.worker_for, encoder.embed = timed_worker, timed_embed  # type: ignore[assignment]
     try:
         with tempfile.TemporaryDirectory() as folder:
             start = time.process_time()
             run = evaluate(encoders, sets, f"{folder}/run", baselines=(), **options)
             whole = time.process_time() - start
     finally:
-        encoder.worker_for, encoder.embed = worker_for, embed
+        pool.worker_for, encoder.embed = worker_for, embed
     return Spent(dict(cells), encoding[0], whole), run
 
 

@@ -27,6 +27,8 @@ MAX_FACTORED_DIMENSIONS, MAX_CORRELATED_DIMENSIONS = 2048, 8192
 penalties do not share reads, or their factors would fill the memory."""
 MAX_CACHED_BYTES = 2**28
 """Bytes of rows that are cached if they had to be gathered: gathering takes nearly as long as the arithmetic."""
+IN_PLACE = 2**17
+"""Numbers of a gradient that are changed at a time."""
 FAR, EXTREME = 50.0, 1e15
 """Deviations between a mean and 0, and sizes of a deviation, beyond which float32 loses too much: such rows are
 standardised as they are read."""
@@ -164,10 +166,12 @@ class Data:
             gradients[:, d] += bias_slope
             del slope  # as large as a model
         shift, factor = self.shift, self.factor
-        for row in gradients:  # in place, since there may be millions of numbers
-            row[:d] -= row[d] * shift
-            row[:d] *= factor
-            row /= n
+        step = max(1, IN_PLACE // (d + 1))
+        for at in range(0, len(gradients), step):  # in place, since there may be millions of numbers
+            some = gradients[at : at + step]
+            some[:, :d] -= np.outer(some[:, d], shift)
+            some[:, :d] *= factor
+            some /= n
         return list(zip((losses / n).tolist(), np.split(gradients, len(points)), strict=True))
 
     def _held(self, points: Sequence[Doubles]) -> tuple[Any, Any]:
