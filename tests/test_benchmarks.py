@@ -74,7 +74,8 @@ def test_every_goal_is_of_a_figure_that_its_benchmark_prints():
 def test_the_history_has_the_columns_that_are_written():
     entries = budget.read_history(ROOT / "benchmarks" / budget.HISTORY)
     assert entries
-    assert all(tuple(entry) == budget.COLUMNS and float(entry["value"]) >= 0 for entry in entries)
+    # a share that is a difference of two times may be a little below 0
+    assert all(tuple(entry) == budget.COLUMNS and -0.05 <= float(entry["value"]) < np.inf for entry in entries)
 
 
 @pytest.mark.parametrize(
