@@ -63,11 +63,9 @@ class Log:
         self._size, self._lines = len(content), content.count(b"\n")
         self._state = hashlib.blake2b(content, digest_size=16)  # the same as ``checksum.digest``
         for result in list(self.done.values()):
-            places = own_files(folder, result)
+            places = {"predictions": predictions_path(folder, result), "probe": probe_path(folder, result)}
             sound = {name: matches_checksum(path, result.files.get(name)) for name, path in places.items()}
-            damaged += [
-                altered_message(places[name], result) for name in ("predictions", "probe") if sound[name] is False
-            ]
+            damaged += [altered_message(path, result) for name, path in places.items() if sound[name] is False]
             # a result whose predictions are missing or changed is computed again
             if not sound["predictions"] or sound["probe"] is False:
                 del self.done[result.key]
