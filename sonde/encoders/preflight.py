@@ -37,3 +37,5 @@ def _check(name: str) -> None:
     file = None if scheme.named_file is None else scheme.named_file(spec)
     if file is not None and not file.exists():
         load(name)  # says what is wrong
+    for member in () if scheme.members is None else scheme.members(spec):
+        _check(member)

@@ -10,7 +10,8 @@ point of the group ``sonde.encoders`` names the scheme, and the module or its ``
 A name may stand for several encoders, such as all checkpoints of one: ``expand``, a function from a Spec to a list of
 names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones. Of a
 built-in scheme, ``named_file``, a function from a Spec to the path of a file or folder, or None, says what must be
-there, so that a run can be refused before it begins.
+there, and ``members``, a function from a Spec to the names of other encoders, which of them it consists of, so that a
+run can be refused before it begins.
 
 Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and those that send texts to a server say
 ``SENDS_TEXTS = True``. A scheme of another package may do either, so it is always treated as if it did both.
@@ -57,6 +58,8 @@ class Scheme:
     """The options that an untrained copy does not have."""
     named_file: Callable[[Spec], Path | None] | None = None
     """The file or folder that a name stands for, for a scheme of which that is known."""
+    members: Callable[[Spec], Iterable[str]] | None = None
+    """The names of the encoders that an encoder consists of, for a scheme that combines others."""
 
 
 def scheme_names() -> list[str]:
@@ -256,6 +259,7 @@ def _scheme(name: str, module: ModuleType | None, load: Callable[[Spec], Encoder
         expand if callable(expand) else None,
         tuple(map(str, getattr(module, "REPLACED_BY_RANDOM", ()))),
         None if package else getattr(module, "named_file", None),
+        None if package else getattr(module, "members", None),
     )
 
 

@@ -115,13 +115,22 @@ def test_texts_go_to_their_members_and_come_back_in_order(place):
 @pytest.mark.parametrize(
     ("content", "message"),
     [("", "names no encoder"), ("fr = 3", "an encoder, in quotes"), ("fr: x", "expected lines such as fr ="),
-     ('fr = "nothing:x"', "There is no encoder scheme"), (None, "cannot be read")],
+     ('fr = "nothing:x"', "There is no encoder scheme"), ('fr = "family:bad.toml"', "and no family"),
+     (None, "cannot be read")],
 )  # fmt: skip
 def test_files_that_name_no_family(place, content, message):
     if content is not None:
         (place / "bad.toml").write_text(content)
     with pytest.raises(SondeError, match=message):
         load("family:bad.toml")
+
+
+def test_a_member_whose_file_is_missing_is_found_before_anything_is_computed(place):
+    (place / "lost.toml").write_text('en = "py:members.py:en"\nfr = "trained:nowhere"\n')
+    with pytest.raises(UsageError, match=r"^family:lost\.toml: .*nowhere"):
+        evaluate(["static:", "family:lost.toml"], make_set("en", "the"), "run")
+    assert not (place / "run").exists()
+    evaluate("family:both.toml", make_set("en", "the"), "run", baselines=[], resample=0)
 
 
 def test_members_of_other_sizes_are_refused(place):

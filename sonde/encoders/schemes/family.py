@@ -117,18 +117,27 @@ def without_language(text: str) -> str:
 def load(spec: Spec) -> Family:
     """The family that ``family:FILE.toml`` names."""
     spec.check_options(OPTIONS)
-    seed = spec.integer("random", low=0)
     path = Path(spec.path).expanduser()
-    names = {language: _name(name, seed) for language, name in _read(path).items()}
-    members = {language: load_encoder(name) for language, name in names.items()}
-    about = {language: encoder_info(member) for language, member in members.items()}
+    loaded = {language: load_encoder(name) for language, name in _names(spec).items()}
+    about = {language: encoder_info(member) for language, member in loaded.items()}
     if len({one.layers for one in about.values()}) > 1:
         have = "; ".join(f"{language} {', '.join(one.layers) or 'none'}" for language, one in about.items())
         raise UsageError(f"The members of {path} differ in their layers: {have}. Choose the same, such as layer=1.")
     identity = None
     if all(one.identity is not None for one in about.values()):
         identity = Identity.of("family", path.stem, **{language: str(one.identity) for language, one in about.items()})
-    return Family(path.name, members, identity, next(iter(about.values())).layers or None)
+    return Family(path.name, loaded, identity, next(iter(about.values())).layers or None)
+
+
+def members(spec: Spec) -> list[str]:
+    """The names of its encoders."""
+    return list(_names(spec).values())
+
+
+def _names(spec: Spec) -> dict[str, str]:
+    """The encoders by language, untrained if that is requested."""
+    seed = spec.integer("random", low=0)
+    return {language: _name(name, seed) for language, name in _read(Path(spec.path).expanduser()).items()}
 
 
 def _read(path: Path) -> dict[str, str]:
@@ -144,6 +153,8 @@ def _read(path: Path) -> dict[str, str]:
     for language, name in found.items():
         if not isinstance(name, str) or not language.replace("-", "").isalnum():
             raise DataError(f"{path} has {language} = {name!r}; expected a language code and an encoder, in quotes.")
+        if Spec.parse(name).scheme == "family":
+            raise DataError(f"{path} has {language} = {name!r}; expected an encoder of one language, and no family.")
     if not found:
         raise DataError(f'{path} names no encoder; expected lines such as fr = "trained:fr".')
     return found
