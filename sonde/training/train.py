@@ -25,6 +25,7 @@ from sonde.training.describe import (
     describe_model,
     is_finished,
 )
+from sonde.training.history import why_finished
 from sonde.training.launch import join_processes
 from sonde.training.log import Report
 from sonde.training.objective import Prepared
@@ -63,6 +64,7 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
 
     _check_same(request, folder)
     if is_finished(request, folder):
+        _note_end(request, folder)
         return TrainedFolder(folder)
 
     def report_and_write(one: Report) -> None:
@@ -122,6 +124,14 @@ def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared,
     }
     write_json(folder / "config.json", config)
     write_card(TrainedFolder(folder))
+
+
+def _note_end(request: Request, folder: Path) -> None:
+    """Record a request that ends a training before the end that was requested earlier."""
+    config = dict(TrainedFolder(folder).config)
+    if not why_finished(TrainedFolder(folder)):
+        write_json(folder / "config.json", {**config, "request": msgspec.to_builtins(request)})
+        write_card(TrainedFolder(folder))
 
 
 def _check_same(request: Request, folder: Path) -> None:

@@ -102,6 +102,17 @@ def test_ctrl_c_within_an_epoch_is_resumed_bit_for_bit(whole, tmp_path, interrup
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_an_interrupted_training_may_be_ended_by_asking_for_fewer_epochs(tmp_path):
+    with pytest.raises(Crash):
+        train(request(tmp_path), tmp_path / "out", crash_at(6))
+    assert "not ended" in (tmp_path / "out" / "card.md").read_text("utf-8")
+    train(request(tmp_path, options={"epochs": 1}), tmp_path / "out")
+    assert "ended: 1 epoch as requested" in (tmp_path / "out" / "card.md").read_text("utf-8")
+    assert read_history(TrainedFolder(tmp_path / "out")).stopped == "1 epoch as requested"
+    train(request(tmp_path), tmp_path / "out")
+    assert read_history(TrainedFolder(tmp_path / "out")).stopped == "2 epochs as requested"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
 def test_sigterm_is_saved_first_and_then_does_what_it_did_before(whole, tmp_path, monkeypatch):
     out, asked = whole
