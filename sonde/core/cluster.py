@@ -93,8 +93,6 @@ def joined(
                     "--jobs needs no cluster."
                 ) from e
             raise UsageError(f"--cluster {typed}: the cluster does not answer: {_first_line(e)}. {ADVICE[kind]}") from e
-        if not cluster.workers:
-            raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
         _check(cluster, typed, reads, writes)
         from joblib import parallel_config
 
@@ -127,8 +125,10 @@ def _check(cluster: Cluster, typed: str, reads: Sequence[str | Path], writes: Se
     with ExitStack() as stack:
         tokens = [stack.enter_context(_token(folder)) for folder in writes]
         look = partial(_look, os.getcwd(), [os.fspath(path) for path in reads], tokens)  # noqa: PTH109
-        here = look()
-        for node, there in cluster.on_nodes(look).items():
+        here, answers = look(), cluster.on_nodes(look)
+        if not answers:
+            raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
+        for node, there in answers.items():
             if isinstance(there, BaseException):
                 raise UsageError(
                     f"--cluster {typed}: the worker {node} cannot run sonde: {_first_line(there)}. "

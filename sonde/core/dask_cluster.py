@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
@@ -20,6 +21,8 @@ from sonde.errors import RunError, UsageError, describe_error
 
 NO_PAGES: dict[str, list[str]] = {f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker", "nanny")}
 """No dashboard, and no other pages either."""
+NOTICE_SECONDS = 5.0
+"""How long a scheduler may take to notice that a worker is gone."""
 
 
 def join(address: str, stack: ExitStack) -> Cluster:
@@ -48,8 +51,14 @@ def join(address: str, stack: ExitStack) -> Cluster:
 
 
 def on_nodes(client: Any, call: Any) -> dict[str, Any]:
-    """What a call returned or raised in every worker process."""
-    return dict(client.run(call, on_error="return"))
+    """What a call returned or raised in every worker process; one that dies meanwhile is no part of the cluster."""
+    found = dict(client.run(call, on_error="return"))
+    silent = {node for node, answer in found.items() if isinstance(answer, OSError)}
+    until = time.monotonic() + NOTICE_SECONDS
+    while silent & client.ncores().keys() and time.monotonic() < until:
+        time.sleep(0.1)
+    gone = silent - client.ncores().keys()
+    return {node: answer for node, answer in found.items() if node not in gone}
 
 
 class Lost(NamedTuple):

@@ -92,13 +92,13 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
 def test_a_worker_that_cannot_import_sonde_and_a_cluster_without_workers(monkeypatch):
     monkeypatch.setattr(core_cluster, "find_spec", lambda name: name)
 
-    def answers(workers, found):
-        there = core_cluster.Cluster("a test", workers, lambda call: {"node-7": found}, "sequential")
+    def answers(found):
+        there = core_cluster.Cluster("a test", len(found), lambda call: found, "sequential")
         monkeypatch.setattr(core_cluster, "_join", lambda kind: lambda address, stack: there)
 
-    answers(1, ModuleNotFoundError("No module named 'sonde'"))
+    answers({"node-7": ModuleNotFoundError("No module named 'sonde'")})
     assert "the worker node-7 cannot run sonde: ModuleNotFoundError: No module named 'sonde'" in refused("ray:x")
-    answers(0, None)
+    answers({})
     assert "has no workers" in refused("dask:x")
 
 

@@ -4,9 +4,12 @@ import json
 import os
 import re
 import secrets
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -147,7 +150,10 @@ def _ray(folder):
         from ray.cluster_utils import Cluster
 
         node = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
-        cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+        # a node that is gone is noticed within seconds; one that is slow to answer has ten, as by default
+        soon = {"health_check_initial_delay_ms": 100, "health_check_period_ms": 300}
+        head = {**node, "include_dashboard": False, "_system_config": soon}
+        cluster = Cluster(initialize_head=True, head_node_args=head)
         nodes = []
 
         def mend():
@@ -202,6 +208,21 @@ def test_calls_are_made_there(whole, tmp_path, monkeypatch):
             list(map_in_workers(_fail, [(i,) for i in range(3)], workers))
     assert current_cluster() is None
     assert not list((tmp_path / "store").iterdir())
+
+
+def test_a_worker_that_dies_while_nodes_are_looked_at(whole, tmp_path):
+    (tmp_path / "die").touch()
+    with joined(whole.name, 0):
+        answers = current_cluster().on_nodes(partial(_survive, str(tmp_path / "die")))
+    assert not (tmp_path / "die").exists()
+    assert set(answers.values()) == {"alive"}
+
+
+def _survive(mark):
+    with suppress(FileNotFoundError):
+        Path(mark).unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "alive"
 
 
 def _pid(_):
