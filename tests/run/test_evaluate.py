@@ -170,6 +170,7 @@ def test_an_array_of_unnamed_layers(tmp_path):
 def test_words_have_the_encoders_own_vectors(tmp_path):
     """Whether a word is in a sentence, to be read from a bag of one-hot words and the word's own vector."""
     rng, names = np.random.default_rng(0), [chr(97 + i) for i in range(12)]
+    row = dataset().rows["tr"][0]
 
     def rows(n):
         found = []
@@ -180,7 +181,6 @@ def test_words_have_the_encoders_own_vectors(tmp_path):
         return found
 
     def replace_row(text, label, word):
-        row = dataset().rows["tr"][0]
         return row._replace(text=text, tokens=tuple(text.split()), label=label, extra=(("word", str(word)),))
 
     class Bag:
