@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import repeat
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.cluster import current_cluster
 from sonde.core.third_party import third_party_code
 from sonde.core.workers import map_in_workers
 from sonde.encoders.call import call_encoder, preview, round_to_half
@@ -93,10 +98,17 @@ def encode_batches(
         return
     started = time.perf_counter()
     calls = list(_calls(list(batches), jobs, call_encoder(encoder, texts[:1], layers).nbytes))
-    arguments = ((encoder, [[texts[i] for i in places] for places in call], layers, half, store) for call in calls)
-    for call, made in zip(calls, map_in_workers(_encode_all, arguments, jobs), strict=True):
-        yield [i for places in call for i in places], made, time.perf_counter() - started
-        started = time.perf_counter()
+    with TemporaryDirectory(prefix="sonde-") as folder:
+        files = [Path(folder, str(i)) if current_cluster() is None else None for i in range(len(calls))]
+        arguments = (
+            (encoder, [[texts[i] for i in places] for places in call], layers, half, store, file)
+            for call, file in zip(calls, files, strict=True)
+        )
+        made = map_in_workers(_encode_all, arguments, jobs)
+        for call, file, sent in zip(calls, files, made, strict=True):
+            for places, received in zip(call, _received(sent, file, len(call)), strict=True):
+                yield places, received, time.perf_counter() - started
+                started = time.perf_counter()
 
 
 def _calls(batches: Sequence[list[int]], jobs: int, text_bytes: int) -> Iterator[list[list[int]]]:
@@ -113,13 +125,37 @@ def _calls(batches: Sequence[list[int]], jobs: int, text_bytes: int) -> Iterator
 
 
 def _encode_all(
-    encoder: Encoder, batches: Sequence[list[str]], layers: Sequence[str], half: bool, store: SharedStore | None
-) -> Array | None:
-    """The vectors of several batches, as a worker encodes them; None if they are in the store."""
-    vectors = np.concatenate([_encode(encoder, texts, layers, half) for texts in batches], axis=1)
-    if store is not None and store.write([text for texts in batches for text in texts], vectors):
+    encoder: Encoder,
+    batches: Sequence[list[str]],
+    layers: Sequence[str],
+    half: bool,
+    store: SharedStore | None,
+    file: Path | None,
+) -> list[Array] | None:
+    """The vectors of several batches, as a worker encodes them; None if they are in the store, or in the file.
+
+    A file costs less than sending them, and is usually read and deleted before it reaches the disk.
+    """
+    made = [_encode(encoder, texts, layers, half) for texts in batches]
+    if store is not None and store.write([text for texts in batches for text in texts], np.concatenate(made, axis=1)):
         return None
-    return vectors
+    if file is not None:
+        with suppress(OSError), file.open("wb") as out:  # unless the disk is full
+            for vectors in made:
+                np.save(out, vectors, allow_pickle=False)
+            return None
+    return made
+
+
+def _received(sent: list[Array] | None, file: Path | None, n: int) -> Iterator[Array | None]:
+    """The vectors of n batches that a worker has encoded, one after the other; None if they are in the store."""
+    if sent is not None or file is None:
+        yield from sent or repeat(None, n)
+        return
+    with file.open("rb") as made:
+        for _ in range(n):
+            yield np.load(made, allow_pickle=False)
+    file.unlink()
 
 
 def _encode(encoder: Encoder, texts: list[str], layers: Sequence[str], half: bool) -> Array:

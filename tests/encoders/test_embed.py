@@ -502,6 +502,17 @@ def test_a_call_of_a_worker_is_not_too_large(monkeypatch):
     assert [batch for call in calls for batch in call] == places
 
 
+@pytest.mark.parametrize("folder", [".", "no-such-folder"])
+def test_vectors_of_a_worker_come_in_a_file_or_else_without_one(tmp_path, folder):
+    texts, encoder = [["one text", "another"], ["a third"]], load("baseline:words?dim=8")
+    file = tmp_path / folder / "0"
+    sent = batches._encode_all(encoder, texts, (), False, None, file)
+    assert (sent is None) == file.exists() == (folder == ".")
+    received = list(batches._received(sent, file, 2))
+    assert all(np.array_equal(vectors[0], encoder(some)) for vectors, some in zip(received, texts, strict=True))
+    assert not file.exists()
+
+
 def test_an_error_in_a_worker_is_told_as_one_here(monkeypatch):
     monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 50)
     texts = [f"text {i}" for i in range(100)]

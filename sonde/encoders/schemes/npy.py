@@ -11,11 +11,12 @@ are read. Files that `sonde encode` wrote are checked against the checksums that
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
@@ -257,18 +258,23 @@ def write_vectors(folder: Path, texts: Sequence[str], vectors: Array) -> None:
     """Write vectors and their texts as ``npy:`` reads them, and the checksums of both."""
     texts = as_texts(texts)
     make_folder(folder)
-    both = (folder / "vectors.npy", folder / "texts.txt")
-    for path, save in (
-        (both[0], lambda part: np.save(part, vectors, allow_pickle=False)),
-        (both[1], lambda part: part.write("".join(f"{to_line(t)}\n" for t in texts).encode())),
-        (folder / CHECKSUMS_FILE, lambda part: part.write(checksum_lines(both).encode())),
-    ):
-        part = path.with_name(f".{path.name}.part")
-        try:
-            with part.open("wb") as file:
-                save(file)
-            part.replace(path)
-        except OSError as e:
-            raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
-        finally:
-            part.unlink(missing_ok=True)
+    array, lines = folder / "vectors.npy", folder / "texts.txt"
+    _write(array, lambda part: np.save(part, vectors, allow_pickle=False))
+    with ThreadPoolExecutor(1) as beside:
+        checksum = beside.submit(checksum_lines, [array])
+        _write(lines, lambda part: part.write("".join(f"{to_line(t)}\n" for t in texts).encode()))
+    both = checksum.result() + checksum_lines([lines])
+    _write(folder / CHECKSUMS_FILE, lambda part: part.write(both.encode()))
+
+
+def _write(path: Path, save: Callable[[BinaryIO], object]) -> None:
+    """Write a file, which is complete or not there."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            save(file)
+        part.replace(path)
+    except OSError as e:
+        raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
+    finally:
+        part.unlink(missing_ok=True)
