@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from common.bytecode import with_bytecode
 
 SHORT = "--sets 3 --encoders 2 --seeds 2 --rounds 2"
 GOALS = {"import sonde": "import", "--help": "help", "run, resumed": "resume", "show": "show", "report": "report"}
@@ -36,7 +37,7 @@ def seconds(words: list[str], folder: Path, **environment: str) -> float:
     """The processor seconds of one call of Python."""
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    every = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **single, **environment}  # empty: as if it were not set
+    every = {**with_bytecode(), **single, **environment}
     done = subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, env=every)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
