@@ -21,6 +21,9 @@ MAX_TEMPERATURE = BRACKET_FACTOR**BRACKET_STEPS
 """As good as infinite, which is best where the logits are worse than none; its inverse is as good as 0, which is best
 where all rows are right."""
 
+BLOCK_NUMBERS = 2**18
+"""Log-probabilities that are float64 at a time."""
+
 
 def fit_temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int64]) -> float:
     """What to divide log-probabilities (n, K) by for the lowest loss on labels (n,) and one more row of any label.
@@ -30,23 +33,38 @@ def fit_temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.
     """
     from scipy.optimize import brentq
 
-    logs = np.asarray(log_probabilities, np.float64)
+    logs = np.asarray(log_probabilities)
     if logs.ndim != 2 or len(logs) != len(labels) or not np.isfinite(logs).all():
         raise DataError(f"log_probabilities must be finite, (rows, classes) of {len(labels)} rows, got {logs.shape}.")
     known = np.flatnonzero(labels >= 0)
     if not len(known) or labels.max() >= logs.shape[1]:
         raise TooFewError(f"A temperature needs rows whose label is one of {logs.shape[1]} classes, got {len(known)}.")
-    logs = logs[known]
-    logs -= logs.max(axis=1, keepdims=True)
+    if len(known) < len(logs):
+        logs, labels = logs[known], labels[known]
+    highest = logs.max(axis=1, keepdims=True)
+    size = max(1, BLOCK_NUMBERS // logs.shape[1])
+    blocks = [slice(start, start + size) for start in range(0, len(logs), size)]
+
+    def below(some: slice) -> npt.NDArray[np.float64]:
+        found: npt.NDArray[np.float64] = np.subtract(logs[some], highest[some], dtype=np.float64)
+        return found
+
     # the extra row may have any label: where all rows are right, the best temperature would otherwise be 0, and one
     # wrong row of another set would cost more than all others
-    of_label = float(logs[np.arange(len(known)), labels[known]].sum() + logs.mean()) / (len(known) + 1)
-    shares = np.empty_like(logs)  # reused, or each temperature would allocate as many numbers
+    own = np.subtract(logs[np.arange(len(logs)), labels], highest[:, 0], dtype=np.float64)
+    first = below(blocks[0])
+    sums = [first.sum(), *(below(some).sum() for some in blocks[1:])]
+    of_label = float(own.sum() + sum(sums) / logs.size) / (len(logs) + 1)
 
     def slope(log_temperature: float) -> float:
         """The derivative of the loss towards a lower temperature, at exp(log_temperature)."""
-        np.exp(np.multiply(logs, math.exp(-log_temperature), out=shares), out=shares)
-        return float((np.einsum("ij,ij->i", shares, logs) / shares.sum(axis=1)).mean()) - of_label
+        means = np.empty(len(logs))
+        for some in blocks:
+            rest = first if some is blocks[0] else below(some)
+            shares = rest * math.exp(-log_temperature)
+            np.exp(shares, out=shares)
+            means[some] = np.einsum("ij,ij->i", shares, rest) / shares.sum(axis=1)
+        return float(means.mean()) - of_label
 
     start = slope(0.0)
     if start == 0:

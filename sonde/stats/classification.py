@@ -63,12 +63,12 @@ def bits(log_probs: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:
 
     A row costs ``MOST_BITS`` at most, and exactly that if its label is not in train.
     """
-    logs, t = np.asarray(log_probs, np.float64), inputs.classes(truth, "truth", minimum=-1)
+    logs, t = np.asarray(log_probs), inputs.classes(truth, "truth", minimum=-1)
     if logs.ndim != 2 or len(logs) != len(t) or t.max() >= logs.shape[1]:
         raise DataError(f"log_probs must be (rows, classes) for {len(t)} rows up to class {t.max()}, got {logs.shape}.")
-    if np.isnan(logs).any() or logs.max() > ABOVE_ONE:
+    if not logs.max() <= ABOVE_ONE:
         raise DataError("log_probs must be logarithms of probabilities, at most 0; got NaN or numbers above 0.")
-    of_truth = np.where(t < 0, -np.inf, logs[np.arange(len(t)), t])
+    of_truth = np.where(t < 0, -np.inf, logs[np.arange(len(t)), t].astype(np.float64))
     return (of_truth / -math.log(2)).clip(0.0, MOST_BITS)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError
-from sonde.probes.convex.engine import Doubles, Engine, Floats, Numpy
+from sonde.probes.convex.engine import MANY_OUTPUTS, Doubles, Engine, Floats, Numpy
 from sonde.probes.convex.engine_sparse import Sparse, sparse_blocks, sparse_sums
 from sonde.probes.convex.linear import Linear, block_rows, read_blocks
 from sonde.probes.convex.preconditioner import Correlations, Preconditioner, RowSample, sample_size
@@ -29,6 +29,9 @@ MAX_CACHED_BYTES = 2**28
 """Bytes of rows that are cached if they had to be gathered: gathering takes nearly as long as the arithmetic."""
 IN_PLACE = 2**17
 """Numbers of a gradient that are changed at a time."""
+MAX_DOUBLES = 2**21
+"""Weights up to which points are float64, and that are made from points at a time. With more weights on sparse rows,
+whose sums are float32 anyway, the arrays of a search would take far more memory than the rows."""
 FAR, EXTREME = 50.0, 1e15
 """Deviations between a mean and 0, and sizes of a deviation, beyond which float32 loses too much: such rows are
 standardised as they are read."""
@@ -138,6 +141,9 @@ class Data:
             return cls(features, counts[present] / counts.sum(), mean, scale, Sparse(), lambda: held, far=False)
         far = bool((np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any())
 
+        if isinstance(engine, Numpy) and np.count_nonzero(present) >= MANY_OUTPUTS:
+            size *= 4  # so that gradients, which are as large as a model, are added up less often
+
         def blocks() -> Iterator[tuple[Any, Any]]:
             for start, rows in read_blocks(features, size):
                 given = _standardised(rows, mean, scale) if far else rows
@@ -154,11 +160,17 @@ class Data:
             far,
         )
 
+    @property
+    def precision(self) -> type[Any]:
+        """The type of points and gradients."""
+        large = len(self.shares) * self.features.shape[1] > MAX_DOUBLES
+        return np.float32 if large and isinstance(self.engine, Sparse) else np.float64
+
     def values(self, points: Sequence[Doubles]) -> list[Value]:
         """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of the rows."""
         n, d = self.features.shape
         held = self._held(points)
-        losses, gradients = np.zeros(len(points)), np.zeros((sum(map(len, points)), d + 1))
+        losses, gradients = np.zeros(len(points)), np.zeros((sum(map(len, points)), d + 1), points[0].dtype)
         for rows, labels in self.blocks():
             loss, slope, bias_slope = self.engine.gradients(rows, labels, *held, len(points))
             losses += loss
@@ -177,9 +189,14 @@ class Data:
     def _held(self, points: Sequence[Doubles]) -> tuple[Any, Any]:
         """The weights and biases at points, as the engine computes with them."""
         stacked, d = points[0] if len(points) == 1 else np.concatenate(points), self.features.shape[1]
-        weights = stacked[:, :d] * self.factor
-        bias = stacked[:, d] - weights @ self.shift
-        return self.engine.hold(weights.astype(np.float32)), self.engine.hold(bias.astype(np.float32))
+        weights, bias = np.empty((len(stacked), d), np.float32), stacked[:, d].astype(np.float64)
+        shift, factor = self.shift, self.factor
+        step = max(1, MAX_DOUBLES // d)
+        for at in range(0, len(stacked), step):
+            exact = stacked[at : at + step, :d] * factor
+            weights[at : at + step] = exact
+            bias[at : at + step] -= exact @ shift
+        return self.engine.hold(weights), self.engine.hold(bias.astype(np.float32))
 
     def preconditioner(self, outputs: int, penalties: int) -> Preconditioner:
         """From as many rows, taken from all over, as make searches cheap; sparse rows have none."""
@@ -222,9 +239,11 @@ class Data:
     def model_at(self, point: Doubles, counts: Ints) -> Linear:
         """The classifier at a point of the search; ``counts`` are the rows of each class."""
         present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
-        rows = np.zeros((len(counts), point.shape[1]))
-        rows[present] = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
-        rows[missing, -1] = np.logaddexp.reduce(rows[present, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
+        rows = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
+        if len(missing):
+            known, rows = rows, np.zeros((len(counts), point.shape[1]))
+            rows[present] = known
+            rows[missing, -1] = np.logaddexp.reduce(known[:, -1]) - np.log(2 * counts.sum() * len(missing))
         weights = rows[:, :-1] / self.scale
         return Linear(weights, rows[:, -1] - weights @ self.mean)
 
@@ -232,7 +251,10 @@ class Data:
         """The point of the search that a classifier is at; what all classes share changes no probability."""
         weights, bias = (rows[np.flatnonzero(counts)] for rows in (model.weights, model.bias))
         found = np.column_stack([weights * self.scale, bias + weights @ self.mean])
-        return found[1:] - found[:1] if len(found) == 2 else found - found.mean(axis=0)
+        if len(found) == 2:
+            return found[1:] - found[:1]
+        found -= found.mean(axis=0)
+        return found.astype(self.precision, copy=False)
 
 
 def engine_of(device: str | None) -> Engine:

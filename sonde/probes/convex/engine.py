@@ -16,6 +16,8 @@ SMALL_PRODUCT, SMALL_RESULT, MIN_ROWS, FAST_COLUMNS = 10**6, 1200, 32, 4
 """Multiplications up to which OpenBLAS has kernels for small products, two to five times as fast for few columns; the
 values up to which it uses them for a product with transposed rows; the rows from which that is worth the calls; and the
 columns below which they are no faster."""
+MANY_OUTPUTS = 256
+"""Outputs of a model from which they are many."""
 
 
 class Engine(Protocol):
@@ -68,7 +70,15 @@ class Numpy:
     def gradients(
         self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
     ) -> tuple[Doubles, Floats, Doubles]:
-        """Losses and gradients; logits are (models * outputs, m), so that no sum runs over a short last axis."""
+        """Losses and gradients; logits are (models * outputs, m), so that no sum runs over a short last axis.
+
+        With many outputs that axis is long, and the logits stay as the product gives them, (m, models * outputs).
+        """
+        if len(weights) >= MANY_OUTPUTS * models:
+            errors = rows @ weights.T
+            errors += bias
+            summed = multinomial(errors, labels, models)
+            return summed, errors.T @ rows, errors.sum(axis=0, dtype=np.float64)
         errors = self.logits(rows, weights, bias)
         if len(weights) == models:
             signs = np.where(labels == 1, np.float32(1), np.float32(-1))
@@ -86,6 +96,20 @@ class Numpy:
             shares /= sums[:, None]
             shares[:, labels, at] -= 1
         return losses.sum(axis=1, dtype=np.float64), _sum_times(errors, rows), errors.sum(axis=1, dtype=np.float64)
+
+
+def multinomial(logits: Floats, labels: npt.NDArray[np.int64], models: int) -> Doubles:
+    """Losses (models,) of logits (m, models * classes), which become their derivatives."""
+    shares, at = logits.reshape(len(labels), models, -1), np.arange(len(labels))
+    shares -= shares.max(axis=2, keepdims=True)
+    losses = -shares[at, :, labels]
+    np.exp(shares, out=shares)
+    sums = shares.sum(axis=2)
+    losses += np.log(sums)
+    shares /= sums[:, :, None]
+    shares[at, :, labels] -= 1
+    found: Doubles = losses.sum(axis=0, dtype=np.float64)
+    return found
 
 
 def _times(weights: Floats, rows: Floats) -> Floats:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.probes.convex.engine import Doubles, Floats
+from sonde.probes.convex.engine import Doubles, Floats, multinomial
 from sonde.probes.features import Features
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Sparse:
         for block, some in zip(rows, labels, strict=True):
             errors = block @ weights
             errors += bias
-            losses += (_binary if len(bias) == models else _multinomial)(errors, some, models)
+            losses += (_binary if len(bias) == models else multinomial)(errors, some, models)
             slope += block.T @ errors
             bias_slope += errors.sum(axis=0, dtype=np.float64)
         return losses, slope.T, bias_slope
@@ -62,20 +62,6 @@ def _binary(logits: Floats, labels: Ints, models: int) -> Doubles:
     small = np.exp(-np.abs(logits))
     losses = np.log1p(small) - np.minimum(logits, 0)
     logits[:] = np.where(logits > 0, small, np.float32(1)) / (1 + small) * -signs
-    found: Doubles = losses.sum(axis=0, dtype=np.float64)
-    return found
-
-
-def _multinomial(logits: Floats, labels: Ints, models: int) -> Doubles:
-    """Losses (models,) of logits (m, models * classes), which become their derivatives."""
-    shares, at = logits.reshape(len(labels), models, -1), np.arange(len(labels))
-    shares -= shares.max(axis=2, keepdims=True)
-    losses = -shares[at, :, labels]
-    np.exp(shares, out=shares)
-    sums = shares.sum(axis=2)
-    losses += np.log(sums)
-    shares /= sums[:, :, None]
-    shares[at, :, labels] -= 1
     found: Doubles = losses.sum(axis=0, dtype=np.float64)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,7 @@ class Linear:
         Vectors far from 0 then cost no precision.
         """
         weights = _single(self.weights)
-        lost = self.weights - weights
-        shift = 0.0 if centre is None else lost @ np.asarray(centre, np.float64)
+        shift = 0.0 if centre is None else (self.weights - weights) @ np.asarray(centre, np.float64)
         return {"weights": weights, "bias": self.bias + shift}
 
     @classmethod
@@ -58,9 +58,9 @@ def logits(models: Sequence[Linear], features: Features, *, exact: bool = True) 
 
     Exact ones are float64, others float32.
     """
-    weights, bias = np.concatenate([m.weights for m in models]), np.concatenate([m.bias for m in models])
-    if not exact:
-        weights, bias = weights.astype(np.float32), bias.astype(np.float32)
+    dtype: type[Any] = np.float64 if exact else np.float32
+    weights = np.concatenate([m.weights for m in models], dtype=dtype)
+    bias = np.concatenate([m.bias for m in models], dtype=dtype)
     found: Array
     if features.sparse:
         turned = np.ascontiguousarray(weights.T)
@@ -106,5 +106,5 @@ def read_blocks(features: Features, size: int) -> Iterator[tuple[int, Floats]]:
 def _single(array: Doubles) -> Array:
     """As float32, unless that overflows."""
     with np.errstate(over="ignore"):
-        found = array.astype(np.float32)
+        found = array.astype(np.float32, copy=False)
     return found if np.isfinite(found).all() else array

@@ -62,10 +62,9 @@ class Tried:
     refined: bool = False
     """Whether it was brought to its optimum, as far as the limit of passes allows."""
 
-    def lean(self, *, point: bool) -> Tried:
-        """The same with a model in float32, and otherwise without large arrays, unless the point is still needed."""
-        model, end = Linear(**self.model.to_arrays()), self.end.without_arrays()
-        return replace(self, model=model, end=end if point else replace(end, point=np.empty((0, 0))))
+    def lean(self) -> Tried:
+        """The same with a model in float32, and no other large array."""
+        return replace(self, model=Linear(**self.model.to_arrays()), end=self.end.without_arrays())
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ class Objective:
     def start(self) -> Doubles:
         """The point without weights, whose biases are the classes' shares."""
         shares, d = self.data.shares, self.data.features.shape[1]
-        point = np.zeros((len(curvature_of(shares)), d + 1))
+        point = np.zeros((len(curvature_of(shares)), d + 1), self.data.precision)
         if len(shares) > 1:
             point[:, -1] = np.log(shares[1] / shares[0]) if len(shares) == 2 else np.log(shares)
         return point
@@ -138,8 +137,8 @@ def follow(
         last = tried[-1].end if tried else End(point, data.values([point])[0], 0, False)
         return [
             objective.search(
-                l2, last.point, last.value, tolerance=max(ROUGH, tolerance), limit=limit, first=_ahead(tried, l2),
-                scale=last.scale,
+                l2, last.point, last.value, tolerance=max(ROUGH, tolerance), limit=limit,
+                first=_ahead(data, tried, l2, counts), scale=last.scale,
             )
             for l2 in wave
         ]  # fmt: skip
@@ -153,22 +152,24 @@ def follow(
     for i in range(0, len(strong_first), together):
         wave = strong_first[i : i + together]
         searches = begun(wave)
-        if outputs > MAX_COLUMNS:
-            tried = [each.lean(point=place == len(tried) - 1) for place, each in enumerate(tried)]
+        if outputs > MAX_COLUMNS and tried:
+            tried[-1] = tried[-1].lean()
         tried += finished(wave, searches)
         if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
             break
     while not tried[best := select([each.judged for each in tried])].refined:
+        if outputs > MAX_COLUMNS and best < len(tried) - 1:
+            tried[-1] = tried[-1].lean()
         search = _resumed(objective, tried[best], counts, tolerance=tolerance, limit=limit)
-        tried[best] = tried[best].lean(point=False)
+        tried[best] = tried[best].lean()
         tried[best] = _refined(tried[best], *finished([tried[best].l2], [search]))
     return tried, best
 
 
 def _resumed(objective: Objective, rough: Tried, counts: Ints, *, tolerance: float, limit: int) -> Search:
-    """The search that goes on where a penalty is, or nearly so if only its model was kept."""
+    """The search that goes on where a penalty is."""
     data, end = objective.data, rough.end
-    point = end.point if end.point.size else data.point_of(rough.model, counts)
+    point = _point(data, rough, counts)
     known = end.value if end.value[1].size else data.values([point])[0]
     return objective.search(
         rough.l2, point, known, tolerance=tolerance, limit=limit - end.passes, memory=end.memory, scale=end.scale
@@ -177,7 +178,7 @@ def _resumed(objective: Objective, rough: Tried, counts: Ints, *, tolerance: flo
 
 def _refined(rough: Tried, found: Tried) -> Tried:
     """A penalty at its optimum, with the passes that were made before; only its model is needed any more."""
-    end = replace(found.end.without_arrays(), point=np.empty((0, 0)), passes=rough.end.passes + found.end.passes)
+    end = replace(found.end.without_arrays(), passes=rough.end.passes + found.end.passes)
     return replace(found, end=end, refined=True)
 
 
@@ -197,15 +198,21 @@ def judged_on(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence
     return judge
 
 
-def _ahead(tried: Sequence[Tried], l2: float) -> Doubles | None:
+def _point(data: Data, tried: Tried, counts: Ints) -> Doubles:
+    """Where a penalty is, or nearly so if only its model was kept."""
+    point = tried.end.point
+    return point if point.size else data.point_of(tried.model, counts)
+
+
+def _ahead(data: Data, tried: Sequence[Tried], l2: float, counts: Ints) -> Doubles | None:
     """A first step: the optimum moves about evenly in the logarithm of the penalty."""
     if len(tried) < 2 or l2 <= 0:
         return None
     older, old = tried[-2:]
     if older.l2 <= old.l2:
         return None
-    step: Doubles = (old.end.point - older.end.point) * (np.log(old.l2 / l2) / np.log(older.l2 / old.l2))
-    return step
+    moved: Doubles = _point(data, old, counts) - _point(data, older, counts)
+    return moved * float(np.log(old.l2 / l2) / np.log(older.l2 / old.l2))
 
 
 def _worse(own: Judged, others: Sequence[Judged], by_accuracy: bool) -> bool:

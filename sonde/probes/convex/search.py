@@ -17,9 +17,9 @@ Value = tuple[float, Doubles]
 """The loss at a point (outputs, d + 1), whose last column is the bias; and its gradient, of the same shape."""
 Solve = Callable[[Floats], Floats]
 
-MEMORY, MIN_MEMORY, MAX_MEMORY_VALUES = 10, 3, 2**24
-"""Steps that L-BFGS remembers: fewer, down to the second, if they would have more numbers in all than the third. With a
-million parameters and more, three steps take a search as far as ten."""
+MEMORY, MIN_MEMORY, MAX_MEMORY_VALUES = 10, 2, 10 * 2**20
+"""Steps that L-BFGS remembers: fewer, down to the second, if they would have more numbers in all than the third. With
+millions of parameters, two steps take a search nearly as far as ten."""
 NOISE = 1e-6
 """The share of a loss that rounding to float32 may hide."""
 MIN_STEP = 1e-5
@@ -57,8 +57,8 @@ class End:
     """The factor by which the approximate inverse Hessian was wrong about the last change."""
 
     def without_arrays(self) -> End:
-        """The same without gradient and memory, each as large as a model or larger."""
-        return replace(self, value=(self.value[0], np.empty(0)), memory=())
+        """The same without point, gradient and memory, each as large as a model or larger."""
+        return replace(self, point=np.empty((0, 0)), value=(self.value[0], np.empty(0)), memory=())
 
 
 Search = Generator[Doubles, Value, End]
@@ -103,6 +103,7 @@ def descend(
     try before all others; ``memory`` and ``scale`` are those of a search that is resumed. The search ends where the
     quadratic model of the objective has its minimum less than ``tolerance`` below, or after ``limit`` points.
     """
+    penalty = penalty.astype(point.dtype, copy=False)
 
     def penalised(at: Doubles, value: Value) -> Value:
         slope = penalty * at
@@ -111,15 +112,17 @@ def descend(
         return loss, slope
 
     loss, slope = penalised(point, known)
-    solved = solve(slope.astype(np.float32))
+    solved = solve(slope.astype(np.float32, copy=False))
     pairs = deque(memory, maxlen=max(MIN_MEMORY, min(MEMORY, MAX_MEMORY_VALUES // point.size)))
     del memory  # or the oldest steps would stay as long as the search
     passes = 0
     while True:
         guessed = first is not None
-        step = (
-            -_two_loops(slope.astype(np.float32), solved, pairs, scale) if first is None else first.astype(np.float32)
-        )
+        if first is None:
+            step = _two_loops(slope.astype(np.float32, copy=False), solved, pairs, scale)
+            np.negative(step, out=step)
+        else:
+            step = first.astype(np.float32, copy=False)
         fall, first = -float(np.vdot(slope, step)), None
         if 0 <= fall <= 2 * tolerance and not guessed:
             return End(point, known, passes, True, tuple(pairs), scale)
@@ -147,10 +150,10 @@ def descend(
         point, known, loss = trial, answer, new_loss
         del trial, answer
         move = (length * step).astype(np.float32, copy=False)
-        change = np.subtract(new_slope, slope, out=slope).astype(np.float32)
+        change = np.subtract(new_slope, slope, out=slope).astype(np.float32, copy=False)
         slope = new_slope
         del step, new_slope
-        new_solved = solve(slope.astype(np.float32))
+        new_solved = solve(slope.astype(np.float32, copy=False))
         solved_change = np.subtract(new_solved, solved, out=solved)
         solved = new_solved
         product, expected = float(np.vdot(move, change)), float(np.vdot(change, solved_change))
@@ -165,13 +168,14 @@ def _two_loops(slope: Floats, solved: Floats, memory: Sequence[Pair], scale: flo
     ``solved`` is the gradient times the approximate inverse that the search was given: as all that is multiplied by it
     is a sum of gradients, it is needed only once per step.
     """
-    rest, turned, parts = slope, solved, []
+    rest, turned, parts = slope.copy(), solved.copy(), []
     for pair in reversed(memory):
         part = np.float32(np.vdot(pair.move, rest) / pair.product)
-        rest = rest - part * pair.change
-        turned = turned - part * pair.solved
+        rest -= part * pair.change
+        turned -= part * pair.solved
         parts.append(part)
-    turned = turned * np.float32(scale)
+    del rest
+    turned *= np.float32(scale)
     for pair, part in zip(memory, reversed(parts), strict=True):
         turned += (part - np.float32(np.vdot(pair.change, turned) / pair.product)) * pair.move
     return turned
@@ -191,7 +195,7 @@ def solver(correlations: Floats | None, curvature: Doubles, penalty: Doubles, kn
         if known is not None:
             found = rows @ known
         elif factor is None:
-            found = (rows / (mean + penalty)).astype(np.float32)
+            found = np.divide(rows, mean + penalty, out=np.empty_like(rows), casting="same_kind")
         else:
             found = linalg.cho_solve((factor, True), rows.T, check_finite=False).T
         return found
