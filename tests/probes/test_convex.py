@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, NotInstalled, ShapeError, UsageError
 from sonde.probes import Features, convex, fit, named
+from sonde.probes.convex import engine
 from sonde.probes.convex.preconditioner import MAX_SAMPLE_BYTES, Correlations, RowSample, sample_size
 from sonde.probes.convex.search import descend, in_line, run, solver
 
@@ -67,6 +68,25 @@ def objective(logs, y, weights, l2):
 
 
 # the optimum
+
+
+@pytest.mark.parametrize("models", [1, 3])
+def test_gradients_are_the_same_however_many_outputs_are_called_many(models, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(50, 8)).astype(np.float32), rng.integers(engine.MANY_OUTPUTS, size=50)
+    weights = rng.normal(size=(models * engine.MANY_OUTPUTS, 8)).astype(np.float32)
+    bias = rng.normal(size=len(weights)).astype(np.float32)
+    many = engine.Numpy().gradients(rows, labels, weights, bias, models)
+    monkeypatch.setattr(engine, "MANY_OUTPUTS", 10**6)
+    for one, other in zip(many, engine.Numpy().gradients(rows, labels, weights, bias, models), strict=True):
+        assert one == pytest.approx(other, abs=1e-5, rel=1e-5)
+    logits = (rows.astype(np.float64) @ weights.T + bias).reshape(50, models, -1)
+    logs = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
+    own = logs[np.arange(50), :, labels]
+    assert many[0] == pytest.approx(-own.sum(axis=0), rel=1e-6)
+    errors = np.exp(logs)
+    errors[np.arange(50), :, labels] -= 1
+    assert many[1] == pytest.approx(errors.reshape(50, -1).T @ rows, abs=1e-5, rel=1e-5)
 
 
 @pytest.mark.parametrize(

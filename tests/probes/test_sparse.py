@@ -60,6 +60,22 @@ def test_the_optimum_is_that_of_the_dense_rows(classes, d):
             assert mine["loss"] == pytest.approx(other["loss"], abs=CLOSE)
 
 
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_search_in_float32_ends_at_the_same_optimum(classes, monkeypatch):
+    rows, y = bags(700, 60, classes)
+    found = []
+    for most in (training.MAX_DOUBLES, 0):
+        monkeypatch.setattr(training, "MAX_DOUBLES", most)
+        train, dev = (Features.of(sparse.csr_array(some)) for some in (rows[:500], rows[500:]))
+        found += fit(STRONG, train, y[:500], dev, y[500:], classes)
+    usual, single = found
+    assert not np.array_equal(single.model.weights, usual.model.weights)
+    assert (single.chosen, single.dev) == (usual.chosen, usual.dev)
+    for one, other in zip(single.tried, usual.tried, strict=True):
+        assert (one["passes"], one["converged"]) == (other["passes"], other["converged"])
+        assert one["loss"] == pytest.approx(other["loss"], abs=1e-5)
+
+
 def test_a_class_without_rows_gets_the_probability_that_it_gets_in_dense_rows():
     rows, y = bags(300, 40, 3)
     y[y == 1] = 2
