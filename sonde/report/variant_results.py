@@ -121,6 +121,7 @@ def _as_plain(other: Cell, plain: Cell, linear: bool) -> Cell:
     return replace(
         other,
         variant=None,
+        parts=plain.parts,
         seed=plain.seed,
         probe=other.probe if own_probe else plain.probe,
         layer=plain.layer if all_layers else other.layer,
@@ -161,6 +162,6 @@ def _baselines(extras: _Extras, r: Result) -> dict[str, tuple[Mapping[str, Any],
         found["majority"] = tuple({"rows": point["rows"], "accuracy": point["majority"]} for point in r.tried)
     for other in extras.baselines.get((r.cell.variant, r.cell.data), ()):
         alike = replace(other.cell, encoder=r.cell.encoder, identity=r.cell.identity, probe=r.cell.probe)
-        if other.tried and replace(alike, layer=r.cell.layer, device=r.cell.device) == r.cell:
+        if other.tried and replace(alike, layer=r.cell.layer, device=r.cell.device, parts=r.cell.parts) == r.cell:
             found[other.cell.encoder] = tuple(dict(point) for point in other.tried)
     return found

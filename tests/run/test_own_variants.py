@@ -11,6 +11,7 @@ from sonde.cli import main
 from sonde.errors import UsageError
 from sonde.probes.kind import kind_of
 from sonde.report import Report
+from sonde.report.summary import summarise
 from sonde.result import Signature
 from sonde.run import Run, encoder_cells, evaluate
 from sonde.run.control import CONTROLS
@@ -137,8 +138,9 @@ def test_a_part_with_another_version_is_computed_again(tmp_path, monkeypatch):
     assert found.keys() == keys.keys()  # the result of the first version is retracted
     assert found["direction"].key == keys["direction"]
     assert found["norm"].key != keys["norm"]
-    assert found["norm"].cell.parts == "norm.v2"
-    assert "|parts=norm.v2|" in found["norm"].signature
+    assert found["norm"].cell.parts == "norm.v2,convex.v2"
+    assert "|parts=norm.v2,convex.v2|" in found["norm"].signature
+    assert {v.name for v in summarise(after).sets[0].variants[0]} == {"norm", "direction"}
     assert str(Signature.parse(found["norm"].signature)) == found["norm"].signature
     with monkeypatch.context() as changed:
         changed.setattr(encoder_cells, "kind_of", lambda probe: replace(kind_of(probe), version=3))
