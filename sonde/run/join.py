@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sonde.core.arguments import as_list
 from sonde.errors import UsageError
-from sonde.result import Failure, Result
+from sonde.result import Cell, Failure, Result
 from sonde.run.folder import Run, in_order, request_of
 
 
@@ -66,6 +67,13 @@ def join(runs: Run | Iterable[Run]) -> Run:
                 notes.append(_conflict(first, result_folders[result.key], result, run.folder_of(result)))
         for failure in run.failures:
             failures.setdefault(failure.key, failure)
+    for older, newer in _superseded(results.values()):
+        del results[older.key]
+        result_folders.pop(older.key, None)
+        notes.append(
+            f"{older.cell.encoder} on {older.cell.dataset} was computed by two versions of sonde's parts "
+            f"({older.cell.parts or 'the first'} and {newer.cell.parts}). The newer is shown."
+        )
     done = {request_of(result.cell) for result in results.values()}
     info = _merged([run.info for run in runs])
     return Run(
@@ -77,6 +85,24 @@ def join(runs: Run | Iterable[Run]) -> Run:
         in_order((r for r in results.values() if r.cell.variant is not None), info),
         tuple(dict.fromkeys([*(note for run in runs for note in run.damaged), *notes])),
     )
+
+
+def _superseded(results: Iterable[Result]) -> list[tuple[Result, Result]]:
+    """Results of older versions of a control, measure or kind of probe, each with the one of the newest versions."""
+    newest: dict[Cell, Result] = {}
+    found: list[Result] = []
+    for result in results:
+        cell = replace(result.cell, parts=None)
+        known = newest.setdefault(cell, result)
+        if known is not result:
+            older, newest[cell] = sorted((known, result), key=_versions)
+            found.append(older)
+    return [(older, newest[replace(older.cell, parts=None)]) for older in found]
+
+
+def _versions(result: Result) -> int:
+    """The versions of its parts, added up: they only rise."""
+    return sum(int(part.rpartition(".v")[2]) for part in (result.cell.parts or "").split(",") if part)
 
 
 def _differ(one: Result, two: Result) -> bool:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from sonde.errors import UsageError
+from sonde.probes.kind import kind_of
 from sonde.report.summary import summarise
 from sonde.result import Failure
-from sonde.run import Run, evaluate, join
+from sonde.run import Run, encoder_cells, evaluate, join
 from sonde.run.log import open_log
 from tests.run.sets import Knowing, dataset, same
 
@@ -120,3 +121,18 @@ def test_runs_that_disagree_about_a_known_encoder_say_so(tmp_path):
     assert len(both.damaged) == 1
     assert "The first is shown" in both.damaged[0]
     assert join([one, one]).damaged == ()
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_of_two_versions_of_a_probe_the_newer_one_counts(newest_first, tmp_path, monkeypatch):
+    def run(name, version):
+        with monkeypatch.context() as changed:
+            changed.setattr(encoder_cells, "kind_of", lambda probe: replace(kind_of(probe), version=version))
+            return evaluate({"k": Knowing(noise=1.0)}, dataset(), tmp_path / name, baselines=[], resample=0)
+
+    old, new = run("old", 1), run("new", 3)
+    joined = join([new, old] if newest_first else [old, new])
+    assert [result.key for result in joined] == [result.key for result in new]
+    assert joined.predictions(joined.results[0])["predicted"].shape == (60,)
+    assert "two versions of sonde's parts (the first and convex.v3). The newer is shown." in joined.damaged[0]
+    assert summarise(joined).sets[0].cells[0].seeds == 1
