@@ -67,11 +67,15 @@ def join(runs: Run | Iterable[Run]) -> Run:
                 notes.append(_conflict(first, result_folders[result.key], result, run.folder_of(result)))
         for failure in run.failures:
             failures.setdefault(failure.key, failure)
-    for older, newer in _superseded(results.values()):
+    superseded = _superseded(results.values())
+    for older, _ in superseded:
         del results[older.key]
-        result_folders.pop(older.key, None)
+        del result_folders[older.key]
+    if superseded:
+        (older, newer), cells = superseded[0], len(superseded)
         notes.append(
-            f"{older.cell.encoder} on {older.cell.dataset} was computed by two versions of sonde's parts "
+            f"{cells} result{'s' * (cells != 1)}, such as {older.cell.encoder} on {older.cell.dataset}, "
+            f"{'were' if cells != 1 else 'was'} computed with different versions of a probe, control or measure "
             f"({older.cell.parts or 'the first'} and {newer.cell.parts}). The newer is shown."
         )
     done = {request_of(result.cell) for result in results.values()}

@@ -134,5 +134,7 @@ def test_of_two_versions_of_a_probe_the_newer_one_counts(newest_first, tmp_path,
     joined = join([new, old] if newest_first else [old, new])
     assert [result.key for result in joined] == [result.key for result in new]
     assert joined.predictions(joined.results[0])["predicted"].shape == (60,)
-    assert "two versions of sonde's parts (the first and convex.v3). The newer is shown." in joined.damaged[0]
+    (note,) = joined.damaged
+    assert "1 result, such as k on own/task, was computed with different versions" in note
+    assert note.endswith("(the first and convex.v3). The newer is shown.")
     assert summarise(joined).sets[0].cells[0].seeds == 1
