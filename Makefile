@@ -6,7 +6,7 @@ DOCS := .venv-docs
 .PHONY: demo test docs bench clean
 
 demo: $(DEMO)/ready
-	$(DEMO)/bin/sonde demo --out demo
+	$(DEMO)/bin/sentprobe demo --out demo
 
 test: $(TEST)/ready
 	$(TEST)/bin/ruff check .

@@ -54,13 +54,14 @@ def run(side: str, given: argparse.Namespace, **job: Any) -> dict[str, Any]:
 
 def compare(what: str, given: argparse.Namespace, name: str, **job: Any) -> list[dict[str, dict[str, Any]]]:
     """Both sides in turns; prints the ratio of CPU seconds and returns what they found, by round."""
-    found = [{side: run(side, given, **job) for side in ("sonde", "muse")} for _ in range(given.rounds)]
-    ratios = [each["muse"]["cpu"] / each["sonde"]["cpu"] for each in found]
-    seconds = {side: statistics.median(each[side]["cpu"] for each in found) for side in ("sonde", "muse")}
+    found = [{side: run(side, given, **job) for side in ("sentprobe", "muse")} for _ in range(given.rounds)]
+    ratios = [each["muse"]["cpu"] / each["sentprobe"]["cpu"] for each in found]
+    seconds = {side: statistics.median(each[side]["cpu"] for each in found) for side in ("sentprobe", "muse")}
     memory = {side: max(each[side]["memory"] for each in found) / 1e6 for side in seconds}
     print(
-        f"{what}: CPU {seconds['sonde']:.2f} s, MUSE {seconds['muse']:.2f} s, ratio {statistics.median(ratios):.2f} "
-        f"({min(ratios):.2f} to {max(ratios):.2f}); memory {memory['sonde']:,.0f} and {memory['muse']:,.0f} MB",
+        f"{what}: CPU {seconds['sentprobe']:.2f} s, MUSE {seconds['muse']:.2f} s, ratio "
+        f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}); memory {memory['sentprobe']:,.0f} "
+        f"and {memory['muse']:,.0f} MB",
         flush=True,
     )
     print(f"= align/{name}-speedup {statistics.median(ratios):.3f}", flush=True)
@@ -72,7 +73,7 @@ def difference(each: dict[str, dict[str, Any]]) -> float:
     names = [f"{name}@{k}" for name in ("nn", "csls") for k in AT]
     for side, found in each.items():
         print(f"  {side:5} " + ", ".join(f"{name} {found[name]:.4f}" for name in names), flush=True)
-    return float(max(abs(each["sonde"][name] - each["muse"][name]) for name in names))
+    return float(max(abs(each["sentprobe"][name] - each["muse"][name]) for name in names))
 
 
 def precision(given: argparse.Namespace, planted: dict[str, str]) -> None:
@@ -82,7 +83,7 @@ def precision(given: argparse.Namespace, planted: dict[str, str]) -> None:
     if job is not planted:
         with files["source"].open(encoding="utf-8") as lines:
             job["width"] = int(lines.readline().split()[1])
-    each = {side: run(side, given, work="evaluate", **job) for side in ("sonde", "muse")}
+    each = {side: run(side, given, work="evaluate", **job) for side in ("sentprobe", "muse")}
     print(f"precision, {'planted' if job is planted else files['source'].name}:")
     print(f"= align/precision-difference {difference(each):.6f}", flush=True)
 
@@ -103,7 +104,7 @@ def refine(given: argparse.Namespace, planted: dict[str, str]) -> None:
 def memory(given: argparse.Namespace, planted: dict[str, str]) -> None:
     """Evaluation of large tables."""
     large = write_planted(Path(planted["source"]).parent, given.many, given.width)
-    found = run("sonde", given, work="evaluate", **large)
+    found = run("sentprobe", given, work="evaluate", **large)
     share = found["memory"] / (2 * 4 * given.many * given.width)
     print(f"evaluation, {given.many:,} words: CPU {found['cpu']:.1f} s, memory {found['memory'] / 1e6:,.0f} MB")
     print(f"= align/memory {share:.3f}", flush=True)

@@ -1,11 +1,11 @@
-"""What `sonde annotate` costs beside plain spaCy, in one run: reading, cleaning, checking, repairing, writing, syncing.
+"""What `sentprobe annotate` costs beside plain spaCy, in one run: reading to syncing.
 
     python benchmarks/annotate.py --model fr_core_news_sm [--sentences 10000] [--text FILE]
 
 Both sides annotate the same paragraphs on one thread, in turns: ``nlp.pipe`` with the same components, whose documents
-are thrown away, and `sonde annotate` with one job, which writes a compressed corpus. The text is the built-in corpus,
-five sentences per paragraph, unless ``--text`` names another; in the wrong language it costs about the same. Prints CPU
-seconds of the best round of each, their ratio, and by how much memory grows after the first quarter.
+are thrown away, and `sentprobe annotate` with one job, which writes a compressed corpus. The text is the built-in
+corpus, five sentences per paragraph, unless ``--text`` names another; in the wrong language it costs about the same.
+Prints CPU seconds of the best round of each, their ratio, and by how much memory grows after the first quarter.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 import spacy
 from common.memory import resident
 
-from sonde.annotate.annotators.spacy import UNUSED
-from sonde.annotate.inputs import find_inputs, read_pieces
-from sonde.annotate.request import Request
-from sonde.annotate.run import annotate_corpus
-from sonde.annotate.source import split_paragraphs
-from sonde.core.threads import single_threaded
-from sonde.corpus import Corpus
+from sentprobe.annotate.annotators.spacy import UNUSED
+from sentprobe.annotate.inputs import find_inputs, read_pieces
+from sentprobe.annotate.request import Request
+from sentprobe.annotate.run import annotate_corpus
+from sentprobe.annotate.source import split_paragraphs
+from sentprobe.core.threads import single_threaded
+from sentprobe.corpus import Corpus
 
 SHORT = "--model {spacy} --sentences 1000 --rounds 1"
 PARAGRAPH = 5
@@ -80,9 +80,9 @@ def compare(model: str, text: str, folder: Path, rounds: int) -> None:
     plain()  # both have loaded what they load lazily, and know the words of the text
     ours(-1)
     memory.clear()
-    times: dict[str, list[float]] = {"nlp.pipe": [], "sonde annotate": []}
+    times: dict[str, list[float]] = {"nlp.pipe": [], "sentprobe annotate": []}
     for number in range(rounds):
-        times["sonde annotate"].append(seconds(lambda number=number: ours(number)))  # type: ignore[misc]
+        times["sentprobe annotate"].append(seconds(lambda number=number: ours(number)))  # type: ignore[misc]
         times["nlp.pipe"].append(seconds(plain))
     made = sum(1 for _ in Corpus.read(folder / "0.conllu.gz"))
     print(f"{made:,} sentences in {len(paragraphs):,} paragraphs, {model}, spaCy {spacy.__version__}")
@@ -91,7 +91,7 @@ def compare(model: str, text: str, folder: Path, rounds: int) -> None:
     first = [size for done, size in memory[: len(memory) // rounds] if 4 * done >= made]
     growth = (first[-1] - first[0]) / (1 << 20) if first else 0.0
     print(f"memory after the first quarter and at the end of the first round: {growth:+.1f} MiB")
-    print(f"= annotate/overhead {min(times['sonde annotate']) / min(times['nlp.pipe']):.3f}")
+    print(f"= annotate/overhead {min(times['sentprobe annotate']) / min(times['nlp.pipe']):.3f}")
     print(f"= annotate/growth {growth:.1f}")
 
 

@@ -4,7 +4,7 @@
 
 Prints the CPU time of auditing each set, everything included, over that of scikit-learn's vectorisers and naive Bayes
 for the five bags of words and characters alone, in the same process and on the same rows; then the wall time of
-`sonde audit` with two workers, and the most memory that any process of it held. Needs scikit-learn.
+`sentprobe audit` with two workers, and the most memory that any process of it held. Needs scikit-learn.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import time
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from sonde.audit import audit_set
-from sonde.audit.checks.shortcuts import _plan
-from sonde.audit.rows import Rows
-from sonde.data.expected import expectations_for
-from sonde.data.sources import find_sets
+from sentprobe.audit import audit_set
+from sentprobe.audit.checks.shortcuts import _plan
+from sentprobe.audit.rows import Rows
+from sentprobe.data.expected import expectations_for
+from sentprobe.data.sources import find_sets
 
 SHORT = "{sets}"
 
@@ -64,9 +64,11 @@ def main() -> None:
             line += f"  scikit-learn's five bags {theirs:5.1f}  ratio {ours / theirs:.2f}"
         print(line, flush=True)
     before = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "sonde", "audit", *paths, "--jobs", "2", "--json"], stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "sentprobe", "audit", *paths, "--jobs", "2", "--json"], stdout=subprocess.DEVNULL
+    )
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"sonde audit, two workers: {time.perf_counter() - before:.0f} s, at most {peak:.0f} MB in a process")
+    print(f"sentprobe audit, two workers: {time.perf_counter() - before:.0f} s, at most {peak:.0f} MB in a process")
     if ratios:
         print(f"= audit/over-sklearn {max(ratios):.3f}")
 

@@ -36,9 +36,9 @@ def made(texts: list[str]) -> np.ndarray:
 
 def run(kind: str, encoder: str, sets: list[str], store: str) -> dict[str, Any]:
     """One run in this process: processor seconds, bytes above the imports, texts, and seconds of each baseline."""
-    from sonde.data.sources import find_sets
-    from sonde.encoders.store import Store
-    from sonde.run import evaluate, loop
+    from sentprobe.data.sources import find_sets
+    from sentprobe.encoders.store import Store
+    from sentprobe.run import evaluate, loop
 
     sources, encoders = find_sets(sets), {"made": made} if encoder == "made" else [encoder]
     before, started = _peak(), _seconds()
@@ -115,7 +115,7 @@ def _make(folder: Path, rows: int) -> str:
     tasks = [word for task in TASKS for word in ("--task", task)]
     sizes = f"{rows}/{rows // 10}/{rows // 10}"
     words = ["make", "--builtin", str(8 * rows), "--suite", "conneau2018", *tasks, "--sizes", sizes]
-    subprocess.run([sys.executable, "-m", "sonde", *words, "--out", str(folder)], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "sentprobe", *words, "--out", str(folder)], check=True, capture_output=True)
     return str(folder)
 
 

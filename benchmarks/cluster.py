@@ -1,8 +1,8 @@
 """What a cluster costs: against plain worker processes, and what grows with the corpus.
 
     python benchmarks/cluster.py overhead [--sentences 200000] [--kinds dask ray] [--rounds 1]
-        `sonde make` with --jobs 2, and on Dask and Ray, which the command starts with as many workers: CPU seconds of
-        all processes, the cluster's own included, and files that differ. The default is a job of more than a minute
+        `sentprobe make` with --jobs 2, and on Dask and Ray, which the command starts with as many workers: CPU seconds
+        of all processes, the cluster's own included, and files that differ. The default is a job of more than a minute
     python benchmarks/cluster.py growth [--sentences 10000 100000 1000000] [--files TREEBANK.conllu[.gz] …]
         what one shard of so many sentences costs and sends: CPU seconds of both passes, entries and bytes of the count
         tables, seconds to merge them with others, bytes of the pools, peak memory. Of the built-in corpus, or of the
@@ -40,10 +40,10 @@ def measured(words: Sequence[str]) -> tuple[float, float]:
     Ray does not wait for its workers in a way that adds up their times, so that all processes with a mark in their
     environment are looked at until they have ended.
     """
-    mark, started = f"SONDE_BENCHMARK={uuid.uuid4()}", time.perf_counter()
+    mark, started = f"SENTPROBE_BENCHMARK={uuid.uuid4()}", time.perf_counter()
     env = {**os.environ, **dict([mark.split("=")])}
     with tempfile.TemporaryFile() as said:
-        command = subprocess.Popen([sys.executable, "-m", "sonde", *words], env=env, stdout=said, stderr=said)
+        command = subprocess.Popen([sys.executable, "-m", "sentprobe", *words], env=env, stdout=said, stderr=said)
         seconds: dict[tuple[str, str], float] = {}
         known: dict[str, bool] = {}
         wall = None
@@ -119,14 +119,14 @@ def growth(sizes: Sequence[int], files: Sequence[str]) -> None:
 
 def one(n: int, files: Sequence[str]) -> None:
     """What one shard costs."""
-    from sonde.corpus import Corpus
-    from sonde.corpus.shards import cut
-    from sonde.make.candidates import pack_pools
-    from sonde.make.job import SkippedTask, empty_pool, prepare_job
-    from sonde.make.one_shard import count_shard, propose_shard
-    from sonde.make.packed_counts import pack_counts, unpack_counts
-    from sonde.make.request import select_tasks
-    from sonde.task import Counts
+    from sentprobe.corpus import Corpus
+    from sentprobe.corpus.shards import cut
+    from sentprobe.make.candidates import pack_pools
+    from sentprobe.make.job import SkippedTask, empty_pool, prepare_job
+    from sentprobe.make.one_shard import count_shard, propose_shard
+    from sentprobe.make.packed_counts import pack_counts, unpack_counts
+    from sentprobe.make.request import select_tasks
+    from sentprobe.task import Counts
 
     corpus = Corpus.synthetic(n)
     if files:

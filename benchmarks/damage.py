@@ -1,4 +1,4 @@
-"""What random corruption does to the files that sonde reads back.
+"""What random corruption does to the files that sentprobe reads back.
 
     python benchmarks/damage.py [--trials 1500] [--seed 0]
 
@@ -6,7 +6,7 @@ Sets, runs, stores and caches are made in a temporary folder; then, one at a tim
 comes of them is read again: bits are flipped, bytes and digits changed, files cut off, deleted, or swapped with another
 of their kind, lines removed, repeated or moved, values of JSON given another type. What came of it is
 
-    told        a SondeError or a warning, and all numbers that are still given are unchanged
+    told        a SentProbeError or a warning, and all numbers that are still given are unchanged
     harmless    no message, and all numbers are unchanged
     silent      a number changed or disappeared without a message
     traceback   any other exception
@@ -34,13 +34,13 @@ from unittest.mock import patch
 
 import numpy as np
 
-from sonde import Corpus, Run, SondeError, evaluate, find_sets, make_sets, select_tasks
-from sonde.compare import compare
-from sonde.data.dataset import Dataset, read_manifest
-from sonde.encoders import Identity, load
-from sonde.encoders.store import Store
-from sonde.report.full_summary import full_summary
-from sonde.run.record_line import to_line
+from sentprobe import Corpus, Run, SentProbeError, evaluate, find_sets, make_sets, select_tasks
+from sentprobe.compare import compare
+from sentprobe.data.dataset import Dataset, read_manifest
+from sentprobe.encoders import Identity, load
+from sentprobe.encoders.store import Store
+from sentprobe.report.full_summary import full_summary
+from sentprobe.run.record_line import to_line
 
 SHORT = "--trials 60"
 
@@ -81,7 +81,7 @@ class Kind:
 
 
 class World:
-    """A folder with everything in it that sonde reads back."""
+    """A folder with everything in it that sentprobe reads back."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -162,14 +162,14 @@ class World:
                     if cell is not None:
                         yield f"{name} {own.name} {column.name}", [cell.score, cell.letters]
             rows = _answer(lambda run=run: compare(run, "good", "fair"))
-            yield f"{name} compare", rows if isinstance(rows, SondeError) or len(rows) == len(TASKS) else Gone()
+            yield f"{name} compare", rows if isinstance(rows, SentProbeError) or len(rows) == len(TASKS) else Gone()
 
     def sets(self) -> Iterator[tuple[str, Any]]:
         """Manifests and rows."""
         for task in TASKS:
             folder = self.root / "sets" / task
             found = _answer(lambda folder=folder: read_manifest(folder))
-            yield f"manifest {task if isinstance(found, SondeError) else found['task']}", found
+            yield f"manifest {task if isinstance(found, SentProbeError) else found['task']}", found
             yield f"set {task}", _answer(lambda folder=folder: _content(Dataset.load(folder)))
 
     def texts_beside(self) -> Iterator[tuple[str, Any]]:
@@ -190,7 +190,7 @@ class World:
         yield "vectors", _answer(self._words)
 
     def _words(self) -> tuple[str, bytes]:
-        with patch.dict(os.environ, SONDE_CACHE=str(self.root / "cache")):
+        with patch.dict(os.environ, SENTPROBE_CACHE=str(self.root / "cache")):
             encoder = load(f"vec:{self.root / 'words.txt'}")
             return str(encoder.identity), np.asarray(encoder([f"w{i} w{i % 7}" for i in range(60)])).tobytes()
 
@@ -199,7 +199,7 @@ class World:
         for name in ("one", "two"):
             texts = self.root / "texts.txt"
             encoder = _answer(lambda name=name, texts=texts: load(f"npy:{self.root / name}.npy?texts={texts}"))
-            if isinstance(encoder, SondeError):
+            if isinstance(encoder, SentProbeError):
                 yield name, encoder
                 continue
             vectors = _answer(lambda encoder=encoder: np.asarray(encoder(self.texts)).tobytes())
@@ -214,7 +214,7 @@ class Gone:
 def _answer(ask: Callable[[], Any]) -> Any:
     try:
         return ask()
-    except SondeError as e:
+    except SentProbeError as e:
         return e
 
 
@@ -291,16 +291,16 @@ def look(read: Callable[[], Iterator[tuple[str, Any]]]) -> tuple[dict[str, Any],
         found: dict[str, Any] = {}
         try:
             found.update(read())
-        except SondeError:
+        except SentProbeError:
             return found, True, None
         except Exception as e:
             return found, bool(told), e
-    return found, bool(told) or any(isinstance(value, SondeError) for value in found.values()), None
+    return found, bool(told) or any(isinstance(value, SentProbeError) for value in found.values()), None
 
 
 def outcome(before: Numbers, found: Numbers, told: bool) -> str:
     """What a damage did, by what was read before and after it."""
-    given = {name: value for name, value in found.items() if not isinstance(value, SondeError | Gone)}
+    given = {name: value for name, value in found.items() if not isinstance(value, SentProbeError | Gone)}
     same = all(name in before and value == before[name] for name, value in given.items())
     full_summary = found.keys() == before.keys()
     letters_only = told and not same and _letters_apart(before, given)

@@ -2,7 +2,7 @@
 
     python benchmarks/encode.py FOLDER_OF_A_MODEL TEXTS.txt [--texts 2000] [--rounds 5] [--threads 1]
 
-TEXTS.txt has one sentence a line. Prints throughput of `sonde.encoders.embed` with `st:` over that of calling
+TEXTS.txt has one sentence a line. Prints throughput of `sentprobe.encoders.embed` with `st:` over that of calling
 sentence-transformers' tokeniser and model on batches of 64 sorted perfectly by length, in several rounds, and on
 batches as they come, in one, which takes long. The two sides take turns batch by batch, so that what else the machine
 does slows down both; the processor's seconds are what counts on a busy one. Last the time of a second run, all in the
@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from sonde.encoders import load
-from sonde.encoders.embed import embed
-from sonde.encoders.store import Store
+from sentprobe.encoders import load
+from sentprobe.encoders.embed import embed
+from sentprobe.encoders.store import Store
 
 SHORT = "{model} {texts} --texts 128 --rounds 1"
 
@@ -62,7 +62,7 @@ class Turns:
 def gain(
     encoder: Any, library: Callable[[Sequence[str]], object], texts: Sequence[str], order: Sequence[str]
 ) -> np.ndarray:
-    """The library's seconds over those of sonde, of the processor and of the clock."""
+    """The library's seconds over those of sentprobe, of the processor and of the clock."""
     turns = Turns(encoder, library, order)
     both = timed(lambda: embed(turns, texts))
     return turns.seconds / (both - turns.seconds)
@@ -95,9 +95,11 @@ def main() -> None:
     rounds = [gain(encoder, library, texts, by_length) for _ in range(arguments.rounds)]
     for clock, ratios in zip(("processor", "clock"), np.transpose(rounds).tolist(), strict=True):
         span = f"{min(ratios):.3f} to {max(ratios):.3f} in {len(ratios)} rounds"
-        print(f"sonde over perfectly sorted batches, {clock:9}  {statistics.median(ratios):.3f}  ({span})", flush=True)
+        print(
+            f"sentprobe over perfectly sorted batches, {clock:9}  {statistics.median(ratios):.3f}  ({span})", flush=True
+        )
     for clock, ratio in zip(("processor", "clock"), gain(encoder, library, texts, texts).tolist(), strict=True):
-        print(f"sonde over batches as they come, {clock:9}      {ratio:.2f}")
+        print(f"sentprobe over batches as they come, {clock:9}      {ratio:.2f}")
     print(f"= encode/over-sorted {np.median(rounds, axis=0)[0]:.3f}")
     with tempfile.TemporaryDirectory() as folder:
         first, second = (timed(lambda: embed(encoder, texts, store=Store(Path(folder))))[1] for _ in range(2))

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import Features, Fit, convex, mix, named
-from sonde.probes.erase import Eraser, Moments, leace, random_directions
-from sonde.probes.nullspace import inlp
-from sonde.probes.standardised_rows import Rows
-from sonde.probes.warm_start import measure, measure_reinjected
+from sentprobe.probes import Features, Fit, convex, mix, named
+from sentprobe.probes.erase import Eraser, Moments, leace, random_directions
+from sentprobe.probes.nullspace import inlp
+from sentprobe.probes.standardised_rows import Rows
+from sentprobe.probes.warm_start import measure, measure_reinjected
 
 SHORT = "--rows 1000 --draws 1"
 

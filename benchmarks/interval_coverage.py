@@ -5,9 +5,9 @@
 
 Two classes with Gaussian vectors; two encoders that know equally much, whose noise correlates (0.5). In every
 repetition training, dev and test rows are drawn anew, the probe ``linear`` is tuned and fitted, and trained again as
-`sonde run` does; dev has a fifth of the training rows, 50 at least. The truth is the mean accuracy of all probes of a
-size, each of which is known exactly: that of a linear probe on Gaussian classes has a closed form. Test rows are drawn
-as what probes read of them, which has the same distribution and takes no memory. The
+`sentprobe run` does; dev has a fifth of the training rows, 50 at least. The truth is the mean accuracy of all probes of
+a size, each of which is known exactly: that of a linear probe on Gaussian classes has a closed form. Test rows are
+drawn as what probes read of them, which has the same distribution and takes no memory. The
 standard error of a coverage of 95 % is 1.5 points from 200 repetitions.
 
 With ``--clusters``: shares right of rows in clusters, few or uneven, by the interval over clusters and by the
@@ -23,16 +23,16 @@ import time
 import numpy as np
 from scipy.stats import norm
 
-from sonde.probes import Features, fit, named, parse
-from sonde.probes.fit import leave_groups_out
-from sonde.probes.kind import kind_of
-from sonde.run.parts import Part
-from sonde.run.resample import DEV_DRAWS, bootstrap_choices
-from sonde.stats.intervals import cluster_bootstrap, proportion_interval, wilson
-from sonde.stats.means import Rows
-from sonde.stats.paired import mcnemar
-from sonde.stats.training import LINEAR_GROUPS as GROUPS
-from sonde.stats.training import Retrained, Systems
+from sentprobe.probes import Features, fit, named, parse
+from sentprobe.probes.fit import leave_groups_out
+from sentprobe.probes.kind import kind_of
+from sentprobe.run.parts import Part
+from sentprobe.run.resample import DEV_DRAWS, bootstrap_choices
+from sentprobe.stats.intervals import cluster_bootstrap, proportion_interval, wilson
+from sentprobe.stats.means import Rows
+from sentprobe.stats.paired import mcnemar
+from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
+from sentprobe.stats.training import Retrained, Systems
 
 SHORT = "--reps 10 --rows 400 --dimensions 50"
 

@@ -34,11 +34,11 @@ MAIN = """
 import runpy, sys, time
 sys.argv = sys.argv[1:]
 try:
-    runpy.run_module("sonde", run_name="__main__")
+    runpy.run_module("sentprobe", run_name="__main__")
 finally:
     print(time.thread_time(), file=sys.stderr)
 """
-"""Runs sonde, and prints the CPU seconds of its main thread last."""
+"""Runs sentprobe, and prints the CPU seconds of its main thread last."""
 
 
 class Cost(NamedTuple):
@@ -52,7 +52,7 @@ class Cost(NamedTuple):
 def measure(words: list[str], out: Path | None = None) -> Cost:
     """Run a command in a child process; what it prints goes to ``out``."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    command = [sys.executable, "-c", MAIN, "sonde", *words]
+    command = [sys.executable, "-c", MAIN, "sentprobe", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=with_bytecode())
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 2):
@@ -101,7 +101,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def results(folder: Path) -> object:
     """The scores and predictions of a run."""
-    from sonde.run import Run
+    from sentprobe.run import Run
 
     run = Run.load(folder)
     return {

@@ -6,7 +6,7 @@
 
 Vectors are made up: correlated, as those of encoders are, with the label in some of the directions; for 1000 classes,
 means of word vectors of which one is the label's. With ``--sets`` they are those of ``static:`` for the sentences of
-sets in any form that ``sonde audit`` reads; a set without tr is trained on 85 % of va.
+sets in any form that ``sentprobe audit`` reads; a set without tr is trained on 85 % of va.
 
 scikit-learn gets float32, its StandardScaler and lbfgs. It fits the penalties from the strongest to the weakest, with
 and without a warm start, at tolerances from 3e-2 down to 1e-6. The time that counts is the least with which it reaches
@@ -37,7 +37,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import Features, convex, named
+from sentprobe.probes import Features, convex, named
 
 SHORT = "--rows 1000 10000 --dimensions 50 300 --classes 2 6"
 
@@ -87,8 +87,8 @@ def made(rows: list[int], dimensions: list[int], classes: list[int]) -> Iterator
 
 def real(path: str) -> Iterator[tuple[str, int, list[Rows]]]:
     """The same of sets on disk."""
-    from sonde.data.sources import find_sets
-    from sonde.encoders import load
+    from sentprobe.data.sources import find_sets
+    from sentprobe.encoders import load
 
     encoder = load("static:")
     for source in find_sets([path]):

@@ -1,4 +1,4 @@
-"""`sonde train mlm` beside XLM's own training code, and beside the Trainer of `transformers` with its XLM.
+"""`sentprobe train mlm` beside XLM's own training code, and beside the Trainer of `transformers` with its XLM.
 
     python benchmarks/lm.py [--xlm FOLDER] [--text FILE] [--hidden 256] [--layers 4] [--heads 8] [--codes 8000]
                             [--length 256] [--streams 16] [--steps 5] [--rounds 3]
@@ -29,16 +29,16 @@ from common import xlm_code
 SHORT = "--xlm {xlm} --hidden 64 --layers 2 --heads 4 --codes 1000 --length 64 --streams 8 --steps 8 --rounds 2"
 
 
-def sonde_step(folder: Path, file: Path, given: argparse.Namespace) -> tuple[Callable[[], None], Any]:
+def sentprobe_step(folder: Path, file: Path, given: argparse.Namespace) -> tuple[Callable[[], None], Any]:
     """A function that makes one step of our loop, and what was prepared for it."""
     from accelerate import Accelerator
 
-    from sonde.networks.folder import TrainedFolder
-    from sonde.training import OBJECTIVES
-    from sonde.training.plan import Plan
-    from sonde.training.request import make_request
-    from sonde.training.step import Updater, make_optimiser
-    from sonde.training.streams import epoch_steps
+    from sentprobe.networks.folder import TrainedFolder
+    from sentprobe.training import OBJECTIVES
+    from sentprobe.training.plan import Plan
+    from sentprobe.training.request import make_request
+    from sentprobe.training.step import Updater, make_optimiser
+    from sentprobe.training.streams import epoch_steps
 
     settings = {
         "hidden": given.hidden, "layers": given.layers, "heads": given.heads, "codes": given.codes,
@@ -126,16 +126,16 @@ def main() -> None:
         folder = Path(name)
         file = given.text
         if file is None:
-            from sonde.corpus import Corpus
+            from sentprobe.corpus import Corpus
 
             file = folder / "text.txt"
             file.write_text("".join(f"{sentence.text}\n" for sentence in Corpus.synthetic(20_000)), "utf-8")
-        ours, prepared = sonde_step(folder / "sonde", file, given)
+        ours, prepared = sentprobe_step(folder / "sentprobe", file, given)
         for path, content in prepared.files.items():
             (folder / path).write_bytes(content)
         size = prepared.model.transformer.sizes.tokens
         tokens = _tokens(file, folder)
-        sides: dict[str, Callable[[int], list[float]]] = {"sonde": lambda n: clocked(ours, n)}
+        sides: dict[str, Callable[[int], list[float]]] = {"sentprobe": lambda n: clocked(ours, n)}
         if given.xlm is None:
             print("XLM's own code: skipped, needs --xlm with a checkout at commit cd281d3", flush=True)
         else:
@@ -159,15 +159,15 @@ def main() -> None:
         low, high = (each / end(times[side]) for end in (max, min))
         print(f"{side:8} {each / seconds:8,.0f} tokens per CPU second ({low:,.0f} to {high:,.0f})", flush=True)
     for side in [*medians][1:]:
-        print(f"= lm/{side}-speedup {medians[side] / medians['sonde']:.3f}")
+        print(f"= lm/{side}-speedup {medians[side] / medians['sentprobe']:.3f}")
 
 
 def _tokens(file: Path, folder: Path) -> Any:
     """The text as one stream of tokens, each sentence with its end."""
     import numpy as np
 
-    from sonde.core.files import open_text
-    from sonde.training.lm.tokens import END, read_tokens
+    from sentprobe.core.files import open_text
+    from sentprobe.training.lm.tokens import END, read_tokens
 
     lines = [line.strip() for line in open_text(file) if line.strip()]
     rows = read_tokens(folder).encode(lines)

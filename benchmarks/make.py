@@ -1,8 +1,8 @@
-"""What `sonde make` costs: against merely parsing the same files, and as the corpus grows.
+"""What `sentprobe make` costs: against merely parsing the same files, and as the corpus grows.
 
     python benchmarks/make.py parse [TREEBANK.conllu[.gz] … [--trees BRACKETS…]] [--builtin 4000]
         a suite from a treebank: CPU seconds against the parser of the conllu package, which reads the same files. The
-        suite is universal2019, or with constituency trees conneau2018; the trees are read by `sonde` only. Without
+        suite is universal2019, or with constituency trees conneau2018; the trees are read by `sentprobe` only. Without
         files, both are measured, on that many sentences of the built-in corpus, written as a treebank and as trees
     python benchmarks/make.py grow [--small 25000] [--large 500000] [--suite universal2019]
         the same suite from the built-in corpus, sets of a fixed size: CPU seconds and peak memory, ratio of the two
@@ -43,7 +43,7 @@ MEASURED = """
 import resource, runpy, sys
 sys.argv = sys.argv[1:]
 try:
-    runpy.run_module("sonde", run_name="__main__")
+    runpy.run_module("sentprobe", run_name="__main__")
 finally:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
@@ -59,9 +59,9 @@ def cpu(command: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def sonde(*words: str) -> list[str]:
+def sentprobe(*words: str) -> list[str]:
     """The command line as a child process."""
-    return [sys.executable, "-m", "sonde", *words]
+    return [sys.executable, "-m", "sentprobe", *words]
 
 
 def parse(name: str, files: list[str], trees: list[str], rounds: int) -> None:
@@ -71,18 +71,18 @@ def parse(name: str, files: list[str], trees: list[str], rounds: int) -> None:
     with tempfile.TemporaryDirectory() as out:
         for _ in range(rounds):
             parsing.append(cpu([sys.executable, "-c", PARSE, *files]))
-            making.append(cpu(sonde("make", *files, *options, "--out", out)))
+            making.append(cpu(sentprobe("make", *files, *options, "--out", out)))
     print(f"conllu parse   {min(parsing):6.2f} CPU s   (rounds: {', '.join(f'{x:.2f}' for x in parsing)})")
-    print(f"sonde make     {min(making):6.2f} CPU s   (rounds: {', '.join(f'{x:.2f}' for x in making)})")
+    print(f"sentprobe make     {min(making):6.2f} CPU s   (rounds: {', '.join(f'{x:.2f}' for x in making)})")
     print(f"make / parse   {min(making) / min(parsing):6.2f}   ({options[1]})")
     print(f"= make/{name} {min(making) / min(parsing):.3f}")
 
 
 def parse_builtin(sentences: int, rounds: int) -> None:
     """The same on the built-in corpus, written as files, without and with trees."""
-    from sonde.corpus import Corpus
-    from sonde.corpus.brackets import write_brackets
-    from sonde.corpus.conllu import write_conllu
+    from sentprobe.corpus import Corpus
+    from sentprobe.corpus.brackets import write_brackets
+    from sentprobe.corpus.conllu import write_conllu
 
     with tempfile.TemporaryDirectory() as folder:
         treebank, trees = Path(folder, "en_builtin-ud-train.conllu"), Path(folder, "builtin.trees.tsv")
@@ -100,9 +100,9 @@ def rows(sentences: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from sonde.corpus import Corpus
-    from sonde.data.parquet import decode_rows, encode_rows
-    from sonde.task import Example
+    from sentprobe.corpus import Corpus
+    from sentprobe.data.parquet import decode_rows, encode_rows
+    from sentprobe.task import Example
 
     made = [Example.of(s, "ab"[i % 2], key=s.forms[0], stratum="00") for i, s in enumerate(Corpus.synthetic(sentences))]
     content = bytes(encode_rows("rows", {"tr": made}))
@@ -129,7 +129,7 @@ def grow(small: int, large: int, suite: str) -> None:
     seen = []
     for n in (small, large):
         with tempfile.TemporaryDirectory() as out:
-            words = ["sonde", "make", "--builtin", str(n), "--suite", suite, "--sizes", SIZES, "--out", out]
+            words = ["sentprobe", "make", "--builtin", str(n), "--suite", suite, "--sizes", SIZES, "--out", out]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             done = subprocess.run([sys.executable, "-c", MEASURED, *words], check=True, capture_output=True, text=True)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)

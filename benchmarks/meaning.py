@@ -7,11 +7,12 @@ Without ``--sets``, tasks and vectors are made up: texts of eight to sixteen wor
 sum of those of the words, by place, so that order matters, and labels drawn by logits in 64 directions of them. A run
 has a set for each number of classes, with 1,000 rows each for dev and test; sets of two classes have target forms.
 
-The run is that of ``sonde.run.evaluate``, with the probe ``linear`` and without baselines. A plain cell is the fit over
-the whole grid, the retrained probes of its interval, and its scores. Seconds are processor time on one thread; the two
-runs take turns, and the least of the rounds counts. The table has a line per control and measure, in plain cells of the
-same set. Below it is what both runs take in all, with what is not in any cell: making texts, reading and writing. The
-ratio of the two is without the time for encoding, which a store of vectors saves; the last line has it with that time.
+The run is that of ``sentprobe.run.evaluate``, with the probe ``linear`` and without baselines. A plain cell is the fit
+over the whole grid, the retrained probes of its interval, and its scores. Seconds are processor time on one thread; the
+two runs take turns, and the least of the rounds counts. The table has a line per control and measure, in plain cells of
+the same set. Below it is what both runs take in all, with what is not in any cell: making texts, reading and writing.
+The ratio of the two is without the time for encoding, which a store of vectors saves; the last line has it with that
+time.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sonde.data.dataset import Dataset
-from sonde.data.sources import Source, find_sets
-from sonde.encoders import Identity
-from sonde.run import Run, encoder, evaluate, pool
-from sonde.run.control import CONTROLS
-from sonde.run.unit import Unit
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.sources import Source, find_sets
+from sentprobe.encoders import Identity
+from sentprobe.run import Run, encoder, evaluate, pool
+from sentprobe.run.control import CONTROLS
+from sentprobe.run.unit import Unit
+from sentprobe.task import Example
 
 SHORT = "--rows 1000 --classes 2 6 --dimensions 128"
 

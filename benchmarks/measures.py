@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import Features, fit, named
-from sonde.probes.calibrate import fit_temperature, scaled
-from sonde.probes.capacity import capacity
-from sonde.probes.convex import TrainingStatistics
-from sonde.probes.online import online
-from sonde.stats import bits
-from sonde.stats.information import information, prior
+from sentprobe.probes import Features, fit, named
+from sentprobe.probes.calibrate import fit_temperature, scaled
+from sentprobe.probes.capacity import capacity
+from sentprobe.probes.convex import TrainingStatistics
+from sentprobe.probes.online import online
+from sentprobe.stats import bits
+from sentprobe.stats.information import information, prior
 
 SHORT = "--rounds 1 --rows 1000 --test 1000 --dimensions 128 --classes 2"
 

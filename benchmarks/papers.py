@@ -4,7 +4,7 @@
     python benchmarks/papers.py growth [--rows 12000] [--dimension 256]
 
 Sets have the sizes (100k/10k/10k) and classes of Conneau et al. (2018). Sentences and vectors are made up
-(``common/made_up.py``) and written to files: ``sonde.evaluate`` reads the sets as SentEval's and the vectors as
+(``common/made_up.py``) and written to files: ``sentprobe.evaluate`` reads the sets as SentEval's and the vectors as
 ``npy:``, as it would for a user. ``--folder`` keeps them there for the next time; it takes 4 bytes per number.
 
 Prints seconds of processor time on one thread, per set and in all: the probe (its whole grid), the probes retrained for
@@ -87,7 +87,7 @@ class Ledger:
 
 def watch_run() -> Ledger:
     """A ledger of the runs of this process."""
-    from sonde.run import cells, encoder, pool, read_sets
+    from sentprobe.run import cells, encoder, pool, read_sets
 
     ledger = Ledger()
 
@@ -115,8 +115,8 @@ def watch_run() -> Ledger:
 
 def run(folder: Path, baselines: list[str] | None) -> None:
     """Evaluate, and print as JSON what it took."""
-    from sonde import evaluate, find_sets
-    from sonde.run import encoder, loop
+    from sentprobe import evaluate, find_sets
+    from sentprobe.run import encoder, loop
 
     ledger = watch_run()
     loop.probe_encoder = encoder.probe_encoder
@@ -277,7 +277,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=120_000)
     parser.add_argument("--dimension", type=int, default=1024)
     parser.add_argument("--sets", default=",".join(CLASSES), help="comma-separated")
-    parser.add_argument("--baselines", help="comma-separated (default: those of `sonde run`)")
+    parser.add_argument("--baselines", help="comma-separated (default: those of `sentprobe run`)")
     parser.add_argument("--folder", type=Path, help="where the sets are, or will be")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()

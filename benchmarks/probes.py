@@ -23,9 +23,9 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import Features, Probe, fit, named, network
-from sonde.probes.network import steps_numpy, training
-from sonde.probes.network.group import Setting
+from sentprobe.probes import Features, Probe, fit, named, network
+from sentprobe.probes.network import steps_numpy, training
+from sentprobe.probes.network.group import Setting
 
 SHORT = "8.5k-256"
 

@@ -81,12 +81,12 @@ def side(given: argparse.Namespace) -> dict[str, Any]:
     """CPU seconds, peak memory and scores of one task."""
     import numpy as np
 
-    from sonde.encoders import load
+    from sentprobe.encoders import load
 
     if given.side == "upstream":
         senteval = upstream(given.senteval)
     else:
-        import sonde.senteval as senteval
+        import sentprobe.senteval as senteval
     encoder, spent = load("static:"), [0.0]
     grow = np.random.default_rng(0).standard_normal((256, given.dimensions)).astype(np.float32) / 16
 
@@ -104,7 +104,7 @@ def side(given: argparse.Namespace) -> dict[str, Any]:
     if given.side != "upstream":  # compile before anything is timed; SentEval imports these at its top
         import scipy.stats  # noqa: F401
 
-        from sonde.probes import Features, fit, named
+        from sentprobe.probes import Features, fit, named
 
         tiny = Features.of(np.eye(8, dtype=np.float32))
         fit(named("senteval"), tiny, np.arange(8) % 2, tiny, np.arange(8) % 2, 2)

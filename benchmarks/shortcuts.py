@@ -18,8 +18,8 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from sonde.data.dataset import Dataset, find_set_folders
-from sonde.stats.intervals import wilson
+from sentprobe.data.dataset import Dataset, find_set_folders
+from sentprobe.stats.intervals import wilson
 
 SHORT = "{sets}"
 

@@ -22,11 +22,11 @@ from pathlib import Path
 from common.bytecode import with_bytecode
 
 SHORT = "--sets 3 --encoders 2 --seeds 2 --rounds 2"
-GOALS = {"import sonde": "import", "--help": "help", "run, resumed": "resume", "show": "show", "report": "report"}
+GOALS = {"import sentprobe": "import", "--help": "help", "run, resumed": "resume", "show": "show", "report": "report"}
 """Commands that have a goal, and the names of their figures."""
 FIT = """
 import numpy as np
-from sonde.probes import Features, fit, parse
+from sentprobe.probes import Features, fit, parse
 x = np.random.default_rng(0).normal(size=(400, 32)).astype(np.float32)
 y = (x[:, 0] > 0).astype(np.int64)
 fit(parse("senteval")[1], Features.of(x[:300]), y[:300], Features.of(x[300:]), y[300:], 2)
@@ -52,10 +52,10 @@ def make_run(folder: Path, sets: int, encoders: int, seeds: int) -> list[str]:
         suites = ["--suite", "conneau2018", "--suite", "universal2019"]
         make = ["make", "--builtin", "6000", *suites, "--sizes", "200/60/60", "--out", "probes"]
         # one of the tasks is left out, for lack of long sentences
-        subprocess.run([sys.executable, "-m", "sonde", *make], cwd=folder, capture_output=True, check=False)
+        subprocess.run([sys.executable, "-m", "sentprobe", *make], cwd=folder, capture_output=True, check=False)
     chosen = sorted(str(path.parent) for path in probes.rglob("manifest.json"))[:sets]
     named = [f"baseline:random?dim=16&seed={i}" for i in range(encoders)]
-    words = ["-m", "sonde", "run", *chosen, "--seeds", str(seeds), "--no-store", "--out", "run"]
+    words = ["-m", "sentprobe", "run", *chosen, "--seeds", str(seeds), "--no-store", "--out", "run"]
     words += [word for name in named for word in ("--encoder", name)]
     if not (folder / "run").exists():
         seconds(words, folder)
@@ -79,14 +79,14 @@ def main() -> None:
         print(f"a run of {cells} cells; processor seconds, and times `python -c pass`")
         commands = {
             "pass": ["-c", "pass"],
-            "import sonde": ["-c", "import sonde"],
-            "--help": ["-m", "sonde", "--help"],
-            "run --help": ["-m", "sonde", "run", "--help"],
-            "ls tasks": ["-m", "sonde", "ls", "tasks"],
+            "import sentprobe": ["-c", "import sentprobe"],
+            "--help": ["-m", "sentprobe", "--help"],
+            "run --help": ["-m", "sentprobe", "run", "--help"],
+            "ls tasks": ["-m", "sentprobe", "ls", "tasks"],
             "run, resumed": resume,
-            "show": ["-m", "sonde", "show", "run"],
-            "show --format csv": ["-m", "sonde", "show", "run", "--format", "csv"],
-            "report": ["-m", "sonde", "report", "run"],
+            "show": ["-m", "sentprobe", "show", "run"],
+            "show --format csv": ["-m", "sentprobe", "show", "run", "--format", "csv"],
+            "report": ["-m", "sentprobe", "report", "run"],
         }
         rounds = [{name: seconds(words, folder) for name, words in commands.items()} for _ in range(given.rounds)]
         best = {name: min(each[name] for each in rounds) for name in commands}

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sonde.encoders.identity import Identity
-from sonde.encoders.store import Store
+from sentprobe.encoders.identity import Identity
+from sentprobe.encoders.store import Store
 
 SHORT = "--rows 20000 --rounds 2 --shard 5000"
 

@@ -1,4 +1,4 @@
-"""`sonde train nli` beside InferSent's own training code, in one run; how its cost grows; and what two processes gain.
+"""`sentprobe train nli` beside InferSent's own code, in one run; how its cost grows; and what two processes gain.
 
     python benchmarks/train.py [speed] [encode] [accuracy] [growth] [processes] [--infersent FOLDER] [--nli FOLDER]
                                [--vectors FILE] [--texts FILE] [--hidden 512 2048] [--batches 100 30] [--rounds 3]
@@ -70,7 +70,7 @@ class Bench:
             command += ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(processes)]
         environment = {
             **os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true",
-            "SONDE_CACHE": str(self.folder / "cache"),
+            "SENTPROBE_CACHE": str(self.folder / "cache"),
         }  # fmt: skip
         words = [*command, __file__, "--child", json.dumps(job)]
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
@@ -88,13 +88,13 @@ def compare(bench: Bench, what: str, jobs: dict[str, dict[str, Any]], data: Path
             (one,) = bench.run(side, data, hidden, **job)
             found[side].append(one)
     speeds = {side: [one["words"] / one["cpu"] for one in each] for side, each in found.items()}
-    ratios = [ours / theirs for ours, theirs in zip(speeds["sonde"], speeds["infersent"], strict=True)]
+    ratios = [ours / theirs for ours, theirs in zip(speeds["sentprobe"], speeds["infersent"], strict=True)]
     memory = {side: max(one["memory"] for one in each) for side, each in found.items()}
-    ratio, share = statistics.median(ratios), memory["sonde"] / memory["infersent"]
+    ratio, share = statistics.median(ratios), memory["sentprobe"] / memory["infersent"]
     print(
-        f"{what:24} words per CPU second: sonde {statistics.median(speeds['sonde']):,.0f}, "
+        f"{what:24} words per CPU second: sentprobe {statistics.median(speeds['sentprobe']):,.0f}, "
         f"InferSent {statistics.median(speeds['infersent']):,.0f}, ratio {ratio:.2f} ({min(ratios):.2f} to "
-        f"{max(ratios):.2f}); memory {memory['sonde'] / 1e6:,.0f} and {memory['infersent'] / 1e6:,.0f} MB",
+        f"{max(ratios):.2f}); memory {memory['sentprobe'] / 1e6:,.0f} and {memory['infersent'] / 1e6:,.0f} MB",
         flush=True,
     )
     return ratio, share
@@ -106,7 +106,7 @@ def speed(bench: Bench) -> None:
     names = ("train/speedup-small", "train/speedup-large")
     for name, hidden, batches in zip(names, bench.given.hidden, bench.given.batches, strict=True):
         data = bench.write((WARM_UP + batches + 1) * bench.given.batch, bench.given.batch)
-        ratio, share = compare(bench, f"training, 2 x {hidden}", {"sonde": {}, "infersent": {}}, data, hidden)
+        ratio, share = compare(bench, f"training, 2 x {hidden}", {"sentprobe": {}, "infersent": {}}, data, hidden)
         print(f"= {name} {ratio:.3f}", flush=True)
         shares.append(share)
     print(f"= train/memory {max(shares):.3f}", flush=True)
@@ -123,15 +123,15 @@ def encode(bench: Bench) -> None:
     texts = bench.folder / "texts.txt"
     texts.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     data, out = bench.write(given.batch, given.batch), str(bench.folder / "untrained")
-    bench.run("sonde", data, hidden, epochs=0, out=out)
+    bench.run("sentprobe", data, hidden, epochs=0, out=out)
     job = {"work": "encode", "texts": str(texts), "out": out}
-    ratio, _ = compare(bench, f"encoding, 2 x {hidden}", {"sonde": job, "infersent": job}, data, hidden)
+    ratio, _ = compare(bench, f"encoding, 2 x {hidden}", {"sentprobe": job, "infersent": job}, data, hidden)
     print(f"= train/encode-speedup {ratio:.3f}", flush=True)
 
 
 def accuracy(bench: Bench) -> None:
     """Accuracy on dev after the same number of epochs, with several seeds."""
-    given, found = bench.given, {"sonde": [], "infersent": []}  # type: ignore[var-annotated]
+    given, found = bench.given, {"sentprobe": [], "infersent": []}  # type: ignore[var-annotated]
     data = bench.write(len(bench.pairs["train"]))
     for seed in range(1, given.seeds + 1):
         for side, scores in found.items():
@@ -140,10 +140,10 @@ def accuracy(bench: Bench) -> None:
             after = ", ".join(f"{score:.2f}" for score in one["dev"])
             print(f"dev accuracy of {side:9}, seed {seed}, after each epoch: {after}", flush=True)
     last = {side: [scores[-1] for scores in each] for side, each in found.items()}
-    below = statistics.mean(last["infersent"]) - statistics.mean(last["sonde"])
+    below = statistics.mean(last["infersent"]) - statistics.mean(last["sentprobe"])
     if given.seeds > 1:
         error = sum(statistics.variance(each) / given.seeds for each in last.values()) ** 0.5
-        print(f"InferSent above sonde: {below:+.2f} points, standard error over seeds {error:.2f}")
+        print(f"InferSent above sentprobe: {below:+.2f} points, standard error over seeds {error:.2f}")
     print(f"= train/accuracy-below {below:.3f}", flush=True)
 
 
@@ -154,7 +154,7 @@ def growth(bench: Bench) -> None:
     if len(bench.pairs["train"]) < sizes[-1]:
         sys.exit(f"--growth {size} needs {sizes[-1]} pairs, there are {len(bench.pairs['train'])}.")
     folders = [bench.write(n, bench.given.batch) for n in sizes]
-    rounds = [[bench.run("sonde", data, hidden)[0] for data in folders] for _ in range(bench.given.rounds)]
+    rounds = [[bench.run("sentprobe", data, hidden)[0] for data in folders] for _ in range(bench.given.rounds)]
     seconds = [min(one[i]["process"] for one in rounds) for i in range(3)]
     memory = [max(one[i]["memory"] for one in rounds) for i in range(3)]
     ratio = (seconds[2] - seconds[1]) / (seconds[1] - seconds[0]) / 2
@@ -173,8 +173,8 @@ def processes(bench: Bench) -> None:
     data = bench.write((WARM_UP + batches + 1) * bench.given.batch, bench.given.batch)
     clock, idle = [], []
     for _ in range(bench.given.rounds):
-        (one,) = bench.run("sonde", data, hidden)
-        two = bench.run("sonde", data, hidden, processes=2)
+        (one,) = bench.run("sentprobe", data, hidden)
+        two = bench.run("sentprobe", data, hidden, processes=2)
         words = sum(each["words"] for each in two)
         clock.append(words / max(each["wall"] for each in two) * one["wall"] / one["words"])
         idle.append(words / max(each["cpu"] for each in two) * one["cpu"] / one["words"])

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from gensim.models import KeyedVectors
 
-from sonde.corpus import Corpus
-from sonde.encoders.wordvectors import read_vectors
-from sonde.encoders.wordvectors.pooled import Pooled
+from sentprobe.corpus import Corpus
+from sentprobe.encoders.wordvectors import read_vectors
+from sentprobe.encoders.wordvectors.pooled import Pooled
 
 SHORT = "--sentences 5000 --words 20000 --rounds 1"
 

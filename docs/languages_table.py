@@ -11,8 +11,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from sonde import Corpus, Dataset, make_sets, select_tasks
-from sonde.tasks import SUITES
+from sentprobe import Corpus, Dataset, make_sets, select_tasks
+from sentprobe.tasks import SUITES
 
 PARAMETRIC = ("morphology", "relations")
 

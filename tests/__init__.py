@@ -1,4 +1,4 @@
-"""The tests of sonde."""
+"""The tests of sentprobe."""
 
 import os
 

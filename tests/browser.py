@@ -14,7 +14,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 INSTALL = "python -m playwright install chromium"
-REQUIRED = "SONDE_REQUIRE_BROWSER"
+REQUIRED = "SENTPROBE_REQUIRE_BROWSER"
 """The environment variable that turns skipped browser tests into failures; continuous integration sets it."""
 REASON = "needs chromium"
 

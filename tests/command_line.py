@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sonde.cli import main
+from sentprobe.cli import main
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
@@ -25,14 +25,14 @@ class Done(NamedTuple):
     stderr: str
 
 
-def sonde(*words, cwd=None, stdin=""):
-    """Run ``sonde`` with these words; everything it changes in this process is put back."""
+def sentprobe(*words, cwd=None, stdin=""):
+    """Run ``sentprobe`` with these words; everything it changes in this process is put back."""
     out, err, given = (TextIOWrapper(BytesIO(text), encoding="utf-8") for text in (b"", b"", stdin.encode()))
     handlers, thresholds = {number: signal.getsignal(number) for number in SIGNALS}, gc.get_threshold()
     with pytest.MonkeyPatch.context() as patch:
         for name, value in PLAIN.items():
             patch.setenv(name, value)
-        patch.setattr(sys, "argv", ["sonde", *map(str, words)])
+        patch.setattr(sys, "argv", ["sentprobe", *map(str, words)])
         patch.setattr(sys, "stdin", given)
         with redirect_stdout(out), redirect_stderr(err), chdir(cwd) if cwd else nullcontext():
             try:
@@ -54,6 +54,6 @@ def sonde(*words, cwd=None, stdin=""):
 def process(*words, cwd=None, stdin=None):
     """The same in a process of its own, for what only a process shows."""
     return subprocess.run(
-        [sys.executable, "-m", "sonde", *map(str, words)],
+        [sys.executable, "-m", "sentprobe", *map(str, words)],
         capture_output=True, text=True, cwd=cwd, env={**os.environ, **PLAIN}, input=stdin, timeout=300,
     )  # fmt: skip

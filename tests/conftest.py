@@ -5,14 +5,15 @@ from functools import lru_cache
 import pytest
 from hypothesis import settings
 
-from sonde.corpus import Corpus, spool
-from sonde.make import make_sets
-from sonde.make.request import select_tasks
+from sentprobe.core.install import pip_install
+from sentprobe.corpus import Corpus, spool
+from sentprobe.make import make_sets
+from sentprobe.make.request import select_tasks
 from tests.browser import INSTALL, REASON, REQUIRED
 
 # a busy machine is no failure: the suite asserts no wall time
-settings.register_profile("sonde", deadline=None)
-settings.load_profile("sonde")
+settings.register_profile("sentprobe", deadline=None)
+settings.load_profile("sentprobe")
 
 
 def pytest_configure():
@@ -30,7 +31,7 @@ def pytest_collection_finish():
 def cache(tmp_path_factory):
     """No test touches the user's own cache."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SONDE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("SENTPROBE_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
 
 
@@ -68,7 +69,7 @@ def universal(builtin):
     return {found.task: found for found in made}
 
 
-MISSING = re.compile(rf"{REASON}|could not import '(\w+)|needs (sonde\[\w+\])")
+MISSING = re.compile(rf"{REASON}|could not import '(\w+)|needs the extra (\w+)")
 """Why tests are skipped for want of a tool, and not because they cannot apply to this system."""
 
 
@@ -79,7 +80,7 @@ def pytest_terminal_summary(terminalreporter):
         reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
         if match := MISSING.search(reason):
             tool = match[1] or match[2]
-            how = f"pip install '{tool}'" if tool else INSTALL
+            how = pip_install(match[2]) if match[2] else f"pip install {tool}" if tool else INSTALL
             found.setdefault((tool or "Chromium", how), []).append(report.nodeid)
     for (tool, how), tests in found.items():
         terminalreporter.section(f"{len(tests)} TESTS NOT RUN: {tool} IS MISSING", sep="!", red=True, bold=True)

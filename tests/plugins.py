@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    """Install a package with one module: ``plugin("charts", '''chart = …''')`` offers it in the group sonde.charts.
+    """Install a package with one module: ``plugin("charts", '''chart = …''')`` offers it in the group sentprobe.charts.
 
     Parts are found by the path, so that they are gone again after the test.
     """
@@ -24,7 +24,7 @@ def plugin(tmp_path, monkeypatch):
         info.mkdir(parents=True)
         (folder / f"{module}.py").write_text(dedent(source), "utf-8")
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n", "utf-8")
-        (info / "entry_points.txt").write_text(f"[sonde.{group}]\n{module} = {module}\n", "utf-8")
+        (info / "entry_points.txt").write_text(f"[sentprobe.{group}]\n{module} = {module}\n", "utf-8")
         monkeypatch.syspath_prepend(folder)
         importlib.invalidate_caches()
         monkeypatch.delitem(sys.modules, module, raising=False)

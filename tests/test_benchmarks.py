@@ -16,7 +16,7 @@ import pytest
 from benchmarks import budget
 from benchmarks.budget import FAILED, MARKED, MISSING, OK, SKIPPED, Goal, Outcome
 from benchmarks.common.made_up import CLASSES, write
-from sonde import load_encoder, read_senteval
+from sentprobe import load_encoder, read_senteval
 
 ROOT = Path(__file__).parent.parent
 BENCHMARKS = {path.stem: path for path in (ROOT / "benchmarks").glob("*.py")}

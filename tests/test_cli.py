@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy
 import pytest
 
-from sonde import embed_texts, load_encoder
-from sonde.cli.encode import encode
-from sonde.cli.ls import LISTS
-from sonde.encoders.store import Store
+from sentprobe import embed_texts, load_encoder
+from sentprobe.cli.encode import encode
+from sentprobe.cli.ls import LISTS
+from sentprobe.encoders.store import Store
 from tests.audit.plants import ADVERBS, NOUNS, VERBS
-from tests.command_line import PLAIN, process, sonde
+from tests.command_line import PLAIN, process, sentprobe
 
 DATA = Path(__file__).parent / "data"
 
@@ -22,34 +22,36 @@ DATA = Path(__file__).parent / "data"
 @pytest.fixture(scope="module")
 def probes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli") / "probes"
-    done = sonde("make", "--builtin", 4000, "-t", "bigram_shift", "-t", "passive", "--sizes", "200/40/40", "-o", folder)
+    done = sentprobe(
+        "make", "--builtin", 4000, "-t", "bigram_shift", "-t", "passive", "--sizes", "200/40/40", "-o", folder
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_help(snapshot):
-    done = sonde("--help")
+    done = sentprobe("--help")
     assert done.returncode == 0
     assert done.stdout == snapshot
-    assert sonde("make", "--help").stdout == snapshot
-    assert sonde("run", "--help").stdout == snapshot
+    assert sentprobe("make", "--help").stdout == snapshot
+    assert sentprobe("run", "--help").stdout == snapshot
 
 
 def test_the_examples_in_the_help_are_commands():
-    from sonde.cli import app
-    from sonde.cli._verbs import verb_modules, verb_names
+    from sentprobe.cli import app
+    from sentprobe.cli._verbs import verb_modules, verb_names
 
     found = {name: getattr(module, "examples", "") for name, module in verb_modules(verb_names()).items()}
     commands = [line.split() for text in found.values() for line in text.splitlines() if line.startswith("  ")]
     assert len(commands) >= 6
     for words in commands:
-        assert words[0] == "sonde"
+        assert words[0] == "sentprobe"
         assert len(" ".join(words)) <= 78  # in a terminal of 80 columns it is on one line
         app.parse_args(words[1:], exit_on_error=False, print_error=False)
 
 
 def test_version():
-    import sonde as package
+    import sentprobe as package
 
     assert process("--version").stdout.strip() == package.__version__
 
@@ -81,7 +83,7 @@ def test_version():
     ],
 )
 def test_wrong_use_ends_with_one_and_a_plain_message(words, tmp_path, snapshot):
-    done = sonde(*words, cwd=tmp_path)
+    done = sentprobe(*words, cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert done.stdout + done.stderr == snapshot
@@ -89,7 +91,7 @@ def test_wrong_use_ends_with_one_and_a_plain_message(words, tmp_path, snapshot):
 
 
 def test_a_malformed_corpus_names_file_and_line(tmp_path):
-    done = sonde("make", DATA / "invalid/conllu_nine_columns.conllu", "-o", tmp_path / "out")
+    done = sentprobe("make", DATA / "invalid/conllu_nine_columns.conllu", "-o", tmp_path / "out")
     assert done.returncode == 1
     assert "conllu_nine_columns.conllu:" in done.stderr
     assert "expected 10" in done.stderr
@@ -110,7 +112,7 @@ def test_make_writes_three_files_a_set(probes):
 
 
 def test_the_built_in_corpus_is_called_synthetic(tmp_path):
-    done = sonde("make", "--builtin", 1500, "-t", "sentence_length", "--sizes", "60/12/12", "-o", tmp_path)
+    done = sentprobe("make", "--builtin", 1500, "-t", "sentence_length", "--sizes", "60/12/12", "-o", tmp_path)
     assert "1,500 synthetic sentences of builtin" in done.stderr
 
 
@@ -118,7 +120,7 @@ def test_some_sets_that_cannot_be_made_end_with_two(tmp_path):
     text = tmp_path / "plain.txt"
     names = [a + b + c for a in "abcdefghij" for b in "klmnopqrst" for c in "uvwxyzaeio"]
     text.write_text("\n".join(f"{'very ' * (3 + i % 24)}good {name}" for i, name in enumerate(names)))
-    done = sonde("make", text, "-s", "conneau2018", "--sizes", "60/12/12", "-o", tmp_path / "out")
+    done = sentprobe("make", text, "-s", "conneau2018", "--sizes", "60/12/12", "-o", tmp_path / "out")
     assert done.returncode == 2
     assert (
         "not made: conneau2018/tree_depth: the corpus lacks constituency trees (constituency reading), and dependency"
@@ -128,7 +130,7 @@ def test_some_sets_that_cannot_be_made_end_with_two(tmp_path):
 
 
 def test_nothing_made_ends_with_one(tmp_path):
-    done = sonde("make", "--builtin", 20, "-o", tmp_path / "out")
+    done = sentprobe("make", "--builtin", 20, "-o", tmp_path / "out")
     assert done.returncode == 1
     assert done.stderr.count("not made:") == 9
 
@@ -136,33 +138,36 @@ def test_nothing_made_ends_with_one(tmp_path):
 def test_standard_input(tmp_path):
     from io import StringIO
 
-    from sonde.corpus import Corpus
-    from sonde.corpus.conllu import write_conllu
+    from sentprobe.corpus import Corpus
+    from sentprobe.corpus.conllu import write_conllu
 
     text = StringIO()
     write_conllu(Corpus.synthetic(1500), text)
-    done = sonde(
+    done = sentprobe(
         "make", "-", "-t", "sentence_length", "--sizes", "60/12/12", "-o", tmp_path / "out", stdin=text.getvalue()
     )
     assert done.returncode == 0, done.stderr
 
 
 def test_show(probes):
-    done = sonde("show", probes)
+    done = sentprobe("show", probes)
     assert done.returncode == 0
     assert "conneau2018/bigram_shift" in done.stdout
     assert "universal2019/passive" in done.stdout
-    rows = sonde("show", probes, "--examples", 3, "-t", "passive").stdout
+    rows = sentprobe("show", probes, "--examples", 3, "-t", "passive").stdout
     assert "Is the main clause passive? (synthetic corpus)" in rows
     assert rows.count("    ") >= 6
     assert rows.count("[") == 6  # the predicate of each row
-    assert sonde("show", probes, "--examples", 3, "--seed", 5).stdout != sonde("show", probes, "--examples", 3).stdout
-    assert "it has bigram_shift, passive" in sonde("show", probes, "-t", "tense").stderr
+    assert (
+        sentprobe("show", probes, "--examples", 3, "--seed", 5).stdout
+        != sentprobe("show", probes, "--examples", 3).stdout
+    )
+    assert "it has bigram_shift, passive" in sentprobe("show", probes, "-t", "tense").stderr
 
 
 def test_a_sentence_cannot_style_the_terminal(tmp_path):
-    from sonde.data.dataset import Dataset
-    from sonde.task import SPLITS, Example
+    from sentprobe.data.dataset import Dataset
+    from sentprobe.task import SPLITS, Example
 
     row = Example("[red]A", ("[bold]loud[/bold]", "[/]"), "x", marks=(1,))
     facts = {
@@ -180,7 +185,7 @@ def test_a_sentence_cannot_style_the_terminal(tmp_path):
         "corpus": {"synthetic": False},
     }
     Dataset("m/t", "t", 1, None, ("[red]A",), {split: [row] for split in SPLITS}, facts).save(tmp_path / "m/t")
-    done = sonde("show", tmp_path, "--examples", 1)
+    done = sentprobe("show", tmp_path, "--examples", 1)
     assert done.returncode == 0, done.stderr
     assert "[bold]loud[/bold] [[/]]" in done.stdout
     assert "[red]A" in done.stdout
@@ -188,8 +193,8 @@ def test_a_sentence_cannot_style_the_terminal(tmp_path):
 
 INTERRUPTED = """
 import os, signal
-from sonde.cli import main
-from sonde.corpus import spool
+from sentprobe.cli import main
+from sentprobe.corpus import spool
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, a shell has interrupts ignored
 real = spool.sentence
@@ -205,10 +210,12 @@ main()
 
 
 def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
-    from sonde.data.dataset import Dataset
+    from sentprobe.data.dataset import Dataset
 
     out = tmp_path / "out"
-    assert sonde("make", "--builtin", 1500, "-t", "sentence_length", "--sizes", "60/12/12", "-o", out).returncode == 0
+    assert (
+        sentprobe("make", "--builtin", 1500, "-t", "sentence_length", "--sizes", "60/12/12", "-o", out).returncode == 0
+    )
     words = ["make", "--builtin", "400000", "-s", "conneau2018", "--jobs", "1", "-o", str(out)]
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 130
@@ -223,7 +230,7 @@ def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
 
 
 def test_a_closed_pipe_is_no_error(probes):
-    command = f"{sys.executable} -m sonde show {probes} --examples 100 | head -1"
+    command = f"{sys.executable} -m sentprobe show {probes} --examples 100 | head -1"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env={**os.environ, **PLAIN}
     )
@@ -233,9 +240,9 @@ def test_a_closed_pipe_is_no_error(probes):
 
 def test_a_set_that_can_no_longer_be_made_does_not_pass_for_a_new_one(tmp_path):
     words = ("-t", "passive", "--sizes", "100/20/20", "-o", tmp_path)
-    assert sonde("make", "--builtin", 4000, *words).returncode == 0
-    assert sonde("make", "--builtin", 30, *words).returncode == 1
-    assert sonde("show", tmp_path).returncode == 1
+    assert sentprobe("make", "--builtin", 4000, *words).returncode == 0
+    assert sentprobe("make", "--builtin", 30, *words).returncode == 1
+    assert sentprobe("show", tmp_path).returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -254,7 +261,7 @@ def test_a_set_that_can_no_longer_be_made_does_not_pass_for_a_new_one(tmp_path):
 )
 def test_odd_wishes_get_a_plain_answer(words, tmp_path):
     (tmp_path / "taken").write_text("a file")
-    done = sonde("make", "--builtin", 1500, *words, cwd=tmp_path)
+    done = sentprobe("make", "--builtin", 1500, *words, cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert len(done.stderr) > 40
@@ -262,7 +269,7 @@ def test_odd_wishes_get_a_plain_answer(words, tmp_path):
 
 @pytest.mark.parametrize("setting", ["classes=null", "strata=exact"])
 def test_odd_policies_that_can_be_met_are(setting, tmp_path):
-    done = sonde(
+    done = sentprobe(
         "make", "--builtin", 4000, "-t", "top_dependencies", "--sizes", "200/40/40", "--set", setting, "-o", tmp_path
     )
     assert done.returncode == 0, done.stderr
@@ -270,7 +277,7 @@ def test_odd_policies_that_can_be_met_are(setting, tmp_path):
 
 
 def test_sizes_and_set_may_meet(tmp_path):
-    done = sonde(
+    done = sentprobe(
         "make",
         "--builtin",
         1500,
@@ -290,24 +297,24 @@ def test_sizes_and_set_may_meet(tmp_path):
 def test_check_says_which_rule_is_broken(tmp_path):
     path = tmp_path / "bad.py"
     path.write_text(
-        "from sonde import Example, Task\n"
+        "from sentprobe import Example, Task\n"
         "task = Task(name='bad', version=1, question='What', paper='', labels=('A', 'B'),\n"
         "            propose=lambda s, c: Example.of(s, 'A'))\n"
     )
-    done = sonde("check", path)
+    done = sentprobe("check", path)
     assert done.returncode == 1
     assert "failed its name, version, question and labels are filled in" in done.stdout
     assert "got 'What'" in done.stdout
 
 
 def test_ls(snapshot):
-    assert sonde("ls", "suites").stdout == snapshot
-    assert "bigram_shift" in sonde("ls", "tasks").stdout
+    assert sentprobe("ls", "suites").stdout == snapshot
+    assert "bigram_shift" in sentprobe("ls", "tasks").stdout
 
 
 @pytest.mark.parametrize("what", LISTS)
 def test_every_kind_of_part_is_listed_with_a_description(what):
-    done = sonde("ls", what)
+    done = sentprobe("ls", what)
     assert done.returncode == 0, done.stderr
     header, *rows = done.stdout.splitlines()
     assert len(header.split()) >= 2
@@ -318,12 +325,12 @@ def test_every_kind_of_part_is_listed_with_a_description(what):
 def test_excluded_sentences_by_file(probes, tmp_path):
     import pyarrow.parquet as pq
 
-    from sonde.corpus import Corpus
+    from sentprobe.corpus import Corpus
 
     used = set(pq.read_table(probes / "conneau2018/bigram_shift/rows.parquet")["source"].to_pylist())
     held = tmp_path / "held.txt"
     held.write_text("\n".join(s.text for s in Corpus.synthetic(4000) if s.id in used))
-    done = sonde(
+    done = sentprobe(
         "make", "--builtin", 4000, "-t", "bigram_shift", "--sizes", "200/40/40", "--exclude", held, "-o", tmp_path / "o"
     )
     assert done.returncode == 0
@@ -346,26 +353,26 @@ def faulty(tmp_path):
 
 
 def test_audit_says_what_is_wrong_and_ends_as_it_is_told(faulty):
-    done = sonde("audit", faulty)
+    done = sentprobe("audit", faulty)
     assert done.returncode == 0
     assert "same-split" in done.stdout
     assert "1 error" in done.stderr
-    assert sonde("audit", faulty, "--strict").returncode == 1
+    assert sentprobe("audit", faulty, "--strict").returncode == 1
 
 
 def test_audit_of_sets_made_here_finds_no_error(probes):
-    done = sonde("audit", probes, "--strict", "--min-severity", "warning", "--jobs", 1)
+    done = sentprobe("audit", probes, "--strict", "--min-severity", "warning", "--jobs", 1)
     assert done.returncode == 0, done.stdout
     assert "bigram_shift" in done.stdout
     assert "0 errors" in done.stderr
 
 
 def test_audit_as_json_and_markdown(faulty):
-    data = json.loads(sonde("audit", faulty, "--json").stdout)
+    data = json.loads(sentprobe("audit", faulty, "--json").stdout)
     (found,) = data["sets"]
     assert found["findings"][0]["code"] == "same-split"
     assert found["findings"][0]["count"] == 288
-    text = sonde("audit", faulty, "--format", "md", "--min-severity", "error").stdout
+    text = sentprobe("audit", faulty, "--format", "md", "--min-severity", "error").stdout
     assert "| error | same-split | va/te | 288 |" in text
     assert "small-test" not in text
 
@@ -374,21 +381,21 @@ def test_audit_of_a_table_with_named_columns(tmp_path):
     for name, k in (("train.csv", 200), ("test.csv", 100)):
         rows = [f'{i % 2},"{name} {VERBS[i % 30]}, {NOUNS[i // 30]}"' for i in range(k)]
         (tmp_path / name).write_text("mood,review\n" + "\n".join(rows) + "\n", "utf-8")
-    done = sonde("audit", "train.csv", "test.csv", "--text", "review", "--label", "mood", "--json", cwd=tmp_path)
+    done = sentprobe("audit", "train.csv", "test.csv", "--text", "review", "--label", "mood", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["sets"][0]["sizes"] == {"tr": 200, "te": 100}
 
 
 def test_a_set_that_cannot_be_read_ends_with_two(faulty):
     (faulty.parent / "broken.txt").write_text("te\tA\tfine\n" * 20 + "te\tA\n", "utf-8")
-    done = sonde("audit", faulty.parent, "--jobs", 1)
+    done = sentprobe("audit", faulty.parent, "--jobs", 1)
     assert done.returncode == 2
     assert "broken.txt:21" in done.stderr
     assert "same-split" in done.stdout
 
 
 def test_explain_prints_the_entry_of_the_docs():
-    done = sonde("audit", "--explain", "same-split")
+    done = sentprobe("audit", "--explain", "same-split")
     assert done.returncode == 0
     assert "two splits are the same set" in done.stdout
     assert "What to do:" in done.stdout
@@ -396,7 +403,7 @@ def test_explain_prints_the_entry_of_the_docs():
 
 def test_make_notes_a_full_audit_when_asked(tmp_path):
     words = ("make", "--builtin", 3000, "-t", "bigram_shift", "--sizes", "300/100/100", "--audit", "-o", tmp_path)
-    assert sonde(*words).returncode == 0
+    assert sentprobe(*words).returncode == 0
     (path,) = tmp_path.rglob("manifest.json")
     manifest = json.loads(path.read_text("utf-8"))
     assert {m["name"] for m in manifest["shortcuts"]} >= {"length", "unigrams"}
@@ -407,94 +414,94 @@ def test_nothing_that_comes_with_the_data_reaches_the_terminal_or_the_page(tmp_p
     rows = [f"te\t{bad}\tsame {bad} words here .\n" for _ in range(60)] + ["te\tB\tother words stand here .\n"] * 60
     (tmp_path / "set.txt").write_text("".join(rows), "utf-8")
     for words in ((), ("--format", "md")):
-        done = sonde("audit", "set.txt", *words, cwd=tmp_path)
+        done = sentprobe("audit", "set.txt", *words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "\x1b" not in done.stdout
     assert "<script>" not in done.stdout
-    assert json.loads(sonde("audit", "set.txt", "--json", cwd=tmp_path).stdout)["sets"]
+    assert json.loads(sentprobe("audit", "set.txt", "--json", cwd=tmp_path).stdout)["sets"]
 
 
 def test_one_unfit_table_does_not_stop_the_others(tmp_path):
     (tmp_path / "a.tsv").write_text("s\tl\n" + "one two\tA\nthree four\tB\n" * 5, "utf-8")
     (tmp_path / "b.tsv").write_text("other\tcolumns\nx\ty\n", "utf-8")
-    done = sonde("audit", ".", "--text", "s", "--label", "l", cwd=tmp_path)
+    done = sentprobe("audit", ".", "--text", "s", "--label", "l", cwd=tmp_path)
     assert done.returncode == 2
     assert "b.tsv" in done.stderr
     (tmp_path / "a.tsv").unlink()
-    assert sonde("audit", ".", "--text", "s", "--label", "l", cwd=tmp_path).returncode == 1
+    assert sentprobe("audit", ".", "--text", "s", "--label", "l", cwd=tmp_path).returncode == 1
 
 
 def test_a_set_is_not_read_from_standard_input(tmp_path):
-    done = sonde("audit", "-", cwd=tmp_path)
+    done = sentprobe("audit", "-", cwd=tmp_path)
     assert done.returncode == 1
     assert "standard input" in done.stderr
 
 
 def test_check_an_encoder(tmp_path):
-    done = sonde("check", "static:")
+    done = sentprobe("check", "static:")
     assert done.returncode == 0, done.stdout
     (tmp_path / "mine.py").write_text("def encode(texts):\n    return [[len(texts), len(t)] for t in texts]\n", "utf-8")
-    done = sonde("check", "py:mine.py:encode", cwd=tmp_path)
+    done = sentprobe("check", "py:mine.py:encode", cwd=tmp_path)
     assert done.returncode == 1
     assert "failed a vector does not depend on the other texts of the batch" in done.stdout
 
 
 def test_the_texts_of_sets_are_printed_once_and_come_back_as_vectors(probes, tmp_path):
-    done = sonde("sentences", probes)
+    done = sentprobe("sentences", probes)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert len(lines) == len(set(lines)) > 500
-    train = sonde("sentences", probes, "--split", "train").stdout.splitlines()
+    train = sentprobe("sentences", probes, "--split", "train").stdout.splitlines()
     assert 0 < len(train) < len(lines)
     assert set(train) < set(lines)
     for wrong in (("--split", "tr"), ("--split", "dev", "--sources")):
-        assert sonde("sentences", probes, *wrong).returncode == 1
+        assert sentprobe("sentences", probes, *wrong).returncode == 1
     (tmp_path / "texts.txt").write_text(done.stdout, "utf-8")
     numpy.save(tmp_path / "vectors.npy", numpy.arange(3 * len(lines), dtype="float32").reshape(-1, 3))
     encoder = load_encoder(f"npy:{tmp_path / 'vectors.npy'}?texts={tmp_path / 'texts.txt'}")
     assert encoder([lines[7]]).tolist() == [[21.0, 22.0, 23.0]]
-    assert sonde("check", f"npy:{tmp_path / 'vectors.npy'}?texts={tmp_path / 'texts.txt'}").returncode == 0
+    assert sentprobe("check", f"npy:{tmp_path / 'vectors.npy'}?texts={tmp_path / 'texts.txt'}").returncode == 0
 
 
 def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
-    done = sonde("ls", "encoders")
+    done = sentprobe("ls", "encoders")
     assert "static:" in done.stdout
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
-    assert sonde("ls", "store").returncode == 0
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
+    assert sentprobe("ls", "store").returncode == 0
     embed_texts(load_encoder("static:?dim=64"), ["one", "two"], store=Store(tmp_path / "store"))
-    listed = sonde("ls", "store").stdout
+    listed = sentprobe("ls", "store").stdout
     assert "static:l2_supercat" in listed
     assert " 64 " in listed
 
 
 def test_a_set_that_cannot_be_read_does_not_stop_the_others(tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "sets").mkdir()
     (tmp_path / "sets/good.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte\tA\tIt hails .\n")
     (tmp_path / "sets/bad.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte and no more\n")
-    done = sonde("sentences", "sets", cwd=tmp_path)
+    done = sentprobe("sentences", "sets", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "It rains .\nIt snows .\nIt hails .\n")
     assert done.stderr.startswith("not read: bad: ")
     assert "bad.txt:3" in done.stderr
-    done = sonde("encode", "sets", "-e", "static:?dim=64", cwd=tmp_path)
+    done = sentprobe("encode", "sets", "-e", "static:?dim=64", cwd=tmp_path)
     assert (done.returncode, done.stdout.splitlines()[1].split()[1]) == (2, "3")
     assert "not read: bad: " in done.stderr
     for verb in ("sentences", "encode"):
-        done = sonde(verb, "sets/bad.txt", cwd=tmp_path)
+        done = sentprobe(verb, "sets/bad.txt", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.count("not read: bad: ") == 1
 
 
 def test_warnings_of_ours_are_told_as_such(tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "own.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte\tA\tIt hails .\n")
     (tmp_path / "own.vec").write_text("it 1 2 3\nrains 4 5 6\nsnows 7 8 9\nhails 1 1 0\n. 0 0 1\n")
     words = ("encode", "own.txt", "-e", "static:?dim=64", "-e", "vec:own.vec")
-    assert "warning: " not in sonde(*words, cwd=tmp_path).stderr.replace("warning: vec:own.vec", "")
+    assert "warning: " not in sentprobe(*words, cwd=tmp_path).stderr.replace("warning: vec:own.vec", "")
     for path in (tmp_path / "cache").rglob("*"):
         if path.is_file():
             path.write_bytes(path.read_bytes()[:-9])
-    done = sonde(*words, cwd=tmp_path)
+    done = sentprobe(*words, cwd=tmp_path)
     assert done.returncode == 0
     told = [line for line in done.stderr.splitlines() if str(tmp_path / "cache") in line]
     assert len(told) >= 2, done.stderr
@@ -504,8 +511,8 @@ def test_warnings_of_ours_are_told_as_such(tmp_path, monkeypatch):
 
 
 def test_encode_keeps_vectors_and_writes_them_down(probes, tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
-    first = sonde("encode", probes, "-e", "static:?dim=64", "-o", tmp_path / "out")
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
+    first = sentprobe("encode", probes, "-e", "static:?dim=64", "-o", tmp_path / "out")
     assert first.returncode == 0, first.stderr
     texts = (tmp_path / "out/static-dim-64/texts.txt").read_text("utf-8").splitlines()
     vectors = numpy.load(tmp_path / "out/static-dim-64/vectors.npy")
@@ -513,27 +520,27 @@ def test_encode_keeps_vectors_and_writes_them_down(probes, tmp_path, monkeypatch
     assert numpy.allclose(vectors[3], load_encoder("static:?dim=64")([texts[3]])[0])
     words = first.stdout.splitlines()[1].split()
     assert words[1] == words[2] == str(len(texts))
-    assert sonde("encode", probes, "-e", "static:?dim=64").stdout.splitlines()[1].split()[2] == "0"
-    assert sonde("encode", probes, "-e", "static:?dim=64", "--no-store").stdout.splitlines()[1].split()[2] != "0"
+    assert sentprobe("encode", probes, "-e", "static:?dim=64").stdout.splitlines()[1].split()[2] == "0"
+    assert sentprobe("encode", probes, "-e", "static:?dim=64", "--no-store").stdout.splitlines()[1].split()[2] != "0"
     for words in (("encode",), ("encode", probes, "--batch-size", 0), ("encode", probes, "-e", "nothing")):
-        assert sonde(*words).returncode == 1
+        assert sentprobe(*words).returncode == 1
 
 
 def test_baselines_are_shown_beside_the_papers(probes):
-    done = sonde("show", probes, "--baselines", "--task", "bigram_shift")
+    done = sentprobe("show", probes, "--baselines", "--task", "bigram_shift")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].split()[:6] == ["set", "te", "majority", "length", "nb-uni", "nb-bi"]
     assert done.stdout.splitlines()[1].split()[1:3] == ["40", "50.0"]
 
 
 def test_workers_of_encode_read_and_encode_the_same(tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     for k in range(3):
         lines = (f"{('tr', 'tr', 'va', 'te')[i % 4]}\t{i % 2}\tset {k} has {i} rows\n" for i in range(60))
         (tmp_path / f"set{k}.txt").write_text("".join(lines), "utf-8")
     (tmp_path / "unreadable.txt").write_text("tr\tA\tfine\n" * 20 + "tr\tA\n", "utf-8")
-    monkeypatch.setattr("sonde.cli._sets.MIN_WORKER_BYTES", 100)
-    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 20)
+    monkeypatch.setattr("sentprobe.cli._sets.MIN_WORKER_BYTES", 100)
+    monkeypatch.setattr("sentprobe.encoders.embed.MIN_WORKER_TEXTS", 20)
     for jobs in (1, 2):
         out = tmp_path / str(jobs)
         assert encode(str(tmp_path / "*.txt"), encoder=("baseline:words?dim=8",), out=out, jobs=jobs) == 2

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from sonde import console
+from sentprobe import console
 
 MANIFEST = {
     "name": "conneau2018/coordination_inversion",

@@ -2,10 +2,11 @@
 
 import pytest
 
-from sonde.cli import demo
-from sonde.cli._story import Found, tell
-from sonde.errors import UsageError
-from sonde.run import Run
+from sentprobe.cli import demo
+from sentprobe.cli._story import Found, tell
+from sentprobe.core.install import pip_install
+from sentprobe.errors import UsageError
+from sentprobe.run import Run
 
 MAJORITIES = {"word_content": 0.01, "passive": 0.5, "bigram_shift": 0.5}
 
@@ -59,7 +60,7 @@ def test_it_says_what_it_leaves_out(monkeypatch, tmp_path, capsys):
     assert demo.demo(out=tmp_path / "demo") == 0
     said = capsys.readouterr()
     text = " ".join((said.out + said.err).split())
-    assert "Left out: use:, the Universal Sentence Encoder. To add it: pip install 'sonde[use]'" in text
+    assert "Left out: use:, the Universal Sentence Encoder. To add it: " + pip_install("use") in text
     assert "significantly better than the best baseline" in text
     assert (tmp_path / "demo" / "report.html").stat().st_size > 100_000
     run = Run.load(tmp_path / "demo" / "run")
@@ -73,7 +74,7 @@ def test_it_says_what_it_leaves_out(monkeypatch, tmp_path, capsys):
 
 @pytest.mark.parametrize("suite", ["conneau2018", "universal2019"])
 def test_its_tasks_are_in_their_suites(suite):
-    from sonde.make.request import select_tasks
+    from sentprobe.make.request import select_tasks
 
     found = select_tasks([suite], demo.DEMO_TASKS[suite], sizes=demo.DEMO_SIZES)
     assert len(found) == len(demo.DEMO_TASKS[suite])

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sonde.cli import app
-from sonde.corpus import Corpus
+from sentprobe.cli import app
+from sentprobe.corpus import Corpus
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -20,7 +20,7 @@ BLOCK = re.compile(r'^```(console|python)(?: title="(\S+)")?\n(.*?)^```$', re.MU
 def run(command, capsys):
     """What a command prints, in this process: to start one takes longer than most commands do."""
     words = shlex.split(command)
-    assert words[0] == "sonde"
+    assert words[0] == "sentprobe"
     capsys.readouterr()
     code = app(words[1:], result_action="return_value", exit_on_error=False)
     printed = capsys.readouterr()
@@ -68,25 +68,25 @@ def test_the_examples_of_a_page(page, text, tmp_path, monkeypatch, capsys):
 
 
 def test_every_task_and_verb_has_its_place_in_the_docs():
-    from sonde.core.plugins import module_names
-    from sonde.tasks import SUITES, load
+    from sentprobe.core.plugins import module_names
+    from sentprobe.tasks import SUITES, load
 
     tasks = (ROOT / "docs/tasks.md").read_text("utf-8")
-    for name in module_names("sonde.tasks"):
+    for name in module_names("sentprobe.tasks"):
         assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), f"docs/tasks.md has no section on {name}"
         suites = {suite for suite, names in SUITES.items() if name in names}
         assert suites == SUITES.keys() & load(name).policies.keys(), f"{name}: its policies and SUITES do not agree"
-    for verb in module_names("sonde.cli"):
+    for verb in module_names("sentprobe.cli"):
         page = ROOT / f"docs/{verb}.md"
         assert page.exists(), f"{verb} has no page: write docs/{verb}.md"
-        assert page.read_text("utf-8").startswith(f"# sonde {verb}")
+        assert page.read_text("utf-8").startswith(f"# sentprobe {verb}")
 
 
 def test_the_page_of_codes_is_what_the_command_prints():
-    from sonde.audit.show import codes_page
+    from sentprobe.audit.show import codes_page
 
     assert (ROOT / "docs/audit-codes.md").read_text("utf-8") == codes_page(), (
-        "sonde audit --explain all > docs/audit-codes.md"
+        "sentprobe audit --explain all > docs/audit-codes.md"
     )
 
 

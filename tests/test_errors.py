@@ -1,26 +1,26 @@
 import pytest
 
-from sonde import errors
+from sentprobe import errors
 
 
 def test_the_tree_is_as_drawn():
     drawn = {
-        "UsageError": "SondeError",
-        "DataError": "SondeError",
+        "UsageError": "SentProbeError",
+        "DataError": "SentProbeError",
         "CorpusError": "DataError",
         "TooFewError": "DataError",
-        "EncoderError": "SondeError",
+        "EncoderError": "SentProbeError",
         "ShapeError": "EncoderError",
         "NotInstalled": "EncoderError",
         "Offline": "EncoderError",
-        "AnnotatorError": "SondeError",
-        "RunError": "SondeError",
+        "AnnotatorError": "SentProbeError",
+        "RunError": "SentProbeError",
     }
     found = {c.__name__: c.__base__.__name__ for c in vars(errors).values() if isinstance(c, type)}
-    assert found.pop("SondeWarning") == "UserWarning"
-    assert found.pop("CorruptionWarning") == "SondeWarning"
+    assert found.pop("SentProbeWarning") == "UserWarning"
+    assert found.pop("CorruptionWarning") == "SentProbeWarning"
     assert found.pop("HardExit") == "SystemExit"
-    assert found == drawn | {"SondeError": "Exception"}
+    assert found == drawn | {"SentProbeError": "Exception"}
     for name in drawn:
         assert name in errors.__doc__
 

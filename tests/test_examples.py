@@ -19,7 +19,7 @@ def kinds(cell):
 def text(cell):
     """What a cell prints; numbers differ in their last digits from one processor to another."""
     printed = "\n".join("".join(o.get("text", o.get("data", {}).get("text/plain", ""))) for o in cell["outputs"])
-    printed = re.sub(r"sonde=[\w.]+", "sonde=…", printed)
+    printed = re.sub(r"sentprobe=[\w.]+", "sentprobe=…", printed)
     return re.sub(r"\d+\.\d+", "…", printed)
 
 
@@ -31,7 +31,9 @@ def test_there_are_three():
     assert [path.stem for path in NOTEBOOKS] == ["compare_layers", "make_sets_for_my_language", "probe_my_model"]
 
 
-@pytest.mark.filterwarnings("default")  # of the client that talks to the kernel; those of sonde are seen in the cells
+@pytest.mark.filterwarnings(
+    "default"
+)  # of the client that talks to the kernel; those of sentprobe are seen in the cells
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_a_notebook_prints_what_is_stored_in_it(path):
     pytest.importorskip("nbclient", reason="needs nbclient")

@@ -10,13 +10,13 @@ from typing import get_type_hints
 
 import pytest
 
-from sonde.cli import main
-from sonde.cli.figure import figure
-from sonde.core.files import write_atomically
-from sonde.corpus import Corpus
-from sonde.errors import DataError
-from sonde.report.charts import CHARTS
-from sonde.run import evaluate
+from sentprobe.cli import main
+from sentprobe.cli.figure import figure
+from sentprobe.core.files import write_atomically
+from sentprobe.corpus import Corpus
+from sentprobe.errors import DataError
+from sentprobe.report.charts import CHARTS
+from sentprobe.run import evaluate
 from tests.run.sets import Knowing, dataset
 
 LONG = "x" * 300
@@ -44,7 +44,7 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture
-def sonde(place, monkeypatch, capsys):
+def sentprobe(place, monkeypatch, capsys):
     """Run a command there: its exit code and what it says. One that waits is ended by an alarm."""
 
     def too_long(number, frame):
@@ -52,7 +52,7 @@ def sonde(place, monkeypatch, capsys):
 
     def run(*words):
         monkeypatch.chdir(place)
-        monkeypatch.setattr(sys, "argv", ["sonde", *words])
+        monkeypatch.setattr(sys, "argv", ["sentprobe", *words])
         before = signal.signal(signal.SIGALRM, too_long)
         signal.alarm(60)
         try:
@@ -82,8 +82,8 @@ FOLDERS = [
 
 @pytest.mark.parametrize("folder", ["file", "file/below", "pipe", LONG, "/proc/self/nothing"])
 @pytest.mark.parametrize("words", FOLDERS, ids=lambda words: " ".join(words[:2]))
-def test_a_folder_that_cannot_be_written_to(sonde, words, folder):
-    code, said = sonde(*words, folder)
+def test_a_folder_that_cannot_be_written_to(sentprobe, words, folder):
+    code, said = sentprobe(*words, folder)
     assert code == 1
     assert "Traceback" not in said
     assert "Unexpected error" not in said
@@ -97,8 +97,8 @@ FILES = [
 
 @pytest.mark.parametrize("form", ["dir.{}", "file/x.{}", "nowhere/x.{}", "/proc/self/x.{}", LONG + ".{}"])
 @pytest.mark.parametrize(("words", "ending"), FILES, ids=lambda each: each if isinstance(each, str) else each[0])
-def test_a_file_that_cannot_be_written(sonde, words, ending, form):
-    code, said = sonde(*words, form.format(ending))
+def test_a_file_that_cannot_be_written(sentprobe, words, ending, form):
+    code, said = sentprobe(*words, form.format(ending))
     assert code == 1
     assert "cannot be written" in said
     assert "Traceback" not in said
@@ -125,9 +125,9 @@ SOURCES = [
 
 @pytest.mark.parametrize("source", ["missing", "file/below", "folder", "pipe", "pipe.conllu", "/dev/zero", BYTES, LONG])
 @pytest.mark.parametrize("words", SOURCES, ids=" ".join)
-def test_a_source_that_cannot_be_read(sonde, place, words, source):
+def test_a_source_that_cannot_be_read(sentprobe, place, words, source):
     signature = (place / "signature").read_text()
-    code, said = sonde(*(signature if word == "SIGNATURE" else word for word in words), source)
+    code, said = sentprobe(*(signature if word == "SIGNATURE" else word for word in words), source)
     assert code == 1
     assert "Traceback" not in said
     assert "Unexpected error" not in said
@@ -135,8 +135,8 @@ def test_a_source_that_cannot_be_read(sonde, place, words, source):
 
 @pytest.mark.parametrize("scheme", ["vec:{}", "npy:{}", "npy:{}?texts={}", "py:{}:encode"])
 @pytest.mark.parametrize("source", ["pipe", "/dev/zero", "file/below"])
-def test_an_encoder_that_cannot_be_read(sonde, scheme, source):
-    code, said = sonde("check", scheme.format(source, source))
+def test_an_encoder_that_cannot_be_read(sentprobe, scheme, source):
+    code, said = sentprobe("check", scheme.format(source, source))
     assert code == 1
     assert "Traceback" not in said
     assert "Unexpected error" not in said
@@ -146,7 +146,7 @@ def test_bytes_that_are_no_text_are_printed_as_they_can_be(place):
     # in a process of its own: the streams of a test are not those of a command
     odd = os.fsencode(BYTES)
     for words in ([b"senteval", b"install", odd], [b"report", b"run", b"-o", odd + b".md"]):
-        done = subprocess.run([sys.executable, "-m", "sonde", *words], cwd=place, capture_output=True, check=False)
+        done = subprocess.run([sys.executable, "-m", "sentprobe", *words], cwd=place, capture_output=True, check=False)
         assert done.returncode in (0, 1)
         assert b"Traceback" not in done.stderr
         assert b"Unexpected" not in done.stderr

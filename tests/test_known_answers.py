@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.encoders import load
-from sonde.run import evaluate
-from sonde.stats import wilson
+from sentprobe.encoders import load
+from sentprobe.run import evaluate
+from sentprobe.stats import wilson
 
 TASKS = ("sentence_length", "bigram_shift", "past_present")
 WORDS = 40  # of the words of word_content: more cost time and tell nothing

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import sonde
+import sentprobe
 from tests.report.runs import beside, result, written
 
-ROOT = Path(sonde.__file__).parent
+ROOT = Path(sentprobe.__file__).parent
 LINE = [
     ["errors", "console", "core", "stats"],
     ["corpus"],
@@ -48,18 +48,18 @@ def run(code, *, cwd=None):
 
 
 def test_exactly_these_names_are_public():
-    assert sonde.__all__ == [
+    assert sentprobe.__all__ == [
         "Audit", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy", "Probe", "Report", "Result",
-        "Run", "Sentence", "SkippedTask", "SondeError", "Task", "Tree", "audit_set", "embed_texts", "evaluate",
+        "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "Tree", "audit_set", "embed_texts", "evaluate",
         "find_sets", "load_encoder", "load_task", "make_sets", "read_senteval", "read_xprobe", "select_tasks",
     ]  # fmt: skip
-    for name in sonde.__all__:
-        assert getattr(sonde, name).__doc__
-    assert set(dir(sonde)) == {*sonde.__all__, "__version__"}
+    for name in sentprobe.__all__:
+        assert getattr(sentprobe, name).__doc__
+    assert set(dir(sentprobe)) == {*sentprobe.__all__, "__version__"}
 
 
-def test_importing_sonde_loads_nothing_heavy():
-    loaded = run("import sys, sonde; print(*sorted(m.split('.')[0] for m in sys.modules))").split()
+def test_importing_sentprobe_loads_nothing_heavy():
+    loaded = run("import sys, sentprobe; print(*sorted(m.split('.')[0] for m in sys.modules))").split()
     heavy = {"numpy", "pyarrow", "torch", "scipy", "sklearn", "pandas", "joblib", "rich", "cyclopts", "msgspec"}
     assert heavy.isdisjoint(loaded)
 
@@ -67,8 +67,8 @@ def test_importing_sonde_loads_nothing_heavy():
 def loaded_by(*words, cwd=None):
     """The modules that a command has loaded when it ends."""
     code = (
-        f"import sys; sys.argv = ['sonde', *{words!r}]\n"
-        "from sonde.cli import main\n"
+        f"import sys; sys.argv = ['sentprobe', *{words!r}]\n"
+        "from sentprobe.cli import main\n"
         "try: main()\n"
         "except SystemExit as e: assert e.code == 0, e.code\n"
         "print(*sorted(sys.modules))"
@@ -78,26 +78,37 @@ def loaded_by(*words, cwd=None):
 
 def test_help_loads_no_numbers_and_no_sentences():
     loaded = loaded_by("--help")
-    assert {"cyclopts", "sonde.cli.make", "sonde.cli.show"} <= loaded
+    assert {"cyclopts", "sentprobe.cli.make", "sentprobe.cli.show"} <= loaded
     heavy = {"numpy", "pyarrow", "torch", "scipy", "sklearn", "joblib", "msgspec", "jinja2", "pandas"}
     assert heavy.isdisjoint(loaded)
-    # no package of sonde but that of the command line, and what finds verbs
-    assert {m.split(".")[1] for m in loaded if m.startswith("sonde.")} == {"cli", "core", "errors"}
+    # no package of sentprobe but that of the command line, and what finds verbs
+    assert {m.split(".")[1] for m in loaded if m.startswith("sentprobe.")} == {"cli", "core", "errors"}
 
 
 def test_a_built_in_verb_loads_no_other_and_looks_for_no_packages():
     loaded = loaded_by("show", "--help")
-    assert {m for m in loaded if m.startswith("sonde.cli.") and not m.startswith("sonde.cli._")} == {"sonde.cli.show"}
+    assert {m for m in loaded if m.startswith("sentprobe.cli.") and not m.startswith("sentprobe.cli._")} == {
+        "sentprobe.cli.show"
+    }
     assert "importlib.metadata" not in loaded
 
 
 def test_reading_a_run_loads_nothing_that_computes_one(tmp_path):
     written(tmp_path / "run", *beside(limit=None), result("mine", forms=40), result("other", forms=40))
-    heavy = {"torch", "numba", "pandas", "joblib", "scipy.optimize", "scipy.stats", "sonde.make", "sonde.run.loop"}
+    heavy = {
+        "torch",
+        "numba",
+        "pandas",
+        "joblib",
+        "scipy.optimize",
+        "scipy.stats",
+        "sentprobe.make",
+        "sentprobe.run.loop",
+    }
     heavy.add("pyarrow.compute")
     shown = loaded_by("show", "run", cwd=tmp_path)
-    assert "sonde.run.folder" in shown
-    assert (heavy | {"jinja2", "vl_convert", "sonde.audit"}) & shown == set()
+    assert "sentprobe.run.folder" in shown
+    assert (heavy | {"jinja2", "vl_convert", "sentprobe.audit"}) & shown == set()
     assert heavy & loaded_by("report", "run", cwd=tmp_path) == set()
 
 
@@ -107,22 +118,24 @@ def test_resuming_a_finished_run_loads_no_optimiser(tmp_path):
     words = ("run", "own.txt", "-e", "baseline:length", "-o", "run", "--no-store", "--resample", "0")
     assert "scipy.optimize" in loaded_by(*words, cwd=tmp_path)
     again = loaded_by(*words, cwd=tmp_path)
-    assert "sonde.run.loop" in again
-    assert {"scipy.optimize", "pyarrow.compute", "sonde.baselines.length"}.isdisjoint(again)
+    assert "sentprobe.run.loop" in again
+    assert {"scipy.optimize", "pyarrow.compute", "sentprobe.baselines.length"}.isdisjoint(again)
 
 
 def test_a_run_without_measures_loads_none(tmp_path):
     code = (
         "import sys\n"
-        "from sonde import Dataset, Example, evaluate\n"
+        "from sentprobe import Dataset, Example, evaluate\n"
         "rows = [Example('ab'[i % 2], ('text', str(i)), f'text {i}') for i in range(20)]\n"
         "data = Dataset('own/set', 'set', 1, 'en', ('a', 'b'), {'tr': rows, 'va': rows, 'te': rows})\n"
         "evaluate('baseline:length', data, 'run', baselines=['majority'], resample=0)\n"
         "print(*sorted(sys.modules))"
     )
     loaded = set(run(code, cwd=tmp_path).split())
-    assert "sonde.run.loop" in loaded
-    assert {"sonde.probes.mix", "sonde.run.measures.mix", "sonde.make", "scipy.stats", "joblib"}.isdisjoint(loaded)
+    assert "sentprobe.run.loop" in loaded
+    assert {"sentprobe.probes.mix", "sentprobe.run.measures.mix", "sentprobe.make", "scipy.stats", "joblib"}.isdisjoint(
+        loaded
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the module resource")
@@ -130,17 +143,17 @@ def test_help_takes_under_300_milliseconds_of_processor_time():
     # processor time of the best of seven: a busy machine does not count against us, a heavy import does
     code = (
         "import resource, subprocess, sys\n"
-        "subprocess.run([sys.executable, '-m', 'sonde', '--help'], stdout=subprocess.DEVNULL, check=True)\n"
+        "subprocess.run([sys.executable, '-m', 'sentprobe', '--help'], stdout=subprocess.DEVNULL, check=True)\n"
         "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "print(used.ru_utime + used.ru_stime)"
     )
     assert min(float(run(code)) for _ in range(7)) < 0.3
 
 
-def test_importing_sonde_writes_nothing(tmp_path):
+def test_importing_sentprobe_writes_nothing(tmp_path):
     homes = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TMPDIR")
     environment = {**os.environ, **dict.fromkeys(homes, str(tmp_path)), "PYTHONDONTWRITEBYTECODE": "1"}
-    code = "import sonde; [getattr(sonde, name) for name in sonde.__all__]"
+    code = "import sentprobe; [getattr(sentprobe, name) for name in sentprobe.__all__]"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env=environment)
     assert list(tmp_path.rglob("*")) == []
 
@@ -162,7 +175,7 @@ MODULES = {
 def imports(path):
     """The modules of this package that a file imports, at once or when a function is called."""
     for node in ast.walk(Running().visit(ast.parse(path.read_text("utf-8")))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "sonde":
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "sentprobe":
             for each in node.names:
                 whole = f"{node.module}.{each.name}"
                 yield whole if whole in MODULES else node.module
@@ -181,7 +194,7 @@ def test_modules_import_only_what_is_left_of_them():
         if room(name) in ("", "__main__"):
             continue
         assert room(name) in place, f"{room(name)} is new: give it a place in the line"
-        rooms_to_the_right = (o for o in imports(path) if o != "sonde" and place[room(o)] > place[room(name)])
+        rooms_to_the_right = (o for o in imports(path) if o != "sentprobe" and place[room(o)] > place[room(name)])
         wrong += [f"{name} imports {other}" for other in rooms_to_the_right]
     assert wrong == []
 
@@ -205,7 +218,7 @@ def _cycles(graph):
 
 
 MAX_LINES = 300
-LONGER = {"sonde.probes.network.kernels_numba"}
+LONGER = {"sentprobe.probes.network.kernels_numba"}
 """Files that are longer: numba's cache on disk watches a kernel's own file only, so that its kernels stay together."""
 
 

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from tests.audit.plants import sound
-from tests.command_line import process, sonde
+from tests.command_line import process, sentprobe
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def package(tmp_path, monkeypatch):
 
 
 CHECK = """
-    from sonde.audit import AuditCheck, Code, Finding
+    from sentprobe.audit import AuditCheck, Code, Finding
 
     CODE = Code("shouting", "rows in capitals", "Rows that are all capitals.", "Lower-case them.")
 
@@ -43,7 +43,7 @@ CHECK = """
 @pytest.fixture
 def loud(package, tmp_path):
     """A set with three rows in capitals, and the check that finds them."""
-    package("sonde.audit_checks", "shouting = loud_check", "loud_check", CHECK)
+    package("sentprobe.audit_checks", "shouting = loud_check", "loud_check", CHECK)
     lines = [f"{split}\t{row.label}\t{row.text}\n" for split, row in sound()]
     lines[:3] = [line[:5] + line[5:].upper() for line in lines[:3]]
     path = tmp_path / "own.txt"
@@ -52,31 +52,31 @@ def loud(package, tmp_path):
 
 
 def test_an_audit_check_is_run_explained_documented_and_listed(loud):
-    (found,) = json.loads(sonde("audit", loud, "--json").stdout)["sets"][0]["findings"]
+    (found,) = json.loads(sentprobe("audit", loud, "--json").stdout)["sets"][0]["findings"]
     assert (found["code"], found["severity"], found["count"]) == ("shouting", "warning", 3)
-    assert "3 rows shout" in sonde("audit", loud).stdout
-    assert "What to do: Lower-case them." in sonde("audit", "--explain", "shouting").stdout
-    assert "## Style\n\n### shouting\n\n*Rows in capitals.*" in sonde("audit", "--explain", "all").stdout
-    assert "shouting" in sonde("ls", "audit-checks").stdout
+    assert "3 rows shout" in sentprobe("audit", loud).stdout
+    assert "What to do: Lower-case them." in sentprobe("audit", "--explain", "shouting").stdout
+    assert "## Style\n\n### shouting\n\n*Rows in capitals.*" in sentprobe("audit", "--explain", "all").stdout
+    assert "shouting" in sentprobe("ls", "audit-checks").stdout
 
 
 def test_a_quick_audit_check_is_in_the_manifest_and_on_the_page(package, tmp_path):
-    package("sonde.audit_checks", "shouting = loud_check", "loud_check", CHECK.replace(".isupper()", ""))
+    package("sentprobe.audit_checks", "shouting = loud_check", "loud_check", CHECK.replace(".isupper()", ""))
     words = ("make", "--builtin", 1500, "-t", "sentence_length", "--sizes", "60/12/12", "-o", tmp_path / "sets")
-    assert sonde(*words).returncode == 0
+    assert sentprobe(*words).returncode == 0
     (path,) = (tmp_path / "sets").rglob("manifest.json")
     assert "shouting" in {f["code"] for f in json.loads(path.read_text("utf-8"))["audit"]}
     run = tmp_path / "run"
     words = ("run", tmp_path / "sets", "-e", "baseline:length", "--resample", 0, "-o", run)
-    done = sonde(*words)
+    done = sentprobe(*words)
     assert done.returncode == 0, done.stderr
-    assert sonde("report", run).returncode == 0
+    assert sentprobe("report", run).returncode == 0
     assert "84 rows shout" in (run / "report.html").read_text("utf-8")
 
 
 def test_a_broken_audit_check_is_left_out_with_a_warning(package, loud):
-    package("sonde.audit_checks", "broken = broken_check", "broken_check", "raise RuntimeError('half installed')")
-    done = sonde("audit", loud)
+    package("sentprobe.audit_checks", "broken = broken_check", "broken_check", "raise RuntimeError('half installed')")
+    done = sentprobe("audit", loud)
     assert done.returncode == 0
     assert "3 rows shout" in done.stdout
     assert "warning: The audit check 'broken' of broken_check cannot be loaded: RuntimeError: half installed" in (
@@ -108,7 +108,7 @@ VERB = """
 
 
 def test_a_verb_is_in_the_help_and_is_imported_when_it_is_called(package, tmp_path, monkeypatch):
-    package("sonde.verbs", "greet = greeting:greet", "greeting", VERB)
+    package("sentprobe.verbs", "greet = greeting:greet", "greeting", VERB)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     listed = process("--help").stdout
     assert "│ greet        From greeting 1.0." in listed
@@ -119,7 +119,7 @@ def test_a_verb_is_in_the_help_and_is_imported_when_it_is_called(package, tmp_pa
     assert (tmp_path / "imported").exists()
     own = process("greet", "--help")
     assert own.returncode == 0
-    assert "Usage: sonde greet" in own.stdout
+    assert "Usage: sentprobe greet" in own.stdout
     assert "Whom to greet." in own.stdout
     assert process("greet").returncode == 1
     assert "greet" in process("ls", "verbs").stdout
@@ -134,7 +134,7 @@ def test_a_verb_is_in_the_help_and_is_imported_when_it_is_called(package, tmp_pa
     ],
 )
 def test_a_broken_verb_breaks_no_other(package, tmp_path, monkeypatch, text, message):
-    package("sonde.verbs", "bad = bad_verb:bad", "bad_verb", text)
+    package("sentprobe.verbs", "bad = bad_verb:bad", "bad_verb", text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     assert "│ bad " in process("--help").stdout
     assert process("ls", "suites").returncode == 0
@@ -145,15 +145,15 @@ def test_a_broken_verb_breaks_no_other(package, tmp_path, monkeypatch, text, mes
 
 
 def test_a_verb_whose_name_is_taken_is_left_out(package, tmp_path, monkeypatch):
-    package("sonde.verbs", "ls = greeting:greet", "greeting", VERB)
+    package("sentprobe.verbs", "ls = greeting:greet", "greeting", VERB)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     assert "greeting" not in process("--help").stdout
     assert "conneau2018" in process("ls", "suites").stdout
 
 
 ANNOTATOR = """
-    from sonde.annotate.annotator import Annotator, Loaded, Model
-    from sonde import Sentence
+    from sentprobe.annotate.annotator import Annotator, Loaded, Model
+    from sentprobe import Sentence
 
     def load(name, options):
         model = Model(name, "1", "shouter", "", None, False, ("upos",), splits=True)
@@ -164,7 +164,7 @@ ANNOTATOR = """
     annotator = Annotator("shouter", "Says X to everything.", load, {"volume": "how loud"})
 """
 SOURCE = """
-    from sonde.annotate.source import Piece, TextSource, split_paragraphs
+    from sentprobe.annotate.source import Piece, TextSource, split_paragraphs
 
     def read(path, name, reading, on_bad):
         from pathlib import Path
@@ -175,12 +175,12 @@ SOURCE = """
 
 
 def test_an_annotator_and_a_text_source_are_listed_and_used(package, tmp_path):
-    package("sonde.annotators", "shouter = own_shouter", "own_shouter", ANNOTATOR)
-    package("sonde.text_sources", "piped = own_piped", "own_piped", SOURCE)
-    assert "Says X to everything." in sonde("ls", "annotators").stdout
-    assert "Lines with pipes." in sonde("ls", "text-sources").stdout
+    package("sentprobe.annotators", "shouter = own_shouter", "own_shouter", ANNOTATOR)
+    package("sentprobe.text_sources", "piped = own_piped", "own_piped", SOURCE)
+    assert "Says X to everything." in sentprobe("ls", "annotators").stdout
+    assert "Lines with pipes." in sentprobe("ls", "text-sources").stdout
     (tmp_path / "a.piped").write_text("One two|three", "utf-8")
     out = tmp_path / "a.conllu"
-    done = sonde("annotate", tmp_path / "a.piped", "--with", "shouter:loud?volume=9", "-o", out)
+    done = sentprobe("annotate", tmp_path / "a.piped", "--with", "shouter:loud?volume=9", "-o", out)
     assert done.returncode == 0, done.stderr
     assert "# text = three\n1\tthree\t_\tX\t_\t_\t_\t_\t_\t_\n" in out.read_text("utf-8")

@@ -1,6 +1,7 @@
 """The files around the package agree with it and with each other."""
 
 import re
+import subprocess
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -9,7 +10,7 @@ from pkgutil import resolve_name
 import pytest
 import yaml
 
-import sonde
+import sentprobe
 
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -104,10 +105,10 @@ def test_the_citation_is_of_this_version():
     citation = read("CITATION.cff")
     assert citation["cff-version"] == "1.2.0"
     assert {"message", "title", "authors"} <= citation.keys()  # what the format requires
-    assert citation["version"] == sonde.__version__
+    assert citation["version"] == sentprobe.__version__
     assert citation["license"] == PROJECT["license"]
     assert [author["name"] for author in citation["authors"]] == [author["name"] for author in PROJECT["authors"]]
-    assert ("date-released" in citation) == ("dev" not in sonde.__version__)
+    assert ("date-released" in citation) == ("dev" not in sentprobe.__version__)
 
 
 def test_there_is_one_address():
@@ -120,7 +121,7 @@ def test_there_is_one_address():
 
 def test_the_changelog_begins_with_what_is_not_released_or_with_this_version():
     first = re.search(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1]
-    version, _, dev = sonde.__version__.partition(".dev")
+    version, _, dev = sentprobe.__version__.partition(".dev")
     state = "unreleased" if dev else r"\d{4}-\d\d-\d\d"
     assert re.fullmatch(rf"{re.escape(version)} \({state}\)", first)
 
@@ -181,12 +182,12 @@ def test_the_menu_has_every_page_once():
 def test_the_reference_has_every_public_name_once():
     found = [name for path in (ROOT / "docs/api").glob("*.md") for name in IDENTIFIER.findall(path.read_text("utf-8"))]
     assert Counter(found).most_common(1)[0][1] == 1
-    for name in sonde.__all__:
-        assert f"sonde.{name}" in found
+    for name in sentprobe.__all__:
+        assert f"sentprobe.{name}" in found
     for name in found:
         assert resolve_name(name).__doc__, name
-    said = re.findall(r"^from sonde import (.*)", (ROOT / "docs/api/index.md").read_text("utf-8"), re.MULTILINE)
-    assert all(hasattr(sonde, name) for names in said for name in names.split(", "))
+    said = re.findall(r"^from sentprobe import (.*)", (ROOT / "docs/api/index.md").read_text("utf-8"), re.MULTILINE)
+    assert all(hasattr(sentprobe, name) for names in said for name in names.split(", "))
 
 
 def test_the_site_is_self_contained():
@@ -208,28 +209,28 @@ ADDITION = re.compile(r"^\| ([\w ]+) \| `([\w/]+)/` \| (.*) \| `([\w.]+)` \|$", 
 def test_the_files_that_the_architecture_names_exist():
     named = set(re.findall(r"`([\w/]+(?:/|\.py))`", ARCHITECTURE))
     assert len(named) > 40
-    assert [name for name in sorted(named) if not any((ROOT / at / name).exists() for at in ("sonde", "."))] == []
+    assert [name for name in sorted(named) if not any((ROOT / at / name).exists() for at in ("sentprobe", "."))] == []
 
 
 def test_the_architecture_says_where_each_addition_goes():
-    from sonde.alignment import METHODS
-    from sonde.annotate.annotator import ANNOTATORS
-    from sonde.annotate.source import TEXT_SOURCES
-    from sonde.audit import AUDIT_CHECKS
-    from sonde.cli._verbs import GROUP as VERBS
-    from sonde.encoders.scheme import GROUP as ENCODERS
-    from sonde.encoders.scheme import PACKAGE as SCHEMES
-    from sonde.networks import ARCHITECTURES
-    from sonde.probes.kind import PROBE_KINDS
-    from sonde.report.charts import CHARTS
-    from sonde.report.checks import CHECKS
-    from sonde.report.page.sections import SECTIONS
-    from sonde.run.control import CONTROLS
-    from sonde.run.measure import MEASURES
-    from sonde.tasks import GROUP as TASKS
-    from sonde.tasks.parametric import PARAMETRIC_TASKS
-    from sonde.training import OBJECTIVES, PRESETS
-    from sonde.words import WORD_EVALUATIONS
+    from sentprobe.alignment import METHODS
+    from sentprobe.annotate.annotator import ANNOTATORS
+    from sentprobe.annotate.source import TEXT_SOURCES
+    from sentprobe.audit import AUDIT_CHECKS
+    from sentprobe.cli._verbs import GROUP as VERBS
+    from sentprobe.encoders.scheme import GROUP as ENCODERS
+    from sentprobe.encoders.scheme import PACKAGE as SCHEMES
+    from sentprobe.networks import ARCHITECTURES
+    from sentprobe.probes.kind import PROBE_KINDS
+    from sentprobe.report.charts import CHARTS
+    from sentprobe.report.checks import CHECKS
+    from sentprobe.report.page.sections import SECTIONS
+    from sentprobe.run.control import CONTROLS
+    from sentprobe.run.measure import MEASURES
+    from sentprobe.tasks import GROUP as TASKS
+    from sentprobe.tasks.parametric import PARAMETRIC_TASKS
+    from sentprobe.training import OBJECTIVES, PRESETS
+    from sentprobe.words import WORD_EVALUATIONS
 
     kinds = {
         "probe kind": PROBE_KINDS, "control": CONTROLS, "measure": MEASURES, "chart": CHARTS,
@@ -239,13 +240,48 @@ def test_the_architecture_says_where_each_addition_goes():
         "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES,
     }  # fmt: skip
     rows = {
-        noun: (f"sonde.{folder.replace('/', '.')}", text, group)
+        noun: (f"sentprobe.{folder.replace('/', '.')}", text, group)
         for noun, folder, text, group in ADDITION.findall(ARCHITECTURE)
     }
     assert rows.keys() == {*kinds, "task", "encoder scheme", "verb"}
     for noun, kind in kinds.items():
         variable = f"`{kind.noun.replace(' ', '_')} = {kind.type.__name__}(…)`"
         assert rows[noun] == (kind.package, variable, kind.group)
-    assert rows["task"] == ("sonde.tasks", "`task = Task(…)`", TASKS)
+    assert rows["task"] == ("sentprobe.tasks", "`task = Task(…)`", TASKS)
     assert rows["encoder scheme"] == (SCHEMES, "`load(spec)`", ENCODERS)
-    assert rows["verb"] == ("sonde.cli", "a function with the name of the file", VERBS)
+    assert rows["verb"] == ("sentprobe.cli", "a function with the name of the file", VERBS)
+
+
+# the name
+
+
+FORMER_NAME = "".join(("s", "o", "n", "d", "e"))
+NAMES = re.compile(rf"(?<![a-z]){FORMER_NAME}|(?-i:{FORMER_NAME.title()})", re.IGNORECASE)
+
+
+def test_the_former_name_is_gone():
+    """It belongs to another project; inside other words, such as the name of json's exception, it is none."""
+    assert NAMES.search(f"import {FORMER_NAME}")
+    assert NAMES.search(f"raise {FORMER_NAME.title()}Error")
+    assert NAMES.search(f"{FORMER_NAME.upper()}_CACHE")
+    assert not NAMES.search("json.JSONDecodeError")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a clone")
+    names = [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
+    assert len(names) > 1000
+    assert [name for name in names if NAMES.search(name)] == []
+    left = []
+    for name in names:
+        text = (ROOT / name).read_bytes().decode("utf-8", "replace")
+        left += [f"{name}: {match[0]}" for match in NAMES.finditer(text)]
+    assert left == []
+
+
+def test_nothing_tells_to_install_an_unreserved_name():
+    """Before a release, the name on the index is anyone's: pages say how to install from a clone."""
+    if ".dev" not in sentprobe.__version__:
+        pytest.skip("released")
+    texts = [*PAGES, *ROOT.glob("examples/*.ipynb"), *ROOT.glob("sentprobe/**/*.py")]
+    texts = [path for path in texts if path.name not in ("RELEASE.md", "install.py")]
+    assert [path.name for path in texts if re.search(r"pip install '?sentprobe", path.read_text("utf-8"))] == []

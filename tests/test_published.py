@@ -9,8 +9,8 @@ from importlib.resources import files
 
 import pytest
 
-from sonde.published import TRAINING, TRANSFER, WORDS, XNLI_CORPUS, Row, human, papers, published, rows_of
-from sonde.tasks import PAPERS, SUITES
+from sentprobe.published import TRAINING, TRANSFER, WORDS, XNLI_CORPUS, Row, human, papers, published, rows_of
+from sentprobe.tasks import PAPERS, SUITES
 
 KINDS = {"transfer": TRANSFER, "words": WORDS, "training": TRAINING, "xnli": XNLI_CORPUS, **SUITES}
 COUNTED = ("mean tokens", "image median rank", "caption median rank")
@@ -106,7 +106,7 @@ def test_a_cell_is_as_printed(cell):
 def test_every_row_is_of_a_task_that_there_is():
     for row in every():
         assert row.task in KINDS[row.suite], row
-    with files("sonde.published").joinpath("rows.csv").open("r", encoding="utf-8") as lines:
+    with files("sentprobe.published").joinpath("rows.csv").open("r", encoding="utf-8") as lines:
         assert len(every()) == sum(1 for _ in csv.DictReader(lines))  # none is lost for a name that nothing asks for
 
 
@@ -233,7 +233,7 @@ def test_a_row_cannot_be_altered():
 
 def test_nothing_is_read_before_it_is_needed():
     code = (
-        "import sys, sonde.published as p\n"
+        "import sys, sentprobe.published as p\n"
         "before = p._rows.cache_info().currsize\n"
         "p.published('MR')\n"
         "print(before, p._rows.cache_info().currsize, 'numpy' in sys.modules, 'pandas' in sys.modules)"

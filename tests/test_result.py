@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.errors import DataError, UsageError
-from sonde.result import Cell, Failure, Result, Signature
-from sonde.run.record_line import from_line, to_line
+from sentprobe.errors import DataError, UsageError
+from sentprobe.result import Cell, Failure, Result, Signature
+from sentprobe.run.record_line import from_line, to_line
 
 CELL = Cell(
     task="subj_number", version=1, dataset="conneau2018/subj_number", data="ed65766b00000000",
     encoder="st:all-MiniLM-L6-v2", identity="st:all-MiniLM-L6-v2?content=8b32", probe="linear", seed=1111,
-    sonde="0.1.0",
+    sentprobe="0.1.0",
 )  # fmt: skip
 RESULT = Result(
     key=CELL.key, cell=CELL, language="en", labels=("NN", "NNS"), n={"tr": 260, "va": 32, "te": 32}, score=0.75,
@@ -23,13 +23,13 @@ RESULT = Result(
 )  # fmt: skip
 SIGNATURE = (
     "task=subj_number.v1|data=conneau2018/subj_number#ed65766b00000000|enc=st:all-MiniLM-L6-v2|id=%s|probe=linear|"
-    "l2=dev:0.0001|n=260/32/32|seed=1111|sonde=0.1.0"
+    "l2=dev:0.0001|n=260/32/32|seed=1111|sentprobe=0.1.0"
 )
 
-needed = {name: st.text(min_size=1) for name in ("task", "data", "enc", "n", "seed", "sonde")}
+needed = {name: st.text(min_size=1) for name in ("task", "data", "enc", "n", "seed", "sentprobe")}
 optional = {f.name: st.none() | st.text(min_size=1) for f in fields(Signature) if f.name not in needed}
 # a signature stands on one line between other words: what it ends with must not be taken for the space around it
-signatures = st.builds(Signature, **needed, **optional).filter(lambda s: s.sonde == s.sonde.strip())
+signatures = st.builds(Signature, **needed, **optional).filter(lambda s: s.sentprobe == s.sentprobe.strip())
 
 
 def test_a_signature_has_everything_that_moves_the_number():
@@ -50,7 +50,7 @@ def test_parsing_undoes_printing(signature):
     ("text", "says"),
     [
         ("", "Invalid signature"),
-        ("task=a|data=b|enc=c|n=1/1/1|seed=1", "sonde missing"),
+        ("task=a|data=b|enc=c|n=1/1/1|seed=1", "sentprobe missing"),
         (SIGNATURE % "00" + "|seed=2", "each name once"),
         (SIGNATURE % "00" + "|colour=red", "'colour=red'"),
         ("99.5", "'99.5'"),

@@ -5,15 +5,15 @@ from dataclasses import fields, replace
 
 import pytest
 
-from sonde.cli import main
-from sonde.corpus import Corpus
-from sonde.errors import UsageError
-from sonde.make import SkippedTask, choose_reading, count, make_sets
-from sonde.make.request import select_tasks
-from sonde.probes import parse
-from sonde.report.figure import write
-from sonde.task import TASK_SPECIFIC_FIELDS, Context, Policy, effective_fields
-from sonde.tasks import SUITES, load, names
+from sentprobe.cli import main
+from sentprobe.corpus import Corpus
+from sentprobe.errors import UsageError
+from sentprobe.make import SkippedTask, choose_reading, count, make_sets
+from sentprobe.make.request import select_tasks
+from sentprobe.probes import parse
+from sentprobe.report.figure import write
+from sentprobe.task import TASK_SPECIFIC_FIELDS, Context, Policy, effective_fields
+from sentprobe.tasks import SUITES, load, names
 
 MEASURED = frozenset(f.name for f in fields(Policy))
 
@@ -146,7 +146,7 @@ def test_an_option_of_a_command_without_effect_is_refused(words, tmp_path, monke
     (tmp_path / "own.txt").write_text("tr\ta\tone two\nva\tb\ttwo\nte\ta\tthree\n")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{}")
-    monkeypatch.setattr(sys, "argv", ["sonde", *words.split()])
+    monkeypatch.setattr(sys, "argv", ["sentprobe", *words.split()])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1

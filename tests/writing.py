@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sonde.corpus import Sentence
-from sonde.corpus.brackets import parse_tree
-from sonde.task.edit import detokenise, space_flags
+from sentprobe.corpus import Sentence
+from sentprobe.corpus.brackets import parse_tree
+from sentprobe.task.edit import detokenise, space_flags
 
 
 def sentence(

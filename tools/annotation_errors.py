@@ -21,18 +21,18 @@ from pathlib import Path
 
 import numpy as np
 
-from sonde import Corpus, Sentence, load_encoder, select_tasks
-from sonde.annotate.annotator import load_annotator
-from sonde.annotate.evaluation import evaluate
-from sonde.annotate.repair import repair
-from sonde.core.hashing import mix
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.make.filters import COLUMN_BITS, column_bits, rejection_reason, takes
-from sonde.make.job import Job, SkippedTask, prepare_job
-from sonde.make.passes import count
-from sonde.stats.intervals import wilson
-from sonde.task import Context, Example
-from sonde.tasks import SUITES
+from sentprobe import Corpus, Sentence, load_encoder, select_tasks
+from sentprobe.annotate.annotator import load_annotator
+from sentprobe.annotate.evaluation import evaluate
+from sentprobe.annotate.repair import repair
+from sentprobe.core.hashing import mix
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.make.filters import COLUMN_BITS, column_bits, rejection_reason, takes
+from sentprobe.make.job import Job, SkippedTask, prepare_job
+from sentprobe.make.passes import count
+from sentprobe.stats.intervals import wilson
+from sentprobe.task import Context, Example
+from sentprobe.tasks import SUITES
 
 PARAMETRIC = ("morphology", "relations")
 SEED = 1111
@@ -160,7 +160,7 @@ def _labels(side: Corpus, requests: Sequence[tuple[str, object, object]]) -> dic
 
 
 def _label(job: Job, s: Sentence) -> str | None:
-    """The label that a task gives a sentence, as `sonde make` asks for it."""
+    """The label that a task gives a sentence, as `sentprobe make` asks for it."""
     needs = sum(COLUMN_BITS[c] for c in job.task.readings[job.reading] if c in COLUMN_BITS)
     if not takes(job.policy, len(s.tokens)) or rejection_reason(s) or needs & ~column_bits(s):
         return None

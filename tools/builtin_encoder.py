@@ -1,11 +1,11 @@
-"""Train the encoder that comes with sonde, and put it where ``builtin:`` reads it.
+"""Train the encoder that comes with sentprobe, and put it where ``builtin:`` reads it.
 
     python tools/builtin_encoder.py WORK
 
 WORK is a folder for the training data and the training itself, about fifteen minutes of processor time. The encoder
 reads sentences of the built-in grammar, seed 1, and learns to write their constituency trees; probing sets of
-`sonde make --builtin` are made from seed 0. No sentence of the training data is among the first 100,000 of that seed,
-up to case, digits and punctuation; this is checked before training.
+`sentprobe make --builtin` are made from seed 0. No sentence of the training data is among the first 100,000 of that
+seed, up to case, digits and punctuation; this is checked before training.
 
 Weights are rounded to half precision: those in the package are the encoder. The same command gives the same weights
 with the same version of torch on the same kind of processor.
@@ -22,20 +22,20 @@ import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
-from sonde.corpus.grammar import sentence
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.networks.folder import ENCODER, WEIGHTS, TrainedFolder
+from sentprobe.corpus.grammar import sentence
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.networks.folder import ENCODER, WEIGHTS, TrainedFolder
 
 SENTENCES, SEED = 50_000, 1
 """What it is trained on: the first so many sentences of the corpus of this seed."""
 UNSEEN, UNSEEN_SEED = 100_000, 0
 """What it is not trained on."""
 COMMAND = (
-    "sonde train tree --encoder bilstm-max --train train.trees --held-out 400 --case lower --words 20000 --width 48 "
-    "--set hidden=64 --set decoder=128 --set decoder_layers=1 --set target_width=32 --set decoded=100 "
+    "sentprobe train tree --encoder bilstm-max --train train.trees --held-out 400 --case lower --words 20000 --width "
+    "48 --set hidden=64 --set decoder=128 --set decoder_layers=1 --set target_width=32 --set decoded=100 "
     "--lr 0.003 --epochs 6 --seed 1 --out encoder"
 )
-PLACE = Path(__file__).parents[1] / "sonde" / "encoders" / "builtin"
+PLACE = Path(__file__).parents[1] / "sentprobe" / "encoders" / "builtin"
 
 
 def write_trees(file: Path) -> None:
@@ -75,7 +75,7 @@ def main() -> None:
     subprocess.run([sys.executable, "-m", *COMMAND.split()], cwd=work, check=True)
     ship(TrainedFolder(work / "encoder"), PLACE)
     shipped = TrainedFolder(PLACE)
-    print("CONTENT of sonde/encoders/schemes/builtin.py:", shipped.digest(shipped.best()))
+    print("CONTENT of sentprobe/encoders/schemes/builtin.py:", shipped.digest(shipped.best()))
 
 
 if __name__ == "__main__":

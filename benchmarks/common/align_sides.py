@@ -103,16 +103,16 @@ def names(rows: Any) -> dict[str, int]:
     return {f"w{i}": i for i in range(len(rows))}
 
 
-def sonde(job: dict[str, Any]) -> dict[str, Any]:
+def sentprobe(job: dict[str, Any]) -> dict[str, Any]:
     """Do the same job with ours."""
-    from sonde.alignment.criterion import MUSE_TARGETS, criterion, mapped
-    from sonde.alignment.csls import Translator
-    from sonde.alignment.dictionary import match, read_dictionary
-    from sonde.alignment.method import Matrices
-    from sonde.alignment.methods.procrustes import orthogonal
-    from sonde.alignment.refine import refine
-    from sonde.alignment.retrieval import nearest
-    from sonde.alignment.space import Space, read_space
+    from sentprobe.alignment.criterion import MUSE_TARGETS, criterion, mapped
+    from sentprobe.alignment.csls import Translator
+    from sentprobe.alignment.dictionary import match, read_dictionary
+    from sentprobe.alignment.method import Matrices
+    from sentprobe.alignment.methods.procrustes import orthogonal
+    from sentprobe.alignment.refine import refine
+    from sentprobe.alignment.retrieval import nearest
+    from sentprobe.alignment.space import Space, read_space
 
     if job["source"].endswith(".npy"):
         arrays = [np.load(job[side]) for side in ("source", "target")]
@@ -144,7 +144,7 @@ def sonde(job: dict[str, Any]) -> dict[str, Any]:
         return {"pairs": len(found.pairs), "criterion": found.criterion}
 
     def epoch() -> dict[str, Any]:
-        from sonde.alignment.methods.adversarial import SETTINGS, Options, fed, start, train_epoch
+        from sentprobe.alignment.methods.adversarial import SETTINGS, Options, fed, start, train_epoch
 
         values: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | OUR_SETTINGS
         values |= {"epoch_size": job["iterations"] * values["batch"], "dis_steps": job["dis_steps"]}
@@ -170,7 +170,7 @@ def timed(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def child(job: dict[str, Any]) -> None:
     """Do one job, and print what came out as JSON."""
-    found = {"muse": muse, "sonde": sonde}[job["side"]](job)
+    found = {"muse": muse, "sentprobe": sentprobe}[job["side"]](job)
     found["memory"] = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"\n{json.dumps(found)}", flush=True)
 
@@ -180,7 +180,7 @@ def write_planted(folder: Path, count: int, width: int, noise: float = 1.2, seed
 
     Neighbouring ranks change places only within a tenth of the words, so that frequent words translate to such.
     """
-    from sonde.alignment.retrieval import BLOCK
+    from sentprobe.alignment.retrieval import BLOCK
 
     rng = np.random.default_rng(seed)
     deviations = (np.arange(1, width + 1) ** -0.5).astype(np.float32)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from sonde.core.cache import cache_folder
+from sentprobe.core.cache import cache_folder
 
 
 def with_bytecode() -> dict[str, str]:
     """The environment of a child process that keeps compiled modules, as it does for users.
 
-    Where PYTHONDONTWRITEBYTECODE is set, each worker process would compile all of sonde again. Then they are kept in
-    the cache folder, and not beside the source.
+    Where PYTHONDONTWRITEBYTECODE is set, each worker process would compile all of sentprobe again. Then they are kept
+    in the cache folder, and not beside the source.
     """
     environment = {**os.environ}
     if environment.pop("PYTHONDONTWRITEBYTECODE", ""):

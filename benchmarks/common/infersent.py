@@ -1,4 +1,4 @@
-"""InferSent's own training code, made to run on a CPU: what `sonde train` is measured beside.
+"""InferSent's own training code, made to run on a CPU: what `sentprobe train` is measured beside.
 
 A checkout of https://github.com/facebookresearch/InferSent at commit ec6b065 is copied, calls of CUDA are taken out,
 and what today's numpy and Python refuse is replaced. None of it changes what is computed, or how fast.

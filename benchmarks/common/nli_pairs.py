@@ -22,7 +22,7 @@ def read_pairs(folder: Path) -> Pairs:
 
 def made_up(count: int) -> Pairs:
     """Sentences of the built-in corpus, with one of them, or the beginning of the first."""
-    from sonde.corpus import Corpus
+    from sentprobe.corpus import Corpus
 
     rng = random.Random(0)
     texts = [" ".join(sentence.forms) for sentence in Corpus.synthetic(count + 400)]

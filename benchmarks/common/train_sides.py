@@ -65,8 +65,8 @@ def train_here(job: dict[str, Any]) -> dict[str, Any]:
         ]  # fmt: skip
         dev = infersent.train(Path(job["code"]), words, job["epochs"])
     else:
-        from sonde.training.request import make_request
-        from sonde.training.train import train
+        from sentprobe.training.request import make_request
+        from sentprobe.training.train import train
 
         dev = []
         request = make_request(
@@ -86,8 +86,8 @@ def encode_here(job: dict[str, Any]) -> dict[str, Any]:
         model = infersent.build_encoder(Path(job["code"]), Path(job["vectors"]), width, hidden, texts)
         known, encode = model.word_vec, lambda some: model.encode(some, bsize=job["batch"], tokenize=False)
     else:
-        from sonde.encoders import load
-        from sonde.encoders.embed import embed
+        from sentprobe.encoders import load
+        from sentprobe.encoders.embed import embed
 
         encoder: Any = load(f"trained:{job['out']}?epoch=0")
         known, encode = encoder.vocabulary.index, lambda some: embed(encoder, some)

@@ -1,4 +1,4 @@
-"""XLM's own training code, made to run on a CPU: what `sonde train mlm` is measured beside.
+"""XLM's own training code, made to run on a CPU: what `sentprobe train mlm` is measured beside.
 
 A checkout of https://github.com/facebookresearch/XLM at commit cd281d3 is copied, calls of CUDA and apex are taken out,
 and masks, arguments of Adam and ``getargspec`` are as today's torch and Python want them. None of it changes what is

@@ -1,11 +1,11 @@
 """Makes the figures of docs/figure.md: `python docs/gallery/make.py FOLDER`, with the extra `test` installed.
 
 Most are of sets made from the built-in corpus, whose sentences are synthetic. Three show published results,
-from ``sonde.published``, and redraw figures of these papers. Others are made only if arguments name what they are of,
-and then only these. Of trained encoders, as docs/trained-encoders.md says: --selection takes the folder of one,
+from ``sentprobe.published``, and redraw figures of these papers. Others are made only if arguments name what they are
+of, and then only these. Of trained encoders, as docs/trained-encoders.md says: --selection takes the folder of one,
 --translate a run of one at all epochs, and --nli runs of one in several sizes. --alignment takes folders of
-`sonde align`, one for words-map and one, with --dev, for criterion; --words, a run of `sonde words`; --copies,
-folders of `sonde train align`, as docs/across-languages.md says.
+`sentprobe align`, one for words-map and one, with --dev, for criterion; --words, a run of `sentprobe words`; --copies,
+folders of `sentprobe train align`, as docs/across-languages.md says.
 """
 
 from argparse import ArgumentParser
@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from sonde import Corpus, Dataset, Run, evaluate, find_sets, load_encoder, make_sets, select_tasks
-from sonde.published import Row, published
-from sonde.report.correlations import correlations
-from sonde.report.figure import write
-from sonde.report.full_summary import full_summary
-from sonde.report.languages import languages
-from sonde.report.scores import Score
-from sonde.report.types import Cell, Column, Seconds, SetSummary, Summary
-from sonde.run import join
-from sonde.tasks import SUITES
+from sentprobe import Corpus, Dataset, Run, evaluate, find_sets, load_encoder, make_sets, select_tasks
+from sentprobe.published import Row, published
+from sentprobe.report.correlations import correlations
+from sentprobe.report.figure import write
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.languages import languages
+from sentprobe.report.scores import Score
+from sentprobe.report.types import Cell, Column, Seconds, SetSummary, Summary
+from sentprobe.run import join
+from sentprobe.tasks import SUITES
 
 SIZED = ["static:?dim=64", "static:?dim=128", "static:", "baseline:words?dim=256"]
 TRANSFER = (

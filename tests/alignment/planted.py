@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.alignment.space import Matrix
+from sentprobe.alignment.space import Matrix
 
 
 class Planted(NamedTuple):

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sonde.alignment import METHODS
-from sonde.alignment.criterion import criterion
-from sonde.alignment.method import Arrays, Matrices, Problem
-from sonde.alignment.methods._discriminator import Discriminator, cross_entropy
-from sonde.alignment.methods.adversarial import Game, Options, State, fed, judge, start
-from sonde.alignment.methods.procrustes import orthogonal
-from sonde.alignment.refine import mutual_neighbours
-from sonde.alignment.space import Matrix
-from sonde.core.settings import resolve_settings
-from sonde.errors import SondeError
+from sentprobe.alignment import METHODS
+from sentprobe.alignment.criterion import criterion
+from sentprobe.alignment.method import Arrays, Matrices, Problem
+from sentprobe.alignment.methods._discriminator import Discriminator, cross_entropy
+from sentprobe.alignment.methods.adversarial import Game, Options, State, fed, judge, start
+from sentprobe.alignment.methods.procrustes import orthogonal
+from sentprobe.alignment.refine import mutual_neighbours
+from sentprobe.alignment.space import Matrix
+from sentprobe.core.settings import resolve_settings
+from sentprobe.errors import SentProbeError
 from tests.alignment.planted import plant
 
 METHOD = METHODS["adversarial"]
@@ -281,5 +281,5 @@ def test_weights_are_clipped() -> None:
 def test_divergence_is_an_error(spoil: Callable[[Matrix], Matrix]) -> None:
     found = plant(60, 6)
     given = problem(spoil(found.source), found.target, lr=1e30)
-    with pytest.raises(SondeError, match=r"diverged in epoch 1 at lr=1e\+30 .* Lower lr"):
+    with pytest.raises(SentProbeError, match=r"diverged in epoch 1 at lr=1e\+30 .* Lower lr"):
         METHOD.solve(given)

@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.alignment.align import align
-from sonde.alignment.dictionary import Matched
-from sonde.alignment.folder import open_alignment
-from sonde.alignment.inputs import hold_out
-from sonde.alignment.judge import can_judge, judge
-from sonde.alignment.maps import MappedRows, SideMap
-from sonde.alignment.method import Matrices
-from sonde.alignment.methods.procrustes import orthogonal
-from sonde.alignment.precision import precision_at_1
-from sonde.alignment.request import make_request
-from sonde.alignment.retrieval import nearest
-from sonde.errors import DataError, SondeError, TooFewError, UsageError
+from sentprobe.alignment.align import align
+from sentprobe.alignment.dictionary import Matched
+from sentprobe.alignment.folder import open_alignment
+from sentprobe.alignment.inputs import hold_out
+from sentprobe.alignment.judge import can_judge, judge
+from sentprobe.alignment.maps import MappedRows, SideMap
+from sentprobe.alignment.method import Matrices
+from sentprobe.alignment.methods.procrustes import orthogonal
+from sentprobe.alignment.precision import precision_at_1
+from sentprobe.alignment.request import make_request
+from sentprobe.alignment.retrieval import nearest
+from sentprobe.errors import DataError, SentProbeError, TooFewError, UsageError
 from tests.alignment.planted import clustered, planted, rotation, write_planted, write_vectors
 
 WALK = """
     import numpy as np
-    from sonde.alignment.method import Matrices, Method
-    from sonde.core.settings import Setting
+    from sentprobe.alignment.method import Matrices, Method
+    from sentprobe.core.settings import Setting
 
     def solve(problem):
         '''Walks from a random matrix; seeds above 0 get nearer to the best.'''
@@ -183,7 +183,9 @@ def test_an_interrupted_alignment_ends_as_an_uninterrupted_one(place, plugin):
     plugin("alignment_methods", WALK)
     write_planted(place, n=200, dim=12)
     request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", refine=1, seeds=2)
-    with pytest.raises(SondeError, match="only match the distributions"):  # it finds nothing; maps and history are kept
+    with pytest.raises(
+        SentProbeError, match="only match the distributions"
+    ):  # it finds nothing; maps and history are kept
         align(request, place / "whole")
     assert len(history(place / "whole")) == 12
 
@@ -204,7 +206,7 @@ def test_an_interrupted_alignment_ends_as_an_uninterrupted_one(place, plugin):
             align(request, cut, until(last))
         with (cut / "history.jsonl").open("a") as file:
             file.write('{"seed": 0, "sta')  # a line that was cut off
-        with pytest.raises(SondeError, match="only match the distributions"):
+        with pytest.raises(SentProbeError, match="only match the distributions"):
             align(request, cut)
         assert content(cut) == content(place / "whole")
         assert history(cut) == history(place / "whole")
@@ -233,7 +235,7 @@ def test_seeds_in_processes_find_the_same(place, plugin):
     write_planted(place, n=60, dim=5)
     request = make_request("a.vec", "b.vec", method="walk", seeds=[3, 1, 4])
     for folder, jobs in (("one", 1), ("two", 2)):
-        with pytest.raises(SondeError, match="only match the distributions"):
+        with pytest.raises(SentProbeError, match="only match the distributions"):
             align(request, place / folder, jobs=jobs)
     assert content(place / "one") == content(place / "two")
     configs = [open_alignment(place / folder).config for folder in ("one", "two")]
@@ -247,7 +249,7 @@ def test_a_search_that_finds_nothing_is_a_failure(place, plugin):
     plugin("alignment_methods", WALK)
     write_planted(place, n=300, dim=20)
     request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", seeds=2)
-    with pytest.raises(SondeError) as error:
+    with pytest.raises(SentProbeError) as error:
         align(request, place / "out")
     for text in ("found no map with 2 seeds", "--dictionary", "--seeds 4", "--steps unit,center,unit"):
         assert text in str(error.value)
@@ -258,7 +260,7 @@ def test_a_search_that_finds_nothing_is_a_failure(place, plugin):
     assert "failed" in (place / "out" / "card.md").read_text("utf-8")
     with pytest.raises(DataError, match="since the alignment failed"):
         folder.map()
-    with pytest.raises(SondeError, match="found no map"):  # at once
+    with pytest.raises(SentProbeError, match="found no map"):  # at once
         align(request, place / "out")
 
 
@@ -342,7 +344,7 @@ def test_a_folder_of_something_else_is_refused(place):
     write_planted(place)
     (place / "other").mkdir()
     (place / "other" / "thesis.tex").write_text("")
-    with pytest.raises(UsageError, match=r"has thesis\.tex, and is no folder of `sonde align`"):
+    with pytest.raises(UsageError, match=r"has thesis\.tex, and is no folder of `sentprobe align`"):
         supervised(place / "other")
     with pytest.raises(UsageError, match="is a file"):
         supervised(place / "ab.txt")
@@ -386,8 +388,8 @@ def test_the_best_method_is_chosen_on_held_out_words(place, plugin):
     plugin(
         "alignment_methods",
         """
-        from sonde.alignment.method import Matrices, Method
-        from sonde.alignment.methods.procrustes import orthogonal
+        from sentprobe.alignment.method import Matrices, Method
+        from sentprobe.alignment.methods.procrustes import orthogonal
         import numpy as np
 
         def exactly(problem):
@@ -399,13 +401,13 @@ def test_the_best_method_is_chosen_on_held_out_words(place, plugin):
         alignment_methods = (Method("good", "", exactly), Method("bad", "", nothing))
     """,
     )
-    from sonde.alignment import METHODS
-    from sonde.alignment import request as requests
+    from sentprobe.alignment import METHODS
+    from sentprobe.alignment import request as requests
 
     write_planted(place, noise=0.1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(requests, "applicable", lambda dictionary: [METHODS["bad"], METHODS["good"]])
-        patch.setattr("sonde.alignment.choose.applicable", requests.applicable)
+        patch.setattr("sentprobe.alignment.choose.applicable", requests.applicable)
         done = align(make_request("a.vec", "b.vec", method="best", dictionary=["ab.txt"]), place / "out")
     assert done.config["method"] == "good"
     scores = {one["method"]: one["score"] for one in done.config["candidates"]}

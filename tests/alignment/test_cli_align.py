@@ -1,4 +1,4 @@
-"""`sonde align` as a user sees it: its help, its lists, what it prints, and how it ends."""
+"""`sentprobe align` as a user sees it: its help, its lists, what it prints, and how it ends."""
 
 import csv
 import io
@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from sonde.alignment import METHODS
+from sentprobe.alignment import METHODS
 from tests.alignment.planted import write_planted
-from tests.command_line import PLAIN, sonde
+from tests.command_line import PLAIN, sentprobe
 
 PAIRS = ("a.vec", "b.vec", "--dictionary", "ab.txt")
 
@@ -29,28 +29,28 @@ def place(tmp_path_factory):
 @pytest.fixture(scope="module")
 def done(place):
     """An alignment, and what it printed."""
-    return sonde("align", *PAIRS, "--dev", "ab.txt", "--refine", 2, "--export", "text", "-o", "out", cwd=place)
+    return sentprobe("align", *PAIRS, "--dev", "ab.txt", "--refine", 2, "--export", "text", "-o", "out", cwd=place)
 
 
 def test_help(snapshot):
-    done = sonde("align", "--help")
+    done = sentprobe("align", "--help")
     assert done.returncode == 0
     assert done.stdout == snapshot
 
 
 def test_the_lists_have_every_method_with_its_settings():
-    for done in (sonde("align", "--list"), sonde("ls", "alignment-methods")):
+    for done in (sentprobe("align", "--list"), sentprobe("ls", "alignment-methods")):
         assert done.returncode == 0, done.stderr
         for name in METHODS:
             assert f"\n{name} " in done.stdout
-    listed = sonde("align", "--list", "--method", "vecmap")
+    listed = sentprobe("align", "--list", "--method", "vecmap")
     for name, setting in METHODS["vecmap"].settings.items():
         assert name in listed.stdout
         assert setting.doc[:20] in listed.stdout
 
 
 def test_a_method_that_does_not_exist_is_refused_with_all_there_are(place):
-    failed = sonde("align", *PAIRS, "--method", "bset", "-o", "other", cwd=place)
+    failed = sentprobe("align", *PAIRS, "--method", "bset", "-o", "other", cwd=place)
     assert failed.returncode == 1
     assert "There is no alignment method 'bset'. Did you mean best" in failed.stderr
     assert failed.stderr.rstrip().endswith("auto, best.")
@@ -72,27 +72,29 @@ def test_what_is_printed(done):
     assert "dev P@1 CSLS 99.5" in done.stderr
     out = {line.partition(":")[0]: line for line in done.stdout.splitlines()}
     assert "procrustes, chosen since a dictionary is given" in out["method"]
-    assert out["next"].endswith("sonde words out --dictionary TEST")
-    assert "sonde run -e vec:out/source.vec -d SETS" in done.stdout
+    assert out["next"].endswith("sentprobe words out --dictionary TEST")
+    assert "sentprobe run -e vec:out/source.vec -d SETS" in done.stdout
 
 
 def test_the_same_command_again(place, done):
-    again = sonde("align", *PAIRS, "--dev", "ab.txt", "--refine", 2, "--export", "text", "-o", "out", cwd=place)
+    again = sentprobe("align", *PAIRS, "--dev", "ab.txt", "--refine", 2, "--export", "text", "-o", "out", cwd=place)
     assert (again.returncode, again.stdout) == (0, done.stdout)
 
 
 def test_show(place, done):
-    shown = sonde("show", "out", cwd=place)
+    shown = sentprobe("show", "out", cwd=place)
     assert shown.returncode == 0, shown.stderr
     for text in ("a.vec, 200 words, 10 dimensions", "refine 2", "dev P@1 CSLS", "99.5"):
         assert text in shown.stdout
-    assert sonde("show", "out", "--format", "md", cwd=place).stdout == (place / "out" / "card.md").read_text("utf-8")
-    found = json.loads(sonde("show", "out", "--format", "json", cwd=place).stdout)
+    assert sentprobe("show", "out", "--format", "md", cwd=place).stdout == (place / "out" / "card.md").read_text(
+        "utf-8"
+    )
+    found = json.loads(sentprobe("show", "out", "--format", "json", cwd=place).stdout)
     assert (found["method"], len(found["history"])) == ("procrustes", 3)
-    rows = list(csv.DictReader(io.StringIO(sonde("show", "out", "--format", "csv", cwd=place).stdout)))
+    rows = list(csv.DictReader(io.StringIO(sentprobe("show", "out", "--format", "csv", cwd=place).stdout)))
     assert [row["number"] for row in rows] == ["0", "1", "2"]
-    assert "\\toprule" in sonde("show", "out", "--format", "tex", cwd=place).stdout
-    wrong = sonde("show", "out", "--examples", 3, cwd=place)
+    assert "\\toprule" in sentprobe("show", "out", "--format", "tex", cwd=place).stdout
+    wrong = sentprobe("show", "out", "--examples", 3, cwd=place)
     assert (wrong.returncode, "is an alignment" in wrong.stderr) == (1, True)
 
 
@@ -113,7 +115,7 @@ def test_show(place, done):
     ],
 )
 def test_wrong_usage(place, words, message):
-    wrong = sonde("align", *words, cwd=place)
+    wrong = sentprobe("align", *words, cwd=place)
     assert wrong.returncode == 1
     assert message in wrong.stderr
     assert "Traceback" not in wrong.stderr
@@ -121,7 +123,7 @@ def test_wrong_usage(place, words, message):
 
 
 def test_one_seed_of_its_own(place):
-    done = sonde("align", *PAIRS, "--seeds", "7,", "--steps", "none", "-o", "seven", cwd=place)
+    done = sentprobe("align", *PAIRS, "--seeds", "7,", "--steps", "none", "-o", "seven", cwd=place)
     assert done.returncode == 0, done.stderr
     assert json.loads((place / "seven" / "alignment.json").read_text("utf-8"))["chosen"] == 7
 
@@ -130,9 +132,9 @@ def test_one_seed_of_its_own(place):
 def test_a_killed_alignment_resumes_with_the_same_map(tmp_path):
     write_planted(tmp_path, n=150, dim=8, noise=0.4)
     command = ["align", *PAIRS, "--refine", "25"]
-    whole = sonde(*command, "-o", "whole", cwd=tmp_path)
+    whole = sentprobe(*command, "-o", "whole", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
-    words = [sys.executable, "-m", "sonde", *command, "-o", "cut"]
+    words = [sys.executable, "-m", "sentprobe", *command, "-o", "cut"]
     process = subprocess.Popen(words, cwd=tmp_path, env={**os.environ, **PLAIN}, stderr=subprocess.DEVNULL)
     history = tmp_path / "cut" / "history.jsonl"
     while process.poll() is None and not (history.is_file() and history.read_bytes().count(b"\n") > 3):
@@ -140,6 +142,6 @@ def test_a_killed_alignment_resumes_with_the_same_map(tmp_path):
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL  # it had not ended
     assert not (tmp_path / "cut" / "map.safetensors").exists()
-    assert sonde(*command, "-o", "cut", cwd=tmp_path).returncode == 0
+    assert sentprobe(*command, "-o", "cut", cwd=tmp_path).returncode == 0
     one, two = ((tmp_path / name / "map.safetensors").read_bytes() for name in ("cut", "whole"))
     assert one == two

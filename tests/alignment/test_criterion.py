@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sonde.alignment.criterion import criterion
-from sonde.alignment.method import Matrices
+from sentprobe.alignment.criterion import criterion
+from sentprobe.alignment.method import Matrices
 
 
 def brute_force(source, target, matrices, words, k, targets=None):

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from sonde.alignment.dictionary import (
+from sentprobe.alignment.dictionary import (
     case_matters,
     count,
     describe_counts,
@@ -16,8 +16,8 @@ from sonde.alignment.dictionary import (
     read_pairs,
     require_known,
 )
-from sonde.alignment.space import Space
-from sonde.errors import CorpusError, DataError, TooFewError
+from sentprobe.alignment.space import Space
+from sentprobe.errors import CorpusError, DataError, TooFewError
 
 
 def space(*words, name="a.vec"):

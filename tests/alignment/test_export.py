@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde import load_encoder
-from sonde.alignment.align import align
-from sonde.alignment.export import write_mapped
-from sonde.alignment.folder import open_alignment
-from sonde.alignment.maps import SideMap
-from sonde.alignment.request import make_request
-from sonde.encoders.wordvectors import read_vectors
-from sonde.errors import DataError
+from sentprobe import load_encoder
+from sentprobe.alignment.align import align
+from sentprobe.alignment.export import write_mapped
+from sentprobe.alignment.folder import open_alignment
+from sentprobe.alignment.maps import SideMap
+from sentprobe.alignment.request import make_request
+from sentprobe.encoders.wordvectors import read_vectors
+from sentprobe.errors import DataError
 from tests.alignment.planted import clustered, rotation, write_planted, write_vectors
 
 

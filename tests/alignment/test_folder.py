@@ -6,13 +6,13 @@ import re
 import numpy as np
 import pytest
 
-from sonde.alignment.align import align
-from sonde.alignment.folder import AlignmentFolder, MapCheckpoint, open_alignment, read_map, write_map
-from sonde.alignment.maps import SideMap, WordMap, prepare
-from sonde.alignment.request import make_request
-from sonde.alignment.space import read_blocks, read_space
-from sonde.encoders.wordvectors import read_vectors
-from sonde.errors import CorpusError, DataError, SondeError, TooFewError, UsageError
+from sentprobe.alignment.align import align
+from sentprobe.alignment.folder import AlignmentFolder, MapCheckpoint, open_alignment, read_map, write_map
+from sentprobe.alignment.maps import SideMap, WordMap, prepare
+from sentprobe.alignment.request import make_request
+from sentprobe.alignment.space import read_blocks, read_space
+from sentprobe.encoders.wordvectors import read_vectors
+from sentprobe.errors import CorpusError, DataError, SentProbeError, TooFewError, UsageError
 from tests.alignment.planted import clustered, rotation, write_planted, write_vectors
 
 
@@ -113,7 +113,7 @@ def test_a_pickle_is_refused_with_advice(tmp_path):
 
 
 def test_a_folder_that_is_no_encoder(tmp_path):
-    with pytest.raises(UsageError, match="a folder that `sonde train` wrote"):
+    with pytest.raises(UsageError, match="a folder that `sentprobe train` wrote"):
         read_space(str(tmp_path))
 
 
@@ -156,7 +156,7 @@ def test_nothing_that_was_changed_becomes_a_number(tmp_path):
             file.write_bytes(damaged)
             try:
                 assert read() == before  # white space between the fields of a document, say
-            except SondeError as e:
+            except SentProbeError as e:
                 told += name in str(e)
         file.write_bytes(content)
     assert told > 140

@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sonde.alignment import METHODS
-from sonde.alignment.criterion import criterion
-from sonde.alignment.maps import prepare
-from sonde.alignment.method import Matrices, Problem
-from sonde.alignment.methods.moments import agreements, moments
-from sonde.alignment.space import Matrix
-from sonde.core.settings import resolve_settings
+from sentprobe.alignment import METHODS
+from sentprobe.alignment.criterion import criterion
+from sentprobe.alignment.maps import prepare
+from sentprobe.alignment.method import Matrices, Problem
+from sentprobe.alignment.methods.moments import agreements, moments
+from sentprobe.alignment.space import Matrix
+from sentprobe.core.settings import resolve_settings
 from tests.alignment.planted import Planted, plant
 
 METHOD = METHODS["moments"]

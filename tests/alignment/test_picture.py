@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sonde.alignment.maps import SideMap, WordMap
-from sonde.alignment.picture import components, content_pairs, given_pairs, mutual_pairs, picture
-from sonde.alignment.space import Space
-from sonde.errors import UsageError
+from sentprobe.alignment.maps import SideMap, WordMap
+from sentprobe.alignment.picture import components, content_pairs, given_pairs, mutual_pairs, picture
+from sentprobe.alignment.space import Space
+from sentprobe.errors import UsageError
 
 
 def rotation(dim, seed=0):

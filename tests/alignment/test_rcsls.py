@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.alignment import METHODS
-from sonde.alignment.maps import prepare
-from sonde.alignment.method import Problem
-from sonde.alignment.methods import rcsls
-from sonde.alignment.methods.rcsls import Words, loss, project
-from sonde.core.settings import resolve_settings
+from sentprobe.alignment import METHODS
+from sentprobe.alignment.maps import prepare
+from sentprobe.alignment.method import Problem
+from sentprobe.alignment.methods import rcsls
+from sentprobe.alignment.methods.rcsls import Words, loss, project
+from sentprobe.core.settings import resolve_settings
 
 METHOD = METHODS.get("rcsls")
 

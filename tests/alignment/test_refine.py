@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sonde.alignment import refine as module
-from sonde.alignment.criterion import criterion
-from sonde.alignment.method import Matrices
-from sonde.alignment.methods.procrustes import orthogonal
-from sonde.alignment.refine import mutual_neighbours, refine
-from sonde.errors import DataError
+from sentprobe.alignment import refine as module
+from sentprobe.alignment.criterion import criterion
+from sentprobe.alignment.method import Matrices
+from sentprobe.alignment.methods.procrustes import orthogonal
+from sentprobe.alignment.refine import mutual_neighbours, refine
+from sentprobe.errors import DataError
 
 
 def planted(seed, n=400, d=12, noise=0.05):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from sonde.alignment import csls, retrieval
-from sonde.alignment.csls import Translator
-from sonde.alignment.maps import MappedRows, SideMap
-from sonde.alignment.retrieval import csls_scores, log_partition, mean_cosines, nearest, neighbour_means, penalty_of
-from sonde.errors import UsageError
+from sentprobe.alignment import csls, retrieval
+from sentprobe.alignment.csls import Translator
+from sentprobe.alignment.maps import MappedRows, SideMap
+from sentprobe.alignment.retrieval import csls_scores, log_partition, mean_cosines, nearest, neighbour_means, penalty_of
+from sentprobe.errors import UsageError
 
 SHAPES = [(1, 1, 1), (7, 300, 5), (300, 7, 5), (257, 129, 16), (400, 400, 32), (64, 64, 1)]
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from sonde.alignment import METHODS
-from sonde.alignment.maps import prepare, unit_rows
-from sonde.alignment.method import Problem
-from sonde.alignment.methods import _induction
-from sonde.alignment.methods._induction import induce
-from sonde.alignment.methods._top import top_columns, top_mean
-from sonde.alignment.methods._weighted import Weights, products, roots, rotation, weighted
-from sonde.alignment.methods.vecmap import start
-from sonde.core.settings import resolve_settings
-from sonde.errors import TooFewError
+from sentprobe.alignment import METHODS
+from sentprobe.alignment.maps import prepare, unit_rows
+from sentprobe.alignment.method import Problem
+from sentprobe.alignment.methods import _induction
+from sentprobe.alignment.methods._induction import induce
+from sentprobe.alignment.methods._top import top_columns, top_mean
+from sentprobe.alignment.methods._weighted import Weights, products, roots, rotation, weighted
+from sentprobe.alignment.methods.vecmap import start
+from sentprobe.core.settings import resolve_settings
+from sentprobe.errors import TooFewError
 
 METHOD = METHODS.get("vecmap")
 QUICK = {"interval": 5, "start_words": 300, "random_words": 300}
@@ -90,7 +90,7 @@ def test_products_do_not_depend_on_blocks(monkeypatch):
     one, two = rng.standard_normal((2, 30, 4)).astype(np.float32)
     rows, others = rng.integers(0, 30, (2, 50))
     wanted = one[rows].astype(np.float64).T @ two[others].astype(np.float64)
-    monkeypatch.setattr("sonde.alignment.methods._weighted.BLOCK", 7)
+    monkeypatch.setattr("sentprobe.alignment.methods._weighted.BLOCK", 7)
     assert np.allclose(products(one, rows, two, others), wanted, atol=1e-12)
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sonde import Corpus
-from sonde.annotate.work import loaded_annotator
-from sonde.corpus.conllu import write_conllu
+from sentprobe import Corpus
+from sentprobe.annotate.work import loaded_annotator
+from sentprobe.corpus.conllu import write_conllu
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import re
 import signal
 from pathlib import Path
 
-from sonde import Sentence
+from sentprobe import Sentence
 
 VERBS = {"barks", "sleeps", "ran", "sings", "left", "dort", "mange"}
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl
 
-from sonde import Sentence
-from sonde.corpus.conllu import conllu_rows
+from sentprobe import Sentence
+from sentprobe.corpus.conllu import conllu_rows
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from sonde import Corpus, Sentence
-from sonde.annotate import annotate as chunking
-from sonde.annotate.inputs import find_inputs
-from sonde.annotate.journal import Journal
-from sonde.annotate.request import Request
-from sonde.annotate.run import annotate_corpus
-from sonde.annotate.sentence_fault import sentence_fault
-from sonde.annotate.source import Piece, Reading
-from sonde.annotate.work import Work, annotate_pieces, loaded_annotator
-from sonde.corpus.language_detector import available
-from sonde.errors import AnnotatorError, CorpusError, DataError, SondeError, UsageError
-from tests.command_line import process, sonde
+from sentprobe import Corpus, Sentence
+from sentprobe.annotate import annotate as chunking
+from sentprobe.annotate.inputs import find_inputs
+from sentprobe.annotate.journal import Journal
+from sentprobe.annotate.request import Request
+from sentprobe.annotate.run import annotate_corpus
+from sentprobe.annotate.sentence_fault import sentence_fault
+from sentprobe.annotate.source import Piece, Reading
+from sentprobe.annotate.work import Work, annotate_pieces, loaded_annotator
+from sentprobe.corpus.language_detector import available
+from sentprobe.errors import AnnotatorError, CorpusError, DataError, SentProbeError, UsageError
+from tests.command_line import process, sentprobe
 
 STORY = """\
 The dog barks. The old cat
@@ -48,7 +48,7 @@ def texts_of(path):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of three pieces, and pieces of a line or two."""
-    from sonde.annotate.sources import text
+    from sentprobe.annotate.sources import text
 
     monkeypatch.setattr(chunking, "CHUNK_PIECES", 3)
     monkeypatch.setattr(text, "PIECE_CHARACTERS", 10)
@@ -76,7 +76,7 @@ def test_the_file_itself_says_who_annotated_it(rules):
     run(rules, "story.txt")
     head = Path("out.conllu").read_text("utf-8").split("# sent_id")[0].splitlines()
     assert head[0] == "# newdoc id = story"
-    assert head[1].startswith("# generator = sonde ")
+    assert head[1].startswith("# generator = sentprobe ")
     assert head[2:] == [
         "# annotator = py:rules.py:annotate",
         "# annotator_software = own function",
@@ -168,7 +168,7 @@ def test_the_same_command_goes_on_after_kill_9(rules):
     assert not Path("cut.conllu").exists()
     Path("armed").unlink()
     assert process(*command).returncode == 0
-    assert sonde(*command[:-1], "whole.conllu").returncode == 0
+    assert sentprobe(*command[:-1], "whole.conllu").returncode == 0
     assert Path("cut.conllu").read_bytes() == Path("whole.conllu").read_bytes()
     assert Path("cut.conllu").read_text("utf-8").count("# text = ") == 4000
 
@@ -356,7 +356,7 @@ def test_an_article_that_cannot_be_parsed_is_left_out_and_counted(rules):
 
 def test_a_lone_surrogate_is_not_written(rules):
     Path("halved.py").write_text(
-        "from sonde import Sentence\n\n\ndef annotate(texts):\n"
+        "from sentprobe import Sentence\n\n\ndef annotate(texts):\n"
         "    return [[Sentence('', t, (t,), lemmas=('\\ud800' if t == 'cat' else t,))] for t in texts]\n"
     )
     Path("a.txt").write_text("dog\ncat\nbird\n", "utf-8")
@@ -365,7 +365,7 @@ def test_a_lone_surrogate_is_not_written(rules):
     assert found.card["dropped"] == {"cannot be written as CoNLL-U": 1}
 
 
-@pytest.mark.skipif(not available(), reason="needs sonde[language]")
+@pytest.mark.skipif(not available(), reason="needs the extra language")
 def test_text_in_another_language_is_dropped_and_counted(rules):
     english = "The children were playing behind the church when it began to snow."
     french = "Les enfants jouaient derrière l'église quand il a commencé à neiger."
@@ -410,7 +410,7 @@ def test_a_text_on_which_the_annotator_fails_is_named_or_skipped(rules):
 )
 def test_an_own_function_that_is_wrong_is_told_so(rules, function, message):
     Path("t.txt").write_text("He left", "utf-8")
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         run(f"py:rules.py:{function}", "t.txt")
 
 
@@ -434,27 +434,27 @@ def test_an_own_function_may_return_conllu(rules):
 
 def test_the_command_prints_what_came_of_the_texts(rules):
     Path("story.txt").write_text(STORY, "utf-8")
-    done = sonde("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
+    done = sentprobe("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
     assert done.returncode == 0, done.stderr
     assert [line.strip().split(maxsplit=1) for line in done.stdout.splitlines()] == [
         ["documents", "1"], ["sentences", "4"], ["words", "15"], ["dropped", "1 length out of range"],
         ["written", "to  c.conllu.gz"],
     ]  # fmt: skip
     assert "Annotating 1 file with py:rules.py:annotate; 1 job; writing to c.conllu.gz" in done.stderr
-    again = sonde("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
+    again = sentprobe("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
     assert "finished before" in again.stdout
     assert "note: py:rules.py:annotate: It fills no features; tasks that need them cannot be made." in again.stderr
 
 
 def test_the_command_says_that_there_is_no_sentence(rules):
     Path("blank.txt").write_text("\n\n", "utf-8")
-    done = sonde("annotate", "blank.txt", "--with", rules, "-o", "a.conllu")
+    done = sentprobe("annotate", "blank.txt", "--with", rules, "-o", "a.conllu")
     assert done.returncode == 1
     assert "warning: the corpus has no sentences: there is no text in what was read." in done.stderr
     Path("short.txt").write_text("No.", "utf-8")
-    done = sonde("annotate", "short.txt", "--with", rules, "-o", "b.conllu", "--length", "5-9")
+    done = sentprobe("annotate", "short.txt", "--with", rules, "-o", "b.conllu", "--length", "5-9")
     assert "warning: the corpus has no sentences: all were dropped." in done.stderr
-    done = sonde("annotate", "shorts.txt", "--with", rules, "-o", "c.conllu")
+    done = sentprobe("annotate", "shorts.txt", "--with", rules, "-o", "c.conllu")
     assert done.stderr.rstrip().endswith("There is no file or directory 'shorts.txt'; did you mean 'short.txt'?")
 
 
@@ -481,7 +481,7 @@ def test_the_command_says_that_there_is_no_sentence(rules):
 )
 def test_what_was_typed_is_checked_before_work_begins(rules, words, message):
     Path("story.txt").write_text(STORY, "utf-8")
-    done = sonde("annotate", *words)
+    done = sentprobe("annotate", *words)
     assert done.returncode == 1
     assert message in " ".join(done.stderr.split())
     assert not list(Path().glob("x.*"))

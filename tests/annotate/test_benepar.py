@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from sonde.annotate.annotator import load_annotator
-from sonde.errors import AnnotatorError, NotInstalled, UsageError
+from sentprobe.annotate.annotator import load_annotator
+from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
 
 TEXT = "The dogs sleep. I don't know the teacher (yet)."
 
@@ -67,7 +67,7 @@ class FlatParser:
 def fake(monkeypatch, rules):
     monkeypatch.setitem(sys.modules, "benepar", stand_in(FlatParser))
     monkeypatch.setattr(
-        "sonde.annotate.annotators.benepar.version", lambda name: {"transformers": "5.1"}.get(name, "0.2")
+        "sentprobe.annotate.annotators.benepar.version", lambda name: {"transformers": "5.1"}.get(name, "0.2")
     )
     return f"benepar:benepar_en3?tokens={rules}"
 

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from sonde import Corpus
-from sonde.annotate.annotator import load_annotator
-from sonde.annotate.inputs import find_inputs
-from sonde.annotate.request import Request
-from sonde.annotate.run import annotate_corpus
-from sonde.errors import AnnotatorError, CorpusError, DataError, Offline, UsageError
+from sentprobe import Corpus
+from sentprobe.annotate.annotator import load_annotator
+from sentprobe.annotate.inputs import find_inputs
+from sentprobe.annotate.request import Request
+from sentprobe.annotate.run import annotate_corpus
+from sentprobe.errors import AnnotatorError, CorpusError, DataError, Offline, UsageError
 from tests.annotate.servers import annotated, conllu_service, says, serving
 
 

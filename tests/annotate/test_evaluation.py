@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from sonde import Corpus, Sentence
-from sonde.annotate.evaluation import METRICS, evaluate
-from sonde.errors import DataError
+from sentprobe import Corpus, Sentence
+from sentprobe.annotate.evaluation import METRICS, evaluate
+from sentprobe.errors import DataError
 
 
 def written(words):

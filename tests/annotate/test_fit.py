@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde import Sentence
-from sonde.annotate.fit import TextDiffersError, by_text, fit
+from sentprobe import Sentence
+from sentprobe.annotate.fit import TextDiffersError, by_text, fit
 
 
 def sentence(*forms, mwts=()):

@@ -1,18 +1,18 @@
-"""`sonde make TEXT --with ANNOTATOR`, and that sets say who annotated their corpus."""
+"""`sentprobe make TEXT --with ANNOTATOR`, and that sets say who annotated their corpus."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from sonde import Corpus, find_sets
-from sonde.annotate.inputs import find_inputs
-from sonde.annotate.request import Request
-from sonde.annotate.run import annotate_corpus
-from sonde.corpus.conllu import write_conllu
-from sonde.corpus.provenance import describe_provenance, read_provenance
-from sonde.report.described_sets import describe_sets
-from tests.command_line import sonde
+from sentprobe import Corpus, find_sets
+from sentprobe.annotate.inputs import find_inputs
+from sentprobe.annotate.request import Request
+from sentprobe.annotate.run import annotate_corpus
+from sentprobe.corpus.conllu import write_conllu
+from sentprobe.corpus.provenance import describe_provenance, read_provenance
+from sentprobe.report.described_sets import describe_sets
+from tests.command_line import sentprobe
 
 SIZES = ("-t", "sentence_length", "--sizes", "60/15/15")
 
@@ -36,7 +36,7 @@ def manifests(folder="probes"):
 
 def test_sets_from_raw_text_in_one_go(book, gold):
     words = ("make", "book.txt", "--with", book, *SIZES, "--gold", gold, "-o", "probes")
-    done = sonde(*words)
+    done = sentprobe(*words)
     assert done.returncode == 0, done.stderr
     assert "writing to probes/book.conllu.gz" in done.stderr
     (first,) = manifests()
@@ -48,29 +48,29 @@ def test_sets_from_raw_text_in_one_go(book, gold):
     assert annotation["universal"] is True
     assert "LAS" in annotation["accuracy"]
     assert "raw text) on 25 sentences of en_gold-ud-test" in annotation["accuracy"]
-    for shown in (done, sonde("show", "probes")):
+    for shown in (done, sentprobe("show", "probes")):
         assert "annotated by py:rules.py:annotate (rules.py:annotate 1, own function, licence CC0): UPOS " in (
             " ".join(shown.stderr.split())
         )
     (own,) = describe_sets(find_sets("probes")).sets
     assert any(name == "Annotated by" and text.startswith("py:rules.py:annotate") for name, text in own.facts)
     before = Path("probes/book.conllu.gz").stat().st_mtime_ns
-    again = sonde(*words)
+    again = sentprobe(*words)
     assert again.returncode == 0
     assert "sentences are in probes/book.conllu.gz" in again.stderr
     assert Path("probes/book.conllu.gz").stat().st_mtime_ns == before
     # the corpus beside the sets disturbs no verb that reads them
-    assert sonde("audit", "probes").returncode in (0, 1)
+    assert sentprobe("audit", "probes").returncode in (0, 1)
     assert [source.name for source in find_sets("probes")] == ["conneau2018/sentence_length"]
 
 
 def test_sets_from_annotation_that_is_not_ud_are_warned_of(book):
     Path("rules.py").write_text(Path("rules.py").read_text("utf-8").replace("universal = True", "universal = False"))
-    done = sonde("make", "book.txt", "--with", book, *SIZES, "-o", "probes")
+    done = sentprobe("make", "book.txt", "--with", book, *SIZES, "-o", "probes")
     assert done.returncode == 0
     warning = "warning: py:rules.py:annotate is not known to annotate by Universal Dependencies"
     assert warning in " ".join(done.stderr.split())
-    assert warning in " ".join(sonde("show", "probes").stderr.split())
+    assert warning in " ".join(sentprobe("show", "probes").stderr.split())
     assert manifests()[0]["corpus"]["annotation"][0]["universal"] is False
 
 
@@ -85,7 +85,7 @@ def test_sets_from_annotation_that_is_not_ud_are_warned_of(book):
     ],
 )
 def test_what_is_wrong_is_said_before_the_work(book, words, message):
-    done = sonde("make", *words, "-o", "probes")
+    done = sentprobe("make", *words, "-o", "probes")
     assert done.returncode == 1
     assert message in " ".join(done.stderr.split())
     assert not Path("probes").exists()
@@ -93,7 +93,7 @@ def test_what_is_wrong_is_said_before_the_work(book, words, message):
 
 def test_a_treebank_that_people_annotated_has_no_annotator(rules, gold):
     assert read_provenance(gold) is None
-    done = sonde("make", gold, "-t", "sentence_length", "--sizes", "5/1/1", "-o", "probes")
+    done = sentprobe("make", gold, "-t", "sentence_length", "--sizes", "5/1/1", "-o", "probes")
     assert "annotated by" not in done.stderr
     assert read_provenance("nothing.conllu") is None
 
@@ -106,16 +106,16 @@ def test_a_provenance_on_one_line():
 
 
 def test_an_annotator_is_scored_on_a_treebank(rules, gold):
-    done = sonde("annotate", "--evaluate", gold, "--with", rules)
+    done = sentprobe("annotate", "--evaluate", gold, "--with", rules)
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     assert lines[0] == ["score", "F1", "95", "%", "interval", "precision", "recall"]
     names = [line[0] for line in lines[1:]]
     assert names == ["Tokens", "Sentences", "Words", "UPOS", "UAS", "LAS", "CLAS"]
     assert "25 sentences" in done.stderr
-    assert sonde("annotate", "--evaluate", gold, "--with", rules, "-o", "x.conllu").returncode == 1
+    assert sentprobe("annotate", "--evaluate", gold, "--with", rules, "-o", "x.conllu").returncode == 1
     Path("plain.txt").write_text("He left.\n", "utf-8")
-    wrong = sonde("annotate", "--evaluate", "plain.txt", "--with", rules)
+    wrong = sentprobe("annotate", "--evaluate", "plain.txt", "--with", rules)
     assert "has no annotation to compare with" in " ".join(wrong.stderr.split())
 
 

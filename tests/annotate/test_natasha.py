@@ -2,12 +2,12 @@ import sys
 
 import pytest
 
-from sonde import Sentence
-from sonde.annotate.annotator import load_annotator
-from sonde.annotate.repair import repair
-from sonde.annotate.run import measure
-from sonde.corpus.conllu import write_conllu
-from sonde.errors import NotInstalled, UsageError
+from sentprobe import Sentence
+from sentprobe.annotate.annotator import load_annotator
+from sentprobe.annotate.repair import repair
+from sentprobe.annotate.run import measure
+from sentprobe.corpus.conllu import write_conllu
+from sentprobe.errors import NotInstalled, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_what_is_missing(loaded, monkeypatch):
     with pytest.raises(UsageError, match="there is one model, for Russian"):
         load_annotator("natasha:fr")
     monkeypatch.setitem(sys.modules, "natasha", None)
-    with pytest.raises(NotInstalled, match=r"pip install 'sonde\[natasha\]'"):
+    with pytest.raises(NotInstalled, match=r"pip install .*\[natasha\]"):
         load_annotator("natasha:")
 
 

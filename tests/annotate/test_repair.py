@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde import Sentence
-from sonde.annotate.repair import CYCLE, FAULTS, NO_ROOT, OUT_OF_RANGE, SELF_LOOP, SEVERAL_ROOTS, repair
+from sentprobe import Sentence
+from sentprobe.annotate.repair import CYCLE, FAULTS, NO_ROOT, OUT_OF_RANGE, SELF_LOOP, SEVERAL_ROOTS, repair
 
 
 def sentence(heads, upos=None, deprels=None):

@@ -6,9 +6,9 @@ import pytest
 
 spacy = pytest.importorskip("spacy")
 
-from sonde.annotate.annotator import load_annotator  # noqa: E402
-from sonde.errors import NotInstalled, UsageError  # noqa: E402
-from sonde.testing import check_annotator  # noqa: E402
+from sentprobe.annotate.annotator import load_annotator  # noqa: E402
+from sentprobe.errors import NotInstalled, UsageError  # noqa: E402
+from sentprobe.testing import check_annotator  # noqa: E402
 
 SENTENCES = (
     ("The dog barks .", "DET NOUN VERB PUNCT", (1, 2, 2, 2), "det nsubj ROOT punct"),
@@ -123,7 +123,7 @@ def test_a_pipeline_that_is_missing_is_not_fetched(typed, message, tmp_path, mon
 
 def test_spacy_is_optional(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(NotInstalled, match=r"pip install 'sonde\[spacy\]'"):
+    with pytest.raises(NotInstalled, match=r"pip install .*\[spacy\]"):
         load_annotator("spacy:fr_core_news_sm")
 
 

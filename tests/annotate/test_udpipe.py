@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from sonde.annotate import served
-from sonde.annotate.annotator import load_annotator
-from sonde.core.post import Endpoint
-from sonde.errors import AnnotatorError, CorpusError, NotInstalled, UsageError
+from sentprobe.annotate import served
+from sentprobe.annotate.annotator import load_annotator
+from sentprobe.core.post import Endpoint
+from sentprobe.errors import AnnotatorError, CorpusError, NotInstalled, UsageError
 from tests.annotate.servers import says, serving, udpipe_service
 
 TEXT = "The dogs sleep. I don't know the teacher."
@@ -68,7 +68,7 @@ def test_files_that_are_not_models(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="'model', which is for servers"):
         load_annotator(f"udpipe:{bad}?model=x")
     monkeypatch.setitem(sys.modules, "ufal", None)
-    with pytest.raises(NotInstalled, match=r"pip install 'sonde\[udpipe\]'"):
+    with pytest.raises(NotInstalled, match=r"pip install .*\[udpipe\]"):
         load_annotator(f"udpipe:{bad}")
 
 

@@ -4,10 +4,10 @@ import pytest
 
 pytest.importorskip("mwparserfromhell")
 
-from sonde.annotate import wikitext
-from sonde.annotate.source import HOLE, LeftOutError
-from sonde.annotate.unclosed import characters_read_in_vain
-from sonde.annotate.wikitext import prose
+from sentprobe.annotate import wikitext
+from sentprobe.annotate.source import HOLE, LeftOutError
+from sentprobe.annotate.unclosed import characters_read_in_vain
+from sentprobe.annotate.wikitext import prose
 
 FRENCH = ("fichier", "catégorie")
 

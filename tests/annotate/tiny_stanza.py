@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sonde import Corpus
-from sonde.core.threads import single_threaded
-from sonde.corpus.brackets import write_brackets
-from sonde.corpus.conllu import write_conllu
+from sentprobe import Corpus
+from sentprobe.core.threads import single_threaded
+from sentprobe.corpus.brackets import write_brackets
+from sentprobe.corpus.conllu import write_conllu
 
 TINY = ["--device", "cpu", "--seed", "1"]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from sonde.data.dataset import Dataset
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.task import Example
 
 DETERMINERS = "the a this that every some one another our their".split()
 ADJECTIVES = (

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sonde.audit import audit_quickly, audit_set, codes, explain
-from sonde.audit.checks import shortcuts
-from sonde.audit.checks.quoting import has_csv_quotes
-from sonde.audit.checks.scripts import mixed_words
-from sonde.audit.checks.shortcuts import Plan, _needed
-from sonde.audit.checks.size import resolution
-from sonde.audit.finding import Finding, ShortcutScore, first_words, some
-from sonde.audit.rows import Rows
-from sonde.audit.show import told_once
-from sonde.corpus import language_detector
-from sonde.data.dataset import Dataset
-from sonde.data.expected import expectations_for
-from sonde.errors import DataError, UsageError
-from sonde.task import Example
+from sentprobe.audit import audit_quickly, audit_set, codes, explain
+from sentprobe.audit.checks import shortcuts
+from sentprobe.audit.checks.quoting import has_csv_quotes
+from sentprobe.audit.checks.scripts import mixed_words
+from sentprobe.audit.checks.shortcuts import Plan, _needed
+from sentprobe.audit.checks.size import resolution
+from sentprobe.audit.finding import Finding, ShortcutScore, first_words, some
+from sentprobe.audit.rows import Rows
+from sentprobe.audit.show import told_once
+from sentprobe.corpus import language_detector
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.expected import expectations_for
+from sentprobe.errors import DataError, UsageError
+from sentprobe.task import Example
 from tests.audit.plants import (
     COUNTED,
     LEAKS,
@@ -236,8 +236,8 @@ def test_four_tests_in_five_find_the_smallest_difference(n):
 
 
 def test_samples_of_a_large_set_are_the_same_in_any_order(monkeypatch):
-    monkeypatch.setattr("sonde.audit.checks.shortcuts.MAX_TRAIN_ROWS", 300)
-    monkeypatch.setattr("sonde.audit.checks.shortcuts.MAX_TEST_ROWS", 200)
+    monkeypatch.setattr("sentprobe.audit.checks.shortcuts.MAX_TRAIN_ROWS", 300)
+    monkeypatch.setattr("sentprobe.audit.checks.shortcuts.MAX_TEST_ROWS", 200)
     dataset = sound()
     backwards = replace(dataset, rows={s: list(rows)[::-1] for s, rows in dataset.rows.items()})
     one, two = (scores(d) for d in (dataset, backwards))
@@ -246,7 +246,7 @@ def test_samples_of_a_large_set_are_the_same_in_any_order(monkeypatch):
 
 
 def test_a_lonely_split_in_the_order_of_its_labels_is_sampled_evenly(monkeypatch):
-    monkeypatch.setattr("sonde.audit.checks.shortcuts.MAX_TEST_ROWS", 200)
+    monkeypatch.setattr("sentprobe.audit.checks.shortcuts.MAX_TEST_ROWS", 200)
     rows = sorted(sound().rows["te"], key=lambda r: r.label)
     (majority,) = {m.majority for m in audit_set(replace(sound(), rows={"te": rows})).measures}
     assert majority == pytest.approx(0.5, abs=0.1)

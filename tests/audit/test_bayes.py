@@ -6,12 +6,12 @@ from scipy import stats
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from sonde.audit import bayes
-from sonde.audit.checks.balance import chi_square
-from sonde.audit.checks.lengths import correlation_ratio
-from sonde.audit.features import bags
-from sonde.audit.rows import Rows
-from sonde.data.expected import Expectations
+from sentprobe.audit import bayes
+from sentprobe.audit.checks.balance import chi_square
+from sentprobe.audit.checks.lengths import correlation_ratio
+from sentprobe.audit.features import bags
+from sentprobe.audit.rows import Rows
+from sentprobe.data.expected import Expectations
 from tests.audit.plants import sound
 
 

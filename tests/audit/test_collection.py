@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.audit.check import SentenceKeys
-from sonde.audit.collection import UnreadableSet, audit_collection, audit_sources
-from sonde.audit.rows import Rows
-from sonde.audit.show import as_json, markdown, tally
-from sonde.data.sources import find_sets
-from sonde.tasks import load
+from sentprobe.audit.check import SentenceKeys
+from sentprobe.audit.collection import UnreadableSet, audit_collection, audit_sources
+from sentprobe.audit.rows import Rows
+from sentprobe.audit.show import as_json, markdown, tally
+from sentprobe.data.sources import find_sets
+from sentprobe.tasks import load
 from tests.audit.plants import copies_across, sound
 
 
@@ -87,7 +87,7 @@ def test_markdown_is_safe_to_paste_and_json_has_everything(folder):
     assert "bad could not be read: a &#96;reason&#96;" in text
     assert "copies-across-splits" not in markdown(audits, [], [], shown=["error"])
     data = json.loads(as_json(audits, [], []))
-    assert data["format"] == "sonde.audit.v1"
+    assert data["format"] == "sentprobe.audit.v1"
     (finding,) = data["sets"][1]["findings"]
     assert finding["count"] == 5
     assert finding["evidence"]["rows"] == 805

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.audit.checks import language as module
-from sonde.audit.checks.language import CODES, MOST_ROWS, find
-from sonde.audit.rows import Rows
-from sonde.corpus.language_detector import FEWEST_WORDS, available
-from sonde.data.dataset import Dataset
-from sonde.data.expected import Expectations
-from sonde.task import Example
+from sentprobe.audit.checks import language as module
+from sentprobe.audit.checks.language import CODES, MOST_ROWS, find
+from sentprobe.audit.rows import Rows
+from sentprobe.corpus.language_detector import FEWEST_WORDS, available
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.expected import Expectations
+from sentprobe.task import Example
 from tests.audit.test_text import CLEAN
 
-needs_detector = pytest.mark.skipif(not available(), reason="needs sonde[language]")
+needs_detector = pytest.mark.skipif(not available(), reason="needs the extra language")
 ENGLISH = (
     *(t for t in CLEAN["en"] if len(t.split()) > FEWEST_WORDS),
     "The children were playing behind the church when it began to snow.",

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from sonde.audit.checks import habits as ways
-from sonde.audit.checks import text as damage
-from sonde.audit.checks.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
-from sonde.audit.finding import MAX_EXAMPLES, around
-from sonde.audit.rows import Rows
-from sonde.data.dataset import Dataset
-from sonde.data.expected import Expectations
-from sonde.task import Example
+from sentprobe.audit.checks import habits as ways
+from sentprobe.audit.checks import text as damage
+from sentprobe.audit.checks.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
+from sentprobe.audit.finding import MAX_EXAMPLES, around
+from sentprobe.audit.rows import Rows
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.expected import Expectations
+from sentprobe.task import Example
 
 CODES = (*damage.CODES, *ways.CODES)
 

@@ -11,13 +11,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
-from sonde.audit import bayes
-from sonde.baselines import BASELINES, baseline
-from sonde.baselines.length import L2_STRENGTHS
-from sonde.baselines.naive_bayes import ALPHAS, top_features
-from sonde.data.dataset import Dataset
-from sonde.errors import DataError, UsageError
-from sonde.task import LENGTH_BINS, Example
+from sentprobe.audit import bayes
+from sentprobe.baselines import BASELINES, baseline
+from sentprobe.baselines.length import L2_STRENGTHS
+from sentprobe.baselines.naive_bayes import ALPHAS, top_features
+from sentprobe.data.dataset import Dataset
+from sentprobe.errors import DataError, UsageError
+from sentprobe.task import LENGTH_BINS, Example
 
 WORDS = [f"{a}{b}{c}" for a in "bdgklmst" for b in "aeiou" for c in "nrs"]
 """A hundred and twenty words of no language."""
@@ -125,7 +125,7 @@ def test_length_predicts_what_scikit_learns_logistic_regression_predicts(strengt
         return [row(label, ["w"] * max(1, round(rng.gauss(centre[label], 4)))) for label in drawn]
 
     data = dataset(tr=rows(400), te=rows(200))
-    monkeypatch.setattr("sonde.baselines.length.L2_STRENGTHS", (strength,))
+    monkeypatch.setattr("sentprobe.baselines.length.L2_STRENGTHS", (strength,))
     sizes = {split: np.array([[len(r.tokens)] for r in data.rows[split]], float) for split in ("tr", "te")}
     mean, deviation = sizes["tr"].mean(), sizes["tr"].std()
     model = LogisticRegression(C=strength, tol=1e-8, max_iter=10_000)

@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.baselines.of_set import Baselines
-from sonde.baselines.parts import Parts
-from sonde.baselines.words import SetWords, Vocabulary
-from sonde.data.dataset import Dataset
-from sonde.task import Example
+from sentprobe.baselines.of_set import Baselines
+from sentprobe.baselines.parts import Parts
+from sentprobe.baselines.words import SetWords, Vocabulary
+from sentprobe.data.dataset import Dataset
+from sentprobe.task import Example
 
 tokens = st.lists(st.sampled_from(["The", "the", "ΟΔΟΣ", "ΣΑΣ", "a b", "  ", "", "İ", "it's", "x"]), max_size=6)
 examples = st.lists(st.tuples(tokens, st.sampled_from(["", "The word", "x"]), st.booleans()), max_size=5)

@@ -7,10 +7,10 @@ import pytest
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from sonde.compare import Comparison, compare, non_baseline_encoders, select_side, ties
-from sonde.errors import CorruptionWarning, UsageError
-from sonde.report.comparison import print_comparison
-from sonde.run import evaluate
+from sentprobe.compare import Comparison, compare, non_baseline_encoders, select_side, ties
+from sentprobe.errors import CorruptionWarning, UsageError
+from sentprobe.report.comparison import print_comparison
+from sentprobe.run import evaluate
 from tests.run.sets import Knowing, dataset
 
 SETS = [dataset("own/forms", keys=8), dataset("own/rows", n=(120, 40, 80)), dataset("own/many", n=(120, 40, 90))]
@@ -169,9 +169,9 @@ def test_of_several_states_of_an_encoder_one_must_be_named(tmp_path):
         found = select_side(run, f"py:a|id={result.cell.id}")
         assert list(found.results.values()) == [[result]]
     later = replace(
-        run, results=(run.results[0], replace(run.results[0], cell=replace(run.results[0].cell, sonde="9")))
+        run, results=(run.results[0], replace(run.results[0], cell=replace(run.results[0].cell, sentprobe="9")))
     )
-    with pytest.raises(UsageError, match=r"sonde .*choose one"):
+    with pytest.raises(UsageError, match=r"sentprobe .*choose one"):
         select_side(later, "py:a")
 
 

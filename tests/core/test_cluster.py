@@ -5,10 +5,10 @@ from importlib.util import find_spec
 
 import pytest
 
-from sonde.core import cluster as core_cluster
-from sonde.core.cluster import call_on_worker, current_cluster, joined
-from sonde.errors import NotInstalled, UsageError
-from tests.command_line import sonde
+from sentprobe.core import cluster as core_cluster
+from sentprobe.core.cluster import call_on_worker, current_cluster, joined
+from sentprobe.errors import NotInstalled, UsageError
+from tests.command_line import sentprobe
 
 
 def refused(typed, jobs=0, **options):
@@ -37,7 +37,7 @@ def test_jobs_and_a_cluster():
 @pytest.mark.parametrize(("kind", "package"), [("ray", "ray"), ("dask", "distributed")])
 def test_a_package_that_is_missing(monkeypatch, kind, package):
     monkeypatch.setattr(core_cluster, "find_spec", lambda name: None if name == package else name)
-    with pytest.raises(NotInstalled, match=rf"needs {package}.*: pip install 'sonde\[cluster\]'"), joined(kind, 0):
+    with pytest.raises(NotInstalled, match=rf"needs {package}.*: pip install .*\[cluster\]"), joined(kind, 0):
         pass
 
 
@@ -52,15 +52,15 @@ def nobody():
 @pytest.mark.parametrize("kind", ["ray", "dask"])
 def test_a_cluster_that_does_not_answer(monkeypatch, kind, nobody, tmp_path):
     if find_spec(kind) is None:
-        pytest.skip("needs sonde[cluster]")
-    monkeypatch.setattr(f"sonde.core.{kind}_cluster.CONNECT_SECONDS", 0.3)
+        pytest.skip("needs the extra cluster")
+    monkeypatch.setattr(f"sentprobe.core.{kind}_cluster.CONNECT_SECONDS", 0.3)
     typed = f"{kind}:tcp://{nobody}" if kind == "dask" else f"{kind}:{nobody}"
     said = refused(typed)
     assert said.startswith(f"--cluster {typed}: the cluster does not answer: ")
     assert f"`{kind} " in said
-    done = sonde("make", "--builtin", "50", "-o", "sets", "--cluster", typed, cwd=tmp_path)
+    done = sentprobe("make", "--builtin", "50", "-o", "sets", "--cluster", typed, cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"sonde: --cluster {typed}: the cluster does not answer: ")
+    assert done.stderr.startswith(f"sentprobe: --cluster {typed}: the cluster does not answer: ")
     assert not (tmp_path / "sets").exists() or not list((tmp_path / "sets").iterdir())
 
 
@@ -77,7 +77,7 @@ def test_a_cluster_that_cannot_be_started(monkeypatch):
 
 
 def test_a_scheduler_file_that_is_missing():
-    pytest.importorskip("distributed", reason="needs sonde[cluster]")
+    pytest.importorskip("distributed", reason="needs the extra cluster")
     assert "there is no such file; expected that of a Dask scheduler" in refused("dask:nothing.json")
 
 
@@ -89,15 +89,17 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
     assert "cannot be written to" in refused("ray", writes=[tmp_path / "file" / "store"])
 
 
-def test_a_worker_that_cannot_import_sonde_and_a_cluster_without_workers(monkeypatch):
+def test_a_worker_that_cannot_import_sentprobe_and_a_cluster_without_workers(monkeypatch):
     monkeypatch.setattr(core_cluster, "find_spec", lambda name: name)
 
     def answers(found):
         there = core_cluster.Cluster("a test", len(found), lambda call: found, "sequential")
         monkeypatch.setattr(core_cluster, "_join", lambda kind: lambda address, stack: there)
 
-    answers({"node-7": ModuleNotFoundError("No module named 'sonde'")})
-    assert "the worker node-7 cannot run sonde: ModuleNotFoundError: No module named 'sonde'" in refused("ray:x")
+    answers({"node-7": ModuleNotFoundError("No module named 'sentprobe'")})
+    assert "the worker node-7 cannot run sentprobe: ModuleNotFoundError: No module named 'sentprobe'" in refused(
+        "ray:x"
+    )
     answers({})
     assert "has no workers" in refused("dask:x")
 

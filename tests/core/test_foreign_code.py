@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from sonde.cli import main
-from sonde.core.third_party import third_party_code
-from sonde.corpus import Corpus
-from sonde.encoders import load as load_encoder
-from sonde.encoders.embed import embed
-from sonde.errors import EncoderError, UsageError
-from sonde.make import SkippedTask, make_sets
-from sonde.run import Run, evaluate
-from sonde.task import Example, Policy, Task
-from sonde.tasks import load
+from sentprobe.cli import main
+from sentprobe.core.third_party import third_party_code
+from sentprobe.corpus import Corpus
+from sentprobe.encoders import load as load_encoder
+from sentprobe.encoders.embed import embed
+from sentprobe.errors import EncoderError, UsageError
+from sentprobe.make import SkippedTask, make_sets
+from sentprobe.run import Run, evaluate
+from sentprobe.task import Example, Policy, Task
+from sentprobe.tasks import load
 from tests.run.sets import dataset
 
 
@@ -54,7 +54,7 @@ class Words:
 
 def command(monkeypatch, *words):
     """The exit code of a command, run here."""
-    monkeypatch.setattr(sys, "argv", ["sonde", *map(str, words)])
+    monkeypatch.setattr(sys, "argv", ["sentprobe", *map(str, words)])
     with pytest.raises(SystemExit) as ended:
         main()
     return ended.value.code
@@ -168,7 +168,7 @@ def test_the_reason_names_sentence_file_and_line():
 
 TASK = """
 import sys
-from sonde.task import Example, Policy, Task
+from sentprobe.task import Example, Policy, Task
 def propose(s, context):
     sys.exit(0)
 task = Task(name="quitter", version=1, question="Is it?", paper="", propose=propose, labels=("a", "b"))
@@ -190,7 +190,7 @@ def test_a_task_file_that_ends_the_program_does_not_run(here):
 
 
 def test_nothing_ends_a_command_with_zero_by_itself(monkeypatch, capsys):
-    from sonde.cli._exits import run_to_exit_code
+    from sentprobe.cli._exits import run_to_exit_code
 
     assert run_to_exit_code(lambda: sys.exit(0), debug=False) == 2
     assert "it called sys.exit(0)" in capsys.readouterr().err
@@ -231,7 +231,7 @@ def test_what_encoders_do_to_the_process_harms_nobody_else(here):
     names = ("dies", "moves", "closes", "closes_files", "replaces", "forks", "fine")
     words = ["own.txt", *(word for name in names for word in ("-e", f"py:meddling.py:{name}"))]
     done = subprocess.run(
-        [sys.executable, "-m", "sonde", "run", *words, "-o", "run", "--resample", "0"],
+        [sys.executable, "-m", "sentprobe", "run", *words, "-o", "run", "--resample", "0"],
         capture_output=True, text=True, cwd=here, timeout=300,
     )  # fmt: skip
     assert done.returncode == 2

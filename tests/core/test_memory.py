@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from sonde.core import memory
-from sonde.core.memory import gc_paused, remember_last
+from sentprobe.core import memory
+from sentprobe.core.memory import gc_paused, remember_last
 
 
 def test_a_result_is_computed_once_for_the_same_object():

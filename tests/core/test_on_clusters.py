@@ -16,14 +16,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from sonde.core import cluster as core_cluster
-from sonde.core.cluster import current_cluster, joined
-from sonde.core.workers import map_in_workers, merge_in_workers
-from sonde.corpus import Corpus
-from sonde.corpus.conllu import write_conllu
-from sonde.errors import CorpusError, UsageError
-from sonde.run import Run
-from tests.command_line import sonde
+from sentprobe.core import cluster as core_cluster
+from sentprobe.core.cluster import current_cluster, joined
+from sentprobe.core.workers import map_in_workers, merge_in_workers
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.conllu import write_conllu
+from sentprobe.errors import CorpusError, UsageError
+from sentprobe.run import Run
+from tests.command_line import sentprobe
 from tests.run.sets import same
 
 PATIENCE = 120
@@ -43,7 +43,7 @@ OWN = f"""
 import os, signal
 from contextlib import suppress
 from pathlib import Path
-from sonde import Example, Policy, Sentence, Task
+from sentprobe import Example, Policy, Sentence, Task
 
 def die_once(mark):
     # in a worker, the first time; of two workers that come here together, one finds no mark
@@ -93,13 +93,13 @@ def expected(tmp_path_factory):
             write_conllu(sentences[i * 100 : i * 100 + 100], file)
     texts = "".join(f"{sentence.text}\n" for sentence in sentences)
     (folder / "raw.txt").write_text("".join(f"{texts}\nA row of {n} words .\n\n" for n in range(5)), "utf-8")
-    assert sonde(*MAKE, "-o", "sets", cwd=folder).returncode == 0
-    assert sonde(*ANNOTATE, "-o", "raw.conllu.gz", cwd=folder).returncode == 0
-    audit = sonde("audit", "sets", "-t", "own.py", "--json", "-j", "1", cwd=folder)
+    assert sentprobe(*MAKE, "-o", "sets", cwd=folder).returncode == 0
+    assert sentprobe(*ANNOTATE, "-o", "raw.conllu.gz", cwd=folder).returncode == 0
+    audit = sentprobe("audit", "sets", "-t", "own.py", "--json", "-j", "1", cwd=folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SONDE_CACHE", str(folder / "cache"))
-        assert sonde(*ENCODE, "-o", "vectors", "-j", "1", cwd=folder).returncode == 0
-        assert sonde(*RUN, "-o", "run", "-j", "1", cwd=folder).returncode == 0
+        patch.setenv("SENTPROBE_CACHE", str(folder / "cache"))
+        assert sentprobe(*ENCODE, "-o", "vectors", "-j", "1", cwd=folder).returncode == 0
+        assert sentprobe(*RUN, "-o", "run", "-j", "1", cwd=folder).returncode == 0
     return SimpleNamespace(folder=folder, audit=audit.stdout, run=Run.load(folder / "run"))
 
 
@@ -107,7 +107,7 @@ def expected(tmp_path_factory):
 def there(request, tmp_path_factory):
     """A cluster of two nodes with a worker each."""
     if find_spec(request.param) is None:  # not imported: Ray reads its variables when it is
-        pytest.skip("needs sonde[cluster]")
+        pytest.skip("needs the extra cluster")
     yield from (_dask if request.param == "dask" else _ray)(tmp_path_factory.mktemp(request.param))
 
 
@@ -242,7 +242,7 @@ def _fail(_):
 def test_make_gives_the_same_though_a_worker_dies(whole, expected, tmp_path):
     mark = expected.folder / "die-in-propose"
     mark.touch()
-    made = sonde(*MAKE, "-o", tmp_path / "sets", "--cluster", whole.name, cwd=expected.folder)
+    made = sentprobe(*MAKE, "-o", tmp_path / "sets", "--cluster", whole.name, cwd=expected.folder)
     assert made.returncode == 0, made.stderr
     assert not mark.exists()
     assert contents(tmp_path / "sets") == contents(expected.folder / "sets")
@@ -251,7 +251,7 @@ def test_make_gives_the_same_though_a_worker_dies(whole, expected, tmp_path):
 def test_annotate_gives_the_same_though_a_worker_dies(whole, expected, tmp_path):
     mark = expected.folder / "die-in-annotate"
     mark.touch()
-    done = sonde(*ANNOTATE, "-o", tmp_path / "raw.conllu.gz", "--cluster", whole.name, cwd=expected.folder)
+    done = sentprobe(*ANNOTATE, "-o", tmp_path / "raw.conllu.gz", "--cluster", whole.name, cwd=expected.folder)
     assert done.returncode == 0, done.stderr
     assert not mark.exists()
     before = (expected.folder / "raw.conllu.gz").read_bytes()
@@ -262,7 +262,7 @@ def test_annotate_gives_the_same_though_a_worker_dies(whole, expected, tmp_path)
 def test_audit_gives_the_same_though_a_worker_dies(whole, expected):
     mark = expected.folder / "die-in-audit"
     mark.touch()
-    audit = sonde("audit", "sets", "-t", "own.py", "--json", "--cluster", whole.name, cwd=expected.folder)
+    audit = sentprobe("audit", "sets", "-t", "own.py", "--json", "--cluster", whole.name, cwd=expected.folder)
     assert not mark.exists()
     assert audit.stdout == expected.audit
 
@@ -270,10 +270,10 @@ def test_audit_gives_the_same_though_a_worker_dies(whole, expected):
 def test_encode_gives_the_same_though_a_worker_dies_and_workers_write_to_the_store(
     whole, expected, tmp_path, monkeypatch
 ):  # fmt: skip
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     out, mark = tmp_path / "vectors", expected.folder / "die-in-encode"
     mark.touch()
-    done = sonde(*ENCODE, "-o", out, "--cluster", whole.name, cwd=expected.folder)
+    done = sentprobe(*ENCODE, "-o", out, "--cluster", whole.name, cwd=expected.folder)
     assert done.returncode == 0, done.stderr
     assert not mark.exists()
     assert sorted(path.name for path in out.iterdir()) == ["builtin", "py-own.py-encode"]
@@ -281,15 +281,15 @@ def test_encode_gives_the_same_though_a_worker_dies_and_workers_write_to_the_sto
     shards = [path.name for path in (tmp_path / "store").rglob("*.shard")]
     assert len(shards) > 1
     assert all(f"-{os.getpid():x}-" not in name for name in shards)  # names have the process that wrote them
-    again = sonde("encode", "sets", "-e", "builtin:", "--cluster", whole.name, cwd=expected.folder)
+    again = sentprobe("encode", "sets", "-e", "builtin:", "--cluster", whole.name, cwd=expected.folder)
     assert re.search(r"builtin: +\d+ +0 ", again.stdout)
 
 
 def test_run_gives_the_same_though_workers_die(whole, expected, tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     mark = expected.folder / "die-in-encode"
     mark.touch()
-    done = sonde(*RUN, "-o", tmp_path / "run", "--cluster", whole.name, cwd=expected.folder)
+    done = sentprobe(*RUN, "-o", tmp_path / "run", "--cluster", whole.name, cwd=expected.folder)
     assert done.returncode == 0, done.stderr
     assert not mark.exists()
     assert plain(tmp_path / "run") == plain(expected.folder / "run")
@@ -297,8 +297,8 @@ def test_run_gives_the_same_though_workers_die(whole, expected, tmp_path, monkey
 
 
 def test_a_run_resumes_after_its_driver_died_and_a_node_was_removed(whole, expected, tmp_path):
-    out, words = tmp_path / "run", [sys.executable, "-m", "sonde", *RUN, "-o", tmp_path / "run", "--cluster"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "SONDE_CACHE": str(tmp_path / "cache"), **whole.env}
+    out, words = tmp_path / "run", [sys.executable, "-m", "sentprobe", *RUN, "-o", tmp_path / "run", "--cluster"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "SENTPROBE_CACHE": str(tmp_path / "cache"), **whole.env}
     first = subprocess.Popen([*words, whole.name], cwd=expected.folder, env=env, stderr=subprocess.DEVNULL)
     until = time.monotonic() + PATIENCE
     while len(_encoders(out)) < 1 and first.poll() is None and time.monotonic() < until:
@@ -309,8 +309,8 @@ def test_a_run_resumes_after_its_driver_died_and_a_node_was_removed(whole, expec
     assert _encoders(out)
     whole.remove()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
-        done = sonde(*RUN, "-o", out, "--cluster", whole.name, cwd=expected.folder)
+        patch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
+        done = sentprobe(*RUN, "-o", out, "--cluster", whole.name, cwd=expected.folder)
     assert done.returncode == 0, done.stderr
     assert plain(out) == plain(expected.folder / "run")
     assert before.items() <= plain(out).items()
@@ -331,7 +331,7 @@ def _encoders(folder):
 def test_versions_that_differ(whole, monkeypatch):
     monkeypatch.setattr(core_cluster, "_own_version", lambda: "0.0")
     with (
-        pytest.raises(UsageError, match=r"the worker .* has sonde .*, and this process 0.0; expected the same"),
+        pytest.raises(UsageError, match=r"the worker .* has sentprobe .*, and this process 0.0; expected the same"),
         joined(whole.name, 0),
     ):
         pass
@@ -346,7 +346,9 @@ def test_files_that_nodes_do_not_see(whole, monkeypatch, tmp_path):
     ):
         pass
     with (
-        pytest.raises(UsageError, match=rf"there is another .*: {tmp_path} is not shared.* SONDE_CACHE.* --no-store"),
+        pytest.raises(
+            UsageError, match=rf"there is another .*: {tmp_path} is not shared.* SENTPROBE_CACHE.* --no-store"
+        ),
         joined(whole.name, 0, writes=[tmp_path]),
     ):
         pass

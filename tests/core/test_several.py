@@ -9,22 +9,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sonde
-from sonde.audit.collection import audit_sources
-from sonde.compare import ties
-from sonde.core.arguments import as_list, as_strings
-from sonde.corpus import Corpus
-from sonde.data.dataset import Dataset
-from sonde.data.sources import Source, filter_by_suite, find_sets
-from sonde.encoders import load as load_encoder
-from sonde.encoders.embed import collect_texts
-from sonde.errors import SondeError, UsageError
-from sonde.run import evaluate, join
-from sonde.run.repeat import repeat
-from sonde.run.variants import select_variants
-from sonde.serve.encoders import Encoders
-from sonde.tasks import load
-from sonde.transfer import remote_sets
+import sentprobe
+from sentprobe.audit.collection import audit_sources
+from sentprobe.compare import ties
+from sentprobe.core.arguments import as_list, as_strings
+from sentprobe.corpus import Corpus
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.sources import Source, filter_by_suite, find_sets
+from sentprobe.encoders import load as load_encoder
+from sentprobe.encoders.embed import collect_texts
+from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.run import evaluate, join
+from sentprobe.run.repeat import repeat
+from sentprobe.run.variants import select_variants
+from sentprobe.serve.encoders import Encoders
+from sentprobe.tasks import load
+from sentprobe.transfer import remote_sets
 from tests.run.sets import Knowing, dataset
 
 
@@ -140,22 +140,22 @@ def test_one_source(own, tmp_path):
 
 
 def test_one_text_to_embed():
-    assert sonde.embed_texts(lengths, "text").vectors.tolist() == [[4.0, 0.0]]
+    assert sentprobe.embed_texts(lengths, "text").vectors.tolist() == [[4.0, 0.0]]
 
 
 def test_select_tasks_and_make_sets():
-    whole = sonde.select_tasks("conneau2018")
+    whole = sentprobe.select_tasks("conneau2018")
     assert [suite for suite, _, _ in whole] == ["conneau2018"] * 10
-    assert sonde.select_tasks(["conneau2018"], []) == whole
-    (one,) = sonde.select_tasks("conneau2018", "bigram_shift", settings="min_class=20", sizes="60/20/20")
+    assert sentprobe.select_tasks(["conneau2018"], []) == whole
+    (one,) = sentprobe.select_tasks("conneau2018", "bigram_shift", settings="min_class=20", sizes="60/20/20")
     assert one[2].min_class == 20
     corpus = Corpus.synthetic(400)
-    assert [d.name for d in sonde.make_sets(corpus, one)] == ["conneau2018/bigram_shift"]
-    assert [d.name for d in sonde.make_sets(corpus, (one,))] == ["conneau2018/bigram_shift"]
-    assert [d.name for d in sonde.make_sets(corpus, load("passive"))] == ["universal2019/passive"]
+    assert [d.name for d in sentprobe.make_sets(corpus, one)] == ["conneau2018/bigram_shift"]
+    assert [d.name for d in sentprobe.make_sets(corpus, (one,))] == ["conneau2018/bigram_shift"]
+    assert [d.name for d in sentprobe.make_sets(corpus, load("passive"))] == ["universal2019/passive"]
     for wrong in ("bigram_shift", ["bigram_shift"], 7):
         with pytest.raises(UsageError, match="as `select_tasks` returns"):
-            list(sonde.make_sets(corpus, wrong))
+            list(sentprobe.make_sets(corpus, wrong))
 
 
 def test_corpora_and_tasks_by_path(tmp_path):
@@ -176,7 +176,7 @@ def test_names_alone(tmp_path):
     run = evaluate(lengths, dataset(), tmp_path / "run")
     with pytest.raises(UsageError, match="at least two encoders"):
         ties(run, "lengths")
-    with pytest.raises(SondeError, match="there is no file 'nowhere-at-all'"):
+    with pytest.raises(SentProbeError, match="there is no file 'nowhere-at-all'"):
         repeat(next(r.signature for r in run if r.cell.encoder == "baseline:hash"), paths="nowhere-at-all")
 
 
@@ -186,8 +186,8 @@ TAKES_ONE = {"evaluate", "find_sets", "make_sets", "select_tasks", "embed_texts"
 
 def test_no_public_function_that_takes_several_is_forgotten():
     found = set()
-    for name in sonde.__all__:
-        what = getattr(sonde, name)
+    for name in sentprobe.__all__:
+        what = getattr(sentprobe, name)
         if inspect.isfunction(what):
             hints = " ".join(str(p.annotation) for p in inspect.signature(what).parameters.values())
             if any(word in hints for word in ("Sequence", "Iterable", "StringsOrPaths", "list[", "Collection")):
@@ -220,7 +220,7 @@ def test_what_is_no_set_no_run_and_no_text(tmp_path):
     with pytest.raises(UsageError, match="Expected a run, or several, got 'run1'"):
         join("run1")
     with pytest.raises(UsageError, match="Expected a text, or several, got None"):
-        sonde.embed_texts(lengths, None)
+        sentprobe.embed_texts(lengths, None)
     with pytest.raises(UsageError, match="Expected an encoder as text"):
         load_encoder(tmp_path)
 

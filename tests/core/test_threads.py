@@ -7,8 +7,8 @@ import numpy  # noqa: F401  its BLAS is what is limited
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
-from sonde.core import threads
-from sonde.core.threads import single_threaded
+from sentprobe.core import threads
+from sentprobe.core.threads import single_threaded
 
 
 def limits():

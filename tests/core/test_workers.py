@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sonde.core import workers as core_workers
-from sonde.core.workers import map_in_workers, map_largest_first
-from sonde.errors import RunError
+from sentprobe.core import workers as core_workers
+from sentprobe.core.workers import map_in_workers, map_largest_first
+from sentprobe.errors import RunError
 
 PROC = Path("/proc/self/environ")
 if not PROC.exists():  # at once: the signals that are named below are not everywhere
@@ -28,16 +28,16 @@ def _listen():
 
 
 class Command:
-    """A sonde command in a session of its own; it and all that it starts have a mark in their environment."""
+    """A sentprobe command in a session of its own; it and all that it starts have a mark in their environment."""
 
     def __init__(self, *arguments, cwd, **environment):
-        self.mark = f"SONDE_TEST_MARK={uuid.uuid4()}"
+        self.mark = f"SENTPROBE_TEST_MARK={uuid.uuid4()}"
         self.parent = subprocess.Popen(
-            [sys.executable, "-m", "sonde", *map(str, arguments)],
+            [sys.executable, "-m", "sentprobe", *map(str, arguments)],
             cwd=cwd, start_new_session=True, preexec_fn=_listen, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(sys.path),
-                 "SONDE_TEST_MARK": self.mark.partition("=")[2]},
+                 "SENTPROBE_TEST_MARK": self.mark.partition("=")[2]},
         )  # fmt: skip
 
     def alive(self):
@@ -125,7 +125,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from sonde.cli._exits import run_to_exit_code\n"
+        "from sentprobe.cli._exits import run_to_exit_code\n"
         "def command():\n"
         "    os.kill(os.getpid(), signal.SIGHUP)\n"
         "    return 7\n"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.corpus import Sentence, Tree
-from sonde.corpus.brackets import parse_tree, read_brackets, write_brackets
-from sonde.corpus.conllu import SHARD_BLOCK
-from sonde.errors import CorpusError, DataError
+from sentprobe.corpus import Sentence, Tree
+from sentprobe.corpus.brackets import parse_tree, read_brackets, write_brackets
+from sentprobe.corpus.conllu import SHARD_BLOCK
+from sentprobe.errors import CorpusError, DataError
 
 PENN = """
 ( (S
@@ -154,7 +154,7 @@ def test_after_a_lost_bracket_reading_goes_on_with_the_next_tree(tmp_path):
 
 
 def test_an_open_tree_does_not_gather_up_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.corpus.brackets._MAX_TREE_CHARACTERS", 10_000)
+    monkeypatch.setattr("sentprobe.corpus.brackets._MAX_TREE_CHARACTERS", 10_000)
     path = write(tmp_path / "x.mrg", "(S (X a)\n" + "(S (X b))\n" * 3000)
     bad: list[CorpusError] = []
     assert len(list(read_brackets(path, on_error=bad.append))) == 3000

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.corpus import Sentence
-from sonde.corpus.brackets import read_brackets
-from sonde.corpus.conllu import SHARD_BLOCK, read_conllu, write_conllu
-from sonde.corpus.files import detect_format
-from sonde.corpus.plain import read_plain
-from sonde.errors import CorpusError, DataError
+from sentprobe.corpus import Sentence
+from sentprobe.corpus.brackets import read_brackets
+from sentprobe.corpus.conllu import SHARD_BLOCK, read_conllu, write_conllu
+from sentprobe.corpus.files import detect_format
+from sentprobe.corpus.plain import read_plain
+from sentprobe.errors import CorpusError, DataError
 
 INVALID = Path(__file__).parent.parent / "data" / "invalid"
 
@@ -237,7 +237,7 @@ def test_with_on_bad_the_sentence_after_the_fault_is_read():
 
 
 def test_a_file_without_empty_lines_is_not_gathered_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.corpus.conllu._MAX_BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr("sentprobe.corpus.conllu._MAX_BLOCK_BYTES", 1 << 16)
     path = write(tmp_path / "x.conllu", "no sentence at all\n" * 100_000)
     with pytest.raises(CorpusError, match="without an empty line"):
         list(read_conllu(path))

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sonde.corpus import Corpus, Sentence, Tree, spool
-from sonde.corpus.brackets import parse_tree
-from sonde.corpus.conllu import SHARD_BLOCK
-from sonde.corpus.digest import digest_of
-from sonde.errors import CorpusError, DataError, UsageError
+from sentprobe.corpus import Corpus, Sentence, Tree, spool
+from sentprobe.corpus.brackets import parse_tree
+from sentprobe.corpus.conllu import SHARD_BLOCK
+from sentprobe.corpus.digest import digest_of
+from sentprobe.errors import CorpusError, DataError, UsageError
 
 
 def block(*words, doc=None, id=None):
@@ -137,7 +137,7 @@ def test_standard_input_is_spooled_once_and_can_be_read_again(monkeypatch):
 
 
 def test_the_spooled_file_is_gone_at_exit():
-    code = "import sonde.corpus as c; r = c.Corpus.read('-'); print(len(list(r)), r.files[0])"
+    code = "import sentprobe.corpus as c; r = c.Corpus.read('-'); print(len(list(r)), r.files[0])"
     done = subprocess.run([sys.executable, "-c", code], input=block("one"), capture_output=True, text=True, check=True)
     count, _, path = done.stdout.strip().partition(" ")
     assert count == "1"
@@ -145,7 +145,7 @@ def test_the_spooled_file_is_gone_at_exit():
 
 
 def test_importing_the_corpus_package_does_not_import_numpy():
-    code = "import sys, sonde.corpus; print('numpy' in sys.modules)"
+    code = "import sys, sentprobe.corpus; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

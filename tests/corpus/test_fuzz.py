@@ -1,4 +1,4 @@
-"""Mutilated files: whatever is in them, a reader yields sentences or raises a SondeError, and comes to an end."""
+"""Mutilated files: whatever is in them, a reader yields sentences or raises a SentProbeError, and comes to an end."""
 
 import bz2
 import gzip
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sonde.corpus import Corpus
-from sonde.corpus.files import detect_format
-from sonde.errors import CorpusError, SondeError
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.files import detect_format
+from sentprobe.errors import CorpusError, SentProbeError
 
 CONLLU = """\
 # newdoc id = d
@@ -196,7 +196,7 @@ def test_files_of_unknown_name_are_told_apart_or_refused(tmp_path, content):
     path.write_bytes(content)
     try:
         found = detect_format(str(path))
-    except SondeError as error:
+    except SentProbeError as error:
         found = str(error)
     assert found in ("conllu", "brackets") or str(path) in found
 

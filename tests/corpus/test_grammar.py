@@ -10,12 +10,12 @@ from itertools import pairwise
 
 import pytest
 
-from sonde.corpus import Corpus
-from sonde.corpus.grammar import sentence, sentences
-from sonde.corpus.grammar.lexicon import lexicon
-from sonde.corpus.grammar.words import inflect, plural
-from sonde.corpus.sentence import Sentence, Tree
-from sonde.errors import UsageError
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.grammar import sentence, sentences
+from sentprobe.corpus.grammar.lexicon import lexicon
+from sentprobe.corpus.grammar.words import inflect, plural
+from sentprobe.corpus.sentence import Sentence, Tree
+from sentprobe.errors import UsageError
 
 SAMPLE = 12_000
 # sha256 over text, columns and trees of sentences 0..99 of seed 0, computed with Python 3.11 on Linux. A change here

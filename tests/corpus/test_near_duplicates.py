@@ -4,7 +4,7 @@ from unicodedata import normalize
 
 import pytest
 
-from sonde.corpus.near_duplicates import folded, near_duplicate_key
+from sentprobe.corpus.near_duplicates import folded, near_duplicate_key
 
 
 @pytest.mark.parametrize(

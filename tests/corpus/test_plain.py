@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.corpus import Sentence
-from sonde.corpus.conllu import SHARD_BLOCK
-from sonde.corpus.plain import read_plain, tokenise
+from sentprobe.corpus import Sentence
+from sentprobe.corpus.conllu import SHARD_BLOCK
+from sentprobe.corpus.plain import read_plain, tokenise
 
 
 def write(path, text):

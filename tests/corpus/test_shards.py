@@ -2,9 +2,9 @@
 
 import pytest
 
-from sonde.corpus import Corpus
-from sonde.corpus.conllu import write_conllu
-from sonde.corpus.shards import SHARDS_PER_WORKER, cut, shard_count
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.conllu import write_conllu
+from sentprobe.corpus.shards import SHARDS_PER_WORKER, cut, shard_count
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from sonde.corpus.splitters import MARKED, MOSES_LANGUAGES, check_splitter, splitter, splitter_for
-from sonde.errors import NotInstalled, UsageError
+from sentprobe.corpus.splitters import MARKED, MOSES_LANGUAGES, check_splitter, splitter, splitter_for
+from sentprobe.errors import NotInstalled, UsageError
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_thai():
 def test_a_missing_package_is_named(name, module, monkeypatch):
     splitter.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(NotInstalled, match=r"pip install [a-z-]+, or 'sonde\[tokenisers\]'"):
+    with pytest.raises(NotInstalled, match=r"pip install [a-z-]+"):
         splitter(name)

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from sonde.corpus import Corpus, Tree, corpus, spool
-from sonde.make import make_sets
-from sonde.make.request import select_tasks
+from sentprobe.corpus import Corpus, Tree, corpus, spool
+from sentprobe.make import make_sets
+from sentprobe.make.request import select_tasks
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.corpus.brackets import parse_tree
-from sonde.corpus.sentence import Tree
-from sonde.corpus.syntax import (
+from sentprobe.corpus.brackets import parse_tree
+from sentprobe.corpus.sentence import Tree
+from sentprobe.corpus.syntax import (
     base,
     children,
     depth,

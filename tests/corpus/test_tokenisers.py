@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from sonde.corpus import Corpus
-from sonde.corpus.tokenisers import check_tokeniser, tokeniser, tokeniser_for
-from sonde.errors import CorpusError, NotInstalled, UsageError
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.tokenisers import check_tokeniser, tokeniser, tokeniser_for
+from sentprobe.errors import CorpusError, NotInstalled, UsageError
 
 
 def test_names():
@@ -36,7 +36,7 @@ def test_a_package_that_is_not_installed(name, monkeypatch):
     for module in (package, f"{package}.tokenizer", f"{package}.tokenize"):
         monkeypatch.setitem(sys.modules, module, None)
     tokeniser.cache_clear()
-    with pytest.raises(NotInstalled, match=f"pip install {package}"):
+    with pytest.raises(NotInstalled, match=f"needs {package}: pip install {package}"):
         tokeniser(name)
 
 
@@ -70,10 +70,10 @@ def characters(monkeypatch):
 
 def test_make_and_train_split_texts_alike(characters, tmp_path):
     pytest.importorskip("torch")
-    from sonde.encoders import load
-    from sonde.networks.vocabulary import Vocabulary
-    from sonde.training.request import make_request
-    from sonde.training.train import train
+    from sentprobe.encoders import load
+    from sentprobe.networks.vocabulary import Vocabulary
+    from sentprobe.training.request import make_request
+    from sentprobe.training.train import train
 
     texts = ["abcdef", "cdabgh", "efefab"]
     (tmp_path / "x.txt").write_text("".join(f"{text}\n" for text in texts))

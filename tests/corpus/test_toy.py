@@ -4,15 +4,15 @@ import io
 
 import pytest
 
-from sonde.corpus import Corpus
-from sonde.corpus.conllu import read_conllu, write_conllu
-from sonde.corpus.sentence import Sentence
-from sonde.corpus.toy import translated
-from sonde.corpus.toy.morphology import CASE_SUFFIXES, stem
-from sonde.errors import UsageError
-from sonde.make import make_sets
-from sonde.make.request import select_tasks
-from tests.command_line import sonde
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.conllu import read_conllu, write_conllu
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.corpus.toy import translated
+from sentprobe.corpus.toy.morphology import CASE_SUFFIXES, stem
+from sentprobe.errors import UsageError
+from sentprobe.make import make_sets
+from sentprobe.make.request import select_tasks
+from tests.command_line import sentprobe
 
 N = 400
 STEM_OF_DOG = "nipurun"
@@ -137,8 +137,8 @@ def test_universal_tasks_can_be_made_from_it():
 
 
 def test_parallel_text_is_printed():
-    done = sonde("sentences", "--builtin", 5, "--language", "en", "--language", "qto", "--seed", 3)
+    done = sentprobe("sentences", "--builtin", 5, "--language", "en", "--language", "qto", "--seed", 3)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     assert [row[0] for row in rows] == [s.text for s in Corpus.synthetic(5, 3)]
     assert [row[1] for row in rows] == [s.text for s in Corpus.synthetic(5, 3, "qto")]
-    assert "leave it out" in sonde("sentences", "--builtin", 5, "--sources").stderr
+    assert "leave it out" in sentprobe("sentences", "--builtin", 5, "--sources").stderr

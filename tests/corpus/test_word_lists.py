@@ -5,8 +5,8 @@ from math import log
 
 import pytest
 
-from sonde import Corpus, make_sets, select_tasks
-from sonde.data.dataset import Dataset
+from sentprobe import Corpus, make_sets, select_tasks
+from sentprobe.data.dataset import Dataset
 
 SUITES = ["conneau2018", "universal2019", "xprobe2019", "adi2017"]
 TASKS = ["past_present", "passive", "subj_number", "obj_number"]

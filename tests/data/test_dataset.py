@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.core.checksum import seal_document
-from sonde.data.dataset import Dataset, find_set_folders, read_manifest
-from sonde.data.parquet import decode_rows, encode_rows
-from sonde.data.sources import find_sets
-from sonde.data.tables import read_senteval
-from sonde.errors import DataError
-from sonde.task import SPLITS, Example
+from sentprobe.core.checksum import seal_document
+from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
+from sentprobe.data.parquet import decode_rows, encode_rows
+from sentprobe.data.sources import find_sets
+from sentprobe.data.tables import read_senteval
+from sentprobe.errors import DataError
+from sentprobe.task import SPLITS, Example
 
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=8)
 ROWS = st.builds(
@@ -144,7 +144,7 @@ def test_the_digest_does_not_depend_on_how_many_rows_are_serialised_at_a_time(mo
     rows = [Example("A", (str(i), "é" if i % 2 else "\ud800"), str(i), extra=(("word", "x"),)) for i in range(7)]
     found = set()
     for n in (1, 3, 1000):
-        monkeypatch.setattr("sonde.data.dataset.DIGESTED_ROWS", n)
+        monkeypatch.setattr("sentprobe.data.dataset.DIGESTED_ROWS", n)
         found.add(dataset({"tr": rows[:4], "te": rows[4:]}).digest)
     assert len(found) == 1
 
@@ -276,7 +276,7 @@ def test_the_manifest_marks_a_complete_folder(tmp_path, monkeypatch):
     made = small()
     made.save(tmp_path)
     # a crash between the files: the old manifest must not vouch for the new rows
-    monkeypatch.setattr("sonde.data.dataset.write_rows", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("sentprobe.data.dataset.write_rows", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         made.save(tmp_path)
     with pytest.raises(DataError, match="holds no probing set"):
@@ -289,7 +289,7 @@ def test_a_full_disk_is_a_plain_message_and_leaves_no_half_file(tmp_path):
         pytest.skip("no /dev/full here")
     target = tmp_path / "t.txt"
 
-    from sonde.data import dataset as module
+    from sentprobe.data import dataset as module
 
     original = Path.open
 
@@ -351,7 +351,7 @@ def test_a_manifest_that_lacks_what_show_prints_is_said_so(tmp_path, lost):
 
 
 def test_rows_that_are_read_share_their_strings(monkeypatch):
-    monkeypatch.setattr("sonde.data.parquet.DECODED_ITEMS", 3)  # lists end in the middle of a block
+    monkeypatch.setattr("sentprobe.data.parquet.DECODED_ITEMS", 3)  # lists end in the middle of a block
     words = [("They", "sleep"), ("They", "do", "not", "sleep", "."), ()]
     rows = [
         Example("long label", tokens, " ".join(tokens), f"s{i}", key, "stratum", marks, extra)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sonde.corpus import Corpus, Sentence, Tree
-from sonde.data.dataset import Dataset
-from sonde.task import Example, Policy
-from sonde.tasks import load, names
+from sentprobe.corpus import Corpus, Sentence, Tree
+from sentprobe.data.dataset import Dataset
+from sentprobe.task import Example, Policy
+from sentprobe.tasks import load, names
 
 
 def row(label, text):

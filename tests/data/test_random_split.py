@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.cli import app
-from sonde.data.random_split import RandomSplit, parse_random_split, split_name, split_rows
-from sonde.data.records import Columns
-from sonde.data.sources import find_sets
-from sonde.data.tables import read_table
-from sonde.errors import DataError, UsageError
-from sonde.run import Run, evaluate
-from sonde.run.parts import parts_of
-from sonde.run.repeat import repeat
-from sonde.run.selectivity import seen_share
-from sonde.task import Example
+from sentprobe.cli import app
+from sentprobe.data.random_split import RandomSplit, parse_random_split, split_name, split_rows
+from sentprobe.data.records import Columns
+from sentprobe.data.sources import find_sets
+from sentprobe.data.tables import read_table
+from sentprobe.errors import DataError, UsageError
+from sentprobe.run import Run, evaluate
+from sentprobe.run.parts import parts_of
+from sentprobe.run.repeat import repeat
+from sentprobe.run.selectivity import seen_share
+from sentprobe.task import Example
 
 PLAN = RandomSplit(80, 10, 10)
 

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from sonde import evaluate, find_sets
-from sonde.data.dataset import Dataset
-from sonde.data.sources import Source
-from sonde.published import human, published
-from sonde.published.content import content_digests, git_blob_id, rows_digest
-from sonde.published.sets import recognise, releases
-from sonde.report import summarise
-from sonde.task import Example
+from sentprobe import evaluate, find_sets
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.sources import Source
+from sentprobe.published import human, published
+from sentprobe.published.content import content_digests, git_blob_id, rows_digest
+from sentprobe.published.sets import recognise, releases
+from sentprobe.report import summarise
+from sentprobe.task import Example
 
 SENTENCES = [(f"The {noun} {verb} .", label) for noun in ("cat", "dog", "cow", "hen", "ant", "bee", "fox", "owl")
              for verb, label in (("runs", "PRES"), ("ran", "PAST"), ("sits", "PRES"), ("sat", "PAST"))]  # fmt: skip
 SPLITS = {"tr": SENTENCES[:16], "va": SENTENCES[16:24], "te": SENTENCES[24:]}
-REAL = os.environ.get("SONDE_DATA")
+REAL = os.environ.get("SENTPROBE_DATA")
 """A folder with SentEval's and X-Probe's files, where they are at hand."""
 
 
@@ -95,7 +95,7 @@ def test_a_file_has_the_id_that_git_gives_it(tmp_path):
 
 
 def test_the_id_of_a_file_is_that_of_what_was_compressed(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.published.content.SENTEVAL_ROWS", len(SENTENCES))
+    monkeypatch.setattr("sentprobe.published.content.SENTEVAL_ROWS", len(SENTENCES))
     for name in ("x.txt", "y.txt.gz"):
         path = senteval(tmp_path / name)
         assert content_digests(loaded(path), str(path))["file"] == git_blob_id((tmp_path / "x.txt").read_bytes())
@@ -105,7 +105,7 @@ def test_the_id_of_a_file_is_that_of_what_was_compressed(tmp_path, monkeypatch):
 
 def test_every_release_has_rows_that_papers_printed_and_a_digest_of_its_own():
     found = releases()
-    with files("sonde.published").joinpath("sets.csv").open("r", encoding="utf-8") as lines:
+    with files("sentprobe.published").joinpath("sets.csv").open("r", encoding="utf-8") as lines:
         assert len(found) == sum(1 for _ in csv.DictReader(lines)) == 10 + 45 + 4 + 10
     for release in found:
         assert published(release.task, suite=release.suite, language=release.language), release
@@ -128,7 +128,7 @@ def test_a_run_knows_the_released_set_wherever_it_lies(tmp_path, monkeypatch):
     digest = content_digests(loaded(path))["te"]
     known = next(r for r in releases() if (r.suite, r.task, r.by) == ("conneau2018", "past_present", "all"))
     stand_in = replace(known, by="te", digest=digest, train=len(SPLITS["tr"]))
-    monkeypatch.setattr("sonde.published.sets._releases", lambda: {("te", digest): stand_in})
+    monkeypatch.setattr("sentprobe.published.sets._releases", lambda: {("te", digest): stand_in})
     run = evaluate([], find_sets([str(path)]), tmp_path / "run", baselines=("majority",))
     (own,) = summarise(run).sets
     assert (own.name, own.printed_for, own.human.accuracy) == ("thing", "this set", 0.85)
@@ -159,7 +159,7 @@ def _pandas():
     return True
 
 
-@pytest.mark.skipif(not REAL, reason="SONDE_DATA is not set")
+@pytest.mark.skipif(not REAL, reason="SENTPROBE_DATA is not set")
 @pytest.mark.parametrize(
     ("place", "task", "extent"),
     [("senteval/probing/past_present.txt.gz", "past_present", "the whole set"),

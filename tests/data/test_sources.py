@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sonde.data import search
-from sonde.data.records import Columns
-from sonde.data.sources import find_sets
-from sonde.errors import CorpusError, DataError, SondeError, UsageError
+from sentprobe.data import search
+from sentprobe.data.records import Columns
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 
 SENTEVAL = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\nte\tPAST\tWe ran .\n"
 XPROBE = "He left .\tPAST\nShe stays .\tPRES\n"
@@ -314,7 +314,7 @@ def test_what_is_not_there_is_named_with_what_is_near(tmp_path, columns):
 @pytest.mark.parametrize("typed", [[], ["-"], ["a\0b"], ["x" * 5000], ["/dev/null"], [""], ["nowhere/*"]])
 def test_odd_paths_are_refused(typed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SondeError):
+    with pytest.raises(SentProbeError):
         find_sets(typed)
 
 
@@ -324,11 +324,11 @@ def test_odd_paths_are_refused(typed, tmp_path, monkeypatch):
     st.binary(max_size=120) | st.text("trvae\t\n\0 1é{}", max_size=60).map(str.encode),
     st.sampled_from([None, Columns(), Columns(("1",), "2", header=False)]),
 )
-def test_no_folder_raises_anything_but_a_sonde_error(tmp_path_factory, name, content, columns):
+def test_no_folder_raises_anything_but_a_sentprobe_error(tmp_path_factory, name, content, columns):
     folder = tmp_path_factory.mktemp("fuzzed")
     write(folder, {name: content})
     for typed in (folder, folder / name):
-        with suppress(SondeError):
+        with suppress(SentProbeError):
             for source in find_sets([str(typed)], columns):
                 source.load()
 

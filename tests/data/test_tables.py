@@ -15,11 +15,11 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sonde.data.dataset import Dataset
-from sonde.data.file_names import common_name, split_of
-from sonde.data.records import Columns
-from sonde.data.tables import read_senteval, read_table, read_xprobe
-from sonde.errors import CorpusError, DataError, SondeError, UsageError
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.file_names import common_name, split_of
+from sentprobe.data.records import Columns
+from sentprobe.data.tables import read_senteval, read_table, read_xprobe
+from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 
 GOOD = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\n\nte\tPAST\tWe ran .\r\n"
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
@@ -337,18 +337,18 @@ def damaged(content, damage):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DAMAGE)
-def test_no_file_raises_anything_but_a_sonde_error(tmp_path, damage):
+def test_no_file_raises_anything_but_a_sentprobe_error(tmp_path, damage):
     content = damaged(GOOD.encode(), damage)
     path = written(tmp_path / "fuzzed.txt", content)
     for read, place in ((read_senteval, path), (read_xprobe, tmp_path)):
         written(tmp_path / "te.txt", content)
-        with suppress(SondeError):
+        with suppress(SentProbeError):
             assert isinstance(read(place), Dataset)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DAMAGE, st.sampled_from([*WRITE]), st.sampled_from([*COMPRESS]))
-def test_no_table_raises_anything_but_a_sonde_error(tmp_path, damage, suffix, packed):
+def test_no_table_raises_anything_but_a_sentprobe_error(tmp_path, damage, suffix, packed):
     path = written(tmp_path / f"set{suffix}{packed}", damaged(COMPRESS[packed](WRITE[suffix](ROWS)), damage))
-    with suppress(SondeError):
+    with suppress(SentProbeError):
         assert isinstance(read_table(path, Columns(split="split")), Dataset)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtri
 
-from sonde.core.hashing import hash_64, mix
-from sonde.core.words import lowercase_tokens, number_tokens
-from sonde.core.words import split_punctuation as tokens
-from sonde.encoders import load
-from sonde.encoders.draw import quantiles
-from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words
-from sonde.errors import UsageError
+from sentprobe.core.hashing import hash_64, mix
+from sentprobe.core.words import lowercase_tokens, number_tokens
+from sentprobe.core.words import split_punctuation as tokens
+from sentprobe.encoders import load
+from sentprobe.encoders.draw import quantiles
+from sentprobe.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words
+from sentprobe.errors import UsageError
 
 
 def bag_of_vectors(dim=300, seed=0):
@@ -81,7 +81,7 @@ def test_vectors_are_what_they_were_in_the_first_version(spec, expected):
 
 def test_vectors_do_not_depend_on_the_hashes_of_the_process():
     code = (
-        "import hashlib; from sonde.encoders import load\n"
+        "import hashlib; from sentprobe.encoders import load\n"
         "for spec in ('length', 'random', 'hash', 'words'):\n"
         "    print(hashlib.sha256(load('baseline:' + spec)(['a b c', 'b, d']).tobytes()).hexdigest())"
     )

@@ -1,4 +1,4 @@
-"""The encoder that comes with sonde: small, without torch, trained on other sentences than those it is probed on."""
+"""The encoder that comes with sentprobe: small, without torch, trained on other sentences than it is probed on."""
 
 import json
 import shutil
@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sonde.corpus.grammar import sentences
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.encoders import Spec, load
-from sonde.encoders.schemes import builtin
-from sonde.errors import SondeError, UsageError
-from sonde.run.controls.untrained import untrained
-from sonde.testing import check_encoder
+from sentprobe.corpus.grammar import sentences
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.encoders import Spec, load
+from sentprobe.encoders.schemes import builtin
+from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.run.controls.untrained import untrained
+from sentprobe.testing import check_encoder
 
 TEXTS = ["The dogs were chased by a cat.", "", "She didn't laugh.", "zzz", "a " * 60]
 
@@ -105,7 +105,7 @@ def test_a_wrong_spec_is_refused_with_what_was_expected(spec, what):
 
 def test_torch_is_not_imported():
     code = (
-        "import sys; from sonde.encoders import load; load('builtin:')(['A dog ran.']); print('torch' in sys.modules)"
+        "import sys; from sentprobe.encoders import load; load('builtin:')(['It ran.']); print('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
@@ -120,5 +120,5 @@ def test_a_damaged_copy_is_no_encoder(tmp_path, monkeypatch, name, spec):
     content = bytearray((place / name).read_bytes())
     content[-50] ^= 1
     (place / name).write_bytes(content)
-    with pytest.raises(SondeError, match="install sonde again"):
+    with pytest.raises(SentProbeError, match="install sentprobe again"):
         load(spec)

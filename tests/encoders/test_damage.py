@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sonde.encoders import load
-from sonde.encoders.embed import embed
-from sonde.encoders.schemes.npy import write_vectors
-from sonde.encoders.store import Store, StoreWarning
-from sonde.encoders.wordvectors import CacheWarning
-from sonde.errors import SondeError
+from sentprobe.encoders import load
+from sentprobe.encoders.embed import embed
+from sentprobe.encoders.schemes.npy import write_vectors
+from sentprobe.encoders.store import Store, StoreWarning
+from sentprobe.encoders.wordvectors import CacheWarning
+from sentprobe.errors import SentProbeError
 from tests.encoders.test_wordvectors import as_binary, as_fasttext, as_text
 
 TEXTS = ["the Haus", "côté нет", "猫 don't 5", "nothing known", "- <unk> naïveté", "the the 猫"]
@@ -65,9 +65,9 @@ KINDS = {
     "the lines of its texts": (npy, "t.txt"),
     "an archive of arrays": (npz, "v.npz"),
     "a table of texts": (parquet, "t.parquet"),
-    "an array that sonde encode wrote": (encoded, "vectors.npy"),
-    "the texts that sonde encode wrote": (encoded, "texts.txt"),
-    "the checksums that sonde encode wrote": (encoded, "sonde-checksums.txt"),
+    "an array that sentprobe encode wrote": (encoded, "vectors.npy"),
+    "the texts that sentprobe encode wrote": (encoded, "texts.txt"),
+    "the checksums that sentprobe encode wrote": (encoded, "sentprobe-checksums.txt"),
     "word vectors as text": (words(as_text()), "v.txt"),
     "word vectors, compressed": (words(gzip.compress(as_text(), mtime=0), "v.txt.gz"), "v.txt.gz"),
     "word vectors, binary": (words(as_binary()), "v.txt"),
@@ -78,7 +78,7 @@ KINDS = {
     "a shard of the store": (words(as_text()), "store/*/*.shard"),
     "the name of a part of the store": (words(as_text()), "store/*/identity.json"),
 }
-READ_BACK = ("sonde encode", "cache", "store")
+READ_BACK = ("sentprobe encode", "cache", "store")
 """Files that this program wrote: of these, nothing may be taken for anything else."""
 
 
@@ -103,16 +103,16 @@ def damages(content, rng):
 
 
 def attempt(vectors):
-    """The error, or identity and vectors; any error but a SondeError is a failure of the test."""
+    """The error, or identity and vectors; any error but a SentProbeError is a failure of the test."""
     try:
         return None, *vectors()
-    except SondeError as e:
+    except SentProbeError as e:
         return e, None, None
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_named_or_does_no_harm(kind, tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     write, pattern = KINDS[kind]
     spec = write(tmp_path)
 

@@ -8,12 +8,12 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from sonde.encoders import Identity, load
-from sonde.encoders.diagnosis import diagnose
-from sonde.encoders.embed import embed
-from sonde.encoders.store import Store
-from sonde.encoders.wordvectors import WordVectors
-from sonde.encoders.wordvectors.pooled import Pooled
+from sentprobe.encoders import Identity, load
+from sentprobe.encoders.diagnosis import diagnose
+from sentprobe.encoders.embed import embed
+from sentprobe.encoders.store import Store
+from sentprobe.encoders.wordvectors import WordVectors
+from sentprobe.encoders.wordvectors.pooled import Pooled
 
 WORDS = "river dog cat milk tea boat hill moon rain song bread stone lamp road bird tree hand door fish star".split()
 RNG = np.random.default_rng(11)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sonde.encoders import Identity, batches, encoder_info, load, table
-from sonde.encoders.embed import Embeddings, embed
-from sonde.encoders.store import Store
-from sonde.errors import EncoderError, ShapeError, UsageError
+from sentprobe.encoders import Identity, batches, encoder_info, load, table
+from sentprobe.encoders.embed import Embeddings, embed
+from sentprobe.encoders.store import Store
+from sentprobe.errors import EncoderError, ShapeError, UsageError
 
 
 def code(text):
@@ -365,7 +365,7 @@ def test_vectors_in_a_file_are_those_in_memory(tmp_path_factory, texts, spill, l
 
 
 def test_a_file_of_vectors_has_no_name_and_can_be_written_to(tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     found = embed(Counting(), TEXTS, spill=0)
     assert in_file(found.vectors)
     assert list((tmp_path / "cache").iterdir()) == []
@@ -385,7 +385,7 @@ def test_a_full_disk_is_told_before_anything_is_lost(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     monkeypatch.setattr(table, "_reserve", full)
     with pytest.raises(EncoderError, match=r"take 480 bytes, .* than the 100 that .* has no space for them: No space"):
         embed(Counting(), TEXTS, spill=100)
@@ -395,8 +395,8 @@ def test_a_full_disk_is_told_before_anything_is_lost(tmp_path, monkeypatch):
 
 def test_a_cache_folder_that_is_none_is_told(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "file"))
-    with pytest.raises(EncoderError, match="set SONDE_CACHE to a folder on another disk"):
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(EncoderError, match="set SENTPROBE_CACHE to a folder on another disk"):
         embed(Counting(), TEXTS, spill=0)
     with pytest.raises(UsageError, match="spill is -1 bytes; expected 0 or more"):
         embed(Counting(), TEXTS, spill=-1)
@@ -462,7 +462,7 @@ def test_encoders_without_sparse_vectors_have_dense_ones():
     "spec", ["static:?dim=64", "vec:", "vec:?pool=idf", "baseline:words?dim=16", "baseline:length"]
 )
 def test_workers_give_the_same_vectors_and_store_them(tmp_path, monkeypatch, spec, half):
-    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 50)
+    monkeypatch.setattr("sentprobe.encoders.embed.MIN_WORKER_TEXTS", 50)
     (tmp_path / "vectors.txt").write_text("".join(f"w{i} {i} {-i} 0.5\n" for i in range(9)), "utf-8")
     encoder = load(spec.replace("vec:", f"vec:{tmp_path / 'vectors.txt'}"))
     texts = [" ".join(f"w{(i * j) % 11}" for j in range(i % 7 + 1)) + f" {i}" for i in range(120)] * 2
@@ -490,7 +490,7 @@ def test_workers_encode_only_what_allows_it_and_is_large(monkeypatch):
     monkeypatch.setattr(batches, "map_in_workers", None)
     texts = [f"text {i}" for i in range(200)]
     assert embed(load("baseline:length"), texts, jobs=2).encoded == 200  # too few
-    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 50)
+    monkeypatch.setattr("sentprobe.encoders.embed.MIN_WORKER_TEXTS", 50)
     assert embed(lambda texts: np.ones((len(texts), 2)), texts, jobs=2).encoded == 200  # a function
 
 
@@ -514,7 +514,7 @@ def test_vectors_of_a_worker_come_in_a_file_or_else_without_one(tmp_path, folder
 
 
 def test_an_error_in_a_worker_is_told_as_one_here(monkeypatch):
-    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 50)
+    monkeypatch.setattr("sentprobe.encoders.embed.MIN_WORKER_TEXTS", 50)
     texts = [f"text {i}" for i in range(100)]
     with pytest.raises(EncoderError, match=r"NaN or infinite numbers for 1 of 100 texts, the first .* 'text 7'"):
         embed(Broken(), texts, batch_size=100, jobs=2)

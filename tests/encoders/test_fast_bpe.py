@@ -2,8 +2,8 @@
 
 import pytest
 
-from sonde.encoders.fast_bpe import read_fast_bpe
-from sonde.errors import CorpusError, DataError
+from sentprobe.encoders.fast_bpe import read_fast_bpe
+from sentprobe.errors import CorpusError, DataError
 
 CODES = "e s 9\nes t</w> 9\nl o 7\nlo w</w> 5\nlo w 2\nn e 4\nne w 3\nnew est</w> 2\n"
 VOCABULARY = "low 5\nlo@@ 2\nest 3\nn@@ 1\ne@@ 1\nw@@ 2\nr 1\nnew 2\nne@@ 3\ni@@ 1\nd@@ 1\n"

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from sonde.encoders import hub, load
-from sonde.errors import EncoderError, Offline, UsageError
+from sentprobe.encoders import hub, load
+from sentprobe.errors import EncoderError, Offline, UsageError
 from tests.encoders.test_hf import TEXTS, assert_near, bert, copy
 
 client = pytest.importorskip("huggingface_hub")
@@ -219,13 +219,13 @@ def fresh(home, code, offline="1"):
     """What a new process prints that is asked to do this."""
     told = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGINGFACE_"))}
     told |= {"HF_HOME": str(home), "HF_HUB_OFFLINE": offline, "HF_ENDPOINT": "http://127.0.0.1:9"}
-    code = f"from sonde.encoders import load\nfrom sonde.errors import SondeError\n{code}"
+    code = f"from sentprobe.encoders import load\nfrom sentprobe.errors import SentProbeError\n{code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=told, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-TRY = "try:\n    print(load('hf:mill/geese').identity)\nexcept SondeError as e:\n    print(type(e).__name__, e)"
+TRY = "try:\n    print(load('hf:mill/geese').identity)\nexcept SentProbeError as e:\n    print(type(e).__name__, e)"
 
 
 def test_a_model_by_name_loads_in_a_fresh_process_without_the_hub(copy, tmp_path):

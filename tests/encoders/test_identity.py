@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.encoders import Identity, Spec, load, scheme_names
-from sonde.errors import UsageError
+from sentprobe.encoders import Identity, Spec, load, scheme_names
+from sentprobe.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_every_scheme_has_a_loader_and_a_first_line():
 
     assert {"static", "vec", "st", "hf", "py", "npy", "openai", "baseline"} <= set(scheme_names())
     for scheme in scheme_names():
-        module = importlib.import_module(f"sonde.encoders.schemes.{scheme}")
+        module = importlib.import_module(f"sentprobe.encoders.schemes.{scheme}")
         assert callable(module.load)
         assert module.__doc__
 

@@ -7,11 +7,11 @@ random weights and the texts below, one text per batch; here torch's LSTM stands
 import numpy as np
 import pytest
 
-from sonde import encoders
-from sonde.errors import DataError, EncoderError, UsageError
-from sonde.run.controls.untrained import untrained
-from sonde.testing import check_encoder
-from sonde.testing.encoders import TEXTS_BY_LANGUAGE
+from sentprobe import encoders
+from sentprobe.errors import DataError, EncoderError, UsageError
+from sentprobe.run.controls.untrained import untrained
+from sentprobe.testing import check_encoder
+from sentprobe.testing.encoders import TEXTS_BY_LANGUAGE
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("nltk")
@@ -73,7 +73,7 @@ def test_version_2_has_other_marks_and_splits_negations_as_moses(tmp_path):
 def test_nltk_splits_sentences_first(tmp_path, monkeypatch):
     import nltk
 
-    from sonde.corpus.tokenisers import tokeniser
+    from sentprobe.corpus.tokenisers import tokeniser
 
     tokeniser.cache_clear()
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "nltk_data")])

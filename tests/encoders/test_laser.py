@@ -9,9 +9,9 @@ import argparse
 import numpy as np
 import pytest
 
-from sonde import encoders
-from sonde.errors import DataError, EncoderError, UsageError
-from sonde.testing import check_encoder
+from sentprobe import encoders
+from sentprobe.errors import DataError, EncoderError, UsageError
+from sentprobe.testing import check_encoder
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sacremoses")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sonde.encoders import load
-from sonde.encoders.schemes.npy import from_line, to_line, write_vectors
-from sonde.errors import CorpusError, DataError, EncoderError, UsageError
+from sentprobe.encoders import load
+from sentprobe.encoders.schemes.npy import from_line, to_line, write_vectors
+from sentprobe.errors import CorpusError, DataError, EncoderError, UsageError
 
 TEXTS = ["The cat sat.", "", "two\nlines", 'a\ttab, a \\ and a "quote"', " spaces ", "Żółw — naïve 猫"]
 VECTORS = np.arange(12, dtype=np.float32).reshape(6, 2)
@@ -160,7 +160,7 @@ def test_one_file_may_hold_both():
 def test_texts_without_vectors_are_counted_and_the_first_is_shown():
     encoder = load(f"npy:{saved()}?texts={lines(TEXTS)}")
     asked = [TEXTS[0], "long " * 50, TEXTS[1], "absent"]
-    with pytest.raises(EncoderError, match=r"has no vector for 2 of 4 texts.*'(long ){12}…'.*`sonde sentences`"):
+    with pytest.raises(EncoderError, match=r"has no vector for 2 of 4 texts.*'(long ){12}…'.*`sentprobe sentences`"):
         encoder(asked)
     assert encoder([]).shape == (0, 2)
 
@@ -337,14 +337,16 @@ def test_what_encode_wrote_is_checked():
         content = bytearray(whole)
         content[at] ^= 0x80 if at < 0 else 0x01  # a sign; another letter
         Path("out", name).write_bytes(content)
-        with pytest.raises(DataError, match=rf"out/{name} is not the file that `sonde encode` wrote: .*encode again"):
+        with pytest.raises(
+            DataError, match=rf"out/{name} is not the file that `sentprobe encode` wrote: .*encode again"
+        ):
             load(spec)
         Path("out", name).write_bytes(whole)
     write_vectors(Path("other"), TEXTS, -VECTORS)
     Path("other/vectors.npy").replace("out/vectors.npy")
     with pytest.raises(DataError, match="damaged or replaced"):
         load(spec)
-    Path("out/sonde-checksums.txt").unlink()
+    Path("out/sentprobe-checksums.txt").unlink()
     assert load(spec)(TEXTS).tolist() == (-VECTORS).tolist()
 
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.core.post import MAX_ATTEMPTS
-from sonde.encoders import load
-from sonde.encoders.embedding_server import MAX_REQUEST_TOKENS
-from sonde.errors import EncoderError, Offline, ShapeError, UsageError
+from sentprobe.core.post import MAX_ATTEMPTS
+from sentprobe.encoders import load
+from sentprobe.encoders.embedding_server import MAX_REQUEST_TOKENS
+from sentprobe.errors import EncoderError, Offline, ShapeError, UsageError
 
 KEY = "sk-a-secret-that-nobody-may-see"
 TEXTS = ["one", "two words", "", "Żółw", "a\nb"]
@@ -170,7 +170,7 @@ def test_texts_become_vectors_in_one_request(server, encoder):
     assert path == "/v1/embeddings"
     assert body == {"model": "small", "input": ["one", "two words", " ", "Żółw", "a\nb"]}
     assert headers["Content-Type"] == "application/json"
-    assert headers["User-Agent"].startswith("sonde/")
+    assert headers["User-Agent"].startswith("sentprobe/")
     assert headers["Authorization"] is None
 
 
@@ -219,7 +219,7 @@ def test_texts_are_sent_in_batches(server, encoder):
     st.lists(st.sampled_from([1, 100, MAX_REQUEST_TOKENS, 3 * MAX_REQUEST_TOKENS, 4 * MAX_REQUEST_TOKENS]), max_size=8)
 )
 def test_a_request_stays_within_the_budget_of_tokens_unless_it_is_one_text(sizes):
-    from sonde.encoders.embedding_server import _within_budget
+    from sentprobe.encoders.embedding_server import _within_budget
 
     texts = ["x" * size for size in sizes]
     while texts:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde.encoders import Identity, load, sources
-from sonde.errors import EncoderError, NotInstalled, UsageError
+from sentprobe.encoders import Identity, load, sources
+from sentprobe.errors import EncoderError, NotInstalled, UsageError
 
 ENCODE = "def encode(texts):\n    return [[float(len(text)), 1.0] for text in texts]\n"
 
@@ -120,7 +120,7 @@ def test_a_version_gives_an_identity_that_changes_with_version_and_source(writte
 
 def test_an_identity_of_the_function_is_taken(written):
     written(
-        "from sonde.encoders import Identity\n"
+        "from sentprobe.encoders import Identity\n"
         + ENCODE
         + "encode.identity = 'great-model-3'\n"
         + "def other(texts): ...\n"
@@ -156,7 +156,7 @@ def test_a_changed_file_is_read_anew_even_if_its_size_and_time_are_the_same(writ
 
 def version(tmp_path, spec="py:mine.py?version=1"):
     """The identity, and the vector of one text, in a process of its own."""
-    code = f"from sonde.encoders import load\ne = load({spec!r})\nprint(e.identity)\nprint(e(['a']))"
+    code = f"from sentprobe.encoders import load\ne = load({spec!r})\nprint(e.identity)\nprint(e(['a']))"
     told = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     told.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=told, check=True)
@@ -230,7 +230,7 @@ def test_a_module_is_known_by_its_package_too(importable):
 
 
 def test_installed_packages_and_strangers_are_not_in_the_identity(importable):
-    importable("import numpy, json, sonde.encoders.embed, absent_package.part\n" + ENCODE)
+    importable("import numpy, json, sentprobe.encoders.embed, absent_package.part\n" + ENCODE)
     importable("x = 1\n", "stranger.py")
     found = sources.find_sources(Path("mine.py").resolve(), None)
     assert list(found) == [""]
@@ -257,7 +257,7 @@ def test_imports_by_names_put_together_while_encoding_are_not_seen_and_it_is_sai
 
 def test_what_is_taken_on_trust_is_said(written):
     written(
-        "from sonde.encoders import Identity\n"
+        "from sentprobe.encoders import Identity\n"
         + ENCODE
         + "def other(texts): ...\nother.identity = Identity.of('x', 'y')\n"
     )

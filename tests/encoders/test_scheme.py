@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde import evaluate, load_encoder
-from sonde.cli import app
-from sonde.core.plugins import module_names
-from sonde.data.dataset import Dataset
-from sonde.encoders import describe_scheme, load_scheme, refuse_untrusted, scheme_names, sends_texts
-from sonde.encoders.embed import embed
-from sonde.errors import EncoderError, SondeWarning, UsageError
-from sonde.task import Example
+from sentprobe import evaluate, load_encoder
+from sentprobe.cli import app
+from sentprobe.core.plugins import module_names
+from sentprobe.data.dataset import Dataset
+from sentprobe.encoders import describe_scheme, load_scheme, refuse_untrusted, scheme_names, sends_texts
+from sentprobe.encoders.embed import embed
+from sentprobe.errors import EncoderError, SentProbeWarning, UsageError
+from sentprobe.task import Example
 
-BUILT_IN = module_names("sonde.encoders.schemes")
+BUILT_IN = module_names("sentprobe.encoders.schemes")
 GUIDE = (Path(__file__).parents[2] / "docs/encoders.md").read_text("utf-8")
 LETTERS = '''
 """Counts of letters.
@@ -26,7 +26,7 @@ LETTERS = '''
 """
 
 import numpy as np
-from sonde.encoders import Identity
+from sentprobe.encoders import Identity
 
 OPTIONS = {"dim": "how many letters are counted"}
 
@@ -57,7 +57,7 @@ def offer(tmp_path, monkeypatch):
         (place / f"{module}.py").write_text(textwrap.dedent(source), "utf-8")
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8")
         lines = [f"{name} = {module}{rest}\n" for name, rest in entries.items()]
-        (info / "entry_points.txt").write_text(f"[sonde.encoders]\n{''.join(lines)}", "utf-8")
+        (info / "entry_points.txt").write_text(f"[sentprobe.encoders]\n{''.join(lines)}", "utf-8")
         monkeypatch.syspath_prepend(str(place))
         return module
 
@@ -130,7 +130,7 @@ def test_what_a_scheme_does_wrong_is_told_with_its_package(offer):
 )
 def test_a_name_that_is_taken_or_none_is_ignored_with_a_warning(offer, name, why):
     offer(LETTERS, **{name: ""})
-    with pytest.warns(SondeWarning, match=rf"scheme '{name}' of offered_\w+ is ignored: {why}"):
+    with pytest.warns(SentProbeWarning, match=rf"scheme '{name}' of offered_\w+ is ignored: {why}"):
         assert set(scheme_names()) == set(BUILT_IN)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # once is enough
@@ -165,7 +165,7 @@ def test_programs_and_servers_are_told():
 def test_a_built_in_scheme_documents_itself(name):
     scheme = load_scheme(name)
     assert scheme.summary.endswith(".")
-    doc = __import__(f"sonde.encoders.schemes.{name}", fromlist=["x"]).__doc__
+    doc = __import__(f"sentprobe.encoders.schemes.{name}", fromlist=["x"]).__doc__
     assert re.search(rf"^    {name}:", doc, re.MULTILINE), "the docstring shows how it is written"
     for option in scheme.options:
         assert re.search(rf"\b{option}\b", doc), option
@@ -191,7 +191,7 @@ def test_all_built_in_schemes_are_listed():
 )
 def test_an_encoder_is_shown_on_one_short_line(text, expected, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     np.savez("vectors.npz", vectors=np.ones((2, 3)), texts=np.array(["a", "b"]))
     Path("words.txt").write_text("a 1 2\nb 3 4\n")
     Path("mine.py").write_text("def encode(texts): return [[len(text)] for text in texts]\n")

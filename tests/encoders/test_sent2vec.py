@@ -5,10 +5,10 @@ import struct
 import numpy as np
 import pytest
 
-from sonde import encoders
-from sonde.errors import DataError, EncoderError, UsageError
-from sonde.testing import check_encoder
-from sonde.testing.encoders import TEXTS_BY_LANGUAGE
+from sentprobe import encoders
+from sentprobe.errors import DataError, EncoderError, UsageError
+from sentprobe.testing import check_encoder
+from sentprobe.testing.encoders import TEXTS_BY_LANGUAGE
 
 WORDS = ["<PLACEHOLDER>", "the", "cat", "</s>", "sat", "ü", "mat", "."]
 DIM, BUCKETS = 3, 11

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sonde import encoders
-from sonde.errors import DataError, EncoderError, SondeWarning, UsageError
-from sonde.testing import check_encoder
-from sonde.testing.encoders import TEXTS_BY_LANGUAGE
+from sentprobe import encoders
+from sentprobe.errors import DataError, EncoderError, SentProbeWarning, UsageError
+from sentprobe.testing import check_encoder
+from sentprobe.testing.encoders import TEXTS_BY_LANGUAGE
 
 WORDS = ["<eos>", "UNK", "the", "cat", "sat", "on", "mat", ".", "ü"]
 WORDS += [word for text in TEXTS_BY_LANGUAGE["English"] for word in text.split() if word not in WORDS]
@@ -132,7 +132,7 @@ def test_pickled_arrays_and_wrong_shapes_are_refused(tmp_path):
 def test_a_dictionary_of_another_length_is_warned_about(tmp_path):
     write(tmp_path)
     (tmp_path / "dictionary.txt").write_text("\n".join([*WORDS, "more"]) + "\n", "utf-8")
-    with pytest.warns(SondeWarning, match="what is beyond the shortest is not used"):
+    with pytest.warns(SentProbeWarning, match="what is beyond the shortest is not used"):
         encoder = encoders.load(f"skipthought:{tmp_path}?tokenise=space")
     np.testing.assert_array_equal(encoder(["more"]), encoder(["zzz"]))
     (tmp_path / "dictionary.txt").write_text("\n".join(["a"] * len(WORDS)) + "\n", "utf-8")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import wordllama
 
-from sonde import encoders
-from sonde.encoders.identity import Spec
-from sonde.encoders.schemes import static
-from sonde.errors import EncoderError, NotInstalled, UsageError
+from sentprobe import encoders
+from sentprobe.encoders.identity import Spec
+from sentprobe.encoders.schemes import static
+from sentprobe.errors import EncoderError, NotInstalled, UsageError
 
 TEXTS = ["A cat sat on the mat.", "", "Ünïcödé 猫 🙂", "one", " ", "the the the", "don't!\nnew line", "x" * 500]
 
@@ -113,7 +113,7 @@ def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch):
 def test_logging_is_left_as_it_was_and_torch_is_not_loaded():
     code = (
         "import logging, sys\n"
-        "from sonde import encoders\n"
+        "from sentprobe import encoders\n"
         "encoders.load('static:')(['text'])\n"
         "root = logging.getLogger()\n"
         "print(root.handlers, root.level, 'torch' in sys.modules)"

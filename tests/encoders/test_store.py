@@ -26,11 +26,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.encoders.identity import Identity
-from sonde.encoders.store import Store, StoreWarning, default_root, shard
-from sonde.encoders.store import store as module
-from sonde.encoders.store.shard import HEADER
-from sonde.errors import ShapeError, UsageError
+from sentprobe.encoders.identity import Identity
+from sentprobe.encoders.store import Store, StoreWarning, default_root, shard
+from sentprobe.encoders.store import store as module
+from sentprobe.encoders.store.shard import HEADER
+from sentprobe.errors import ShapeError, UsageError
 
 ONE = Identity.of("st", "one", layer=6)
 TWO = Identity.of("st", "one", layer=7)
@@ -50,8 +50,8 @@ def child(code, *arguments, before=(), **more):
     """A process that knows Store, ONE, vectors and batch."""
     head = (
         "import hashlib, json, os, signal, subprocess, sys, warnings\nimport numpy as np\nfrom pathlib import Path\n"
-        "from sonde.encoders.identity import Identity\nfrom sonde.encoders.store import Store, files\n"
-        "from sonde.encoders.store import store as module\n"
+        "from sentprobe.encoders.identity import Identity\nfrom sentprobe.encoders.store import Store, files\n"
+        "from sentprobe.encoders.store import store as module\n"
         "ONE = Identity.of('st', 'one', layer=6)\n"
     )
     program = head + inspect.getsource(vectors) + inspect.getsource(batch) + code
@@ -713,10 +713,10 @@ def test_a_limit_below_nothing_is_refused(tmp_path):
 
 
 def test_the_place_of_the_store_can_be_set(monkeypatch, tmp_path):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     assert default_root() == tmp_path / "store"
-    monkeypatch.setenv("SONDE_CACHE", "")
-    assert default_root().parts[-2:] == ("sonde", "store")
+    monkeypatch.setenv("SENTPROBE_CACHE", "")
+    assert default_root().parts[-2:] == ("sentprobe", "store")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -732,7 +732,7 @@ def test_a_shard_of_a_later_version_is_left_alone(tmp_path):
     store.write(identity, ["one"], np.ones((1, 2), np.float32))
     (shard,) = tmp_path.rglob("*.shard")
     later = shard.with_name("later.shard")
-    head = b"sonde\0\0\2" + shard.read_bytes()[8 : HEADER.size]
+    head = b"sprobe\0\2" + shard.read_bytes()[8 : HEADER.size]
     later.write_bytes(head + zlib.crc32(head).to_bytes(4, "little") + shard.read_bytes()[HEADER.size + 4 :])
     store = Store(tmp_path)
     assert store.read(identity, ["one"])[0].tolist() == [True]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
-from sonde import encoders, evaluate
-from sonde.encoders.diagnosis import diagnose
-from sonde.encoders.embed import embed
-from sonde.errors import DataError, UsageError
-from sonde.testing import check_encoder
-from sonde.testing.encoders import TEXTS_BY_LANGUAGE
+from sentprobe import encoders, evaluate
+from sentprobe.encoders.diagnosis import diagnose
+from sentprobe.encoders.embed import embed
+from sentprobe.errors import DataError, UsageError
+from sentprobe.testing import check_encoder
+from sentprobe.testing.encoders import TEXTS_BY_LANGUAGE
 from tests.serve.runs import sentence_length
 
 LINES = ["The cat sat on the mat .", "the dog sat", "A cat , a dog , a river", "", *TEXTS_BY_LANGUAGE["English"]]
@@ -75,7 +75,7 @@ def test_a_text_that_does_not_fit_the_sets_is_noticed(corpus):
 
 
 def test_a_run_keeps_it_sparse(corpus, tmp_path, monkeypatch):
-    from sonde.encoders.schemes.tfidf import Tfidf
+    from sentprobe.encoders.schemes.tfidf import Tfidf
 
     monkeypatch.setattr(Tfidf, "__call__", lambda *_: pytest.fail("it was made dense"))
     found = evaluate([f"tfidf:{corpus}"], [sentence_length()], tmp_path / "run", baselines=())
@@ -86,7 +86,7 @@ def test_a_run_keeps_it_sparse(corpus, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
-        ("tfidf:", UsageError, "sonde sentences SET --split train"),
+        ("tfidf:", UsageError, "sentprobe sentences SET --split train"),
         ("tfidf:nothing.txt", DataError, "nothing.txt"),
         ("tfidf:x?words=0", UsageError, "words=0"),
         ("tfidf:x?pool=mean", UsageError, "takes case, norm, tokenise, words"),

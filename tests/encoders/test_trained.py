@@ -6,11 +6,11 @@ import shutil
 import numpy as np
 import pytest
 
-from sonde.encoders import Spec, TrainingScore, encoder_info, expand_names, load
-from sonde.errors import DataError, EncoderError, SondeError, UsageError
-from sonde.run import evaluate
-from sonde.run.controls.untrained import untrained
-from sonde.testing import check_encoder
+from sentprobe.encoders import Spec, TrainingScore, encoder_info, expand_names, load
+from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError
+from sentprobe.run import evaluate
+from sentprobe.run.controls.untrained import untrained
+from sentprobe.testing import check_encoder
 from tests.networks.folders import WORDS, one_thread, write_folder
 from tests.serve.runs import sentence_length, word_content
 
@@ -19,7 +19,7 @@ pytest.importorskip("safetensors")
 
 
 def architecture_names():
-    from sonde.networks import ARCHITECTURES
+    from sentprobe.networks import ARCHITECTURES
 
     return list(ARCHITECTURES)
 
@@ -245,7 +245,7 @@ def test_weights_of_another_network_are_refused(copy, tmp_path):
     config = json.loads((copy / "config.json").read_text())
     config["network"]["settings"] = {}
     (copy / "config.json").write_text(json.dumps(config))
-    with pytest.raises(SondeError, match=r"config.json: the network cannot be built: KeyError\('hidden'\)"):
+    with pytest.raises(SentProbeError, match=r"config.json: the network cannot be built: KeyError\('hidden'\)"):
         load(f"trained:{copy}")
 
 
@@ -279,7 +279,7 @@ def test_every_architecture_is_an_encoder(architecture, tmp_path):
 
 def test_a_checkpoint_that_is_swapped_while_it_is_loaded_is_refused(copy, monkeypatch):
     # else the vectors of one network would be kept under the identity of another
-    from sonde.networks.folder import TrainedFolder
+    from sentprobe.networks.folder import TrainedFolder
 
     real = TrainedFolder.encoder
 

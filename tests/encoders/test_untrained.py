@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sonde.encoders import Spec, load
-from sonde.errors import UsageError
-from sonde.run.controls.untrained import untrained
+from sentprobe.encoders import Spec, load
+from sentprobe.errors import UsageError
+from sentprobe.run.controls.untrained import untrained
 from tests.encoders.test_hf import TEXTS, bert, copy, gpt2
 
 torch = pytest.importorskip("torch")

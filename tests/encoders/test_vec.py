@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde import encoders
-from sonde.core.cache import cache_folder
-from sonde.core.words import split_punctuation
-from sonde.encoders.embed import embed
-from sonde.encoders.identity import Spec
-from sonde.encoders.schemes import vec
-from sonde.encoders.store import Store
-from sonde.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
-from sonde.encoders.wordvectors.pooled import Pooled
-from sonde.errors import CorpusError, DataError, EncoderError, UsageError
+from sentprobe import encoders
+from sentprobe.core.cache import cache_folder
+from sentprobe.core.words import split_punctuation
+from sentprobe.encoders.embed import embed
+from sentprobe.encoders.identity import Spec
+from sentprobe.encoders.schemes import vec
+from sentprobe.encoders.store import Store
+from sentprobe.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
+from sentprobe.encoders.wordvectors.pooled import Pooled
+from sentprobe.errors import CorpusError, DataError, EncoderError, UsageError
 
 WORDS = ["the", "cat", "sat", "Paris", "on", "mat", ".", "a", "NASA", "don't"]
 MATRIX = np.random.default_rng(5).normal(size=(len(WORDS), 8)).astype(np.float32)
@@ -49,7 +49,7 @@ def made(pool="mean", texts=TEXTS, **fields):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     rows = "".join(f"{w} {' '.join(repr(float(x)) for x in row)}\n" for w, row in zip(WORDS, MATRIX, strict=True))
     (tmp_path / "v.txt").write_text(rows, encoding="utf-8")
     return tmp_path / "v.txt"
@@ -417,11 +417,11 @@ def test_a_missing_file_is_named_and_a_near_one_proposed(file):
 
 
 def test_the_cache_folder_is_the_one_that_was_chosen(tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.delenv("SONDE_CACHE")
-    assert cache_folder().name == "sonde"
+    monkeypatch.delenv("SENTPROBE_CACHE")
+    assert cache_folder().name == "sentprobe"
 
 
 # ---------------------------------------------------------------------------------------------------------- fastText
@@ -442,7 +442,7 @@ def fasttext(tmp_path_factory):
 
 def test_unknown_words_have_vectors_of_their_ngrams(fasttext, tmp_path, monkeypatch):
     model, path = fasttext
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     texts = ["the cats sat", "unheard-of Mädchenhaftigkeit", "", "Zürich 猫"]
     for encoder in (encoders.load(f"vec:{path}?case=as-is"), encoders.load(f"vec:{path}?case=as-is&oov=subword")):
         assert encoder.oov == "subword"
@@ -460,7 +460,7 @@ def test_unknown_words_have_vectors_of_their_ngrams(fasttext, tmp_path, monkeypa
 
 
 def test_a_very_long_word_has_a_vector_of_its_ngrams(fasttext, tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     encoder = encoders.load(f"vec:{fasttext[1]}")
     text = "abcdefghij" * 30_000
     vectors = encoder(["the cat", text, "the mat"])
@@ -469,7 +469,7 @@ def test_a_very_long_word_has_a_vector_of_its_ngrams(fasttext, tmp_path, monkeyp
 
 
 def test_lower_case_is_for_ngrams_too(fasttext, tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     encoder = encoders.load(f"vec:{fasttext[1]}?case=lower")
     np.testing.assert_array_equal(encoder(["CATS"]), encoder(["cats"]))
 

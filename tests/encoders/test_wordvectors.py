@@ -13,11 +13,11 @@ import zstandard
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sonde.encoders.wordvectors import CacheWarning, read_vectors, vectors
-from sonde.encoders.wordvectors.fasttext import ngrams
-from sonde.encoders.wordvectors.pooling import max_rows, positional_rows, sum_rows
-from sonde.encoders.wordvectors.rows import CheckedRows
-from sonde.errors import CorpusError, DataError, SondeError
+from sentprobe.encoders.wordvectors import CacheWarning, read_vectors, vectors
+from sentprobe.encoders.wordvectors.fasttext import ngrams
+from sentprobe.encoders.wordvectors.pooling import max_rows, positional_rows, sum_rows
+from sentprobe.encoders.wordvectors.rows import CheckedRows
+from sentprobe.errors import CorpusError, DataError, SentProbeError
 
 WORDS = ["the", "Haus", "côté", "нет", "猫", "don't", "5", "-", "<unk>", "naïveté"]
 MATRIX = np.random.default_rng(7).normal(size=(len(WORDS), 6)).astype(np.float32)
@@ -211,7 +211,7 @@ def is_mapped(array):
 def test_the_second_time_is_a_memory_map_of_the_same(tmp_path, form, monkeypatch):
     path, cache = put(tmp_path, FORMATS[form]), tmp_path / "deep" / "cache"
     first = read_vectors(path, cache)
-    monkeypatch.setattr("sonde.encoders.wordvectors.vectors.open_vectors", None)  # nothing is parsed any more
+    monkeypatch.setattr("sentprobe.encoders.wordvectors.vectors.open_vectors", None)  # nothing is parsed any more
     second = read_vectors(path, cache)
     for found in (first, second):
         assert is_mapped(found.matrix)
@@ -648,7 +648,7 @@ def survives(path, cache=None):
     """Read a file, or have it refused."""
     try:
         found = read_vectors(path, cache)
-    except SondeError:
+    except SentProbeError:
         return
     assert found.matrix.shape == (len(found.words), found.dim)
     assert len(set(found.words)) == len(found.words)

@@ -1,4 +1,4 @@
-"""`sonde judge` from sets to the tables and the page of a run."""
+"""`sentprobe judge` from sets to the tables and the page of a run."""
 
 import csv
 import json
@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from sonde.report import Report
-from sonde.run import Run
+from sentprobe.report import Report
+from sentprobe.run import Run
 from tests import command_line
-from tests.command_line import sonde
+from tests.command_line import sentprobe
 
 
 @pytest.fixture(scope="module")
@@ -17,10 +17,13 @@ def run(tmp_path_factory):
     """A run whose sets two people judged, one of them only in part, and a third who guesses."""
     folder = tmp_path_factory.mktemp("judged")
     made = ("make", "--builtin", "3000", "-t", "bigram_shift", "--sizes", "100/40/60", "-o", "probes")
-    assert sonde(*made, cwd=folder).returncode == 0
+    assert sentprobe(*made, cwd=folder).returncode == 0
     command = ("run", "probes", "-e", "static:", "-e", "baseline:length", "-o", "run", "--resample", "0")
-    assert sonde(*command, cwd=folder).returncode == 0
-    assert sonde("judge", "sample", "probes", "-n", "30", "--control", "10", "-o", "sheets", cwd=folder).returncode == 0
+    assert sentprobe(*command, cwd=folder).returncode == 0
+    assert (
+        sentprobe("judge", "sample", "probes", "-n", "30", "--control", "10", "-o", "sheets", cwd=folder).returncode
+        == 0
+    )
     (sheet,) = json.loads((folder / "sheets/key.json").read_text())["sheets"]
     for name in ("anna", "ben", "guess"):
         with (folder / f"{name}.tsv").open("w", newline="") as out:
@@ -30,7 +33,7 @@ def run(tmp_path_factory):
                 answer = "original" if name == "guess" else sheet["answers"][item["label"]]
                 writer.writerow([item["id"], "" if name == "ben" and i % 2 else answer])
     read = ("judge", "read", "sheets", "anna.tsv", "ben.tsv", "guess.tsv", "--run", "run", "--min-controls", "3")
-    return folder, sonde(*read, cwd=folder)
+    return folder, sentprobe(*read, cwd=folder)
 
 
 def test_the_table_says_how_well_people_did(run):
@@ -45,7 +48,7 @@ def test_the_table_says_how_well_people_did(run):
 def test_the_table_has_room_for_all_columns_in_80(run, monkeypatch):
     folder, _ = run
     monkeypatch.setitem(command_line.PLAIN, "COLUMNS", "80")
-    done = sonde("judge", "read", "sheets", "anna.tsv", "ben.tsv", "guess.tsv", "--min-controls", "3", cwd=folder)
+    done = sentprobe("judge", "read", "sheets", "anna.tsv", "ben.tsv", "guess.tsv", "--min-controls", "3", cwd=folder)
     head, first = done.stdout.splitlines()[:2]
     assert head.split()[-3:] == ["ties", "people", "alpha"]
     assert first.split()[-4:] == ["2", "of", "3", "1.00"]
@@ -54,13 +57,13 @@ def test_the_table_has_room_for_all_columns_in_80(run, monkeypatch):
 
 def test_people_stand_beside_encoders(run):
     folder, _ = run
-    shown = sonde("show", "run", "--format", "md", cwd=folder).stdout
+    shown = sentprobe("show", "run", "--format", "md", cwd=folder).stdout
     assert "| human |" in shown
     assert "People and encoders on the sentences that people judged" in shown
     assert "Response bias" in shown
     assert ", exchanged |" in shown
     assert "the majority vote of 2 annotators, 1 more having failed the controls, on 30 test sentences" in shown
-    narrow = sonde("show", "run", cwd=folder).stdout
+    narrow = sentprobe("show", "run", cwd=folder).stdout
     assert "alpha" in narrow
 
 
@@ -83,7 +86,7 @@ def test_encoders_are_scored_on_the_sentences_that_were_judged(run):
 
 def test_a_filter_keeps_the_numbers_of_its_encoders(run):
     folder, _ = run
-    shown = sonde("show", "run", "-e", "length", "--format", "json", cwd=folder).stdout
+    shown = sentprobe("show", "run", "-e", "length", "--format", "json", cwd=folder).stdout
     (own,) = json.loads(shown)["sets"]
     assert len(own["people"]["columns"]) == 1
     assert {len(answer["columns"]) for answer in own["people"]["answers"]} == {1}
@@ -100,7 +103,7 @@ def test_damaged_judgments_are_a_note_and_the_run_is_shown(run, tmp_path):
     folder, _ = run
     shutil.copytree(folder / "run", tmp_path / "run")
     next((tmp_path / "run/people").glob("*.json")).write_text("{}")
-    shown = sonde("show", "run", cwd=tmp_path)
+    shown = sentprobe("show", "run", cwd=tmp_path)
     assert shown.returncode == 0
     assert "people" in shown.stdout
     assert "Response bias" not in shown.stdout
@@ -119,6 +122,6 @@ def test_damaged_judgments_are_a_note_and_the_run_is_shown(run, tmp_path):
 )
 def test_wrong_use_is_explained(run, words, message):
     folder, _ = run
-    done = sonde(*words, cwd=folder)
+    done = sentprobe(*words, cwd=folder)
     assert done.returncode == 1
     assert message in done.stderr

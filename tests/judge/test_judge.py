@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from sonde import Dataset, Example
-from sonde.errors import CorpusError, DataError, TooFewError, UsageError
-from sonde.judge import Judgment, attach, read_judgments, read_people, sample_sheet, vote
-from sonde.judge.form import form
-from sonde.judge.people import FOLDER
-from sonde.judge.sheet import read_sheets, write_sheets
-from sonde.report.human_results import _predicted
-from sonde.stats.intervals import wilson
+from sentprobe import Dataset, Example
+from sentprobe.errors import CorpusError, DataError, TooFewError, UsageError
+from sentprobe.judge import Judgment, attach, read_judgments, read_people, sample_sheet, vote
+from sentprobe.judge.form import form
+from sentprobe.judge.people import FOLDER
+from sentprobe.judge.sheet import read_sheets, write_sheets
+from sentprobe.report.human_results import _predicted
+from sentprobe.stats.intervals import wilson
 from tests.browser import launched, needs_chromium
 
 LABELS = ("I", "O")
@@ -183,14 +183,14 @@ def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
 
 
 @needs_chromium
-@pytest.mark.skipif("SONDE_AXE" not in os.environ, reason="needs axe-core: SONDE_AXE=…/axe-core/axe.min.js")
+@pytest.mark.skipif("SENTPROBE_AXE" not in os.environ, reason="needs axe-core: SENTPROBE_AXE=…/axe-core/axe.min.js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_a_page(tmp_path, sheet, scheme):
     write_sheets([sheet], tmp_path, form)
     with launched() as browser:
         page = browser.new_page(color_scheme=scheme, bypass_csp=True)
         page.goto((tmp_path / "own.shift.html").as_uri())
-        page.evaluate(Path(os.environ["SONDE_AXE"]).read_text("utf-8"))
+        page.evaluate(Path(os.environ["SENTPROBE_AXE"]).read_text("utf-8"))
         assert page.evaluate("axe.run().then((r) => r.violations.map((v) => `${v.impact}: ${v.id}`))") == []
 
 
@@ -373,7 +373,7 @@ def test_what_people_do_is_kept_in_a_run_and_damage_is_noticed(tmp_path, sheet):
 
 
 def test_a_damaged_key_is_an_error(tmp_path, sheet):
-    (tmp_path / "key.json").write_text(json.dumps({"format": "sonde.sheets.v1", "sheets": [{}]}))
+    (tmp_path / "key.json").write_text(json.dumps({"format": "sentprobe.sheets.v1", "sheets": [{}]}))
     with pytest.raises(DataError, match="damaged"):
         read_sheets(tmp_path)
     write_sheets([sheet], tmp_path / "edited")

@@ -11,14 +11,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
-from sonde.corpus import Corpus, Sentence
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.data.dataset import Dataset
-from sonde.errors import CorpusError, TooFewError, UsageError
-from sonde.make import SkippedTask, choose_reading, length_correlation, make_sets
-from sonde.make.request import select_tasks
-from sonde.task import SPLITS, Counts, Example, Policy, Task
-from sonde.tasks import SUITES, load
+from sentprobe.corpus import Corpus, Sentence
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.data.dataset import Dataset
+from sentprobe.errors import CorpusError, TooFewError, UsageError
+from sentprobe.make import SkippedTask, choose_reading, length_correlation, make_sets
+from sentprobe.make.request import select_tasks
+from sentprobe.task import SPLITS, Counts, Example, Policy, Task
+from sentprobe.tasks import SUITES, load
 
 
 def test_every_task_of_a_suite_can_be_made(conneau, universal):  # those of the others: tests/corpus/test_word_lists.py
@@ -177,9 +177,9 @@ def test_another_seed_gives_other_rows(small):
 
 
 def test_the_pool_does_not_grow_with_the_corpus():
-    from sonde.make import propose
-    from sonde.make.candidates import Pool
-    from sonde.make.job import Job
+    from sentprobe.make import propose
+    from sentprobe.make.candidates import Pool
+    from sentprobe.make.job import Job
 
     task = load("bigram_shift")
     policy = replace(task.policies["conneau2018"], sizes=(60, 10, 10))
@@ -276,7 +276,7 @@ def test_a_shortfall_is_stated(builtin):
 
 
 def test_bad_sentences_stop_the_run_or_are_listed(tmp_path):
-    from sonde.corpus.conllu import write_conllu
+    from sentprobe.corpus.conllu import write_conllu
 
     path = tmp_path / "some.conllu"
     with path.open("w") as out:
@@ -302,7 +302,7 @@ def test_the_manifest_is_complete(conneau):
     assert sum(stages["proposed"].values()) + sum(stages["rejected"].values()) == 12_000
     assert sum(sum(h.values()) for h in manifest["lengths"].values()) == len(conneau["past_present"])
     assert manifest["majority"] == {"tr": 0.5, "va": 0.5, "te": 0.5}
-    assert set(manifest["versions"]) == {"sonde", "python"}
+    assert set(manifest["versions"]) == {"sentprobe", "python"}
 
 
 def test_length_correlation_of_three_kinds_of_labels():

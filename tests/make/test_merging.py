@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.corpus import Corpus
-from sonde.corpus.shards import cut
-from sonde.make import make_sets, passes
-from sonde.make.candidates import Pool, pack_pools, unpack_pools
-from sonde.make.one_shard import ReadLog, count_packed, count_shard, merge_packed
-from sonde.make.packed_counts import pack_counts, unpack_counts
-from sonde.make.request import select_tasks
-from sonde.task import Counts
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.shards import cut
+from sentprobe.make import make_sets, passes
+from sentprobe.make.candidates import Pool, pack_pools, unpack_pools
+from sentprobe.make.one_shard import ReadLog, count_packed, count_shard, merge_packed
+from sentprobe.make.packed_counts import pack_counts, unpack_counts
+from sentprobe.make.request import select_tasks
+from sentprobe.task import Counts
 from tests.make.test_candidates import CANDIDATES, candidate
 
 KEYS = st.recursive(st.text(max_size=3) | st.integers(-9, 9) | st.none(), lambda k: st.tuples(k, k), max_leaves=4)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sonde.tasks import load
-from sonde.tasks.subj_number import redundancy
+from sentprobe.tasks import load
+from sentprobe.tasks.subj_number import redundancy
 from tests.tasks.asking import ask
 from tests.writing import sentence
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from sonde import Corpus, Dataset, SkippedTask, load_task, make_sets, select_tasks
-from sonde.errors import UsageError
-from sonde.make.relax import relaxations, relaxed
+from sentprobe import Corpus, Dataset, SkippedTask, load_task, make_sets, select_tasks
+from sentprobe.errors import UsageError
+from sentprobe.make.relax import relaxations, relaxed
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 import pytest
 
-from sonde.core.arguments import resolve_jobs
-from sonde.errors import UsageError
-from sonde.make.exclusion import ExcludedSentences
-from sonde.make.request import parse_length, parse_sizes, read_excluded, select_tasks
-from sonde.tasks import SUITES
+from sentprobe.core.arguments import resolve_jobs
+from sentprobe.errors import UsageError
+from sentprobe.make.exclusion import ExcludedSentences
+from sentprobe.make.request import parse_length, parse_sizes, read_excluded, select_tasks
+from sentprobe.tasks import SUITES
 
 
 def test_the_default_is_universal2019():
@@ -83,7 +83,7 @@ def test_all_cores():
 def test_names_become_folders_and_must_be_plain(tmp_path):
     path = tmp_path / "escape.py"
     path.write_text(
-        "from sonde import Policy, Task\n"
+        "from sentprobe import Policy, Task\n"
         "task = Task(name='t', version=1, question='?', paper='', propose=lambda s, c: None, labels=('A', 'B'),\n"
         "            policies={'../../up': Policy()})\n"
     )

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde import Corpus, make_sets, select_tasks
-from sonde.core.hashing import mix
-from sonde.data.dataset import Dataset
-from sonde.errors import TooFewError
-from sonde.make.candidates import Candidate
-from sonde.make.job import Job, SkippedTask
-from sonde.make.sharing import share_out
-from sonde.make.split import Selection
-from sonde.task import Example, Policy, Task
+from sentprobe import Corpus, make_sets, select_tasks
+from sentprobe.core.hashing import mix
+from sentprobe.data.dataset import Dataset
+from sentprobe.errors import TooFewError
+from sentprobe.make.candidates import Candidate
+from sentprobe.make.job import Job, SkippedTask
+from sentprobe.make.sharing import share_out
+from sentprobe.make.split import Selection
+from sentprobe.task import Example, Policy, Task
 
 
 def job(name, sizes=(100, 20, 20), labels=("A", "B")):

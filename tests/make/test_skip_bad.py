@@ -5,11 +5,11 @@ import io
 
 import pytest
 
-from sonde import Corpus, make_sets, select_tasks
-from sonde.corpus.brackets import write_brackets
-from sonde.corpus.conllu import write_conllu
-from sonde.errors import CorpusError, TooFewError
-from tests.command_line import sonde
+from sentprobe import Corpus, make_sets, select_tasks
+from sentprobe.corpus.brackets import write_brackets
+from sentprobe.corpus.conllu import write_conllu
+from sentprobe.errors import CorpusError, TooFewError
+from tests.command_line import sentprobe
 
 REQUEST = select_tasks(tasks="sentence_length", sizes="60/12/12")
 
@@ -51,10 +51,10 @@ def test_the_command_line_says_what_was_lost(tmp_path, text):
     whole = gzip.compress(text.encode())
     (tmp_path / "cut.conllu.gz").write_bytes(whole[: len(whole) * 3 // 4])
     words = ("make", "cut.conllu.gz", "-t", "sentence_length", "--sizes", "60/12/12", "-o", "out")
-    refused = sonde(*words, cwd=tmp_path)
+    refused = sentprobe(*words, cwd=tmp_path)
     assert refused.returncode == 1
     assert "--skip-bad uses what can be read of the file" in refused.stderr
-    done = sonde(*words, "--skip-bad", cwd=tmp_path)
+    done = sentprobe(*words, "--skip-bad", cwd=tmp_path)
     assert done.returncode == 0
     assert "not read to its end: cut.conllu.gz:" in done.stderr
     assert "malformed" not in done.stderr
@@ -72,7 +72,7 @@ def test_one_odd_tree_is_left_out_and_the_error_names_the_option(tmp_path, text,
     trees = io.StringIO()
     write_brackets(Corpus.synthetic(800), trees)
     (tmp_path / "odd.mrg").write_text("(ROOT (S (NP (DT The)\n" + trees.getvalue())
-    refused = sonde("make", "some.conllu", "--trees", "odd.mrg", "-t", "sentence_length", cwd=tmp_path)
+    refused = sentprobe("make", "some.conllu", "--trees", "odd.mrg", "-t", "sentence_length", cwd=tmp_path)
     assert refused.returncode == 1
     assert "odd.mrg:1: got a tree with" in refused.stderr
     assert "--skip-bad leaves out what is malformed, and counts it." in refused.stderr

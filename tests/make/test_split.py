@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.errors import TooFewError
-from sonde.make.candidates import Candidate
-from sonde.make.gaussian import gaussian
-from sonde.make.split import deal_keys, quotas
-from sonde.make.split import select as select_from
-from sonde.task import SPLITS, Example, Policy, Task
+from sentprobe.errors import TooFewError
+from sentprobe.make.candidates import Candidate
+from sentprobe.make.gaussian import gaussian
+from sentprobe.make.split import deal_keys, quotas
+from sentprobe.make.split import select as select_from
+from sentprobe.task import SPLITS, Example, Policy, Task
 
 
 def task(labels=("A", "B"), **more):

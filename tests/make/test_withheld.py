@@ -4,15 +4,15 @@ import sys
 
 import pytest
 
-from sonde.cli import main
-from sonde.corpus import Corpus
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.data.origins import origins
-from sonde.make import make_sets
-from sonde.make.exclusion import ExcludedSentences
-from sonde.make.request import read_excluded, select_tasks
-from sonde.task import Example
-from sonde.tasks import load
+from sentprobe.cli import main
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.data.origins import origins
+from sentprobe.make import make_sets
+from sentprobe.make.exclusion import ExcludedSentences
+from sentprobe.make.request import read_excluded, select_tasks
+from sentprobe.task import Example
+from sentprobe.tasks import load
 
 CHANGING = ("bigram_shift", "odd_man_out", "coordination_inversion")
 SENTENCE = "The old captain didn't answer, and the crew waited."
@@ -104,7 +104,7 @@ def test_sentences_with_sources(changed, builtin, tmp_path, monkeypatch, capfdbi
     (tmp_path / "bigram_shift.txt").write_text("tr\tI\tone three two\nva\tO\ta b\nte\tI\tfour six five\n")
 
     def sentences(*words):
-        monkeypatch.setattr(sys, "argv", ["sonde", "sentences", *map(str, words)])
+        monkeypatch.setattr(sys, "argv", ["sentprobe", "sentences", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
         said = capfdbinary.readouterr()

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import msgspec
 import numpy as np
 
-from sonde.core.json_files import write_json
-from sonde.networks.config import NetworkConfig
-from sonde.networks.folder import FORMAT, TrainedFolder
+from sentprobe.core.json_files import write_json
+from sentprobe.networks.config import NetworkConfig
+from sentprobe.networks.folder import FORMAT, TrainedFolder
 
 WORDS = (
     "the of and a to in was it for on with as he be at by had boats clouds gardens rivers towers river very high dog "

@@ -4,10 +4,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sonde.core.settings import resolve_settings  # noqa: E402
-from sonde.errors import UsageError  # noqa: E402
-from sonde.networks import ARCHITECTURES  # noqa: E402
-from sonde.networks.sequences import max_over_time  # noqa: E402
+from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.errors import UsageError  # noqa: E402
+from sentprobe.networks import ARCHITECTURES  # noqa: E402
+from sentprobe.networks.sequences import max_over_time  # noqa: E402
 from tests.networks.tiny import VARIANTS, batch, build, label, make, small_settings  # noqa: E402
 
 LENGTHS = [3, 1, 7, 2, 5, 7, 1]

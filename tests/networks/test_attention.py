@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sonde.networks import attention  # noqa: E402
-from sonde.networks.attention import attend, drop  # noqa: E402
+from sentprobe.networks import attention  # noqa: E402
+from sentprobe.networks.attention import attend, drop  # noqa: E402
 
 RATE = 77 / 256
 

@@ -2,10 +2,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sonde.core.settings import resolve_settings  # noqa: E402
-from sonde.networks import ARCHITECTURES  # noqa: E402
-from sonde.networks.config import NetworkConfig  # noqa: E402
-from sonde.networks.encoder import build_encoder  # noqa: E402
+from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.networks import ARCHITECTURES  # noqa: E402
+from sentprobe.networks.config import NetworkConfig  # noqa: E402
+from sentprobe.networks.encoder import build_encoder  # noqa: E402
 
 
 def untrained(name, **settings):

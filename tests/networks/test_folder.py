@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from sonde.core.json_files import write_json
-from sonde.encoders import load
-from sonde.errors import DataError
+from sentprobe.core.json_files import write_json
+from sentprobe.encoders import load
+from sentprobe.errors import DataError
 from tests.networks.folders import write_folder
 
 pytest.importorskip("torch")

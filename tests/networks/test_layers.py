@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence  # noqa: E402
 
-from sonde.networks.sequences import mean_over_time  # noqa: E402
+from sentprobe.networks.sequences import mean_over_time  # noqa: E402
 from tests.networks.tiny import WIDTH, batch, build  # noqa: E402
 
 LENGTHS = [3, 1, 7, 2]

@@ -5,7 +5,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence  # noqa: E402
 
-from sonde.networks.lstm_cpu import Order, read_lstm  # noqa: E402
+from sentprobe.networks.lstm_cpu import Order, read_lstm  # noqa: E402
 
 LENGTHS = [3, 1, 5, 5, 2]
 

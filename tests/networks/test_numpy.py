@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from sonde.encoders import load
-from sonde.errors import DataError, NotInstalled, UsageError
-from sonde.networks.numpy_forms import FORMS
-from sonde.testing import check_encoder
+from sentprobe.encoders import load
+from sentprobe.errors import DataError, NotInstalled, UsageError
+from sentprobe.networks.numpy_forms import FORMS
+from sentprobe.testing import check_encoder
 from tests.networks.folders import WORDS, one_thread, write_folder
 
 pytest.importorskip("torch")
@@ -98,16 +98,16 @@ def test_without_torch_numpy_computes_and_other_architectures_say_so(folders, mo
     expected = load(f"trained:{folders['lstm'].path}")(TEXTS)
     monkeypatch.setitem(sys.modules, "torch", None)
     np.testing.assert_allclose(load(f"trained:{folders['lstm'].path}")(TEXTS), expected, atol=1e-5, rtol=2e-6)
-    with pytest.raises(NotInstalled, match=r"needs torch for cnn-max; .*bow-mean.*pip install 'sonde\[train\]'$"):
+    with pytest.raises(NotInstalled, match=r"needs torch for cnn-max; .*bow-mean.*pip install .*\[train\]'$"):
         load(f"trained:{folders['cnn-max'].path}")
     for options in ("?backend=torch", "?device=cpu"):
-        with pytest.raises(NotInstalled, match=r"^trained: needs torch, .*pip install 'sonde\[train\]'$"):
+        with pytest.raises(NotInstalled, match=r"^trained: needs torch, .*pip install .*\[train\]'$"):
             load(f"trained:{folders['lstm'].path}{options}")
 
 
 def test_torch_is_not_imported_for_numpy(folders):
     name = f"trained:{folders['lstm'].path}?backend=numpy"
-    code = f"import sys; from sonde.encoders import load\nload({name!r})(['boats'])\nprint('torch' in sys.modules)"
+    code = f"import sys; from sentprobe.encoders import load\nload({name!r})(['boats'])\nprint('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out == "False\n"
 

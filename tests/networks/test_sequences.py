@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sonde.networks.sequences import (  # noqa: E402
+from sentprobe.networks.sequences import (  # noqa: E402
     last_state,
     max_over_time,
     mean_over_time,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sonde.networks import vocabulary
-from sonde.networks.vocabulary import Vocabulary
+from sentprobe.networks import vocabulary
+from sentprobe.networks.vocabulary import Vocabulary
 
 WORDS = ["the", "Paris", "cat", "sleeps", "."]
 

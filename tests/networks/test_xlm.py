@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sonde.networks.xlm import XLM, Cache, Memory, Sizes  # noqa: E402
+from sentprobe.networks.xlm import XLM, Cache, Memory, Sizes  # noqa: E402
 
 SIZES = Sizes(tokens=40, languages=2, hidden=16, layers=2, heads=4, positions=32, dropout=0.1, pad=2)
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from sonde.core.settings import resolve_settings
-from sonde.networks import ARCHITECTURES
+from sentprobe.core.settings import resolve_settings
+from sentprobe.networks import ARCHITECTURES
 
 WIDTH = 5
 SMALL = {

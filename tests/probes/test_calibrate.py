@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from sonde.errors import DataError, TooFewError
-from sonde.probes.calibrate import MAX_TEMPERATURE, fit_temperature, scaled
+from sentprobe.errors import DataError, TooFewError
+from sentprobe.probes.calibrate import MAX_TEMPERATURE, fit_temperature, scaled
 
 
 def draw(n, classes, seed=0, temperature=1.0):

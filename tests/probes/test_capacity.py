@@ -11,9 +11,9 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import Features, convex, fit, named
-from sonde.probes.capacity import _Full, capacity, frontier, hypervolume, ranks
+from sentprobe.errors import DataError, ShapeError, UsageError
+from sentprobe.probes import Features, convex, fit, named
+from sentprobe.probes.capacity import _Full, capacity, frontier, hypervolume, ranks
 
 
 def draw(n, d, classes, seed=0, rank=None):

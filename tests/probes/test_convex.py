@@ -14,11 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from sonde.errors import DataError, NotInstalled, ShapeError, UsageError
-from sonde.probes import Features, convex, fit, named
-from sonde.probes.convex import engine
-from sonde.probes.convex.preconditioner import MAX_SAMPLE_BYTES, Correlations, RowSample, sample_size
-from sonde.probes.convex.search import descend, in_line, run, solver
+from sentprobe.errors import DataError, NotInstalled, ShapeError, UsageError
+from sentprobe.probes import Features, convex, fit, named
+from sentprobe.probes.convex import engine
+from sentprobe.probes.convex.preconditioner import MAX_SAMPLE_BYTES, Correlations, RowSample, sample_size
+from sentprobe.probes.convex.search import descend, in_line, run, solver
 
 LINEAR = named("linear")
 CLOSE = 1e-3
@@ -149,7 +149,7 @@ def test_penalties_fitted_together_one_after_the_other_and_alone_agree(classes, 
     together = fitted(LINEAR, x, y, classes)
     strong_first = sorted(LINEAR.l2, reverse=True)
     alone = [fitted(replace(LINEAR, l2=(l2,)), x, y, classes).tried[0] for l2 in strong_first]
-    monkeypatch.setattr("sonde.probes.convex.path.MAX_COLUMNS", 0)
+    monkeypatch.setattr("sentprobe.probes.convex.path.MAX_COLUMNS", 0)
     sequence = fitted(LINEAR, x, y, classes)
     for point, other, third in zip(together.tried, alone, sequence.tried, strict=True):
         assert point["l2"] == other["l2"] == third["l2"]
@@ -202,7 +202,7 @@ def test_the_chosen_penalty_is_at_its_optimum_and_has_the_best_score():
 
 def test_a_penalty_of_0_may_be_among_them(monkeypatch):
     x, y = draw(600, 12, 3)
-    monkeypatch.setattr("sonde.probes.convex.path.MAX_COLUMNS", 0)
+    monkeypatch.setattr("sentprobe.probes.convex.path.MAX_COLUMNS", 0)
     found = fitted(replace(LINEAR, l2=(0.0, 1e-2, 1e-1), watch="loss"), x, y, 3)
     assert found.tried[2]["loss"] < found.tried[1]["loss"] < found.tried[0]["loss"]
     assert found.chosen == {"l2": 0.0}
@@ -210,7 +210,7 @@ def test_a_penalty_of_0_may_be_among_them(monkeypatch):
 
 
 def test_with_many_classes_few_arrays_of_the_size_of_a_model_are_kept(monkeypatch):
-    monkeypatch.setattr("sonde.probes.convex.search.MEMORY", 3)
+    monkeypatch.setattr("sentprobe.probes.convex.search.MEMORY", 3)
     rng = np.random.default_rng(0)
     words, y = rng.integers(1500, size=(900, 10)), np.arange(900) % 90
     words[:, 0] = y
@@ -231,7 +231,7 @@ def test_how_many_rows_precondition_a_search_does_not_change_its_end(rows, class
     x, y = draw(500, 40, classes)
     probe = replace(LINEAR, l2=(1e-3,))
     usual = fitted(probe, x, y, classes)
-    monkeypatch.setattr("sonde.probes.convex.data.sample_size", lambda *_: rows)
+    monkeypatch.setattr("sentprobe.probes.convex.data.sample_size", lambda *_: rows)
     other = fitted(probe, x, y, classes)
     assert other.tried[0]["converged"]
     assert probabilities(usual, x) == pytest.approx(probabilities(other, x), abs=2 * CLOSE)
@@ -326,7 +326,7 @@ def same(one, other):
 @pytest.mark.parametrize("kept", [0, 2**28])
 @pytest.mark.parametrize("classes", [2, 5])
 def test_the_place_of_the_rows_does_not_matter(classes, kept, tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.probes.convex.data.MAX_CACHED_BYTES", kept)
+    monkeypatch.setattr("sentprobe.probes.convex.data.MAX_CACHED_BYTES", kept)
     x, y = draw(2100, 10, classes)
     found = fitted(LINEAR, x, y, classes)
     np.save(tmp_path / "x.npy", x)
@@ -527,7 +527,7 @@ def test_a_device_that_is_none_is_refused():
 def test_a_device_without_torch_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     x, y = draw(30, 4, 2)
-    with pytest.raises(NotInstalled, match=r"sonde\[transformers\]"):
+    with pytest.raises(NotInstalled, match=r"pip install .*\[transformers\]"):
         fitted(LINEAR, x, y, 2, device="cpu")
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from sonde.cli import app
-from sonde.core.plugins import module_names
-from sonde.probes import Probe
-from sonde.probes.kind import PROBE_KINDS
-from sonde.probes.spec import presets
+from sentprobe.cli import app
+from sentprobe.core.plugins import module_names
+from sentprobe.probes import Probe
+from sentprobe.probes.kind import PROBE_KINDS
+from sentprobe.probes.spec import presets
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/probes.md").read_text("utf-8")
-BUILT_IN = module_names("sonde.probes.kinds")
+BUILT_IN = module_names("sentprobe.probes.kinds")
 DEFAULT = "linear"
 
 

@@ -11,12 +11,12 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import Features, fit, named, warm_start
-from sonde.probes.erase import Eraser, Moments, erased, leace, random_directions, reinjected
-from sonde.probes.standardised_rows import Rows
-from sonde.probes.warm_start import measure, measure_reinjected, refit
-from sonde.stats.intervals import wilson
+from sentprobe.errors import DataError, ShapeError, UsageError
+from sentprobe.probes import Features, fit, named, warm_start
+from sentprobe.probes.erase import Eraser, Moments, erased, leace, random_directions, reinjected
+from sentprobe.probes.standardised_rows import Rows
+from sentprobe.probes.warm_start import measure, measure_reinjected, refit
+from sentprobe.stats.intervals import wilson
 
 LINEAR = named("linear")
 CLOSE = 1e-3
@@ -286,7 +286,7 @@ def test_erasers_fitted_together_and_alone_agree(monkeypatch):
     together = list(measure(rows, erasers, features, 1e-3))
     alone = [next(measure(rows, [eraser], features, 1e-3)) for eraser in erasers]
     monkeypatch.setattr(warm_start, "MAX_COLUMNS", 6)
-    monkeypatch.setattr("sonde.probes.standardised_rows.MAX_CACHED_BYTES", 0)
+    monkeypatch.setattr("sentprobe.probes.standardised_rows.MAX_CACHED_BYTES", 0)
     by_two = list(measure(Rows.of(features, y, 3), erasers, features, 1e-3))
     for one, two, three in zip(together, alone, by_two, strict=True):
         assert np.exp(one) == pytest.approx(np.exp(two), abs=CLOSE)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sonde.errors import ShapeError
-from sonde.probes import Features
+from sentprobe.errors import ShapeError
+from sentprobe.probes import Features
 
 
 def total(parts):

@@ -6,12 +6,12 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from sonde.data.sources import Source
-from sonde.errors import DataError, UsageError
-from sonde.probes import Features, Probe, fit
-from sonde.probes.probe import Optimiser
-from sonde.run.transfer import transfer_unit
-from sonde.task import Policy
+from sentprobe.data.sources import Source
+from sentprobe.errors import DataError, UsageError
+from sentprobe.probes import Features, Probe, fit
+from sentprobe.probes.probe import Optimiser
+from sentprobe.run.transfer import transfer_unit
+from sentprobe.task import Policy
 
 
 @pytest.mark.parametrize("field", ["kind", "activation", "drop", "optimiser", "watch", "reduction"])
@@ -41,8 +41,8 @@ def test_fit_trains_nothing_else_under_the_name_of_a_new_kind(field):
 
 
 def test_every_engine_knows_the_same_optimisers():
-    from sonde.probes.network.group import EPSILON
-    from sonde.probes.network.kernels_numba import OPTIMISERS
+    from sentprobe.probes.network.group import EPSILON
+    from sentprobe.probes.network.kernels_numba import OPTIMISERS
 
     assert set(EPSILON) == set(OPTIMISERS) == set(get_args(Optimiser))
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.errors import TooFewError
-from sonde.probes import Features, fit, parse
-from sonde.probes.learning import SUBSAMPLES, learning, majority, subsample_order, subsets
+from sentprobe.errors import TooFewError
+from sentprobe.probes import Features, fit, parse
+from sentprobe.probes.learning import SUBSAMPLES, learning, majority, subsample_order, subsets
 
 LINEAR = parse("linear")[1]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from sonde.probes import Features, fit, parse
-from sonde.probes.fit import leave_groups_out
+from sentprobe.probes import Features, fit, parse
+from sentprobe.probes.fit import leave_groups_out
 
 
 def rows(n=240, d=6, classes=2, seed=0):
@@ -57,7 +57,7 @@ def test_rows_that_are_too_many_to_keep_are_read_again(monkeypatch):
     (found,) = fit(spec, train, labels, dev, dev_labels, 2)
     groups = (rng.permutation(len(labels)) % 5)[None]
     kept = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
-    monkeypatch.setattr("sonde.probes.convex.leave_groups_out.MAX_CACHED_BYTES", 0)
+    monkeypatch.setattr("sentprobe.probes.convex.leave_groups_out.MAX_CACHED_BYTES", 0)
     read = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
     for one, two in zip(kept, read, strict=True):
         assert np.array_equal(one.scores(dev), two.scores(dev))

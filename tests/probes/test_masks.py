@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.probes.network.masks import hashes, key, mix, threshold
+from sentprobe.probes.network.masks import hashes, key, mix, threshold
 
 
 def test_mix_is_the_published_function():

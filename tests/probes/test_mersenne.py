@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.probes.network.mersenne import SEEDS, layers
+from sentprobe.probes.network.mersenne import SEEDS, layers
 
 
 def drawn_by_torch(seed, sizes):

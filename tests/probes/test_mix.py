@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
-from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import Features, fit, mix, named
+from sentprobe.errors import DataError, ShapeError, UsageError
+from sentprobe.probes import Features, fit, mix, named
 
 CLOSE = 1e-3
 """How far apart two probabilities of the same optimum may be: what ``convex.TOLERANCE`` is set for."""
@@ -132,7 +132,7 @@ def test_threads_and_what_is_kept_do_not_matter(monkeypatch):
     layers, y = draw(3, 700, 20, 3, 1)
     found = []
     for threads, kept in ((1, 2**28), (2, 2**28), (1, 0)):
-        monkeypatch.setattr("sonde.probes.standardised_rows.MAX_CACHED_BYTES", kept)
+        monkeypatch.setattr("sentprobe.probes.standardised_rows.MAX_CACHED_BYTES", kept)
         with threadpool_limits(limits=threads):
             found.append(mix.fit(layers, y, 3, l2=1e-2))
             assert np.array_equal(found[0].weights, found[-1].weights)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from sonde.errors import DataError, NotInstalled, ShapeError, TooFewError, UsageError
-from sonde.probes import Features, Fit, named, network
-from sonde.probes.network import EarlyStopping, Network, choose, fit, fit_grid, steps_numpy, training
-from sonde.probes.network.masks import hashes, key, threshold
+from sentprobe.errors import DataError, NotInstalled, ShapeError, TooFewError, UsageError
+from sentprobe.probes import Features, Fit, named, network
+from sentprobe.probes.network import EarlyStopping, Network, choose, fit, fit_grid, steps_numpy, training
+from sentprobe.probes.network.masks import hashes, key, threshold
 
 SMALL = replace(named("senteval"), batch=16, rate=0.01, every=2, patience=1, passes=12)
 HIDDEN = replace(SMALL, hidden=(5, 9), dropout=(0.0, 0.3), l2=(1e-4, 1e-2))
@@ -394,7 +394,7 @@ def test_a_device_needs_torch(monkeypatch):
 def test_without_numba_numpy_does_the_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     for name in ("steps_numba", "kernels_numba"):
-        monkeypatch.delitem(sys.modules, f"sonde.probes.network.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"sentprobe.probes.network.{name}", raising=False)
         monkeypatch.delattr(network, name, raising=False)
     assert training._engine(None) is steps_numpy
     assert fit(SMALL, *data(), seeds=[1])[0].dev > 0.5
@@ -402,12 +402,12 @@ def test_without_numba_numpy_does_the_work(monkeypatch):
 
 def test_numba_is_used_where_it_is():
     pytest.importorskip("numba")
-    assert training._engine(None).__name__ == "sonde.probes.network.steps_numba"
+    assert training._engine(None).__name__ == "sentprobe.probes.network.steps_numba"
 
 
 def test_kernels_are_compiled_where_nothing_can_be_kept(monkeypatch):
     numba = pytest.importorskip("numba")
-    from sonde.probes.network import kernels_numba
+    from sentprobe.probes.network import kernels_numba
 
     def njit(*, cache=False, **rest):
         if cache:  # numba's own message
@@ -424,7 +424,7 @@ def test_kernels_are_compiled_where_nothing_can_be_kept(monkeypatch):
 
 def test_the_exponential_of_the_kernels():
     pytest.importorskip("numba")
-    from sonde.probes.network.kernels_numba import _exp
+    from sentprobe.probes.network.kernels_numba import _exp
 
     x = np.linspace(-87, 88, 20_001).astype(np.float32)
     found = np.array([_exp(each) for each in x])

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.errors import ShapeError
-from sonde.probes import Features, fit, named
-from sonde.probes.erase import erased, leace
-from sonde.probes.nullspace import inlp
-from sonde.probes.warm_start import Rows
+from sentprobe.errors import ShapeError
+from sentprobe.probes import Features, fit, named
+from sentprobe.probes.erase import erased, leace
+from sentprobe.probes.nullspace import inlp
+from sentprobe.probes.warm_start import Rows
 from tests.probes.test_erase import draw
 
 LINEAR = named("linear")

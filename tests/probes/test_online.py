@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
-from sonde.errors import ShapeError, TooFewError, UsageError
-from sonde.probes import Features, convex, fit, named
-from sonde.probes.online import (
+from sentprobe.errors import ShapeError, TooFewError, UsageError
+from sentprobe.probes import Features, convex, fit, named
+from sentprobe.probes.online import (
     MIN_ROWS,
     MIN_ROWS_PER_CLASS,
     ONLINE_PENALTIES,
@@ -100,7 +100,7 @@ def test_orders_depend_on_the_number_of_rows_and_the_seed_only():
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_blocks_cost_what_scikit_learn_says(classes, monkeypatch):
-    monkeypatch.setattr("sonde.probes.online.ONLINE_TOLERANCE", convex.TOLERANCE / 10)
+    monkeypatch.setattr("sentprobe.probes.online.ONLINE_TOLERANCE", convex.TOLERANCE / 10)
     x, y = draw(900, 8, classes)
     train_x, train_y, dev_x, dev_y = halves(x, y)
     found = code(
@@ -140,7 +140,7 @@ def test_the_penalty_is_the_best_of_its_neighbours_on_dev():
 def test_nearer_optima_change_the_code_little(monkeypatch):
     x, y = draw(1500, 20, 3)
     one = code(*halves(x, y), 3)
-    monkeypatch.setattr("sonde.probes.online.ONLINE_TOLERANCE", convex.TOLERANCE)
+    monkeypatch.setattr("sentprobe.probes.online.ONLINE_TOLERANCE", convex.TOLERANCE)
     two = code(*halves(x, y), 3)
     assert one.description.bits == pytest.approx(two.description.bits, rel=1e-3)
     assert np.abs(one.rows - two.rows).mean() < 0.005
@@ -251,7 +251,7 @@ def test_rows_that_are_not_held_are_read_again(monkeypatch):
     x, y = draw(600, 6, 2)
     one = code(*halves(x, y), 2)
     for module in ("convex.data", "online"):
-        monkeypatch.setattr(f"sonde.probes.{module}.MAX_CACHED_BYTES", 0)
+        monkeypatch.setattr(f"sentprobe.probes.{module}.MAX_CACHED_BYTES", 0)
     assert code(*halves(x, y), 2).bits == pytest.approx(one.bits, rel=1e-5)
 
 
@@ -306,7 +306,7 @@ def test_optima_are_those_of_a_plain_fit_wherever_the_search_begins(classes):
 def test_statistics_cache_no_more_than_they_may(monkeypatch):
     x, y = draw(100, 5, 2)
     statistics = convex.TrainingStatistics.of(Features.of(x), y, 2)
-    monkeypatch.setattr("sonde.probes.convex.data.MAX_CACHED_BYTES", 2 * 4 * 5 * 5)
+    monkeypatch.setattr("sentprobe.probes.convex.data.MAX_CACHED_BYTES", 2 * 4 * 5 * 5)
     first = statistics.inverse(1.0)
     matrix = statistics.curvature * statistics.correlations.astype(np.float64) + np.eye(5)
     assert first == pytest.approx(np.linalg.inv(matrix), rel=1e-3, abs=1e-4)
@@ -320,7 +320,7 @@ def test_statistics_of_too_many_dimensions_go_without_correlations(monkeypatch):
     rows = Features.of(x)
     statistics = convex.TrainingStatistics.of(rows, y, 2)
     for name in ("data.MAX_FACTORED_DIMENSIONS", "data.MAX_CORRELATED_DIMENSIONS", "optimum.MAX_FACTORED_DIMENSIONS"):
-        monkeypatch.setattr(f"sonde.probes.convex.{name}", 10)
+        monkeypatch.setattr(f"sentprobe.probes.convex.{name}", 10)
     bare = convex.TrainingStatistics.of(rows, y, 2)
     assert bare.correlations is None
     one, two = (convex.optima(each, rows, y, 2, [1e-2])[0].scores(rows) for each in (statistics, bare))

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde.cli import app
-from sonde.errors import DataError, SondeWarning, UsageError
-from sonde.probes import Features, Probe, fit, named, parse
-from sonde.probes.fit import leave_groups_out, refit
-from sonde.probes.kind import PROBE_KINDS, kind_of
-from sonde.probes.saved import from_arrays, to_arrays
-from sonde.run import Run, evaluate
-from sonde.transfer.classify import nested
+from sentprobe.cli import app
+from sentprobe.errors import DataError, SentProbeWarning, UsageError
+from sentprobe.probes import Features, Probe, fit, named, parse
+from sentprobe.probes.fit import leave_groups_out, refit
+from sentprobe.probes.kind import PROBE_KINDS, kind_of
+from sentprobe.probes.saved import from_arrays, to_arrays
+from sentprobe.run import Run, evaluate
+from sentprobe.transfer.classify import nested
 from tests.run.sets import Knowing, dataset
 
 DOCS = Path(__file__).parent.parent.parent / "docs/probes.md"
@@ -27,7 +27,7 @@ def install(folder, name, content, monkeypatch):
     about.mkdir(parents=True)
     (folder / f"{name}.py").write_text(content, "utf-8")
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(f"[sonde.probes]\n{name} = {name}:probe\n")
+    (about / "entry_points.txt").write_text(f"[sentprobe.probes]\n{name} = {name}:probe\n")
     monkeypatch.syspath_prepend(str(folder))
 
 
@@ -92,7 +92,7 @@ def test_its_models_are_saved_with_the_name_of_the_kind(plugin, monkeypatch):
 
 
 def test_a_run_with_it_from_end_to_end(plugin, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     encoder = Knowing(2, noise=0.4)
     run = evaluate({"py:own": encoder}, [dataset()], tmp_path / "run", probes=["nearest_mean", "linear"], baselines=[])
     found = {r.cell.probe: r for r in run}
@@ -115,7 +115,7 @@ def test_a_run_with_it_from_end_to_end(plugin, tmp_path, capsys, monkeypatch):
 
 
 def test_it_is_on_the_page(plugin, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     run = evaluate(
         {"py:own": Knowing(2, noise=0.4)}, [dataset()], tmp_path / "run", probes=["nearest_mean"], baselines=[]
     )
@@ -127,7 +127,7 @@ def test_it_is_on_the_page(plugin, tmp_path, capsys, monkeypatch):
 
 
 def test_a_run_can_be_read_without_the_package(plugin, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     evaluate({"py:own": Knowing(2)}, [dataset()], tmp_path / "run", probes=["nearest_mean"], baselines=[])
     monkeypatch.undo()
     run = Run.load(tmp_path / "run")
@@ -140,7 +140,7 @@ def test_a_preset_whose_name_is_taken_is_left_out(tmp_path, monkeypatch):
         'name="nearest_mean"', 'name="own"'
     )
     install(tmp_path / "plugin", "own_probe", taken, monkeypatch)
-    with pytest.warns(SondeWarning, match="The probe 'linear' of the kind own is left out: the name is taken"):
+    with pytest.warns(SentProbeWarning, match="The probe 'linear' of the kind own is left out: the name is taken"):
         assert named("linear").kind == "convex"
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.errors import UsageError
-from sonde.probes import Probe, named, parse
-from sonde.probes.kind import kind_of
-from sonde.probes.spec import differences, presets
+from sentprobe.errors import UsageError
+from sentprobe.probes import Probe, named, parse
+from sentprobe.probes.kind import kind_of
+from sentprobe.probes.spec import differences, presets
 
 
 @pytest.mark.parametrize("name", presets())
@@ -111,7 +111,7 @@ def test_a_probe_prints_what_differs_from_the_defaults(probe, shown):
     assert eval(shown, {"Probe": Probe}) == probe
 
 
-@pytest.mark.parametrize("name", ["sonde.probes.probe", "sonde.probes.spec"])
+@pytest.mark.parametrize("name", ["sentprobe.probes.probe", "sentprobe.probes.spec"])
 def test_the_examples_of_the_docstrings(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 

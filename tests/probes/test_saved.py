@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.errors import DataError
-from sonde.probes import Features, Probe, fit
-from sonde.probes.convex import Linear
-from sonde.probes.network import Network
-from sonde.probes.saved import from_arrays, to_arrays
+from sentprobe.errors import DataError
+from sentprobe.probes import Features, Probe, fit
+from sentprobe.probes.convex import Linear
+from sentprobe.probes.network import Network
+from sentprobe.probes.saved import from_arrays, to_arrays
 
 NETWORKS = {
     "flat": Probe(l2=(1e-4,), passes=4),

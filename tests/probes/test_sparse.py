@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sonde.errors import DataError
-from sonde.probes import Features, convex, fit, named
-from sonde.probes.convex import data as training
-from sonde.probes.convex import engine_sparse, search
-from sonde.probes.convex.engine import Numpy
+from sentprobe.errors import DataError
+from sentprobe.probes import Features, convex, fit, named
+from sentprobe.probes.convex import data as training
+from sentprobe.probes.convex import engine_sparse, search
+from sentprobe.probes.convex.engine import Numpy
 
 LINEAR = named("linear")
 CLOSE = 1e-3

@@ -4,13 +4,13 @@ from zlib import crc32
 
 import numpy as np
 
-from sonde.data.dataset import Dataset
-from sonde.result import Cell, Failure, Result
-from sonde.run.folder import Run
-from sonde.run.log import open_log
-from sonde.run.scoring import without_interval
-from sonde.stats.intervals import cluster_bootstrap, wilson
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.result import Cell, Failure, Result
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
+from sentprobe.run.scoring import without_interval
+from sentprobe.stats.intervals import cluster_bootstrap, wilson
+from sentprobe.task import Example
 
 BASELINES = {"majority": 0.5, "length": 0.53, "nb-uni": 0.66, "nb-bi": 0.64}
 FIXED = {"baseline:random": 0.5, "baseline:hash": 0.68}
@@ -23,11 +23,13 @@ def number(text):
     return crc32(text.encode())
 
 
-def cell(encoder, dataset=SUBJ, *, probe="linear", layer=None, seed=1111, limit=None, sonde="0.1.0", data=None, **more):
+def cell(
+    encoder, dataset=SUBJ, *, probe="linear", layer=None, seed=1111, limit=None, sentprobe="0.1.0", data=None, **more
+):
     return Cell(
         task=dataset.split("/")[-1], version=1, dataset=dataset, data=data or f"{number(dataset):016x}",
         encoder=encoder, identity=more.pop("identity", f"identity of {encoder}"), layer=layer, probe=probe, seed=seed,
-        limit=limit, sonde=sonde, **more,
+        limit=limit, sentprobe=sentprobe, **more,
     )  # fmt: skip
 
 
@@ -53,7 +55,7 @@ def result(encoder, dataset=SUBJ, *, p=0.8, n=400, dev=None, forms=0, language="
         cluster_interval=cluster_bootstrap(right, np.arange(n) % forms, seed=0, draws=200) if forms else None,
         dev_score=None if words else p if dev is None else dev, chosen={} if words else {"l2": 1e-4}, dimension=8,
         seconds={"fit": 0.5} if words else {"encode": 2.0, "fit": 1.0, "score": 0.25}, synthetic=synthetic,
-        versions={"sonde": of.sonde, "numpy": "2.0"},
+        versions={"sentprobe": of.sentprobe, "numpy": "2.0"},
     )  # fmt: skip
     found = without_interval(found)
     return found, {"predicted": predicted, "truth": truth} | ({} if words else {"log2": bits, "log2_calibrated": calm})

@@ -2,19 +2,19 @@
 
 from dataclasses import replace
 
-from sonde.report.scores import Score
-from sonde.report.types import Cell, Column, Seconds, SetSummary, Summary
-from sonde.result import Signature
+from sentprobe.report.scores import Score
+from sentprobe.report.types import Cell, Column, Seconds, SetSummary, Summary
+from sentprobe.result import Signature
 
 
 def column(encoder, **more):
-    return Column(encoder=encoder, **{"label": (encoder,), "probe": "linear", "sonde": "0.1.0", **more})
+    return Column(encoder=encoder, **{"label": (encoder,), "probe": "linear", "sentprobe": "0.1.0", **more})
 
 
 def cell(value, low=None, high=None, **more):
     """A cell with this accuracy, and an interval of ±2 points if none is given."""
     low, high = value - 0.02 if low is None else low, value + 0.02 if high is None else high
-    signature = Signature(task="x.v1", data="x#1", enc="x", n="4000/1000/1000", seed="1", sonde="0.1.0")
+    signature = Signature(task="x.v1", data="x#1", enc="x", n="4000/1000/1000", seed="1", sentprobe="0.1.0")
     known = {
         "score": Score(value, low, high), "accuracy": value, "low": low, "high": high, "interval": "wilson",
         "about": "probe", "probe_low": low, "probe_high": high, "training_sd": None, "clusters": None, "sd": None,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.console import count_of
-from sonde.report.answer import answer, answer_note
-from sonde.report.types import BaselineComparison, Meaning, MissingCells
-from sonde.report.wording import listed
+from sentprobe.console import count_of
+from sentprobe.report.answer import answer, answer_note
+from sentprobe.report.types import BaselineComparison, Meaning, MissingCells
+from sentprobe.report.wording import listed
 from tests.report.summaries import cell, column, set_summary, summary
 
 TESTED = {

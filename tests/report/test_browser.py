@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sonde.report import Report
-from sonde.report.full_summary import full_summary
-from sonde.report.page import Section, render
-from sonde.run.folder import Run
+from sentprobe.report import Report
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.page import Section, render
+from sentprobe.run.folder import Run
 from tests.browser import CHROMIUM, needs_chromium
 from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.report.runs import SETS, beside, result, written
@@ -306,7 +306,7 @@ def test_scores_or_points_above_the_best_baseline(opened):
     assert sorted(page.texts(cells)) == sorted(scores)
 
 
-@pytest.mark.skipif("SONDE_AXE" not in os.environ, reason="needs axe-core: SONDE_AXE=…/axe-core/axe.min.js")
+@pytest.mark.skipif("SENTPROBE_AXE" not in os.environ, reason="needs axe-core: SENTPROBE_AXE=…/axe-core/axe.min.js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(opened, scheme):
     page = opened("plain")
@@ -314,6 +314,6 @@ def test_axe_finds_nothing(opened, scheme):
     page.wait(DRAWN)
     page.page.evaluate("document.querySelectorAll('details').forEach((found) => (found.open = true))")
     page.wait("[...document.querySelectorAll('.numbers')].every((f) => f.querySelector('.scroll'))")
-    page.page.evaluate(Path(os.environ["SONDE_AXE"]).read_text("utf-8"))
+    page.page.evaluate(Path(os.environ["SENTPROBE_AXE"]).read_text("utf-8"))
     found = page.page.evaluate("axe.run().then((r) => r.violations.map((v) => `${v.impact}: ${v.id}`))")
     assert found == []

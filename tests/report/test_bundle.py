@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonde.report.page.bundle import bundle
+from sentprobe.report.page.bundle import bundle
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ def test_a_damaged_program_is_put_together_again(tmp_path, monkeypatch, damage):
         calls.append(start)
         return f"/* made */ {start}"
 
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path))
     monkeypatch.setattr("vl_convert.javascript_bundle", javascript_bundle)
     first = bundle()
     assert (bundle(), len(calls)) == (first, 1)

@@ -14,12 +14,12 @@ from altair.vegalite.v6.schema import core
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.errors import UsageError
-from sonde.report.charts import CHARTS, Options, chart
-from sonde.report.charts.heatmap import chart as heatmap
-from sonde.report.charts.intervals import chart as intervals
-from sonde.report.charts.profiles import chart as profiles
-from sonde.report.drawing.figure_style import (
+from sentprobe.errors import UsageError
+from sentprobe.report.charts import CHARTS, Options, chart
+from sentprobe.report.charts.heatmap import chart as heatmap
+from sentprobe.report.charts.intervals import chart as intervals
+from sentprobe.report.charts.profiles import chart as profiles
+from sentprobe.report.drawing.figure_style import (
     BLUES,
     DIVERGING,
     ONE_COLUMN,
@@ -29,9 +29,9 @@ from sonde.report.drawing.figure_style import (
     ticks,
     wrap_title,
 )
-from sonde.report.drawing.lines import spread
-from sonde.report.drawing.matrix import TEXT_COLOUR_THRESHOLDS
-from sonde.report.types import (
+from sentprobe.report.drawing.lines import spread
+from sentprobe.report.drawing.matrix import TEXT_COLOUR_THRESHOLDS
+from sentprobe.report.types import (
     Bin,
     ColumnErrors,
     CorrelationCell,
@@ -48,8 +48,8 @@ from sonde.report.types import (
     SetRef,
     WordSpaces,
 )
-from sonde.report.verdict import BaselineComparison
-from sonde.run.variant import VariantSummary
+from sentprobe.report.verdict import BaselineComparison
+from sentprobe.run.variant import VariantSummary
 from tests.report.summaries import cell, column, set_summary, with_set
 from tests.report.summaries import summary as written_summary
 

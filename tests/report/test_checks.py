@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.report.checks import CHECKS, checks
-from sonde.report.full_summary import full_summary
-from sonde.report.types import (
+from sentprobe.report.checks import CHECKS, checks
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.types import (
     AuditFinding,
     CheckResult,
     ColumnErrors,
@@ -20,11 +20,11 @@ from sonde.report.types import (
     SetErrors,
     Symptom,
 )
-from sonde.report.verdict import BaselineComparison
-from sonde.result import Signature
-from sonde.run.folder import Run
-from sonde.run.log import open_log
-from sonde.stats import wilson
+from sentprobe.report.verdict import BaselineComparison
+from sentprobe.result import Signature
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
+from sentprobe.stats import wilson
 
 from .runs import SHIFT, SUBJ, beside, cell, failure, result, written
 from .summaries import cell as written_cell
@@ -60,7 +60,7 @@ def column(encoder, probe="linear", limit=None):
 def number(p, n=1000, *, va=1000, wide=1.0, **more):
     """A cell with this accuracy; its interval ``wide`` times that of Wilson."""
     low, high = wilson(p * n, n)
-    signature = Signature(task="x.v1", data="x#1", enc="x", n=f"4000/{va}/{n}", seed="1", sonde="0.1.0")
+    signature = Signature(task="x.v1", data="x#1", enc="x", n=f"4000/{va}/{n}", seed="1", sentprobe="0.1.0")
     more = {"n": n, "signatures": (str(signature),), **more}
     return written_cell(p, p - wide * (p - low), p + wide * (high - p), **more)
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.errors import UsageError
-from sonde.published import TRANSFER, published
-from sonde.report.correlations import (
+from sentprobe.errors import UsageError
+from sentprobe.published import TRANSFER, published
+from sentprobe.report.correlations import (
     ADJUSTMENTS,
     MIN_ENCODERS_SIGNIFICANT,
     comparable_columns,
     correlations,
     required_encoders,
 )
-from sonde.report.types import CorrelationMatrix
-from sonde.stats import benjamini_hochberg, holm
-from sonde.tasks import SUITES
+from sentprobe.report.types import CorrelationMatrix
+from sentprobe.stats import benjamini_hochberg, holm
+from sentprobe.tasks import SUITES
 from tests.report.summaries import cell, column, set_summary
 from tests.report.summaries import summary as written_summary
 

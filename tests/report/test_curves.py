@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.report import summarise
-from sonde.report.curves import curves
-from sonde.report.types import Curves
-from sonde.run.folder import Run
-from sonde.run.log import open_log
+from sentprobe.report import summarise
+from sentprobe.report.curves import curves
+from sentprobe.report.types import Curves
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
 from tests.report.runs import SHIFT, SUBJ, beside, result, written
 
 

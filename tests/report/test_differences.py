@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.errors import UsageError
-from sonde.published import published
-from sonde.report import summarise
-from sonde.report.differences import LEGEND, choose_published, compared, difference_tables
-from sonde.report.notebook import Report
-from sonde.report.tables import markdown
-from sonde.report.types import PublishedResult
-from sonde.run.folder import Run
-from sonde.run.log import open_log
+from sentprobe.errors import UsageError
+from sentprobe.published import published
+from sentprobe.report import summarise
+from sentprobe.report.differences import LEGEND, choose_published, compared, difference_tables
+from sentprobe.report.notebook import Report
+from sentprobe.report.tables import markdown
+from sentprobe.report.types import PublishedResult
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
 from tests.report.runs import SUBJ, result
 from tests.report.test_sets import SENTEVAL
 

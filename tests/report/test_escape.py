@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from sonde.cli import main
-from sonde.report.escape import csv_text, in_csv
-from sonde.report.full_summary import full_summary
-from sonde.report.page.table import table_csv
-from sonde.run import evaluate
+from sentprobe.cli import main
+from sentprobe.report.escape import csv_text, in_csv
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.page.table import table_csv
+from sentprobe.run import evaluate
 from tests.run.sets import Knowing, dataset
 
 FORMULA = "=cmd|' /C calc'!A0"
@@ -42,7 +42,7 @@ def test_no_csv_that_is_written_begins_a_cell_with_a_formula(tmp_path, monkeypat
         ("report", "run", "-o", "x.csv"), ("figure", "run", "-k", "heatmap", "-o", "heatmap.csv"),
         ("figure", "run", "-k", "intervals", "-o", "intervals.csv"),
     ):  # fmt: skip
-        monkeypatch.setattr(sys, "argv", ["sonde", *words])
+        monkeypatch.setattr(sys, "argv", ["sentprobe", *words])
         with pytest.raises(SystemExit) as ended:
             main()
         said = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Figures as files, and `sonde figure`."""
+"""Figures as files, and `sentprobe figure`."""
 
 import csv
 import json
@@ -9,10 +9,10 @@ from io import StringIO
 import pytest
 from altair.vegalite.v6.schema import core
 
-from sonde.cli import app
-from sonde.errors import DataError, UsageError
-from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
-from sonde.report.figure import fitted, write
+from sentprobe.cli import app
+from sentprobe.errors import DataError, UsageError
+from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
+from sentprobe.report.figure import fitted, write
 from tests.report.runs import SETS, beside, result, written
 from tests.report.summaries import cell, with_cell, with_set
 from tests.report.test_charts import summary
@@ -147,7 +147,7 @@ def test_options_that_would_have_no_effect_are_refused(figure, runs, tmp_path):
 
 
 def test_what_the_run_has_nothing_for(figure, runs, tmp_path):
-    with pytest.raises(UsageError, match=r"several layers: sonde run -e 'hf:MODEL\?layer=\*'"):
+    with pytest.raises(UsageError, match=r"several layers: sentprobe run -e 'hf:MODEL\?layer=\*'"):
         figure(runs[0], "-k", "layers", "-o", tmp_path / "fig.pdf")
     assert not (tmp_path / "fig.pdf").exists()
 

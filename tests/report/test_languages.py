@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from sonde.published import published
-from sonde.report.languages import TASK_ALIASES, languages, task_means
-from sonde.report.types import LanguageComparison, ProfilePoint
-from sonde.tasks import SUITES
+from sentprobe.published import published
+from sentprobe.report.languages import TASK_ALIASES, languages, task_means
+from sentprobe.report.types import LanguageComparison, ProfilePoint
+from sentprobe.tasks import SUITES
 from tests.report.summaries import column
 from tests.report.test_correlations import make_set, make_summary
 

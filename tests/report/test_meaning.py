@@ -7,21 +7,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from sonde.errors import SondeWarning
-from sonde.report.charts import chart
-from sonde.report.columns import ABSENT
-from sonde.report.error_analysis import error_analysis
-from sonde.report.full_summary import full_summary
-from sonde.report.page.page import render
-from sonde.report.summary import summarise
-from sonde.report.tables import json_text, latex, markdown, print_table
-from sonde.report.types import Information, Summary
-from sonde.report.variant_results import UNKNOWN
-from sonde.report.variant_tables import interpretations, variant_tables
-from sonde.run import evaluate, join
-from sonde.run.control import CONTROLS
-from sonde.run.measure import MEASURES
-from sonde.run.selectivity import selectivity
+from sentprobe.errors import SentProbeWarning
+from sentprobe.report.charts import chart
+from sentprobe.report.columns import ABSENT
+from sentprobe.report.error_analysis import error_analysis
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.page.page import render
+from sentprobe.report.summary import summarise
+from sentprobe.report.tables import json_text, latex, markdown, print_table
+from sentprobe.report.types import Information, Summary
+from sentprobe.report.variant_results import UNKNOWN
+from sentprobe.report.variant_tables import interpretations, variant_tables
+from sentprobe.run import evaluate, join
+from sentprobe.run.control import CONTROLS
+from sentprobe.run.measure import MEASURES
+from sentprobe.run.selectivity import selectivity
 from tests.run.test_measures import layered
 from tests.run.test_variants import EVERY, Reading, keyed, label, named, of_label
 
@@ -364,7 +364,9 @@ def test_a_column_that_fails_is_left_out_with_a_warning(summary):
     broken = summary
     for name in ("own/verbs", "own/nouns"):
         broken = changed(broken, lambda v: replace(v, scores={}) if v.name == "inlp" else v, name)
-    with pytest.warns(SondeWarning, match="The column 'after INLP .directions.' is left out of the report: KeyError"):
+    with pytest.warns(
+        SentProbeWarning, match="The column 'after INLP .directions.' is left out of the report: KeyError"
+    ):
         tables = dict(variant_tables(broken))
     heads = [column.head[0] for column in tables["Measures of k"]]
     assert heads == [c.head[0] for c in dict(variant_tables(summary))["Measures of k"] if c.head[0] != "after INLP"]

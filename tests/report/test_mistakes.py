@@ -9,17 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sonde.data.dataset import Dataset
-from sonde.report import summarise
-from sonde.report.bins import MAX_BINS, MIN_BIN_ROWS, _bins
-from sonde.report.error_analysis import MAX_ERRORS, MAX_LABELS, MAX_PAIRS, error_analysis
-from sonde.report.shown_rows import ELLIPSIS, MAX_TOKEN_LENGTH, MAX_TOKENS_SHOWN, _window
-from sonde.report.types import Bin, Confusion, SetErrors, ShownRow
-from sonde.result import Result
-from sonde.run import Run, join
-from sonde.run.log import open_log
-from sonde.stats.intervals import wilson
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.report import summarise
+from sentprobe.report.bins import MAX_BINS, MIN_BIN_ROWS, _bins
+from sentprobe.report.error_analysis import MAX_ERRORS, MAX_LABELS, MAX_PAIRS, error_analysis
+from sentprobe.report.shown_rows import ELLIPSIS, MAX_TOKEN_LENGTH, MAX_TOKENS_SHOWN, _window
+from sentprobe.report.types import Bin, Confusion, SetErrors, ShownRow
+from sentprobe.result import Result
+from sentprobe.run import Run, join
+from sentprobe.run.log import open_log
+from sentprobe.stats.intervals import wilson
+from sentprobe.task import Example
 from tests.report.runs import SUBJ, cell
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sonde.report.names import MAX_NAME_LENGTH, MAX_UNCUT_LENGTH, set_names, short_names, truncate_names
+from sentprobe.report.names import MAX_NAME_LENGTH, MAX_UNCUT_LENGTH, set_names, short_names, truncate_names
 from tests.report.summaries import set_summary
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.published import published
-from sonde.report.filters import Filter, apply
-from sonde.report.overview import count_wins, encoder_wins, overview_tables, task_spreads
-from sonde.tasks import SUITES
-from tests.command_line import sonde
+from sentprobe.published import published
+from sentprobe.report.filters import Filter, apply
+from sentprobe.report.overview import count_wins, encoder_wins, overview_tables, task_spreads
+from sentprobe.tasks import SUITES
+from tests.command_line import sentprobe
 from tests.report.runs import SETS, beside, result, written
 from tests.report.summaries import column
 from tests.report.test_correlations import make_set, make_summary
@@ -101,7 +101,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("format", ["table", "md", "tex"])
 def test_show_prints_means_and_wins(folder, format):
-    done = sonde("show", "run", "--means", "--format", format, cwd=folder)
+    done = sentprobe("show", "run", "--means", "--format", format, cwd=folder)
     assert done.returncode == 0
     assert "mean" in done.stdout
     assert "among the best" in done.stdout
@@ -109,5 +109,5 @@ def test_show_prints_means_and_wins(folder, format):
 
 
 def test_what_does_not_go_with_means_is_refused(folder):
-    assert "two encoders or more" in sonde("show", "one", "--means", cwd=folder).stderr
-    assert "--means prints two tables" in sonde("show", "run", "--means", "--signatures", cwd=folder).stderr
+    assert "two encoders or more" in sentprobe("show", "one", "--means", cwd=folder).stderr
+    assert "--means prints two tables" in sentprobe("show", "run", "--means", "--signatures", cwd=folder).stderr

@@ -4,18 +4,18 @@ import re
 
 import pytest
 
-from sonde.cli import app
-from sonde.errors import SondeWarning, UsageError
-from sonde.report import Report
-from sonde.report.charts import CHARTS
-from sonde.report.checks import CHECKS
-from sonde.report.page import SECTIONS
+from sentprobe.cli import app
+from sentprobe.errors import SentProbeWarning, UsageError
+from sentprobe.report import Report
+from sentprobe.report.charts import CHARTS
+from sentprobe.report.checks import CHECKS
+from sentprobe.report.page import SECTIONS
 from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.report.runs import SETS, beside, result, written
 from tests.report.test_page import data_of, sections
 
 CHART = """
-from sonde.report.drawing import Chart, OnPage, figure_style, single_view
+from sentprobe.report.drawing import Chart, OnPage, figure_style, single_view
 
 
 def rows(summary, options):
@@ -39,18 +39,18 @@ chart = Chart(
 )
 """
 SECTION = """
-from sonde.report.page import Section
+from sentprobe.report.page import Section
 
 section = Section(
     name="sizes", order=75, title="Sizes & more", intro="Rows <by> split.",
     template="<p class='size'>{{ greeting }}: {{ summary.sets | length }} sets, {{ macros.name('a/b') }}</p>",
     data=lambda page: {"greeting": "<script>window.hurt = 1</script>"},
-    script="document.querySelector('.size').dataset.ran = window.sonde.data.sections.sizes.word;",
+    script="document.querySelector('.size').dataset.ran = window.sentprobe.data.sections.sizes.word;",
     script_data=lambda page: {"word": "yes"}, style=".size { color: rgb(1, 2, 3) }",
 )
 """
 CHECK = """
-from sonde.report.check import Check, Finding
+from sentprobe.report.check import Check, Finding
 
 check = Check(
     name="too-few-sets", advice="Add `more` sets.",
@@ -125,11 +125,11 @@ def test_they_are_gone_after_the_test():
         ("sections", SECTION.replace('"yes"', "page"), "The section sizes is left out"),
         ("checks", CHECK.replace("len(", "max("), "The check too-few-sets is left out"),
         ("sections", SECTION.replace(".size { ", "</STYLE>"), "cannot be loaded: .*contains </style"),
-        ("checks", "check = 1", "Expected .* to hold a sonde Check, .* got int"),
+        ("checks", "check = 1", "Expected .* to hold a sentprobe Check, .* got int"),
     ],
 )
 def test_one_that_fails_is_left_out_and_the_rest_is_shown(plugin, run, group, source, message):  # noqa: F811
     plugin(group, source)
-    with pytest.warns(SondeWarning, match=message):
+    with pytest.warns(SentProbeWarning, match=message):
         page = Report.of(run).html()
     assert sections(page) == ["results", "checks", "intervals", "quality", "reproduce", "absent"]

@@ -16,26 +16,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.errors import UsageError
-from sonde.report import Report
-from sonde.report.answer import answer, answer_note
-from sonde.report.checks import checks
-from sonde.report.full_summary import full_summary
-from sonde.report.languages import languages
-from sonde.report.meaning import meanings
-from sonde.report.page import SECTIONS, Section, render
-from sonde.report.page.packed_errors import MAX_SENTENCE_LENGTH, pack_errors, segments
-from sonde.report.page.sanitise import readable, script_json
-from sonde.report.page.section import PageData
-from sonde.report.page.sections import errors
-from sonde.report.page.table import table, table_csv
-from sonde.report.page.text import duration
-from sonde.report.scores import Score
-from sonde.report.types import Bin, ColumnErrors, Confusion, Information, SetErrors, ShownRow, Summary
-from sonde.report.verdict import BaselineComparison
-from sonde.run.control import CONTROLS
-from sonde.run.folder import Run
-from sonde.run.variant import VariantSummary
+from sentprobe.errors import UsageError
+from sentprobe.report import Report
+from sentprobe.report.answer import answer, answer_note
+from sentprobe.report.checks import checks
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.languages import languages
+from sentprobe.report.meaning import meanings
+from sentprobe.report.page import SECTIONS, Section, render
+from sentprobe.report.page.packed_errors import MAX_SENTENCE_LENGTH, pack_errors, segments
+from sentprobe.report.page.sanitise import readable, script_json
+from sentprobe.report.page.section import PageData
+from sentprobe.report.page.sections import errors
+from sentprobe.report.page.table import table, table_csv
+from sentprobe.report.page.text import duration
+from sentprobe.report.scores import Score
+from sentprobe.report.types import Bin, ColumnErrors, Confusion, Information, SetErrors, ShownRow, Summary
+from sentprobe.report.verdict import BaselineComparison
+from sentprobe.run.control import CONTROLS
+from sentprobe.run.folder import Run
+from sentprobe.run.variant import VariantSummary
 from tests.report import summaries
 from tests.report.runs import SETS, beside, cell, failure, result, written
 
@@ -126,7 +126,7 @@ def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(page):
 
 
 def test_what_can_be_copied_is_what_the_tables_say(run, page):
-    from sonde.report.tables import latex, markdown
+    from sentprobe.report.tables import latex, markdown
 
     summary = full_summary(run)
     copies = data_of(page)["sections"]["results"]["copies"]
@@ -152,7 +152,7 @@ def test_the_title_is_the_folder_or_what_was_said(run, page):
 
 
 def test_what_to_do_about_a_finding_is_on_the_page(page):
-    assert "<code>sonde audit</code> on the set; its codes say what each finding means." in page
+    assert "<code>sentprobe audit</code> on the set; its codes say what each finding means." in page
 
 
 def test_the_docs_name_every_section():
@@ -389,7 +389,7 @@ def test_a_large_run_is_a_page_that_can_be_sent(run):
     page = render(replace(found, sets=sets))
     assert len(page.encode()) < 3_000_000
     assert "tables are left out to keep the page small" in page
-    assert "marks, too many for a page: sonde figure --kind controls" in page
+    assert "marks, too many for a page: sentprobe figure --kind controls" in page
     assert len(re.findall(r'<t[dh][^>]* data-kind="encoder"', page)) == 20 * 31
     assert {"languages", "errors"} <= {*sections(page)}
     assert len(data_of(page)["figures"]["heatmap"]["ratios"]["encoder"]) == 20
@@ -402,9 +402,9 @@ def hostile_run(folder):
     """A run whose every name, label and error tries something."""
     import numpy as np
 
-    from sonde.data.dataset import Dataset
-    from sonde.run.log import open_log
-    from sonde.task import Example
+    from sentprobe.data.dataset import Dataset
+    from sentprobe.run.log import open_log
+    from sentprobe.task import Example
 
     name = f"own/{HOSTILE[0]}"
     labels = (HOSTILE[1], HOSTILE[3])
@@ -541,7 +541,7 @@ def test_a_notebook_gets_a_table_and_no_script(run):
 
 
 def invoke(*words):
-    from sonde.cli import app
+    from sentprobe.cli import app
 
     return app([str(word) for word in words], result_action="return_value", exit_on_error=False)
 
@@ -579,7 +579,7 @@ def test_the_browser_is_shown_the_page(run, tmp_path, monkeypatch):
 
 
 def test_no_run(tmp_path):
-    from sonde.errors import DataError
+    from sentprobe.errors import DataError
 
     with pytest.raises(DataError, match=r"is not a run, which would have a run\.json; and .* holds no set"):
         invoke("report", tmp_path)

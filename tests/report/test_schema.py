@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sonde.report import Report
-from sonde.report.schema import schema_text, summary_schema
-from sonde.report.tables import json_text
-from sonde.report.types import Summary
+from sentprobe.report import Report
+from sentprobe.report.schema import schema_text, summary_schema
+from sentprobe.report.tables import json_text
+from sentprobe.report.types import Summary
 from tests.report.runs import SETS, beside, cell, failure, result, written
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "summary.schema.json"
@@ -27,12 +27,12 @@ def summary(tmp_path_factory):
 
 
 def test_the_published_schema_is_up_to_date():
-    """If not: python -m sonde.report.schema > docs/summary.schema.json."""
+    """If not: python -m sentprobe.report.schema > docs/summary.schema.json."""
     assert PUBLISHED.read_text("utf-8") == schema_text()
 
 
 def test_it_can_be_printed():
-    command = [sys.executable, "-m", "sonde.report.schema"]
+    command = [sys.executable, "-m", "sentprobe.report.schema"]
     done = subprocess.run(command, capture_output=True, check=True, encoding="utf-8", env=None)
     assert done.stdout == schema_text()
 

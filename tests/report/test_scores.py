@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.report.scores import intervals_of, score
-from sonde.result import Result
-from sonde.run.folder import Run
-from sonde.run.log import open_log
-from sonde.stats.intervals import wilson
-from sonde.stats.means import mean
-from sonde.stats.seeds import hierarchical_bootstrap
+from sentprobe.report.scores import intervals_of, score
+from sentprobe.result import Result
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
+from sentprobe.stats.intervals import wilson
+from sentprobe.stats.means import mean
+from sentprobe.stats.seeds import hierarchical_bootstrap
 from tests.report.runs import cell, result
 from tests.run.sets import dataset
 

@@ -4,16 +4,16 @@ from dataclasses import asdict
 
 import pytest
 
-from sonde.errors import UsageError
-from sonde.published import published
-from sonde.published.sets import releases
-from sonde.report import summarise
-from sonde.report.legend import legend
-from sonde.report.published_results import MAX_PUBLISHED_ROWS, check_published
-from sonde.report.tables import latex, markdown
-from sonde.report.types import AuditFinding
-from sonde.run.folder import Run
-from sonde.run.log import open_log
+from sentprobe.errors import UsageError
+from sentprobe.published import published
+from sentprobe.published.sets import releases
+from sentprobe.report import summarise
+from sentprobe.report.legend import legend
+from sentprobe.report.published_results import MAX_PUBLISHED_ROWS, check_published
+from sentprobe.report.tables import latex, markdown
+from sentprobe.report.types import AuditFinding
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
 from tests.report.runs import SUBJ, result
 from tests.report.summaries import summary as written_summary
 
@@ -51,7 +51,7 @@ def test_the_findings_of_an_audit_are_kept_short(tmp_path):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (source("made", "/home/me/sets/conneau2018/subj_number"), "made by sonde: sets/conneau2018/subj_number"),
+        (source("made", "/home/me/sets/conneau2018/subj_number"), "made by sentprobe: sets/conneau2018/subj_number"),
         (source("xprobe", "/x/en/subj/tr.txt", "/x/en/subj/te.txt"), "files in X-Probe's format: x/en/subj"),
         (source("table", "a.csv"), "a table: a.csv"),
         (source("CR", "/CR"), "CR: CR"),

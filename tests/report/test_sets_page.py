@@ -7,20 +7,20 @@ from html import unescape
 
 import pytest
 
-from sonde import Corpus, audit_set, make_sets, select_tasks
-from sonde.baselines.naive_bayes import top_features
-from sonde.cli import app
-from sonde.data.sources import find_sets
-from sonde.errors import UsageError
-from sonde.report.described_sets import MAX_CLASSES, MAX_FEATURES, describe_sets
-from sonde.report.page.sets import render_sets
+from sentprobe import Corpus, audit_set, make_sets, select_tasks
+from sentprobe.baselines.naive_bayes import top_features
+from sentprobe.cli import app
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import UsageError
+from sentprobe.report.described_sets import MAX_CLASSES, MAX_FEATURES, describe_sets
+from sentprobe.report.page.sets import render_sets
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A set that sonde made, a file in SentEval's format with markup in it, and one that is damaged."""
+    """A set that sentprobe made, a file in SentEval's format with markup in it, and one that is damaged."""
     root = tmp_path_factory.mktemp("sets")
     requests = select_tasks(tasks=["bigram_shift", "past_present"], sizes="80/20/20")
     for found in make_sets(Corpus.synthetic(1500), requests):

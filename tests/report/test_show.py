@@ -1,4 +1,4 @@
-"""`sonde show` on a run."""
+"""`sentprobe show` on a run."""
 
 import csv
 import json
@@ -6,9 +6,9 @@ from io import StringIO
 
 import pytest
 
-from sonde.cli import app
-from sonde.errors import DataError, UsageError
-from sonde.result import Signature
+from sentprobe.cli import app
+from sentprobe.errors import DataError, UsageError
+from sentprobe.result import Signature
 from tests.report.runs import BASELINES, FIXED, SHIFT, SUBJ, beside, cell, failure, result, written
 
 
@@ -36,7 +36,7 @@ def test_a_table_unless_told_otherwise(show, folder):
     assert note[:2] == ["Paired", "tests"]
     assert head[:4] == ["set", "test", "st:a", "st:b"]
     assert row[:2] == [SUBJ, "400"]
-    assert f"sonde show {folder} --signatures" in show(folder)
+    assert f"sentprobe show {folder} --signatures" in show(folder)
 
 
 def test_every_format(show, folder):

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from sonde.errors import CorruptionWarning, UsageError
-from sonde.report import summarise
-from sonde.report.legend import legend
-from sonde.report.missing import missing_line
-from sonde.report.types import Score, Seconds, Summary
-from sonde.result import Cell
-from sonde.run import join
-from sonde.run.folder import Run
-from sonde.run.log import open_log
-from sonde.tasks import load, names
+from sentprobe.errors import CorruptionWarning, UsageError
+from sentprobe.report import summarise
+from sentprobe.report.legend import legend
+from sentprobe.report.missing import missing_line
+from sentprobe.report.types import Score, Seconds, Summary
+from sentprobe.result import Cell
+from sentprobe.run import join
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
+from sentprobe.tasks import load, names
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell, failure, number, result, written
 
 
@@ -156,7 +156,7 @@ def test_the_layer_is_chosen_on_dev_for_each_set_and_the_first_of_several(tmp_pa
 
 def test_probes_samples_versions_devices_and_identities_are_kept_apart(tmp_path):
     asked = [
-        {}, {"probe": "mlp"}, {"limit": 200}, {"sonde": "0.2.0"}, {"device": "cuda"}, {"identity": "other weights"},
+        {}, {"probe": "mlp"}, {"limit": 200}, {"sentprobe": "0.2.0"}, {"device": "cuda"}, {"identity": "other weights"},
     ]  # fmt: skip
     run = written(tmp_path / "run", *(result("st:a", **more) for more in asked))
     summary = summarise(run)
@@ -235,8 +235,8 @@ def test_the_time_to_encode_counts_once(tmp_path):
 
 
 def test_versions_are_all_there(tmp_path):
-    run = written(tmp_path / "run", result("st:a"), result("st:a", sonde="0.2.0"))
-    assert summarise(run).versions == {"sonde": ("0.1.0", "0.2.0"), "numpy": ("2.0",)}
+    run = written(tmp_path / "run", result("st:a"), result("st:a", sentprobe="0.2.0"))
+    assert summarise(run).versions == {"sentprobe": ("0.1.0", "0.2.0"), "numpy": ("2.0",)}
 
 
 def test_another_metric(tmp_path):

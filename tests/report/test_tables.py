@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from sonde.report import summarise, tables
-from sonde.report.columns import Column, MainTable
-from sonde.report.escape import in_csv, in_latex, in_markdown
-from sonde.report.layout import Names, heading, lay_out, widths
-from sonde.report.legend import Seen, legend
-from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
-from sonde.report.types import Seconds, Summary
-from sonde.result import Cell, Signature
-from sonde.run.folder import Run
-from sonde.run.variant import CellText
+from sentprobe.report import summarise, tables
+from sentprobe.report.columns import Column, MainTable
+from sentprobe.report.escape import in_csv, in_latex, in_markdown
+from sentprobe.report.layout import Names, heading, lay_out, widths
+from sentprobe.report.legend import Seen, legend
+from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
+from sentprobe.report.types import Seconds, Summary
+from sentprobe.result import Cell, Signature
+from sentprobe.run.folder import Run
+from sentprobe.run.variant import CellText
 from tests.report.runs import SETS, SHIFT, SUBJ, beside, cell, failure, result, written
 
 ODD = 'x|y & [z]_%$#{}^~\\ <b>\x1b[31m`*--`\n日本 "q"'

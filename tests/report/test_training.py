@@ -5,16 +5,16 @@ import json
 import pytest
 from altair.vegalite.v6.schema import core
 
-from sonde.errors import RunError, UsageError
-from sonde.report.charts import chart
-from sonde.report.curves import curves
-from sonde.report.drawing import Options
-from sonde.report.figure import write
-from sonde.report.full_summary import full_summary
-from sonde.report.page import render
-from sonde.report.types import TrainingScore
-from sonde.run import Run, evaluate, join
-from sonde.training.log import Report, append_report
+from sentprobe.errors import RunError, UsageError
+from sentprobe.report.charts import chart
+from sentprobe.report.curves import curves
+from sentprobe.report.drawing import Options
+from sentprobe.report.figure import write
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.page import render
+from sentprobe.report.types import TrainingScore
+from sentprobe.run import Run, evaluate, join
+from sentprobe.training.log import Report, append_report
 from tests.networks.folders import one_thread, write_folder
 from tests.report.summaries import cell, column, set_summary, summary
 from tests.serve.runs import word_content
@@ -184,7 +184,7 @@ def test_words_that_give_the_maxima_are_drawn_for_sentences(trained, tmp_path):
 
 
 def test_a_word_is_never_part_of_the_spec(trained, tmp_path, monkeypatch):
-    from sonde.encoders.schemes import trained as scheme
+    from sentprobe.encoders.schemes import trained as scheme
 
     hostile = "'\"]alert(1)//</script>\\${x}\u202e\u2028\x00"
     monkeypatch.setattr(scheme.MaxPooled, "selection", lambda self, texts: [[(hostile, 1.0)] for _ in texts])
@@ -235,5 +235,5 @@ def test_loss_and_scores_are_drawn_by_epoch(trained, tmp_path):
     core.Root.validate(spec)
     with pytest.raises(UsageError, match="expected trained:FOLDER"):
         write(None, "training", tmp_path / "x.csv", encoders=["static:"])
-    with pytest.raises(UsageError, match="needs encoders of `sonde train`"):
+    with pytest.raises(UsageError, match="needs encoders of `sentprobe train`"):
         write(None, "training", tmp_path / "x.csv")

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy.stats import t as student
 
-from sonde.baselines import CONSTANT_BASELINES
-from sonde.report import Report, summarise, tables
-from sonde.report.charts import Options, chart
-from sonde.report.checks import checks
-from sonde.report.full_summary import full_summary
-from sonde.report.meaning import DEFINITIONS, MEANINGS, meanings
-from sonde.report.page.table import table_csv
-from sonde.report.tables import csv_text, json_text, latex, markdown, print_table
-from sonde.report.types import BaselineComparison, Meaning
-from sonde.report.verdict import (
+from sentprobe.baselines import CONSTANT_BASELINES
+from sentprobe.report import Report, summarise, tables
+from sentprobe.report.charts import Options, chart
+from sentprobe.report.checks import checks
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.meaning import DEFINITIONS, MEANINGS, meanings
+from sentprobe.report.page.table import table_csv
+from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table
+from sentprobe.report.types import BaselineComparison, Meaning
+from sentprobe.report.verdict import (
     BOLD_NOTE,
     MARK,
     MARK_NOTE,
@@ -30,8 +30,8 @@ from sonde.report.verdict import (
     compare_with_baseline,
     paired_p,
 )
-from sonde.run.variant import VariantSummary
-from sonde.stats import clustered_p, holm, mcnemar
+from sentprobe.run.variant import VariantSummary
+from sentprobe.stats import clustered_p, holm, mcnemar
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, result, written
 from tests.report.summaries import cell, column, set_summary
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from sonde.data.records import Columns
-from sonde.data.sources import find_sets
-from sonde.report import Report, summarise
-from sonde.report.full_summary import full_summary
-from sonde.report.reproduction import reproduction
-from sonde.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
-from sonde.result import FLOAT16_FACT
-from sonde.run import Run, join
-from sonde.run.log import open_log
+from sentprobe.data.records import Columns
+from sentprobe.data.sources import find_sets
+from sentprobe.report import Report, summarise
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.reproduction import reproduction
+from sentprobe.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
+from sentprobe.result import FLOAT16_FACT
+from sentprobe.run import Run, join
+from sentprobe.run.log import open_log
 from tests.report.runs import SUBJ, beside, cell, failure, result, written
 
 SENTEVAL = "tr\ta\tone two\nva\tb\ttwo one\nte\ta\ttwo\n"
@@ -60,12 +60,12 @@ def test_a_run_without_results(tmp_path):
 
 
 def test_commands_that_were_kept_are_told_as_they_are(tmp_path):
-    given = ["sonde run probes -e st:a -o run", "sonde run probes -e 'st:b c' -o run"]
+    given = ["sentprobe run probes -e st:a -o run", "sentprobe run probes -e 'st:b c' -o run"]
     run = asked(tmp_path / "run", [], result("st:a"), result("st:a", seed=2), commands=given)
     found = full_summary(run).reproduction
     assert list(found.commands) == given
     assert found.signatures == 2
-    assert found.versions == {"sonde": ("0.1.0",), "numpy": ("2.0",)}
+    assert found.versions == {"sentprobe": ("0.1.0",), "numpy": ("2.0",)}
 
 
 def test_a_command_finds_the_same_sets_by_the_same_names(tmp_path):
@@ -81,7 +81,7 @@ def test_a_command_finds_the_same_sets_by_the_same_names(tmp_path):
     before = find_sets(typed)
     assert len(before) == 4
     (words,) = commands(asked(tmp_path / "my run", sources(before)))
-    assert words[:2] == ["sonde", "run"]
+    assert words[:2] == ["sentprobe", "run"]
     assert words[-4:] == ["-e", "static:", "-o", str(tmp_path / "my run")]
     again = find_sets(words[2:-4])
     assert {s.name: (s.task, s.language) for s in again} == {s.name: (s.task, s.language) for s in before}
@@ -111,7 +111,7 @@ def test_what_was_asked_of_the_encoders(tmp_path):
     run = asked(
         tmp_path / "run", datasets, *records, encoders=["st:a b"], probes=["mlp", "linear"], seeds=[7, 8, 9, 20]
     )
-    same = "sonde run /data -e 'st:a b' -p mlp"
+    same = "sentprobe run /data -e 'st:a b' -p mlp"
     rest = f"--limit 50 --device cuda --half -o {tmp_path / 'run'}"
     assert reproduction(run, {}).commands == (
         f"{same} --seeds 3 --seed 7 {rest}",
@@ -131,8 +131,8 @@ def test_runs_that_were_joined_have_commands_of_their_own(tmp_path):
     found = reproduction(join(runs), {})
     assert found.folders == (str(tmp_path / "one"), str(tmp_path / "two"))
     assert found.commands == (
-        f"sonde run {tmp_path / 'one.txt'} -e st:a -o {tmp_path / 'one'}",
-        f"sonde run {tmp_path / 'two.txt'} -e st:b --limit 50 -o {tmp_path / 'two'}",
+        f"sentprobe run {tmp_path / 'one.txt'} -e st:a -o {tmp_path / 'one'}",
+        f"sentprobe run {tmp_path / 'two.txt'} -e st:b --limit 50 -o {tmp_path / 'two'}",
     )
 
 

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from altair.vegalite.v6.schema import core
 
-from sonde.alignment.folder import FORMAT, HISTORY, MAP, write_config, write_map
-from sonde.alignment.space import read_space
-from sonde.cli import app
-from sonde.core.checksum import seal_line
-from sonde.errors import UsageError
-from sonde.report.charts import Options, chart
-from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
-from sonde.report.drawing.labels import place_labels
-from sonde.report.figure import write
-from sonde.report.full_summary import full_summary
-from sonde.report.legend import legend
-from sonde.result import Cell, Result
-from sonde.run.folder import Run
-from sonde.run.log import open_log
-from sonde.stats.intervals import wilson
+from sentprobe.alignment.folder import FORMAT, HISTORY, MAP, write_config, write_map
+from sentprobe.alignment.space import read_space
+from sentprobe.cli import app
+from sentprobe.core.checksum import seal_line
+from sentprobe.errors import UsageError
+from sentprobe.report.charts import Options, chart
+from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
+from sentprobe.report.drawing.labels import place_labels
+from sentprobe.report.figure import write
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.legend import legend
+from sentprobe.result import Cell, Result
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
+from sentprobe.stats.intervals import wilson
 from tests.alignment.test_picture import planted
 from tests.report.runs import number
 
@@ -35,7 +35,7 @@ def result(system, scoring, *, identity=None, criterion=None, task="word_transla
     identity = identity or system
     of = Cell(
         task=task, version=1, dataset=f"x/{pair}", data=f"{number(task + pair):016x}", encoder=system,
-        identity=identity, probe=scoring, sonde="0.1.0",
+        identity=identity, probe=scoring, sentprobe="0.1.0",
     )  # fmt: skip
     rng = np.random.default_rng([len(identity), scoring == "csls"])
     right = rng.random(N) < 0.9 - 0.5 * RANKS / RANKS.max() - 0.1 * (scoring == "nn")
@@ -136,7 +136,7 @@ def test_a_run_whose_words_have_no_frequency_says_so(tmp_path):
     found = full_summary(written(tmp_path / "run", (made, {k: v for k, v in arrays.items() if k != "frequency"})))
     assert found.word_spaces.frequency == ()
     assert any("Words by frequency are missing of a on x/en-fr" in note for note in found.notes)
-    with pytest.raises(UsageError, match="needs a run of `sonde words`"):
+    with pytest.raises(UsageError, match="needs a run of `sentprobe words`"):
         chart("frequency", found)
 
 
@@ -204,10 +204,10 @@ def test_given_words_are_all_drawn(aligned, tmp_path):
 
 @pytest.mark.parametrize(("words", "message"), [
     (("{a}", "--kind", "heatmap"), "--kind heatmap does not draw an alignment; criterion and words-map do"),
-    (("--kind", "words-map"), "draws an alignment: name one folder of `sonde align`"),
-    (("{r}", "--kind", "words-map"), "draws an alignment: name one|is not about a run: name a folder of `sonde align`"),
+    (("--kind", "words-map"), "draws an alignment: name one folder of `sentprobe align`"),
+    (("{r}", "--kind", "words-map"), "an alignment: name one|is not about a run: name a folder of `sentprobe align`"),
     (("{a}", "{a}", "--kind", "words-map"), "draws one alignment; got"),
-    (("{a}", "{r}", "--kind", "criterion"), "name one folder of `sonde align` or of a run of `sonde words`"),
+    (("{a}", "{r}", "--kind", "criterion"), "name one folder of `sentprobe align` or of a run of `sentprobe words`"),
     (("{a}", "--kind", "criterion", "--words", "x"), "--words has no effect on --kind criterion; it is for words-map"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused(aligned, run, tmp_path, words, message):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sonde.data.dataset import Dataset
-from sonde.encoders import Identity
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.encoders import Identity
+from sentprobe.task import Example
 
 WORDS = "bal den gir kos lum mar ner pol rus sen tir vel".split()
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from sonde.compare.sides import select_side
-from sonde.data.dataset import Dataset
-from sonde.errors import UsageError
-from sonde.report.full_summary import full_summary
-from sonde.report.page.page import render
-from sonde.report.summary import summarise
-from sonde.report.tables import markdown
-from sonde.run import Run, evaluate
-from sonde.run.aliases import split_aliases
-from sonde.task import Example
+from sentprobe.compare.sides import select_side
+from sentprobe.data.dataset import Dataset
+from sentprobe.errors import UsageError
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.page.page import render
+from sentprobe.report.summary import summarise
+from sentprobe.report.tables import markdown
+from sentprobe.run import Run, evaluate
+from sentprobe.run.aliases import split_aliases
+from sentprobe.task import Example
 
 
 @pytest.mark.parametrize(

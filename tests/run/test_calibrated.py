@@ -8,9 +8,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from sonde.probes import Features
-from sonde.run import evaluate
-from sonde.stats import log2_loss
+from sentprobe.probes import Features
+from sentprobe.run import evaluate
+from sentprobe.stats import log2_loss
 from tests.run.test_variants import Reading, keyed, noise, of_label
 
 ROWS = keyed("own/sure", n=(160, 240, 400))

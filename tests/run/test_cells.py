@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonde.run.scoring import versions
+from sentprobe.run.scoring import versions
 
 
 def test_versions_are_plain_strings_torch_or_not():

@@ -9,26 +9,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.core.words import split_punctuation as tokens
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.data.dataset import Dataset
-from sonde.encoders import load
-from sonde.encoders.schemes import vec
-from sonde.encoders.wordvectors import WordVectors
-from sonde.errors import DataError, TooFewError
-from sonde.probes import Features, fit, parse
-from sonde.run.control import CONTROLS
-from sonde.run.controls.direction import to_direction
-from sonde.run.controls.gaussian import to_gaussian
-from sonde.run.controls.key import MIN_KEY_TEXTS, lexical_keys
-from sonde.run.controls.norm import to_norm
-from sonde.run.controls.words import to_empty
-from sonde.run.parts import parts_of
-from sonde.run.selectivity import selectivity
-from sonde.run.shared import TextIndex
-from sonde.run.unit import Vectors
-from sonde.stats.intervals import wilson
-from sonde.task import Example
+from sentprobe.core.words import split_punctuation as tokens
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.data.dataset import Dataset
+from sentprobe.encoders import load
+from sentprobe.encoders.schemes import vec
+from sentprobe.encoders.wordvectors import WordVectors
+from sentprobe.errors import DataError, TooFewError
+from sentprobe.probes import Features, fit, parse
+from sentprobe.run.control import CONTROLS
+from sentprobe.run.controls.direction import to_direction
+from sentprobe.run.controls.gaussian import to_gaussian
+from sentprobe.run.controls.key import MIN_KEY_TEXTS, lexical_keys
+from sentprobe.run.controls.norm import to_norm
+from sentprobe.run.controls.words import to_empty
+from sentprobe.run.parts import parts_of
+from sentprobe.run.selectivity import selectivity
+from sentprobe.run.shared import TextIndex
+from sentprobe.run.unit import Vectors
+from sentprobe.stats.intervals import wilson
+from sentprobe.task import Example
 from tests.run.sets import WORDS, Knowing, dataset
 
 SPLITS = ("tr", "va", "te")

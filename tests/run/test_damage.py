@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.compare import compare
-from sonde.core.checksum import digest, seal_document
-from sonde.errors import CorruptionWarning, RunError, UsageError
-from sonde.report.summary import summarise
-from sonde.result import Failure
-from sonde.run import Run, evaluate, join
-from sonde.run.log import open_log
-from sonde.run.record_line import to_line
+from sentprobe.compare import compare
+from sentprobe.core.checksum import digest, seal_document
+from sentprobe.errors import CorruptionWarning, RunError, UsageError
+from sentprobe.report.summary import summarise
+from sentprobe.result import Failure
+from sentprobe.run import Run, evaluate, join
+from sentprobe.run.log import open_log
+from sentprobe.run.record_line import to_line
 from tests.run.sets import Knowing, dataset, same
 
 SETS = [dataset("own/one", keys=9), dataset("own/two", keys=12, n=(130, 40, 60))]
@@ -110,7 +110,7 @@ def test_an_edited_record_is_reported_left_out_and_recomputed(made, run, old, ne
     (i,) = [i for i, line in enumerate(lines) if victim.key.encode() in line]
     lines[i] = re.sub(old, new, lines[i], count=1)
     path.write_bytes(b"".join(lines))
-    found = damaged(run.folder, rf"results\.jsonl:{i + 1}: .*`sonde run` command")
+    found = damaged(run.folder, rf"results\.jsonl:{i + 1}: .*`sentprobe run` command")
     assert {r.key for r in found} == {r.key for r in run} - {victim.key}
     cells = {s.name: s.cells for s in summarise(found).sets}
     assert cells["own/one"][0] is None

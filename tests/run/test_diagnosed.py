@@ -7,14 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from sonde.cli import app
-from sonde.encoders.store import Store
-from sonde.errors import RunError
-from sonde.report.checks import checks
-from sonde.report.summary import summarise
-from sonde.run import Run, evaluate
-from sonde.run.diagnoses import read_diagnoses
-from sonde.run.join import join
+from sentprobe.cli import app
+from sentprobe.encoders.store import Store
+from sentprobe.errors import RunError
+from sentprobe.report.checks import checks
+from sentprobe.report.summary import summarise
+from sentprobe.run import Run, evaluate
+from sentprobe.run.diagnoses import read_diagnoses
+from sentprobe.run.join import join
 from tests.run.sets import Knowing, dataset
 
 
@@ -97,7 +97,7 @@ def test_layers_are_looked_at(tmp_path):
 def files(tmp_path, monkeypatch):
     """A set, an encoder that is dead, and word vectors, in an empty current directory."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     places = enumerate(itertools.product(("tr", "va", "te"), range(24), "xy"))
     rows = [f"{split}\t{label}\tthe {label} river number {i}." for i, (split, _, label) in places]
     (tmp_path / "set.txt").write_text("\n".join(rows) + "\n")

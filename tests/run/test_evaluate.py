@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde.encoders import Identity
-from sonde.encoders.diagnosis import REENCODED_TEXTS
-from sonde.encoders.store import Store
-from sonde.errors import EncoderError, UsageError
-from sonde.run import Run, evaluate, read_sets, variants
-from sonde.run import encoder as encoder_module
+from sentprobe.encoders import Identity
+from sentprobe.encoders.diagnosis import REENCODED_TEXTS
+from sentprobe.encoders.store import Store
+from sentprobe.errors import EncoderError, UsageError
+from sentprobe.run import Run, evaluate, read_sets, variants
+from sentprobe.run import encoder as encoder_module
 from tests.run.sets import Knowing, dataset, same
 
 MLP = "mlp?hidden=50&dropout=0&l2=0&rate=0.02&patience=50&passes=60"
@@ -417,9 +417,9 @@ def test_the_same_set_twice_is_one_set(tmp_path):
 
 
 def test_the_commands_that_wrote_a_run_are_kept(tmp_path):
-    for command in ("sonde run -e k", "sonde run -e k", "sonde run 'caf\udce9'"):
+    for command in ("sentprobe run -e k", "sentprobe run -e k", "sentprobe run 'caf\udce9'"):
         run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=[], command=command)
-    assert run.info["commands"] == ["sonde run -e k", "sonde run 'caf\\udce9'"]
+    assert run.info["commands"] == ["sentprobe run -e k", "sentprobe run 'caf\\udce9'"]
     silent = evaluate({"k": Knowing()}, [dataset()], tmp_path / "silent", baselines=[])
     assert "commands" not in silent.info
 
@@ -488,7 +488,7 @@ def test_a_baseline_encodes_set_by_set_with_the_same_results(tmp_path, monkeypat
     assert [n for n, _ in calls] == [660, 220, 220, 220]
     if jobs == 1:
         assert {left for _, left in calls} == {0}  # those of another set, or encoder, are gone
-    monkeypatch.setattr("sonde.run.together.ONE_BY_ONE_SCHEME", "none:")
+    monkeypatch.setattr("sentprobe.run.together.ONE_BY_ONE_SCHEME", "none:")
     two = evaluate({"k": Knowing()}, sets, tmp_path / "two", **options)
     assert [n for n, _ in calls[4:]] == [660, 660]
     assert same(one, two)

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde import Dataset, Example, evaluate, make_sets, select_tasks
-from sonde.data.layouts import read_layout
-from sonde.encoders import encoder_info, load
-from sonde.encoders.store import Store
-from sonde.errors import DataError, EncoderError, SondeError, SondeWarning, UsageError
-from sonde.report.full_summary import full_summary
-from sonde.run.controls.memorise import memorise_labels
-from sonde.run.family import parts_in_languages
-from sonde.run.parts import parts_of
+from sentprobe import Dataset, Example, evaluate, make_sets, select_tasks
+from sentprobe.data.layouts import read_layout
+from sentprobe.encoders import encoder_info, load
+from sentprobe.encoders.store import Store
+from sentprobe.errors import DataError, EncoderError, SentProbeError, SentProbeWarning, UsageError
+from sentprobe.report.full_summary import full_summary
+from sentprobe.run.controls.memorise import memorise_labels
+from sentprobe.run.family import parts_in_languages
+from sentprobe.run.parts import parts_of
 
 CODE = """
 import numpy as np
@@ -60,7 +60,7 @@ def test_each_set_is_probed_with_the_member_of_its_language(place):
 
 def test_a_set_without_a_language_and_controls(place):
     unknown = replace(make_set("en", "the"), language=None)
-    with pytest.warns(SondeWarning, match="has members for en, and no set is in that language"):
+    with pytest.warns(SentProbeWarning, match="has members for en, and no set is in that language"):
         run = evaluate(
             "family:both.toml", [unknown, make_set("fr", "le")], "run", baselines=[], resample=0, controls=["permuted"]
         )  # fmt: skip
@@ -121,7 +121,7 @@ def test_texts_go_to_their_members_and_come_back_in_order(place):
 def test_files_that_name_no_family(place, content, message):
     if content is not None:
         (place / "bad.toml").write_text(content)
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         load("family:bad.toml")
 
 
@@ -145,7 +145,7 @@ def test_members_of_other_sizes_are_refused(place):
 
 def test_untrained_members(tmp_path, monkeypatch):
     pytest.importorskip("torch")
-    from sonde.run.controls.untrained import untrained
+    from sentprobe.run.controls.untrained import untrained
     from tests.networks.folders import write_folder
 
     monkeypatch.chdir(tmp_path)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.compare import compare
-from sonde.errors import CorruptionWarning, RunError
-from sonde.probes import Features
-from sonde.report.summary import summarise
-from sonde.result import Failure
-from sonde.run import Run, evaluate, folder, kept_arrays, log, verify
-from sonde.run.log import open_log
+from sentprobe.compare import compare
+from sentprobe.errors import CorruptionWarning, RunError
+from sentprobe.probes import Features
+from sentprobe.report.summary import summarise
+from sentprobe.result import Failure
+from sentprobe.run import Run, evaluate, folder, kept_arrays, log, verify
+from sentprobe.run.log import open_log
 from tests.run.sets import Knowing, dataset
 
 
@@ -200,7 +200,7 @@ def test_a_probe_with_further_inputs_is_kept_too(tmp_path):
 
 
 def test_baselines_of_words_and_large_probes_are_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.run.cells.MAX_SAVED_BYTES", 39)  # 2 x 3 weights take 24 bytes, two biases 16
+    monkeypatch.setattr("sentprobe.run.cells.MAX_SAVED_BYTES", 39)  # 2 x 3 weights take 24 bytes, two biases 16
     run = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", baselines=["majority"])
     assert list((run.folder / "probes").iterdir()) == []
     for result in run:
@@ -243,7 +243,7 @@ def test_a_run_of_another_format(run):
 
 
 def test_one_process_at_a_time(run):
-    code = f"from sonde.run.log import open_log\nwith open_log({str(run.folder)!r}): pass"
+    code = f"from sentprobe.run.log import open_log\nwith open_log({str(run.folder)!r}): pass"
     with open_log(run.folder):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "Another process is writing" in other.stderr
@@ -255,7 +255,7 @@ def test_a_full_disk_loses_nothing(run, monkeypatch):
         raise OSError(28, "No space left on device")
 
     before = (run.folder / "results.jsonl").read_bytes()
-    monkeypatch.setattr("sonde.run.log.os.fsync", full)
+    monkeypatch.setattr("sentprobe.run.log.os.fsync", full)
     with pytest.raises(RunError, match=r"No space left on device.*saved.*same command"):
         evaluate({"knowing": Knowing(), "other": Knowing(name="other")}, [dataset()], run.folder)
     monkeypatch.undo()

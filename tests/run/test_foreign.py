@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from sonde.core.checksum import seal_line
-from sonde.errors import CorruptionWarning
-from sonde.run import Run
-from sonde.run.record_line import from_line
+from sentprobe.core.checksum import seal_line
+from sentprobe.errors import CorruptionWarning
+from sentprobe.run import Run
+from sentprobe.run.record_line import from_line
 from tests.run.sets import dataset
 from tests.run.test_evaluate import Knowing, evaluate
 

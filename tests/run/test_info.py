@@ -3,8 +3,8 @@
 import random
 from dataclasses import replace
 
-from sonde.result import Cell, Failure
-from sonde.run.info import in_order
+from sentprobe.result import Cell, Failure
+from sentprobe.run.info import in_order
 
 INFO = {
     "encoders": ["second", "first"],
@@ -12,10 +12,10 @@ INFO = {
     "probes": ["mlp", "linear"],
     "seeds": [7, 3],
 }
-CELL = Cell(task="a", version=1, dataset="own/b", data="1", encoder="second", probe="mlp", seed=7, sonde="1")
+CELL = Cell(task="a", version=1, dataset="own/b", data="1", encoder="second", probe="mlp", seed=7, sentprobe="1")
 ORDERED = [
     CELL,
-    replace(CELL, sonde="2"),
+    replace(CELL, sentprobe="2"),
     replace(CELL, device="cuda"),
     replace(CELL, seed=3),
     replace(CELL, seed=1),  # not requested: after those that were, by value

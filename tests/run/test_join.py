@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.errors import UsageError
-from sonde.probes.kind import kind_of
-from sonde.report.summary import summarise
-from sonde.result import Failure
-from sonde.run import Run, encoder_cells, evaluate, join
-from sonde.run.log import open_log
+from sentprobe.errors import UsageError
+from sentprobe.probes.kind import kind_of
+from sentprobe.report.summary import summarise
+from sentprobe.result import Failure
+from sentprobe.run import Run, encoder_cells, evaluate, join
+from sentprobe.run.log import open_log
 from tests.run.sets import Knowing, dataset, same
 
 OTHER = dataset("own/other", classes=3)
@@ -22,7 +22,7 @@ def runs(tmp_path_factory):
     baselines = ["majority", "baseline:hash"]
     return [
         evaluate(
-            {"one": Knowing(3, name="one")}, [dataset()], folder / "a", baselines=baselines, command="sonde run a"
+            {"one": Knowing(3, name="one")}, [dataset()], folder / "a", baselines=baselines, command="sentprobe run a"
         ),
         evaluate({"two": Knowing(3, name="two")}, [dataset(), OTHER], folder / "b", baselines=baselines),
         evaluate({"one": Knowing(3, name="one")}, [OTHER], folder / "c", seeds=[7], baselines=baselines),
@@ -36,7 +36,7 @@ def test_every_result_is_there_once(runs):
     assert joined.encoders == ["one", "baseline:hash", "majority", "two"]  # in the order of requests
     assert [d["name"] for d in joined.info["datasets"]] == ["own/task", "own/other"]
     assert joined.info["seeds"] == [1111, 7]
-    assert joined.info["commands"] == ["sonde run a"]
+    assert joined.info["commands"] == ["sentprobe run a"]
     assert joined.info["format"] == runs[0].info["format"]
     assert joined.folder == runs[0].folder
     assert joined.folders == [run.folder for run in runs]

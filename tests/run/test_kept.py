@@ -6,13 +6,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sonde.baselines import BASELINES
-from sonde.core.checksum import digest
-from sonde.data.sources import find_sets
-from sonde.encoders.store import RESULTS_FOLDER, Store, StoreWarning
-from sonde.run import Run, evaluate, kept, loop, read_sets
-from sonde.run.repeat import repeat
-from sonde.run.verify import matches_checksum, predictions_path
+from sentprobe.baselines import BASELINES
+from sentprobe.core.checksum import digest
+from sentprobe.data.sources import find_sets
+from sentprobe.encoders.store import RESULTS_FOLDER, Store, StoreWarning
+from sentprobe.run import Run, evaluate, kept, loop, read_sets
+from sentprobe.run.repeat import repeat
+from sentprobe.run.verify import matches_checksum, predictions_path
 from tests.run.sets import Knowing, dataset, same
 
 ALL = {*BASELINES, *loop.ENCODER_BASELINES}
@@ -36,8 +36,8 @@ def forbidden(monkeypatch):
 
     def forbid():
         monkeypatch.setattr(read_sets, "baseline_result", refuse)
-        monkeypatch.setattr("sonde.encoders.schemes.baseline.Hash.sparse_vectors", refuse)
-        monkeypatch.setattr("sonde.encoders.schemes.baseline.Random.__call__", refuse)
+        monkeypatch.setattr("sentprobe.encoders.schemes.baseline.Hash.sparse_vectors", refuse)
+        monkeypatch.setattr("sentprobe.encoders.schemes.baseline.Random.__call__", refuse)
 
     return forbid
 
@@ -95,7 +95,7 @@ def test_results_of_other_versions_are_not_used(tmp_path, store, monkeypatch):
 
 
 def test_without_a_store_nothing_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     evaluate([], [dataset()], tmp_path / "run")
     assert not (tmp_path / "cache").exists()
 

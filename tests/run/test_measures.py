@@ -7,14 +7,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from sonde.data.dataset import Dataset
-from sonde.probes import Features, fit
-from sonde.run import encoder as encoder_module
-from sonde.run import evaluate, variants
-from sonde.run.measure import MEASURES
-from sonde.run.measures import hidden, measure_of, norms
-from sonde.run.parts import parts_of
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.probes import Features, fit
+from sentprobe.run import encoder as encoder_module
+from sentprobe.run import evaluate, variants
+from sentprobe.run.measure import MEASURES
+from sentprobe.run.measures import hidden, measure_of, norms
+from sentprobe.run.parts import parts_of
+from sentprobe.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
 
 RANDOM = "baseline:random?dim=8"

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from sonde.cli import main
-from sonde.errors import UsageError
-from sonde.probes.kind import kind_of
-from sonde.report import Report
-from sonde.report.summary import summarise
-from sonde.result import Signature
-from sonde.run import Run, encoder_cells, evaluate
-from sonde.run.control import CONTROLS
-from sonde.run.measure import MEASURES
+from sentprobe.cli import main
+from sentprobe.errors import UsageError
+from sentprobe.probes.kind import kind_of
+from sentprobe.report import Report
+from sentprobe.report.summary import summarise
+from sentprobe.result import Signature
+from sentprobe.run import Run, encoder_cells, evaluate
+from sentprobe.run.control import CONTROLS
+from sentprobe.run.measure import MEASURES
 from tests.run.sets import Knowing, dataset
 
 CONTROL = '''
 """The first dimension alone."""
-from sonde.run.control import Control
+from sentprobe.run.control import Control
 
 control = Control(
     name="first", interpretation="The score from the first dimension alone.",
@@ -33,9 +33,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.run.measure import Measure, empty_result
-from sonde.run.parts import has_train_test_split
-from sonde.run.variant import CellText, VariantColumn
+from sentprobe.run.measure import Measure, empty_result
+from sentprobe.run.parts import has_train_test_split
+from sentprobe.run.variant import CellText, VariantColumn
 
 
 def compute(unit):
@@ -55,9 +55,9 @@ measure = Measure(
     compute=compute, columns=(VariantColumn(("modal", "label"), text),),
 )
 '''
-ENTRIES = """[sonde.controls]
+ENTRIES = """[sentprobe.controls]
 own = own_control:control
-[sonde.measures]
+[sentprobe.measures]
 own = own_measure:measure
 broken = own_broken
 """
@@ -114,7 +114,7 @@ def test_one_file_is_enough(package, tmp_path, capsys, monkeypatch):
     assert "The score from the first dimension alone." in page
     assert "The share of the most frequent label." in page
     assert f"{found['modal'].score:.4f}" in page
-    monkeypatch.setattr(sys, "argv", ["sonde", "show", str(tmp_path / "run")])
+    monkeypatch.setattr(sys, "argv", ["sentprobe", "show", str(tmp_path / "run")])
     with pytest.raises(SystemExit):
         main()
     out = capsys.readouterr().out

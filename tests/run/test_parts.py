@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.errors import DataError, UsageError
-from sonde.run.parts import HELD_OUT_SHARE, cluster_ids, parts_of, sampled
-from sonde.task import Example
+from sentprobe.errors import DataError, UsageError
+from sentprobe.run.parts import HELD_OUT_SHARE, cluster_ids, parts_of, sampled
+from sentprobe.task import Example
 from tests.run.sets import dataset, rows
 
 

@@ -4,15 +4,15 @@ import shutil
 
 import pytest
 
-from sonde.cli import app
-from sonde.data.sources import find_sets
-from sonde.encoders import load
-from sonde.errors import EncoderError
-from sonde.run import Run, evaluate
-from sonde.run.places import find_encoder, places_of
-from sonde.run.reload import read_unloadable, why_not_reloadable
-from sonde.run.repeat import repeat
-from sonde.serve.encoders import Encoders
+from sentprobe.cli import app
+from sentprobe.data.sources import find_sets
+from sentprobe.encoders import load
+from sentprobe.errors import EncoderError
+from sentprobe.run import Run, evaluate
+from sentprobe.run.places import find_encoder, places_of
+from sentprobe.run.reload import read_unloadable, why_not_reloadable
+from sentprobe.run.repeat import repeat
+from sentprobe.serve.encoders import Encoders
 from tests.run.sets import Knowing, dataset, rows
 
 VECTORS = "4 2\nc00 1 0\nc10 0 1\nbal 1 1\nden 0 0.5\n"

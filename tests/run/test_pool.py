@@ -6,11 +6,11 @@ import threading
 import numpy as np
 import pytest
 
-from sonde.result import Cell
-from sonde.run import Run, evaluate, pool, variants
-from sonde.run.parts import parts_of
-from sonde.run.shared import TextIndex
-from sonde.run.unit import Unit, Vectors
+from sentprobe.result import Cell
+from sentprobe.run import Run, evaluate, pool, variants
+from sentprobe.run.parts import parts_of
+from sentprobe.run.shared import TextIndex
+from sentprobe.run.unit import Unit, Vectors
 from tests.run.sets import Knowing, dataset, same
 
 PATIENCE = 60
@@ -109,8 +109,8 @@ def test_an_encoder_waits_for_probes_with_large_vectors(tmp_path, monkeypatch, k
         assert not expected or all_encoded.wait(PATIENCE)
         return fit(unit)
 
-    monkeypatch.setattr("sonde.run.cluster_pool.UnitPool", Watched)
-    monkeypatch.setattr("sonde.run.encoder.MAX_UNFINISHED_BYTES", most)
+    monkeypatch.setattr("sentprobe.run.cluster_pool.UnitPool", Watched)
+    monkeypatch.setattr("sentprobe.run.encoder.MAX_UNFINISHED_BYTES", most)
     monkeypatch.setattr(variants, "probe_unit", patient)
     encoders = {name: Encoder(name=name, noise=1.0) for name in "012"}
     assert len(evaluate(encoders, [dataset()], tmp_path / "run", jobs=2, **PLAIN)) == 3

@@ -6,12 +6,12 @@ from urllib.parse import quote
 
 import pytest
 
-from sonde.cli import main
-from sonde.data.sources import find_sets
-from sonde.errors import UsageError
-from sonde.run import Run, evaluate
-from sonde.run.repeat import repeat
-from sonde.serve.encoders import Encoders
+from sentprobe.cli import main
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import UsageError
+from sentprobe.run import Run, evaluate
+from sentprobe.run.repeat import repeat
+from sentprobe.serve.encoders import Encoders
 from tests.run.sets import dataset
 
 CODE = """
@@ -68,7 +68,7 @@ def test_a_program_is_not_run_because_a_signature_names_it(run, tmp_path, monkey
             repeat(text, paths=["task.txt"])
     with pytest.raises(UsageError, match=r"sends texts to a server.*--encoder 'openai:x'"):
         repeat(re.sub(r"enc=[^|]*", "enc=openai:x", signature), paths=["task.txt"])
-    monkeypatch.setattr(sys, "argv", ["sonde", "repeat", signature, "--run", "run"])
+    monkeypatch.setattr(sys, "argv", ["sentprobe", "repeat", signature, "--run", "run"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.errors import UsageError
-from sonde.probes import Features, named, parse
-from sonde.probes.kind import kind_of
-from sonde.run import Run, evaluate
-from sonde.run.parts import Part, parts_of
-from sonde.run.resample import (
+from sentprobe.errors import UsageError
+from sentprobe.probes import Features, named, parse
+from sentprobe.probes.kind import kind_of
+from sentprobe.run import Run, evaluate
+from sentprobe.run.parts import Part, parts_of
+from sentprobe.run.resample import (
     DEV_DRAWS,
     MAX_DEFAULT_COST,
     assign_groups,
@@ -19,7 +19,7 @@ from sonde.run.resample import (
     read_resamples,
     resample_count,
 )
-from sonde.stats.training import LINEAR_GROUPS as GROUPS
+from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 from tests.run.sets import Knowing, dataset
 
 LINEAR_RESAMPLES, NETWORK_RESAMPLES = (kind_of(named(name)).resamples for name in ("linear", "mlp"))

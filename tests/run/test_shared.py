@@ -6,11 +6,11 @@ import time
 import numpy as np
 import pytest
 
-from sonde.encoders.embed import Embeddings
-from sonde.errors import ShapeError
-from sonde.run.parts import Part
-from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
-from sonde.run.unit import Vectors
+from sentprobe.encoders.embed import Embeddings
+from sentprobe.errors import ShapeError
+from sentprobe.run.parts import Part
+from sentprobe.run.shared import EmbeddingPool, SharedCache, TextIndex
+from sentprobe.run.unit import Vectors
 
 
 def table(texts, start, seconds=0.0, layers=()):

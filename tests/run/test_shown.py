@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from sonde.compare import compare, ties
-from sonde.run import Run, evaluate
-from sonde.run.html import MAX_ROWS, scores_html
+from sentprobe.compare import compare, ties
+from sentprobe.run import Run, evaluate
+from sentprobe.run.html import MAX_ROWS, scores_html
 from tests.run.sets import Knowing, dataset
 
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.data.sources import find_sets
-from sonde.errors import UsageError
-from sonde.report.reproduction import reproduction
-from sonde.run import Run, evaluate, measure
-from sonde.run.measure import MAX_MEASURE_ROWS, MEASURES
-from sonde.run.parts import Part, parts_of
-from sonde.run.repeat import repeat
-from sonde.run.subsample import Subsamples, subsample
-from tests.command_line import sonde
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import UsageError
+from sentprobe.report.reproduction import reproduction
+from sentprobe.run import Run, evaluate, measure
+from sentprobe.run.measure import MAX_MEASURE_ROWS, MEASURES
+from sentprobe.run.parts import Part, parts_of
+from sentprobe.run.repeat import repeat
+from sentprobe.run.subsample import Subsamples, subsample
+from tests.command_line import sentprobe
 from tests.run.sets import Knowing, dataset
 
 SUBSAMPLED = ("capacity", "erasure", "inlp", "mix")
@@ -111,7 +111,7 @@ def test_another_number_of_rows_is_computed_again_and_the_same_is_not(tmp_path, 
         return original(unit, *rest)
 
     for name in ("capacity", "inlp"):
-        monkeypatch.setattr(f"sonde.run.measures.{name}.plain_probe", counted)
+        monkeypatch.setattr(f"sentprobe.run.measures.{name}.plain_probe", counted)
 
     def run(rows):
         computed.clear()
@@ -148,7 +148,7 @@ def test_a_measure_of_a_sample_is_repeated_on_the_same_rows(tmp_path):
     (tmp_path / "own.txt").write_text("".join(lines))
     words = ["-e", "baseline:hash?dim=16", "-d", "own.txt", "-o", "run", "--no-store", "--resample", "0"]
     more = ["--measures", "capacity,inlp", "--measure-rows", "80"]
-    assert sonde("run", *words, *more, cwd=tmp_path).returncode == 0
+    assert sentprobe("run", *words, *more, cwd=tmp_path).returncode == 0
     run = Run.load(tmp_path / "run")
     assert {(r.cell.variant, r.n["tr"]) for r in run.extras} >= {("capacity", 80), ("inlp", 80)}
     for r in run.extras:

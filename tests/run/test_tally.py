@@ -2,10 +2,10 @@
 
 import pytest
 
-from sonde.core.progress import split_stage
-from sonde.errors import EncoderError
-from sonde.run import evaluate
-from sonde.run.tally import name_of
+from sentprobe.core.progress import split_stage
+from sentprobe.errors import EncoderError
+from sentprobe.run import evaluate
+from sentprobe.run.tally import name_of
 from tests.report.runs import cell
 from tests.run.sets import Knowing, dataset
 

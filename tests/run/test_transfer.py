@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from sonde.compare import compare
-from sonde.encoders import Identity
-from sonde.errors import UsageError
-from sonde.report.summary import summarise
-from sonde.run import evaluate
-from sonde.task import Example
+from sentprobe.compare import compare
+from sentprobe.encoders import Identity
+from sentprobe.errors import UsageError
+from sentprobe.report.summary import summarise
+from sentprobe.run import evaluate
+from sentprobe.task import Example
 from tests.run.sets import Knowing, dataset
 
 TRANSFER = {"suite": "transfer"}
@@ -160,7 +160,7 @@ def test_captions_find_their_images(tmp_path, monkeypatch):
         for split, found in counts.items()
     }
     pictures = {split: np.float32([[a, b, a * b, 1] for a, b in found]) for split, found in counts.items()}
-    monkeypatch.setattr("sonde.run.parts.images", lambda dataset, split: pictures[split])
+    monkeypatch.setattr("sentprobe.run.parts.images", lambda dataset, split: pictures[split])
     given = replace(
         dataset("ImageCaptionRetrieval"), rows=rows, manifest={**TRANSFER, "protocol": "retrieval", "inputs": []}
     )

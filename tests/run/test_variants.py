@@ -9,27 +9,27 @@ import msgspec
 import numpy as np
 import pytest
 
-from sonde.data.dataset import Dataset
-from sonde.encoders import Identity
-from sonde.encoders.store import Store
-from sonde.errors import UsageError
-from sonde.probes import Features, parse
-from sonde.result import Cell, Signature
-from sonde.run import Run, evaluate, join, variants
-from sonde.run import cells as cells_module
-from sonde.run import encoder as encoder_module
-from sonde.run.cells import probe_unit
-from sonde.run.control import CONTROLS
-from sonde.run.log import Log
-from sonde.run.measure import MEASURES
-from sonde.run.measures import measure_of
-from sonde.run.parts import parts_of
-from sonde.run.resample import CHOSEN_ARRAY, RESAMPLED
-from sonde.run.selectivity import selectivity
-from sonde.run.shared import TextIndex
-from sonde.run.unit import Unit, Vectors
-from sonde.run.variants import Variants, select_variants
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.encoders import Identity
+from sentprobe.encoders.store import Store
+from sentprobe.errors import UsageError
+from sentprobe.probes import Features, parse
+from sentprobe.result import Cell, Signature
+from sentprobe.run import Run, evaluate, join, variants
+from sentprobe.run import cells as cells_module
+from sentprobe.run import encoder as encoder_module
+from sentprobe.run.cells import probe_unit
+from sentprobe.run.control import CONTROLS
+from sentprobe.run.log import Log
+from sentprobe.run.measure import MEASURES
+from sentprobe.run.measures import measure_of
+from sentprobe.run.parts import parts_of
+from sentprobe.run.resample import CHOSEN_ARRAY, RESAMPLED
+from sentprobe.run.selectivity import selectivity
+from sentprobe.run.shared import TextIndex
+from sentprobe.run.unit import Unit, Vectors
+from sentprobe.run.variants import Variants, select_variants
+from sentprobe.task import Example
 from tests.run.sets import WORDS, dataset, same
 from tests.run.test_transfer import alike, folded, pair_set
 
@@ -170,7 +170,7 @@ def test_plain_results_do_not_know_of_controls(whole, bare):
 def test_a_plain_key_is_what_it_was_before_there_were_variants():
     cell = Cell(
         task="subj_number", version=1, dataset="conneau2018/subj_number", data="0123456789abcdef", encoder="static:",
-        identity="static:wordllama?dim=256", layer="3", probe="linear", seed=1111, limit=500, sonde="0.1.0",
+        identity="static:wordllama?dim=256", layer="3", probe="linear", seed=1111, limit=500, sentprobe="0.1.0",
     )  # fmt: skip
     # as the version of the commit 4d5a18a gives it, whose cells have no variant
     assert cell.key == "85b2de2dec865097"

@@ -125,7 +125,7 @@ def captions(draw, folder, part):
     """Five captions of some images, and features of these; a batch of training is 128 captions."""
     found = [[sentence(draw, i % 10) for _ in range(5)] for i in range(30 if part == "train" else 4)]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{part}.json").write_text(json.dumps({"format": "sonde.captions.v1", "captions": found}))
+    (folder / f"{part}.json").write_text(json.dumps({"format": "sentprobe.captions.v1", "captions": found}))
     np.save(folder / f"{part}.npy", draw.randn(len(found), 4).astype(np.float32))
     return [text for each in found for text in each]
 

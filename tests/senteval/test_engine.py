@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sonde.senteval as senteval
-from sonde.errors import CorpusError, DataError, EncoderError, ShapeError, UsageError
-from sonde.senteval import engine
+import sentprobe.senteval as senteval
+from sentprobe.errors import CorpusError, DataError, EncoderError, ShapeError, UsageError
+from sentprobe.senteval import engine
 from tests.senteval.sets import DIMENSIONS, PROBING, QUICK, batcher, put
 
 UPSTREAM = """CR MR MPQA SUBJ SST2 SST5 TREC MRPC SICKRelatedness SICKEntailment STSBenchmark SNLI
@@ -104,7 +104,7 @@ def test_a_probing_file_is_a_task_by_its_own_name(data):
 
 
 def test_what_is_missing_is_said_with_where_to_get_it(data, tmp_path):
-    with pytest.raises(DataError, match="sonde data get MR"):
+    with pytest.raises(DataError, match="sentprobe data get MR"):
         start(tmp_path).eval("MR")
     with pytest.raises(DataError, match=r"past_present\.txt"):
         start(tmp_path).eval("Tense")

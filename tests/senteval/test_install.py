@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from sonde.errors import UsageError
-from sonde.senteval.install import MODULES, install
+from sentprobe.errors import UsageError
+from sentprobe.senteval.install import MODULES, install
 
 BAG = """
 import io, logging, sys
@@ -82,15 +82,19 @@ def run(code, tmp_path):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=300)
 
 
-def sonde(*words):
+def sentprobe(*words):
     environment = {**os.environ, "NO_COLOR": "1"}
     return subprocess.run(
-        [sys.executable, "-m", "sonde", *map(str, words)], capture_output=True, text=True, env=environment, timeout=300
+        [sys.executable, "-m", "sentprobe", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
     )
 
 
 def test_scripts_run_with_what_the_command_writes(data, tmp_path):
-    done = sonde("senteval", "install", tmp_path / "SentEval")
+    done = sentprobe("senteval", "install", tmp_path / "SentEval")
     assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "SentEval" / "senteval"))
     bag = run(BAG.format(path="SentEval", data=data), tmp_path)
     assert bag.returncode == 0, bag.stderr
@@ -130,12 +134,12 @@ def test_what_is_not_ours_is_written_over_by_force_only(tmp_path):
     with pytest.raises(UsageError, match="--force"):
         install(tmp_path)
     assert theirs.read_text() == "# a copy of SentEval with changes\n"
-    refused = sonde("senteval", "install", tmp_path)
+    refused = sentprobe("senteval", "install", tmp_path)
     assert refused.returncode == 1
-    assert "was not written by sonde" in refused.stderr
+    assert "was not written by sentprobe" in refused.stderr
     install(tmp_path, force=True)
     written = theirs.read_text()
-    assert "sonde" in written
+    assert "sentprobe" in written
     assert (theirs.parent / "mine.py").read_text() == "kept\n"
     install(tmp_path)  # what is ours is written again without ado
     assert theirs.read_text() == written

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-import sonde.senteval as senteval
-from sonde.senteval.tools import ranking
+import sentprobe.senteval as senteval
+from sentprobe.senteval.tools import ranking
 from tests.senteval.sets import BINARY, PROBING, QUICK, STS, batcher
 
 SIZE = 7

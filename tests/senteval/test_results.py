@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-import sonde.senteval as senteval
-from sonde.errors import UsageError
+import sentprobe.senteval as senteval
+from sentprobe.errors import UsageError
 from tests.senteval.sets import BINARY, PROBING, QUICK, STS, batcher, vector
 
 LEARNT = {"devpearson", "pearson", "spearman", "mse", "yhat", "ndev", "ntest"}
@@ -56,7 +56,7 @@ def test_paraphrases_have_f1(data):
 def test_f1_is_scikit_learns():
     from sklearn.metrics import f1_score
 
-    from sonde.senteval.mrpc import _f1
+    from sentprobe.senteval.mrpc import _f1
 
     draw = np.random.RandomState(0)
     for _ in range(20):

@@ -10,20 +10,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-import sonde.senteval as senteval
-from sonde.errors import NotInstalled, UsageError
-from sonde.probes import Probe
-from sonde.senteval.config import probe_of
-from sonde.senteval.tools import ranking
-from sonde.senteval.tools.classifier import MLP, PyTorchClassifier
-from sonde.senteval.tools.relatedness import RelatednessPytorch, distributions
-from sonde.senteval.tools.validation import (
+import sentprobe.senteval as senteval
+from sentprobe.errors import NotInstalled, UsageError
+from sentprobe.probes import Probe
+from sentprobe.senteval.config import probe_of
+from sentprobe.senteval.tools import ranking
+from sentprobe.senteval.tools.classifier import MLP, PyTorchClassifier
+from sentprobe.senteval.tools.relatedness import RelatednessPytorch, distributions
+from sentprobe.senteval.tools.validation import (
     InnerKFoldClassifier,
     KFoldClassifier,
     SplitClassifier,
     get_classif_name,
 )
-from sonde.transfer import classify
+from sentprobe.transfer import classify
 from tests.senteval.sets import QUICK, batcher
 
 torch = pytest.importorskip("torch")

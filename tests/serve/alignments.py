@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.alignment.folder import write_config, write_map
-from sonde.alignment.maps import SideMap, WordMap, prepare
-from sonde.alignment.methods.procrustes import orthogonal
-from sonde.alignment.space import read_space
+from sentprobe.alignment.folder import write_config, write_map
+from sentprobe.alignment.maps import SideMap, WordMap, prepare
+from sentprobe.alignment.methods.procrustes import orthogonal
+from sentprobe.alignment.space import read_space
 
 ODD = {
     5: ("<b>bold</b>", "<img src=x onerror=alert(1)>"),
@@ -36,7 +36,7 @@ def write_vectors(path, names, vectors):
 
 
 def alignment(folder, steps=("unit", "center"), noise=0.2):
-    """Written as `sonde align` does; the checkpoints know fewer pairs."""
+    """Written as `sentprobe align` does; the checkpoints know fewer pairs."""
     rng = np.random.default_rng(4)
     source = rng.normal(size=(N, DIM)) + 0.5
     rotation = np.linalg.qr(rng.normal(size=(DIM, DIM)))[0]
@@ -54,7 +54,7 @@ def alignment(folder, steps=("unit", "center"), noise=0.2):
         name: {"path": str(folder / f"{name}.vec"), "limit": None, "digest": space.digest, "words": len(space)}
         for name, space in zip(("source", "target"), spaces, strict=True)
     }
-    config = {"format": 1, **about, "steps": list(steps), "method": "procrustes"}
+    config = {"format": 2, **about, "steps": list(steps), "method": "procrustes"}
     write_config(folder, config)
     return folder
 

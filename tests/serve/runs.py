@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.data.dataset import Dataset
-from sonde.run import evaluate
-from sonde.serve import Server
-from sonde.task import Example
+from sentprobe.data.dataset import Dataset
+from sentprobe.run import evaluate
+from sentprobe.serve import Server
+from sentprobe.task import Example
 from tests.run.sets import dataset
 
 WORDS = ("boats", "clouds", "gardens", "rivers", "towers")

@@ -1,4 +1,4 @@
-"""`sonde serve` as it is typed, and the command that a run remembers."""
+"""`sentprobe serve` as it is typed, and the command that a run remembers."""
 
 import re
 import shlex
@@ -10,16 +10,16 @@ from urllib.request import urlopen
 import msgspec
 import pytest
 
-from sonde.cli import main
-from sonde.run.folder import Run
-from sonde.run.log import open_log
+from sentprobe.cli import main
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
 from tests.serve.runs import run, running, word_content
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a single process on Windows")
 def test_a_run_is_served_until_it_is_interrupted(tmp_path):
     run(tmp_path / "run", ["static:"], baselines=[])
-    command = [sys.executable, "-m", "sonde", "serve", "run", "--port", "0"]
+    command = [sys.executable, "-m", "sentprobe", "serve", "run", "--port", "0"]
     # whoever runs the tests in the background has told their children to take no interrupts
 
     def listen():
@@ -42,7 +42,7 @@ def test_a_run_is_served_until_it_is_interrupted(tmp_path):
 )
 def test_what_cannot_be_served(tmp_path, monkeypatch, capsys, words, why):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["sonde", *words])
+    monkeypatch.setattr(sys, "argv", ["sentprobe", *words])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 1
@@ -63,12 +63,12 @@ def test_a_run_remembers_the_commands_that_wrote_it(tmp_path, monkeypatch):
     words = ["run", "-e", "baseline:hash", "-d", "word_content.txt", "-o", "my run", "--no-store"]
     monkeypatch.chdir(tmp_path)
     for more in ([], ["--debug"], ["--limit", "50"]):
-        monkeypatch.setattr(sys, "argv", ["sonde", *words, *more])
+        monkeypatch.setattr(sys, "argv", ["sentprobe", *words, *more])
         with pytest.raises(SystemExit) as end:
             main()
         assert end.value.code == 0
     assert Run.load("my run").info["commands"] == [
-        "sonde run -e baseline:hash -d word_content.txt -o 'my run' --no-store",
-        "sonde run -e baseline:hash -d word_content.txt -o 'my run' --no-store --limit 50",
+        "sentprobe run -e baseline:hash -d word_content.txt -o 'my run' --no-store",
+        "sentprobe run -e baseline:hash -d word_content.txt -o 'my run' --no-store --limit 50",
     ]
-    assert shlex.split(Run.load("my run").info["commands"][0]) == ["sonde", *words]
+    assert shlex.split(Run.load("my run").info["commands"][0]) == ["sentprobe", *words]

@@ -6,10 +6,10 @@ import time
 import numpy as np
 import pytest
 
-from sonde.encoders import Identity, load
-from sonde.errors import EncoderError, NotInstalled, SondeError, UsageError
-from sonde.serve import encoders as module
-from sonde.serve.encoders import Encoders
+from sentprobe.encoders import Identity, load
+from sentprobe.errors import EncoderError, NotInstalled, SentProbeError, UsageError
+from sentprobe.serve import encoders as module
+from sentprobe.serve.encoders import Encoders
 
 STATIC = str(load("static:?dim=64").identity)
 
@@ -126,11 +126,11 @@ def test_what_is_fitted_on_a_whole_run_is_refused(tmp_path):
 
 
 def test_missing_files_and_packages_are_named(tmp_path, monkeypatch):
-    with pytest.raises(SondeError, match=r"gone\.txt"):
+    with pytest.raises(SentProbeError, match=r"gone\.txt"):
         Encoders().vectors(f"vec:{tmp_path / 'gone.txt'}", "x", ["the"])
 
     def missing(name):
-        raise NotInstalled(f"{name} needs torch: pip install 'sonde[transformers]'.")
+        raise NotInstalled(f"{name} needs torch: pip install torch.")
 
     monkeypatch.setattr(module, "load", missing)
     with pytest.raises(NotInstalled, match="pip install"):
@@ -146,7 +146,7 @@ def test_missing_files_and_packages_are_named(tmp_path, monkeypatch):
 
 def test_a_failed_load_is_tried_again(monkeypatch, tmp_path):
     here, name = Encoders(), f"vec:{tmp_path / 'v.txt'}"
-    with pytest.raises(SondeError):
+    with pytest.raises(SentProbeError):
         here.vectors(name, "x", ["the"])
     (tmp_path / "v.txt").write_text("the 1 0\nof 0 1\n")
     assert here.vectors(name, str(load(name).identity), ["the of"]).vectors.shape == (1, 2)

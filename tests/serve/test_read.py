@@ -6,14 +6,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from sonde.encoders import load
-from sonde.errors import UsageError
-from sonde.probes import Features
-from sonde.run.folder import Run
-from sonde.run.log import open_log
-from sonde.serve.choices import probe_catalogue
-from sonde.serve.encoders import Encoders
-from sonde.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request, check_sentences
+from sentprobe.encoders import load
+from sentprobe.errors import UsageError
+from sentprobe.probes import Features
+from sentprobe.run.folder import Run
+from sentprobe.run.log import open_log
+from sentprobe.serve.choices import probe_catalogue
+from sentprobe.serve.encoders import Encoders
+from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request, check_sentences
 from tests.run.sets import Knowing, dataset
 from tests.serve.runs import CONTENT, LENGTH, WORD, run, sentence_length, word_content, word_presence
 

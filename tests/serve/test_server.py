@@ -10,11 +10,11 @@ from http import HTTPStatus
 import msgspec
 import pytest
 
-from sonde.errors import RunError, UsageError
-from sonde.result import Failure
-from sonde.run.log import open_log
-from sonde.serve import Server
-from sonde.serve.server import MAX_BODY_BYTES
+from sentprobe.errors import RunError, UsageError
+from sentprobe.result import Failure
+from sentprobe.run.log import open_log
+from sentprobe.serve import Server
+from sentprobe.serve.server import MAX_BODY_BYTES
 from tests.serve.runs import run, running
 
 JSON = {"Content-Type": "application/json"}
@@ -74,7 +74,7 @@ def test_the_page(server):
     assert headers["Cache-Control"] == "no-store"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert "Access-Control-Allow-Origin" not in headers
-    assert headers["Server"].strip() == "sonde"
+    assert headers["Server"].strip() == "sentprobe"
     assert '<section id="try"' in page
     assert "connect-src &#39;self&#39;" in page or "connect-src 'self'" in page
     stamp = msgspec.json.decode(ask(server, "GET", "/status")[2])["stamp"]
@@ -274,7 +274,7 @@ def test_a_run_that_grows_while_it_is_served(tmp_path):
         assert names == ["static:?dim=64", "static:", "baseline:hash"]
 
 
-@pytest.mark.filterwarnings("ignore::sonde.errors.CorruptionWarning")  # which goes to the console
+@pytest.mark.filterwarnings("ignore::sentprobe.errors.CorruptionWarning")  # which goes to the console
 def test_a_run_that_is_altered_is_told(tmp_path):
     own = run(tmp_path / "run", ["static:?dim=64"])
     with running(own.folder) as server:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.serve.gold import GoldRule, length_bins
-from sonde.task import Example
+from sentprobe.serve.gold import GoldRule, length_bins
+from sentprobe.task import Example
 from tests.serve.runs import BINS, sentence_length
 
 

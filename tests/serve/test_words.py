@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.alignment.folder import open_alignment, write_config
-from sonde.alignment.maps import MappedRows, SideMap, WordMap
-from sonde.cli import main
-from sonde.errors import DataError, UsageError
-from sonde.serve import Server
-from sonde.serve.words import background
-from sonde.serve.words.site import AlignmentSite, PictureRequest, WordRequest
-from sonde.serve.words.spelling import Spellings, edit_distances
+from sentprobe.alignment.folder import open_alignment, write_config
+from sentprobe.alignment.maps import MappedRows, SideMap, WordMap
+from sentprobe.cli import main
+from sentprobe.errors import DataError, UsageError
+from sentprobe.serve import Server
+from sentprobe.serve.words import background
+from sentprobe.serve.words.site import AlignmentSite, PictureRequest, WordRequest
+from sentprobe.serve.words.spelling import Spellings, edit_distances
 from tests.serve.alignments import ODD, alignment, stretched, words
 from tests.serve.runs import running
 from tests.serve.test_server import JSON, ask, files, refused
@@ -319,19 +319,21 @@ def test_an_alignment_without_a_map_is_refused(tmp_path, monkeypatch, capsys):
     with pytest.raises(UsageError, match="leave out --encoder"):
         Server(folder, trusted=("py:x.py:f",))
     (folder / "map.safetensors").unlink()
-    monkeypatch.setattr(sys, "argv", ["sonde", "serve", str(folder)])
+    monkeypatch.setattr(sys, "argv", ["sentprobe", "serve", str(folder)])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 1
     assert "no map" in capsys.readouterr().err
 
 
-def test_what_sonde_align_wrote(tmp_path, monkeypatch):
+def test_what_sentprobe_align_wrote(tmp_path, monkeypatch):
     folder = alignment(tmp_path / "planted")
     (tmp_path / "pairs.txt").write_text("".join(f"{a}\t{b}\n" for a, b in zip(words("s"), words("t"), strict=True)))
     command = ["align", str(folder / "source.vec"), str(folder / "target.vec"), "--dictionary", "pairs.txt"]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["sonde", *command, "--method", "procrustes", "--refine", "1", "-o", "aligned"])
+    monkeypatch.setattr(
+        sys, "argv", ["sentprobe", *command, "--method", "procrustes", "--refine", "1", "-o", "aligned"]
+    )
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 0

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from sonde.serve.words import background
+from sentprobe.serve.words import background
 from tests.browser import launched, needs_chromium, watched
 from tests.serve.alignments import ODD, alignment, words
 from tests.serve.runs import running

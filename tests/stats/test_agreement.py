@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.stats.agreement import krippendorff_alpha
+from sentprobe.stats.agreement import krippendorff_alpha
 
 
 def test_krippendorff_s_own_example():

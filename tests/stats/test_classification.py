@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.stats import accuracy, bits, confusion, correct, log2_loss, macro_f1
+from sentprobe.stats import accuracy, bits, confusion, correct, log2_loss, macro_f1
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 5)), min_size=1, max_size=60)
 

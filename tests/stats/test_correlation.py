@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from sonde.stats import correlate
-from sonde.stats.correlation import ranks
+from sentprobe.stats import correlate
+from sentprobe.stats.correlation import ranks
 
 PAIRS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=12).filter(
     lambda pairs: all(len(set(side)) > 1 for side in zip(*pairs, strict=True))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sonde.errors import TooFewError, UsageError
-from sonde.stats.crossed import crossed
+from sentprobe.errors import TooFewError, UsageError
+from sentprobe.stats.crossed import crossed
 
 
 def table(rng, k, n, sets=0.0, rows=0.0, noise=1.0):

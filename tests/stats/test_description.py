@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from sonde.errors import DataError, TooFewError, UsageError
-from sonde.stats import bootstrap, cluster_bootstrap
-from sonde.stats.description_length import describe, entropy, sample_complexity, surplus_description_length
+from sentprobe.errors import DataError, TooFewError, UsageError
+from sentprobe.stats import bootstrap, cluster_bootstrap
+from sentprobe.stats.description_length import describe, entropy, sample_complexity, surplus_description_length
 
 
 def test_costs_are_added_up_in_bits():

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.stats import holm, letters, mcnemar, tie_groups
+from sentprobe.stats import holm, letters, mcnemar, tie_groups
 
 
 @st.composite

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from sonde.errors import DataError, TooFewError
-from sonde.probes import Features, fit, named
-from sonde.probes.calibrate import fit_temperature, scaled
-from sonde.stats import bits
-from sonde.stats.classification import MOST_BITS
-from sonde.stats.information import conditional, information, prior
+from sentprobe.errors import DataError, TooFewError
+from sentprobe.probes import Features, fit, named
+from sentprobe.probes.calibrate import fit_temperature, scaled
+from sentprobe.stats import bits
+from sentprobe.stats.classification import MOST_BITS
+from sentprobe.stats.information import conditional, information, prior
 
 
 def drawn(n=400, classes=3, seed=0):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from sonde.stats import bootstrap, cluster_bootstrap, wilson
+from sentprobe.stats import bootstrap, cluster_bootstrap, wilson
 
 RIGHT = st.lists(st.booleans(), min_size=2, max_size=60)
 NUMBERS = st.lists(st.floats(-100, 100), min_size=2, max_size=40)

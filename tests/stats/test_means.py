@@ -5,9 +5,9 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import ttest_1samp
 
-from sonde.errors import TooFewError
-from sonde.stats.intervals import proportion_interval, wilson
-from sonde.stats.means import Estimate, Rows, combined, mean
+from sentprobe.errors import TooFewError
+from sentprobe.stats.intervals import proportion_interval, wilson
+from sentprobe.stats.means import Estimate, Rows, combined, mean
 
 
 def test_independent_rows_are_the_one_sample_t_test():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.stats import benjamini_hochberg, holm
+from sentprobe.stats import benjamini_hochberg, holm
 
 P = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.05, 1.0]), max_size=30)
 

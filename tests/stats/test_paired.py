@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from sonde.stats import clustered_p, detectable, mcnemar, newcombe, paired_bootstrap, permutation
+from sentprobe.stats import clustered_p, detectable, mcnemar, newcombe, paired_bootstrap, permutation
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=50)
 NUMBERS = st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=2, max_size=25)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from sonde.stats import bootstrap, cluster_bootstrap, corrected_t, hierarchical_bootstrap, spread
+from sentprobe.stats import bootstrap, cluster_bootstrap, corrected_t, hierarchical_bootstrap, spread
 
 
 def test_spread():

@@ -7,13 +7,13 @@ import sys
 import numpy as np
 import pytest
 
-from sonde import stats
-from sonde.errors import DataError, TooFewError, UsageError
-from sonde.stats import inputs
+from sentprobe import stats
+from sentprobe.errors import DataError, TooFewError, UsageError
+from sentprobe.stats import inputs
 
 
 def test_importing_loads_numpy_only():
-    code = "import sys, sonde.stats; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    code = "import sys, sentprobe.stats; print(*sorted({m.split('.')[0] for m in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
     assert {"scipy", "sklearn", "statsmodels", "pandas", "torch"}.isdisjoint(loaded)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sonde.errors import DataError
-from sonde.stats.means import Rows
-from sonde.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
-from sonde.stats.training import LINEAR_GROUPS as GROUPS
+from sentprobe.errors import DataError
+from sentprobe.stats.means import Rows
+from sentprobe.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
+from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
 N = 4000
 
@@ -144,7 +144,7 @@ def test_arrays_that_do_not_belong_together_are_refused():
 def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
     # a small case of benchmarks/interval_coverage.py, with ridge regression in place of the probe: 150 training rows,
     # 2,000 test rows, 40 dimensions; the interval of the trained probe alone covered 60 % and "found" 31 % differences
-    from sonde.stats.intervals import proportion_interval, wilson
+    from sentprobe.stats.intervals import proportion_interval, wilson
 
     rng, d, n, te = np.random.default_rng(6), 40, 150, 2000
     shift = np.full(d, 1.0 / np.sqrt(d))

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.core.hashing import mix
-from sonde.errors import UsageError
-from sonde.task import Context, Counts, Policy, most_frequent, target_forms, token_positions
+from sentprobe.core.hashing import mix
+from sentprobe.errors import UsageError
+from sentprobe.task import Context, Counts, Policy, most_frequent, target_forms, token_positions
 from tests.writing import sentence
 
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from sonde.corpus import Corpus
-from sonde.errors import UsageError
-from sonde.make import SkippedTask, make_sets
-from sonde.task import Example, Policy, Task
-from sonde.tasks import load
+from sentprobe.corpus import Corpus
+from sentprobe.errors import UsageError
+from sentprobe.make import SkippedTask, make_sets
+from sentprobe.task import Example, Policy, Task
+from sentprobe.tasks import load
 
 TASK = """
 task = Task(
@@ -16,7 +16,7 @@ task = Task(
     policies={{"ours": Policy(sizes=(40, 12, 12))}},
 )
 """
-HEAD = "from sonde import Example, Policy, Task\n\n\n"  # the function begins on line 4
+HEAD = "from sentprobe import Example, Policy, Task\n\n\n"  # the function begins on line 4
 PROPOSE = 'def propose(s, context):\n    return Example.of(s, "ab"[len(s) % 2])\n'
 
 
@@ -32,7 +32,7 @@ def written(tmp_path, code, more=""):
         ("def propose(s, context:\n    pass\n", "SyntaxError", 4),
         ("  x = 1\n", "IndentationError", 4),
         ("import nonesuch_module\n", "ModuleNotFoundError: No module named 'nonesuch_module'", 4),
-        ("from sonde import nonesuch\n", "ImportError", 4),
+        ("from sentprobe import nonesuch\n", "ImportError", 4),
         ("import json\n\njson.loads('{')\n", "JSONDecodeError", 6),  # it fails inside the library, and is called here
         ("x = 1\n1 / 0\n", "ZeroDivisionError", 5),
         ("import sys\nsys.exit(3)\n", r"it called sys.exit\(3\)", 5),
@@ -126,7 +126,7 @@ def test_an_entry_point_that_cannot_be_loaded(tmp_path, monkeypatch):
     (package / "plug-1.0.dist-info").mkdir(parents=True)
     (package / "broken_entry.py").write_text("x = 1\n1 / 0\n")
     (package / "plug-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: plug\nVersion: 1.0\n")
-    (package / "plug-1.0.dist-info/entry_points.txt").write_text("[sonde.tasks]\nbroken = broken_entry:task\n")
+    (package / "plug-1.0.dist-info/entry_points.txt").write_text("[sentprobe.tasks]\nbroken = broken_entry:task\n")
     monkeypatch.syspath_prepend(str(package))
     message = r"The task 'broken' of plug cannot be loaded: ZeroDivisionError.*broken_entry\.py:2\)"
     with pytest.raises(UsageError, match=message):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sonde.task import Context, Example, Task
+from sentprobe.task import Context, Example, Task
 
 
 class Anything:

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from sonde.task import Counts, Policy
-from sonde.tasks import load
+from sentprobe.task import Counts, Policy
+from sentprobe.tasks import load
 from tests.tasks.asking import ask, label, reason
 from tests.writing import PAINT, PAINT_TREE, STARRED, sentence
 

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from sonde.task import Counts, Example, Policy
-from sonde.tasks import load
-from sonde.tasks.coordination_inversion import Capitals
-from sonde.tasks.odd_man_out import Plan, candidates, counts_near
+from sentprobe.task import Counts, Example, Policy
+from sentprobe.tasks import load
+from sentprobe.tasks.coordination_inversion import Capitals
+from sentprobe.tasks.odd_man_out import Plan, candidates, counts_near
 from tests.tasks.asking import ask, reason
 from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from sonde import load_task, make_sets, select_tasks
-from sonde.data.dataset import Dataset
-from sonde.errors import UsageError
-from sonde.make.survey import supported_tasks
-from sonde.tasks import is_name
-from sonde.tasks.parametric import PARAMETRIC_TASKS
-from sonde.tasks.parametric.morph import Plan, frequent
+from sentprobe import load_task, make_sets, select_tasks
+from sentprobe.data.dataset import Dataset
+from sentprobe.errors import UsageError
+from sentprobe.make.survey import supported_tasks
+from sentprobe.tasks import is_name
+from sentprobe.tasks.parametric import PARAMETRIC_TASKS
+from sentprobe.tasks.parametric.morph import Plan, frequent
 from tests.tasks.asking import Anything, ask, label, reason
 from tests.writing import sentence
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sonde.alignment import METHODS
-from sonde.alignment.method import Matrices, Method
-from sonde.errors import SondeError
-from sonde.testing import check_alignment_method, examine_alignment_method
+from sentprobe.alignment import METHODS
+from sentprobe.alignment.method import Matrices, Method
+from sentprobe.errors import SentProbeError
+from sentprobe.testing import check_alignment_method, examine_alignment_method
 
 SMALL = {"rounds": 4, "epochs": 2, "epoch_size": 400, "hidden": 8, "batch": 16, "start_words": 100, "interval": 2}
 """Settings that make methods fast; those that a method does not have are left out."""
@@ -55,7 +55,7 @@ def walk(fault):
     ],
 )
 def test_a_fault_is_found(fault, message):
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         check_alignment_method(walk(fault))
 
 

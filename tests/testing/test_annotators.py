@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from sonde import Sentence
-from sonde.annotate.annotator import Loaded, Model
-from sonde.errors import SondeError
-from sonde.testing import check_annotator, examine_annotator
+from sentprobe import Sentence
+from sentprobe.annotate.annotator import Loaded, Model
+from sentprobe.errors import SentProbeError
+from sentprobe.testing import check_annotator, examine_annotator
 from tests.annotate.rules import annotate
-from tests.command_line import sonde
+from tests.command_line import sentprobe
 
 MODEL = Model("m", "1", "tests", "CC0", "en", True, ("upos", "heads", "deprels"), splits=True)
 
@@ -76,7 +76,7 @@ def test_one_without_a_fault_follows_all_rules():
     ],
 )
 def test_a_fault_is_found(fault, rule):
-    with pytest.raises(SondeError) as error:
+    with pytest.raises(SentProbeError) as error:
         check_annotator(loaded(fault))
     assert rule in str(error.value)
 
@@ -91,7 +91,7 @@ def test_a_fault_is_found(fault, rule):
     ],
 )
 def test_what_a_model_states_is_checked(change, message):
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         check_annotator(loaded(model=replace(MODEL, **change)))
 
 
@@ -108,6 +108,6 @@ def test_the_command_checks_annotators(tmp_path):
     import tests.annotate.rules as module
 
     (tmp_path / "own.py").write_text(Path(module.__file__).read_text("utf-8"), "utf-8")
-    done = sonde("check", "py:own.py:annotate", "--annotator", cwd=tmp_path)
+    done = sentprobe("check", "py:own.py:annotate", "--annotator", cwd=tmp_path)
     assert done.stdout.splitlines()[0] == "ok     its model has a name, a version and known columns"
     assert "it takes no texts, and an empty one" in done.stdout

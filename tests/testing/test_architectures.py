@@ -5,12 +5,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from sonde.core.settings import Setting  # noqa: E402
-from sonde.errors import SondeError  # noqa: E402
-from sonde.networks import ARCHITECTURES  # noqa: E402
-from sonde.networks.architecture import Architecture, Encoded  # noqa: E402
-from sonde.networks.sequences import max_over_time  # noqa: E402
-from sonde.testing import check_architecture, examine_architecture  # noqa: E402
+from sentprobe.core.settings import Setting  # noqa: E402
+from sentprobe.errors import SentProbeError  # noqa: E402
+from sentprobe.networks import ARCHITECTURES  # noqa: E402
+from sentprobe.networks.architecture import Architecture, Encoded  # noqa: E402
+from sentprobe.networks.sequences import max_over_time  # noqa: E402
+from sentprobe.testing import check_architecture, examine_architecture  # noqa: E402
 
 SMALL = {"hidden": 8}
 
@@ -74,11 +74,11 @@ def test_built_in_architectures_pass(name):
     ],
 )
 def test_each_fault_is_found(fault, rule):
-    with pytest.raises(SondeError, match=rule):
+    with pytest.raises(SentProbeError, match=rule):
         check_architecture(architecture(fault))
 
 
 def test_without_a_fault_there_is_none():
     assert all(verdict.passed for verdict in examine_architecture(architecture("")))
-    with pytest.raises(SondeError, match="Did you mean hidden"):
+    with pytest.raises(SentProbeError, match="Did you mean hidden"):
         check_architecture(architecture(""), {"hiden": 3})

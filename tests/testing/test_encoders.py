@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from sonde.encoders import load
-from sonde.encoders.schemes.npy import write_vectors
-from sonde.encoders.wordvectors import WordVectors
-from sonde.encoders.wordvectors.pooled import Pooled
-from sonde.testing import examine_encoder
-from sonde.testing.encoders import TEXTS_BY_LANGUAGE
+from sentprobe.encoders import load
+from sentprobe.encoders.schemes.npy import write_vectors
+from sentprobe.encoders.wordvectors import WordVectors
+from sentprobe.encoders.wordvectors.pooled import Pooled
+from sentprobe.testing import examine_encoder
+from sentprobe.testing.encoders import TEXTS_BY_LANGUAGE
 
 
 def good(texts):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sonde.corpus import Corpus
-from sonde.errors import SondeError, UsageError
-from sonde.task import Example, Policy, Task
-from sonde.tasks import load, names
-from sonde.testing import check_task, examine_task
+from sentprobe.corpus import Corpus
+from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.task import Example, Policy, Task
+from sentprobe.tasks import load, names
+from sentprobe.testing import check_task, examine_task
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_broken_proposals_are_found(propose, rule, corpus):
 
 
 def test_check_task_raises_with_the_rule(corpus):
-    with pytest.raises(SondeError, match="mine breaks a rule"):
+    with pytest.raises(SentProbeError, match="mine breaks a rule"):
         check_task(task(lambda s, c: "never"), corpus)
 
 
@@ -102,7 +102,7 @@ def test_check_task_raises_with_the_rule(corpus):
 
 
 FILE = """
-from sonde import Example, Task
+from sentprobe import Example, Task
 
 def propose(s, context):
     return Example.of(s, "even" if len(s.tokens) % 2 == 0 else "odd")
@@ -137,7 +137,7 @@ def test_a_task_from_a_module_and_an_entry_point(tmp_path, monkeypatch):
     (package / "plugin-1.0.dist-info").mkdir(parents=True)
     (package / "plugin_tasks.py").write_text(FILE)
     (package / "plugin-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
-    (package / "plugin-1.0.dist-info/entry_points.txt").write_text("[sonde.tasks]\nparity = plugin_tasks:task\n")
+    (package / "plugin-1.0.dist-info/entry_points.txt").write_text("[sentprobe.tasks]\nparity = plugin_tasks:task\n")
     monkeypatch.syspath_prepend(str(package))
     assert load("plugin_tasks:task").name == "parity"
     assert "parity" in names()

@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
-from sonde.training import OBJECTIVES
-from sonde.training.plan import Plan
-from sonde.training.request import make_request
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.plan import Plan
+from sentprobe.training.request import make_request
 from tests.training.tiny import sentences
 
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from sonde.errors import CorpusError, SondeError, SondeWarning, UsageError
-from sonde.networks.folder import TrainedFolder
-from sonde.training.examples import Examples, Sequences
-from sonde.training.inputs import Inputs
-from sonde.training.objectives.align import _judge, _Pairs, _same_pairs, pair_losses
-from sonde.training.plan import Plan
-from sonde.training.request import make_request
-from tests.command_line import sonde
+from sentprobe.errors import CorpusError, SentProbeError, SentProbeWarning, UsageError
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.training.examples import Examples, Sequences
+from sentprobe.training.inputs import Inputs
+from sentprobe.training.objectives.align import _judge, _Pairs, _same_pairs, pair_losses
+from sentprobe.training.plan import Plan
+from sentprobe.training.request import make_request
+from tests.command_line import sentprobe
 from tests.training.tiny import SIZES, same_weights, sentences, train, write_pairs
 from tests.training.tiny import request as nli_request
 
@@ -92,7 +92,7 @@ def test_the_loss_has_no_bound_with_a_large_weight_only(loss):
 
 
 def test_a_weight_without_bound_is_warned_about(pairs, tmp_path):
-    with pytest.warns(SondeWarning, match="fall without end"), pytest.raises(SondeError):
+    with pytest.warns(SentProbeWarning, match="fall without end"), pytest.raises(SentProbeError):
         train(request("trained:nowhere", pairs, negatives=0.6), tmp_path / "toy")
 
 
@@ -182,22 +182,24 @@ def test_the_classifier_is_applied_to_other_encoders(teacher, tmp_path):
     (tmp_path / "f.toml").write_text('en = "trained:en"\n')
     command = ("data", "xnli", "zero-shot", "dev-en.tsv", "--classifier")
     names = ("-e", "trained:en", "-e", "family:f.toml", "-e", "trained:en?epoch=0")
-    done = sonde(*command, "trained:en", *names, cwd=tmp_path)
+    done = sentprobe(*command, "trained:en", *names, cwd=tmp_path)
     best = max(line["accuracy"] for line in scores(teacher))
     lines = [line.split() for line in done.stdout.splitlines()[1:]]
     assert [line[:5] for line in lines[:2]] == [["en", "30", name, f"{best:.1f}", "%"] for name in names[1:4:2]]
     assert "+0.0" in lines[1]
-    kept = sonde(*command, "trained:en", *names, "-o", "run", cwd=tmp_path)
+    kept = sentprobe(*command, "trained:en", *names, "-o", "run", cwd=tmp_path)
     assert kept.stdout.splitlines()[-1] == "3 results, written to run/"
-    assert sonde(*command, "trained:en", *names, "-o", "run", cwd=tmp_path).returncode == 0  # the same results again
-    table = sonde("show", "run", "--format", "csv", cwd=tmp_path).stdout.splitlines()
+    assert (
+        sentprobe(*command, "trained:en", *names, "-o", "run", cwd=tmp_path).returncode == 0
+    )  # the same results again
+    table = sentprobe("show", "run", "--format", "csv", cwd=tmp_path).stdout.splitlines()
     assert len(table) == 4
     assert "XNLI/dev-en" in table[1]
-    compared = sonde("compare", "run", "trained:en", "trained:en?epoch=0", cwd=tmp_path)
+    compared = sentprobe("compare", "run", "trained:en", "trained:en?epoch=0", cwd=tmp_path)
     assert compared.returncode == 0, compared.stderr
-    assert sonde("report", "run", cwd=tmp_path).returncode == 0
-    assert "has vectors of shape" in sonde(*command, "trained:en", "-e", "static:", cwd=tmp_path).stderr
-    assert "trained with nli, and static: was not" in sonde(*command, "static:", *names, cwd=tmp_path).stderr
+    assert sentprobe("report", "run", cwd=tmp_path).returncode == 0
+    assert "has vectors of shape" in sentprobe(*command, "trained:en", "-e", "static:", cwd=tmp_path).stderr
+    assert "trained with nli, and static: was not" in sentprobe(*command, "static:", *names, cwd=tmp_path).stderr
 
 
 def test_a_bag_of_words_needs_word_vectors_that_can_change(teacher, pairs, tmp_path):
@@ -249,7 +251,9 @@ def test_another_teacher_is_refused_when_training_is_resumed(teacher, pairs, tmp
 
 def test_the_command_line(teacher, pairs, tmp_path):
     given = ("--teacher", f"trained:{teacher}", "--pairs", pairs, "--held-out", 30, "-e", "bilstm-max")
-    done = sonde("train", "align", *given, "--set", "hidden=8", "--width", 12, "--epochs", 1, "-o", "toy", cwd=tmp_path)
+    done = sentprobe(
+        "train", "align", *given, "--set", "hidden=8", "--width", 12, "--epochs", 1, "-o", "toy", cwd=tmp_path
+    )
     assert "alignment loss" in done.stdout, done.stderr
     facts = json.loads((tmp_path / "toy" / "config.json").read_text())["facts"]
     assert facts["alignment loss before training"] > scores(tmp_path / "toy")[-1]["alignment loss"]
@@ -266,7 +270,7 @@ def test_the_command_line(teacher, pairs, tmp_path):
 def test_pairs_that_are_none(teacher, tmp_path, source, target, message):
     (tmp_path / "en.txt").write_text(source)
     (tmp_path / "fr.txt").write_text(target)
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         train(request(teacher, f"{tmp_path}/en.txt,{tmp_path}/fr.txt"), tmp_path / "toy")
 
 

@@ -8,13 +8,13 @@ import re
 import pytest
 import yaml
 
-from sonde.networks.folder import TrainedFolder
-from sonde.training.card import FILE, card_text, write_card
-from sonde.training.digests import describe_sources
-from sonde.training.history import group_reports, read_history, why_finished
-from sonde.training.log import Report, append_report, drop_after, read_reports
-from sonde.training.options import Options
-from sonde.training.reading import find_parts, part_files
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.training.card import FILE, card_text, write_card
+from sentprobe.training.digests import describe_sources
+from sentprobe.training.history import group_reports, read_history, why_finished
+from sentprobe.training.log import Report, append_report, drop_after, read_reports
+from sentprobe.training.options import Options
+from sentprobe.training.reading import find_parts, part_files
 from tests.training.tiny import request, sentences, train, weights, write_pairs
 
 
@@ -47,7 +47,8 @@ def cells(card, first):
 def test_the_front_matter_is_yaml_that_hubs_read(card):
     _, front, _ = card.split("---\n", 2)
     assert yaml.safe_load(front) == {
-        "library_name": "sonde", "pipeline_tag": "feature-extraction", "tags": ["sonde", "sentence-embeddings", "nli"],
+        "library_name": "sentprobe", "pipeline_tag": "feature-extraction",
+        "tags": ["sentprobe", "sentence-embeddings", "nli"],
     }  # fmt: skip
 
 
@@ -87,7 +88,7 @@ def test_every_setting_is_in_the_card(place, card):
     asked = TrainedFolder(place / "out").config["request"]
     for name in (*asked["options"], *asked["encoder_settings"], *asked["objective_settings"]):
         assert re.search(rf"^\| (encoder|objective|training) \| {name.replace('_', ' ')} \|", card, re.MULTILINE), name
-    assert re.search(r"Software: sonde \S+, python 3\S+, torch \S+, accelerate ", card)
+    assert re.search(r"Software: sentprobe \S+, python 3\S+, torch \S+, accelerate ", card)
 
 
 def test_the_snippet_runs(place, card, monkeypatch):

@@ -7,8 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sonde.core.settings import resolve_settings  # noqa: E402
-from sonde.training.objectives._classifier import build_head, features, head_settings  # noqa: E402
+from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.training.objectives._classifier import build_head, features, head_settings  # noqa: E402
 
 
 def test_features_of_a_pair_are_those_of_numpy():

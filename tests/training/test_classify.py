@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from sonde.errors import CorpusError, DataError
+from sentprobe.errors import CorpusError, DataError
 from tests.training.prepared import different, learn_by_heart, prepare, request, write
 
 SIZES = {"hidden": 16, "head": 32}

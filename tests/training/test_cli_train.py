@@ -1,4 +1,4 @@
-"""`sonde train` as a user sees it: its help, its lists, what it prints, and how it ends."""
+"""`sentprobe train` as a user sees it: its help, its lists, what it prints, and how it ends."""
 
 import io
 import json
@@ -12,17 +12,18 @@ from inspect import signature
 
 import pytest
 
-from sonde.cli._training import TrainingDisplay
-from sonde.cli.train import train as verb
-from sonde.encoders import Spec
-from sonde.networks import ARCHITECTURES
-from sonde.training import OBJECTIVES
-from sonde.training.card import encoder_name
-from sonde.training.launch import join_processes
-from sonde.training.log import Report, read_reports
-from sonde.training.options import Options
-from sonde.training.request import Request
-from tests.command_line import PLAIN, sonde
+from sentprobe.cli._training import TrainingDisplay
+from sentprobe.cli.train import train as verb
+from sentprobe.core.install import pip_install
+from sentprobe.encoders import Spec
+from sentprobe.networks import ARCHITECTURES
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.card import encoder_name
+from sentprobe.training.launch import join_processes
+from sentprobe.training.log import Report, read_reports
+from sentprobe.training.options import Options
+from sentprobe.training.request import Request
+from tests.command_line import PLAIN, sentprobe
 from tests.training.tiny import same_weights, write_pairs
 
 TINY = ("nli", "-e", "bilstm-max", "--set", "hidden=8", "--set", "head=8", "--width", 12, "--optimiser", "adam",
@@ -38,7 +39,7 @@ def place(tmp_path_factory):
 
 
 def train(place, *words):
-    return sonde("train", *TINY, "--train", "pairs.tsv", *words, cwd=place)
+    return sentprobe("train", *TINY, "--train", "pairs.tsv", *words, cwd=place)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def done(place):
 
 
 def test_help(snapshot):
-    done = sonde("train", "--help")
+    done = sentprobe("train", "--help")
     assert done.returncode == 0
     assert done.stdout == snapshot
 
@@ -61,18 +62,18 @@ def test_everything_that_can_be_requested_is_an_option():
 
 
 def test_the_lists_have_every_part_with_its_settings():
-    done = sonde("train", "--list")
+    done = sentprobe("train", "--list")
     assert done.returncode == 0, done.stderr
     for part in (*ARCHITECTURES, *OBJECTIVES):
         assert f"\n{part} " in done.stdout
     assert "hidden=512" in done.stdout
     assert "text1, text2, label" in " ".join(done.stdout.split())
     for what in ("architectures", "objectives", "presets"):
-        assert sonde("ls", what).returncode == 0
+        assert sentprobe("ls", what).returncode == 0
 
 
 def test_the_list_of_one_part_explains_its_settings():
-    listed = sonde("train", "nli", "-e", "bilstm-max", "--list").stdout
+    listed = sentprobe("train", "nli", "-e", "bilstm-max", "--list").stdout
     assert "With --optimiser sgd (the default): lr 0.1, decay 0.99" in listed
     assert "clip-lr yes" in listed
     rows = {line.split()[0]: line for line in listed.splitlines() if line}
@@ -82,7 +83,7 @@ def test_the_list_of_one_part_explains_its_settings():
 
 
 def test_the_list_of_a_preset_says_what_it_chooses():
-    listed = sonde("train", "--preset", "conneau2018/bilstm-max-4m", "--list").stdout
+    listed = sentprobe("train", "--preset", "conneau2018/bilstm-max-4m", "--list").stdout
     assert "Encoder: bilstm-max: hidden 256, layers 2.\nWords: projection 1024.\nTraining: " in listed
     assert "For nli: head 100, head_layers 1, nonlinear yes." in listed
 
@@ -120,7 +121,7 @@ def test_a_printed_name_means_the_folder(name):
     ],
 )
 def test_wrong_use_says_what_to_do_and_writes_nothing(place, words, message):
-    done = sonde("train", *words, cwd=place)
+    done = sentprobe("train", *words, cwd=place)
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -131,10 +132,10 @@ def test_wrong_use_says_what_to_do_and_writes_nothing(place, words, message):
 def test_what_is_not_installed_is_said_before_anything_else(package, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, package, None)
     for words in (("train", "--list"), ("train", "nli", "-e", "nothing", "-o", tmp_path / "out"), ("ls", "objectives")):
-        done = sonde(*words)
+        done = sentprobe(*words)
         assert done.returncode == 1
         assert f"Training needs {package}, which cannot be imported" in done.stderr
-        assert "pip install 'sonde[train]'" in done.stderr
+        assert pip_install("train") in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -151,7 +152,7 @@ def test_a_pipe_gets_a_line_per_epoch_and_a_summary(place, done):
     best = [report for report in reports if report.best][-1]
     assert done.stdout.splitlines()[0] == f"best:     epoch {best.epoch}, accuracy {best.scores['accuracy']:.1f} on dev"
     assert done.stdout.splitlines()[1].endswith("ended: 2 epochs as requested")
-    assert "sonde run -e trained:out -d SETS" in done.stdout
+    assert "sentprobe run -e trained:out -d SETS" in done.stdout
 
 
 def test_a_finished_folder_says_so_and_more_epochs_go_on(place, done):
@@ -180,7 +181,9 @@ def test_data_that_have_changed_are_refused(place, tmp_path):
 def test_ctrl_c_ends_with_130_and_the_same_command_goes_on_bit_for_bit(place, tmp_path):
     words = [*map(str, TINY), "--train", str(place / "pairs.tsv")]
     # a shell starts its background jobs with interrupts ignored, and they would inherit that
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from sonde.cli import main; main()"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import sentprobe.cli as s; s.main()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code, "train", *words, "--epochs", "1000", "-o", "out"],
         cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, **PLAIN},
@@ -196,8 +199,8 @@ def test_ctrl_c_ends_with_130_and_the_same_command_goes_on_bit_for_bit(place, tm
     assert "Traceback" not in errors
     epochs = str(max(report.epoch for report in read_reports(tmp_path / "out")) + 1)
     names = tuple(f"epoch-{number:03d}" for number in range(int(epochs) + 1))
-    assert sonde("train", *words, "--epochs", epochs, "-o", "out", cwd=tmp_path).returncode == 0
-    assert sonde("train", *words, "--epochs", epochs, "-o", "whole", cwd=tmp_path).returncode == 0
+    assert sentprobe("train", *words, "--epochs", epochs, "-o", "out", cwd=tmp_path).returncode == 0
+    assert sentprobe("train", *words, "--epochs", epochs, "-o", "whole", cwd=tmp_path).returncode == 0
     assert same_weights(tmp_path / "out", tmp_path / "whole", names)
 
 
@@ -225,7 +228,7 @@ def test_a_terminal_gets_one_line_that_is_gone_at_the_end(monkeypatch):
 
 def test_the_time_left_is_that_of_all_steps_at_the_speed_so_far(monkeypatch):
     now = 100.0
-    monkeypatch.setattr("sonde.cli._training.time.monotonic", lambda: now)
+    monkeypatch.setattr("sentprobe.cli._training.time.monotonic", lambda: now)
     display = TrainingDisplay(3)
     display.report(Report(1, 5, 5, 10, 1.0, 0.1, 1.0))
     assert display.time_left(now) == ""
@@ -256,29 +259,29 @@ def test_processes_on_a_cpu_work_together(monkeypatch):
 
 def test_show_has_the_facts_and_the_curve_in_every_format(place, done):
     reports = [report for report in read_reports(place / "out") if report.checkpoint]
-    table = sonde("show", place / "out").stdout
+    table = sentprobe("show", place / "out").stdout
     assert table.splitlines()[0].split()[:2] == ["encoder", "bilstm-max"]
     assert table.count(" * ") == 1
     for report in reports:
         assert f" {report.loss:.4f} " in table
-    markdown = sonde("show", place / "out", "--format", "md").stdout
+    markdown = sentprobe("show", place / "out", "--format", "md").stdout
     assert "| epoch | step | loss | accuracy | learning rate | words/s | seconds |" in markdown
-    header, *rows = sonde("show", place / "out", "--format", "csv").stdout.splitlines()
+    header, *rows = sentprobe("show", place / "out", "--format", "csv").stdout.splitlines()
     assert header == "epoch,step,loss,lr,words,seconds,checkpoint,best,dev_accuracy"
     assert [row.split(",")[6] for row in rows] == [report.checkpoint for report in reports]
-    facts = json.loads(sonde("show", place / "out", "--format", "json").stdout)
+    facts = json.loads(sentprobe("show", place / "out", "--format", "json").stdout)
     assert [epoch["scores"] for epoch in facts["epochs"]] == [report.scores for report in reports]
     assert facts["best"] in [report.checkpoint for report in reports if report.best]
     assert facts["size"] == 16
-    assert "\\toprule" in sonde("show", place / "out", "--format", "tex").stdout
-    wrong = sonde("show", place / "out", "--examples", 3)
+    assert "\\toprule" in sentprobe("show", place / "out", "--format", "tex").stdout
+    wrong = sentprobe("show", place / "out", "--examples", 3)
     assert (wrong.returncode, wrong.stderr.count("the only option for it is --format")) == (1, 1)
 
 
 def test_show_needs_no_torch(place, done):
     code = (
-        "import sys; sys.argv = ['sonde', 'show', 'out']\n"
-        "from sonde.cli import main\n"
+        "import sys; sys.argv = ['sentprobe', 'show', 'out']\n"
+        "from sentprobe.cli import main\n"
         "try: main()\n"
         "except SystemExit as e: assert e.code == 0\n"
         "assert not {'torch', 'accelerate', 'safetensors'} & set(sys.modules)\n"

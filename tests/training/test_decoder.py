@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from sonde.networks.config import NetworkConfig
-from sonde.networks.encoder import build_encoder
-from sonde.training.decoder import Batch, EncoderDecoder, Memory, build_model
-from sonde.training.generate import ENDS, Reading, decode
-from sonde.training.search import beam_search, greedy
-from sonde.training.softmax import CHUNK, output_loss
-from sonde.training.targets import BEGIN, END
+from sentprobe.networks.config import NetworkConfig
+from sentprobe.networks.encoder import build_encoder
+from sentprobe.training.decoder import Batch, EncoderDecoder, Memory, build_model
+from sentprobe.training.generate import ENDS, Reading, decode
+from sentprobe.training.search import beam_search, greedy
+from sentprobe.training.softmax import CHUNK, output_loss
+from sentprobe.training.targets import BEGIN, END
 
 VOCABULARY, WORDS = 40, 20
 SMALL = {"decoder": 12, "decoder_layers": 2, "decoder_dropout": 0.0, "target_width": 6, "attention": False}

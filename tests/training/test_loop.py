@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import torch
 
-from sonde import SondeError, load_encoder
-from sonde.core.json_files import read_json
-from sonde.core.lock import locked
-from sonde.errors import SondeWarning, UsageError
-from sonde.networks.folder import TrainedFolder
-from sonde.training import loop, resume
-from sonde.training.history import read_history
-from sonde.training.log import read_reports
-from tests.command_line import sonde
+from sentprobe import SentProbeError, load_encoder
+from sentprobe.core.json_files import read_json
+from sentprobe.core.lock import locked
+from sentprobe.errors import SentProbeWarning, UsageError
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.training import loop, resume
+from sentprobe.training.history import read_history
+from sentprobe.training.log import read_reports
+from tests.command_line import sentprobe
 from tests.training.tiny import request, same_weights, train, weights, write_pairs
 
 DROPOUT = {"dropout": 0.3}
@@ -229,18 +229,18 @@ def test_every_optimiser_is_resumed_bit_for_bit(tmp_path, interruptible, optimis
 
 def test_a_loss_that_is_not_finite_ends_training_and_keeps_the_last_checkpoint(tmp_path):
     asked = request(tmp_path, options={"optimiser": "sgd", "lr": 1e30, "clip": 0})
-    with pytest.raises(SondeError, match=r"The loss is (nan|inf) in step \d+, epoch 1.*epoch-000"):
+    with pytest.raises(SentProbeError, match=r"The loss is (nan|inf) in step \d+, epoch 1.*epoch-000"):
         train(asked, tmp_path / "out")
     assert np.isfinite(load_encoder(f"trained:{tmp_path / 'out'}?epoch=0")(["the dog sleeps"])).all()
 
 
 def test_another_request_is_refused(whole, tmp_path):
     out, asked = whole
-    with pytest.raises(SondeError, match=r"has an encoder with hidden 8, and this is 9:"):
+    with pytest.raises(SentProbeError, match=r"has an encoder with hidden 8, and this is 9:"):
         train(request(tmp_path, settings={**DROPOUT, "hidden": 9}, train=asked.train, dev=asked.dev), out)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.tex").write_text("years of work")
-    with pytest.raises(SondeError, match=r"thesis.tex, and is no folder of `sonde train`"):
+    with pytest.raises(SentProbeError, match=r"thesis.tex, and is no folder of `sentprobe train`"):
         train(asked, tmp_path / "mine")
 
 
@@ -257,7 +257,9 @@ def test_other_word_vectors_are_refused(tmp_path):
 
     train(asked(1, 1), tmp_path / "out")
     before = (tmp_path / "out/vectors.npy").read_bytes()
-    with pytest.raises(SondeError, match=r"words\.vec \(vectors\) is not what it was when the training in .* began"):
+    with pytest.raises(
+        SentProbeError, match=r"words\.vec \(vectors\) is not what it was when the training in .* began"
+    ):
         train(asked(2, 2), tmp_path / "out")
     assert (tmp_path / "out/vectors.npy").read_bytes() == before
     train(asked(1, 2), tmp_path / "out")
@@ -271,7 +273,7 @@ def test_two_trainings_do_not_share_a_folder(whole, tmp_path):
 
     def report(one):
         if one.step == 2:
-            with pytest.raises(SondeError, match=r"Another process is writing to .*out; wait for it"):
+            with pytest.raises(SentProbeError, match=r"Another process is writing to .*out; wait for it"):
                 train(asked, tmp_path / "out")
             refused.append(one.step)
 
@@ -291,7 +293,7 @@ def test_a_full_disk_loses_nothing(whole, tmp_path, monkeypatch):
         if one.step == 5:
             monkeypatch.setattr(os, "fsync", full)
 
-    with pytest.raises(SondeError, match="No space left on device"):
+    with pytest.raises(SentProbeError, match="No space left on device"):
         train(asked, tmp_path / "out", report)
     monkeypatch.setattr(os, "fsync", real)
     train(asked, tmp_path / "out")
@@ -304,7 +306,7 @@ def test_damaged_states_are_named(whole, tmp_path):
         train(asked, tmp_path / "out", crash_at(5))
     file = tmp_path / "out/resume.safetensors"
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(SondeError, match=r"resume\.safetensors is damaged.*Delete it"):
+    with pytest.raises(SentProbeError, match=r"resume\.safetensors is damaged.*Delete it"):
         train(asked, tmp_path / "out")
 
 
@@ -315,10 +317,10 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
         "train", "nli", "-e", "bilstm-max", "--train", pairs, "--dev", dev, "--set", "hidden=8",
         "--set", "head=16", "--width", "12", "--optimiser", "adam", "--batch", "16", "--epochs", "2",
     ]  # fmt: skip
-    found = sonde(*words, "-o", tmp_path / "one")
+    found = sentprobe(*words, "-o", tmp_path / "one")
     assert found.returncode == 0, found.stderr
     # accelerate's launcher would start one process only where there is no GPU
-    launch = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "sonde"]
+    launch = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "sentprobe"]
     found = subprocess.run([sys.executable, *launch, *words, "-o", tmp_path / "two"], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     one, two = weights(tmp_path / "one", "epoch-002"), weights(tmp_path / "two", "epoch-002")
@@ -330,7 +332,7 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
 
 def test_a_loss_that_rises_is_reported(tmp_path):
     asked = request(tmp_path, options={"optimiser": "sgd", "lr": 20.0, "clip": 5.0, "epochs": 1})
-    with pytest.warns(SondeWarning, match=r"The loss rises: \S+ in the first step, \S+ in epoch 1"):
+    with pytest.warns(SentProbeWarning, match=r"The loss rises: \S+ in the first step, \S+ in epoch 1"):
         train(asked, tmp_path / "out")
 
 
@@ -342,5 +344,5 @@ def test_the_state_of_another_training_is_refused(whole, tmp_path):
         with pytest.raises(Crash):
             train(one, tmp_path / name, crash_at(5))
     shutil.copy(tmp_path / "two/resume.safetensors", tmp_path / "one/resume.safetensors")
-    with pytest.raises(SondeError, match=r"one/resume\.safetensors is of another training"):
+    with pytest.raises(SentProbeError, match=r"one/resume\.safetensors is of another training"):
         train(asked, tmp_path / "one")

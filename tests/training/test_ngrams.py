@@ -7,11 +7,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from sonde import load_encoder  # noqa: E402
-from sonde.errors import DataError, UsageError  # noqa: E402
-from sonde.networks.architectures.ngrams import PRIME  # noqa: E402
-from sonde.training.objectives.ngrams import NgramModel, Rows, contexts, sampling_loss  # noqa: E402
-from sonde.training.train import train  # noqa: E402
+from sentprobe import load_encoder  # noqa: E402
+from sentprobe.errors import DataError, UsageError  # noqa: E402
+from sentprobe.networks.architectures.ngrams import PRIME  # noqa: E402
+from sentprobe.training.objectives.ngrams import NgramModel, Rows, contexts, sampling_loss  # noqa: E402
+from sentprobe.training.train import train  # noqa: E402
 from tests.training.prepared import different, prepare, request, write  # noqa: E402
 from tests.training.tiny import same_weights  # noqa: E402
 

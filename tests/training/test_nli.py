@@ -6,12 +6,12 @@ import pytest
 torch = pytest.importorskip("torch")
 accelerate = pytest.importorskip("accelerate")
 
-from sonde.errors import CorpusError, DataError  # noqa: E402
-from sonde.networks.folder import TrainedFolder  # noqa: E402
-from sonde.training.plan import Plan  # noqa: E402
-from sonde.training.step import Updater, make_optimiser  # noqa: E402
-from sonde.training.streams import Step  # noqa: E402
-from sonde.training.train import train  # noqa: E402
+from sentprobe.errors import CorpusError, DataError  # noqa: E402
+from sentprobe.networks.folder import TrainedFolder  # noqa: E402
+from sentprobe.training.plan import Plan  # noqa: E402
+from sentprobe.training.step import Updater, make_optimiser  # noqa: E402
+from sentprobe.training.streams import Step  # noqa: E402
+from sentprobe.training.train import train  # noqa: E402
 from tests.training.prepared import different, learn_by_heart, prepare, request, write  # noqa: E402
 from tests.training.tiny import write_pairs  # noqa: E402
 

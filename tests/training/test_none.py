@@ -4,10 +4,10 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from sonde import load_encoder
-from sonde.errors import UsageError
-from sonde.training.card import card_text
-from sonde.training.train import train
+from sentprobe import load_encoder
+from sentprobe.errors import UsageError
+from sentprobe.training.card import card_text
+from sentprobe.training.train import train
 from tests.training.prepared import different, prepare, request, write
 
 SIZES = {"hidden": 8}

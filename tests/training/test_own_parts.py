@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sonde import load_encoder
-from sonde.networks.folder import TrainedFolder
-from tests.command_line import sonde
+from sentprobe import load_encoder
+from sentprobe.networks.folder import TrainedFolder
+from tests.command_line import sentprobe
 from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.training.tiny import sentences
 
@@ -27,8 +27,8 @@ def parts(plugin):  # noqa: F811
 def test_parts_of_another_package_are_listed_trained_and_loaded(parts, tmp_path):
     (tmp_path / "text.txt").write_text("".join(f"{text}\n" for text in sentences(100)), "utf-8")
     for what, name in (("architectures", "deep-average"), ("objectives", "word-order")):
-        assert re.search(rf"^{name} ", sonde("ls", what).stdout, re.MULTILINE)
-    done = sonde("train", *WORDS, "-o", "out", cwd=tmp_path)
+        assert re.search(rf"^{name} ", sentprobe("ls", what).stdout, re.MULTILINE)
+    done = sentprobe("train", *WORDS, "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("best:     epoch ")
     config = TrainedFolder(tmp_path / "out").config

@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sonde.encoders.wordvectors import WordVectors
-from sonde.errors import DataError, SondeError, SondeWarning, UsageError
-from sonde.training.inputs import count_tokens
-from sonde.training.plan import Arrangement, Plan
-from sonde.training.request import Request
+from sentprobe.encoders.wordvectors import WordVectors
+from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError
+from sentprobe.training.inputs import count_tokens
+from sentprobe.training.plan import Arrangement, Plan
+from sentprobe.training.request import Request
 
 NLI = ("text1", "text2", "label")
 REQUEST = Request("nli", "bilstm-max", width=8)
@@ -134,7 +134,7 @@ def test_dev_rows_that_are_also_in_train_are_counted(plan, tmp_path):
     assert len(list(made.rows("dev", NLI))) == 3
     assert made.counts["dev"] == {"read": 3, "used": 3, "also in train": 2}
     train, dev = lines(tmp_path / "a.txt", words(80)), lines(tmp_path / "d.txt", [*words(60), *words(40, 1)])
-    with pytest.warns(SondeWarning, match="60 of 100 dev rows are near-duplicates of training rows"):
+    with pytest.warns(SentProbeWarning, match="60 of 100 dev rows are near-duplicates of training rows"):
         plan(train, dev).rows("train", ("text",))
 
 
@@ -194,7 +194,7 @@ def test_the_most_frequent_words_are_kept(plan):
 
 
 def test_counting_forgets_rare_words_only(monkeypatch):
-    monkeypatch.setattr("sonde.training.inputs.TEXTS", 10)
+    monkeypatch.setattr("sentprobe.training.inputs.TEXTS", 10)
     choose = random.Random(3)
     frequent = words(20)
     texts = [" ".join([*choose.sample(frequent, 5), *words(3, seed=i)]) for i in range(300)]
@@ -224,13 +224,13 @@ def test_given_vectors(plan, tmp_path):
         plan(vectors=file, width=100).inputs(lambda: iter(texts))
     with pytest.raises(DataError, match="has no vector for 75 % of the running words"):
         plan(vectors=file, width=2).inputs(lambda: iter(["le chien the ."]))
-    with pytest.raises(SondeError, match=r"nowhere\.txt"):
+    with pytest.raises(SentProbeError, match=r"nowhere\.txt"):
         plan(vectors=str(tmp_path / "nowhere.txt")).inputs(lambda: iter(texts))
 
 
 def test_a_warning_of_vectors_that_saturate_a_network(plan, tmp_path):
     long = vectors(tmp_path / "long.txt", {"dog": [30, 40], "the": [40, 30], "rare": [1, 0]})
-    with pytest.warns(SondeWarning, match=r"long\.txt have a median length of 50; .* divide them by 10"):
+    with pytest.warns(SentProbeWarning, match=r"long\.txt have a median length of 50; .* divide them by 10"):
         plan(vectors=long, width=2).inputs(lambda: iter(["the dog"]))
     usual = vectors(tmp_path / "usual.txt", {"dog": [3, 4], "the": [4, 3], "rare": [100, 0]})
     plan(vectors=usual, width=2).inputs(lambda: iter(["the dog"]))  # warnings are errors here
@@ -248,7 +248,7 @@ def test_words_of_the_training_texts_come_first_so_that_no_other_vector_is_read(
 
 def test_vectors_made_of_subwords(plan, monkeypatch):
     found = WordVectors(["dog"], np.ones((1, 2), np.float32), "digest", 1, lambda words: np.full((len(words), 2), 5.0))
-    monkeypatch.setattr("sonde.encoders.wordvectors.read_vectors", lambda *_: found)
+    monkeypatch.setattr("sentprobe.encoders.wordvectors.read_vectors", lambda *_: found)
     inputs = plan(vectors="any.bin", words=2, width=DEFAULT).inputs(lambda: iter(["dog bird bird", "ant cat cat cat"]))
     assert inputs.vocabulary.words == ["dog", "cat", "bird"]  # at most two that the file lacks, the most frequent
     np.testing.assert_array_equal(inputs.table, [[0, 0], [1, 1], [5, 5], [5, 5]])
@@ -256,6 +256,6 @@ def test_vectors_made_of_subwords(plan, monkeypatch):
 
 
 def test_planning_needs_no_torch():
-    code = "import sys, sonde.training.plan, sonde.training.train; print('torch' in sys.modules)"
+    code = "import sys, sentprobe.training.plan, sentprobe.training.train; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert found.stdout.strip() == "False"

@@ -6,8 +6,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from sonde.training import OBJECTIVES, PRESETS
-from sonde.training.request import make_request
+from sentprobe.training import OBJECTIVES, PRESETS
+from sentprobe.training.request import make_request
 
 BY_PAPER = {
     # tables 3.6 of Conneau's thesis; section 3 of Conneau et al. 2018; table 2 of X-Probe; section 4 of Adi et al.
@@ -25,8 +25,8 @@ every_preset = pytest.mark.parametrize("name", [f"{paper}/{own}" for paper, name
 def network(name):
     """The network of a preset, with shapes but without weights."""
     torch = pytest.importorskip("torch")
-    from sonde.core.settings import resolve_settings
-    from sonde.networks import ARCHITECTURES
+    from sentprobe.core.settings import resolve_settings
+    from sentprobe.networks import ARCHITECTURES
 
     preset = PRESETS[name]
     architecture = ARCHITECTURES.get(preset.encoder)
@@ -44,7 +44,7 @@ def test_exactly_these_presets_are_built_in():
 
 
 def test_presets_need_no_torch():
-    code = "import sys; from sonde.training import PRESETS; print(len(PRESETS), 'torch' in sys.modules)"
+    code = "import sys; from sentprobe.training import PRESETS; print(len(PRESETS), 'torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.split() == [str(len(PRESETS)), "False"]
 
@@ -141,8 +141,8 @@ def test_training_is_what_the_papers_print():
 @every_preset
 def test_settings_and_options_exist(name):
     pytest.importorskip("torch")
-    from sonde.training.options import Options
-    from sonde.training.request import Request, make_request
+    from sentprobe.training.options import Options
+    from sentprobe.training.request import Request, make_request
 
     preset = PRESETS[name]
     assert set(preset.inputs) <= set(Request.__dataclass_fields__)
@@ -157,7 +157,7 @@ def test_settings_and_options_exist(name):
 
 def test_no_objective_has_a_setting_of_an_architecture():
     pytest.importorskip("torch")
-    from sonde.networks import ARCHITECTURES
+    from sentprobe.networks import ARCHITECTURES
 
     for objective in OBJECTIVES:
         for architecture in ARCHITECTURES:

@@ -6,8 +6,8 @@ import lzma
 
 import pytest
 
-from sonde.errors import CorpusError, SondeError, UsageError
-from sonde.training.reading import read_rows
+from sentprobe.errors import CorpusError, SentProbeError, UsageError
+from sentprobe.training.reading import read_rows
 
 NLI = ("text1", "text2", "label")
 PAIRS = [("A dog runs.", "An animal moves.", "entailment"), ("He sleeps.", "He is awake.", "contradiction")]
@@ -175,7 +175,7 @@ def test_aligned_files(write):
     fields = ("source", "target")
     assert values(f"{one},{two}", fields) == [("A dog .", "Ein Hund ."), ("", "Ja ."), ("Go !", "Los !")]
     more = write("more.de", "Ein Hund .\n")
-    with pytest.raises(SondeError, match=r"train\.en\.gz has 3 lines and .*more\.de has 1 line;"):
+    with pytest.raises(SentProbeError, match=r"train\.en\.gz has 3 lines and .*more\.de has 1 line;"):
         values(f"{one},{more}", fields)
     with pytest.raises(UsageError, match="3 aligned files; expected one for each of source, target"):
         values(f"{one},{two},{more}", fields)
@@ -279,7 +279,7 @@ def test_folders_take_the_files_of_the_role(write, tmp_path):
     ],
 )
 def test_what_is_said_about_bad_files(write, name, data, columns, said):
-    with pytest.raises(SondeError, match=said):
+    with pytest.raises(SentProbeError, match=said):
         values(write(name, data), NLI, columns)
 
 

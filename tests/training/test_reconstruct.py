@@ -8,13 +8,13 @@ pytest.importorskip("accelerate")
 pytest.importorskip("sacrebleu")
 pytest.importorskip("tokenizers")
 
-from sonde.core.settings import resolve_settings  # noqa: E402
-from sonde.networks.vocabulary import Vocabulary  # noqa: E402
-from sonde.training import OBJECTIVES  # noqa: E402
-from sonde.training.decoder import Decoder, Memory  # noqa: E402
-from sonde.training.generate import generate  # noqa: E402
-from sonde.training.targets import END, UNKNOWN, WordTargets, read_targets  # noqa: E402
-from sonde.training.train import train  # noqa: E402
+from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.networks.vocabulary import Vocabulary  # noqa: E402
+from sentprobe.training import OBJECTIVES  # noqa: E402
+from sentprobe.training.decoder import Decoder, Memory  # noqa: E402
+from sentprobe.training.generate import generate  # noqa: E402
+from sentprobe.training.targets import END, UNKNOWN, WordTargets, read_targets  # noqa: E402
+from sentprobe.training.train import train  # noqa: E402
 from tests.training.prepared import different, learn_by_heart, prepare, request, write  # noqa: E402
 
 SIZES = {"hidden": 24, "dropout": 0, "decoder_dropout": 0}

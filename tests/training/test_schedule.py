@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from sonde.training.request import make_request
-from sonde.training.schedule import Schedule
+from sentprobe.training.request import make_request
+from sentprobe.training.schedule import Schedule
 
 
 class Upstream:

@@ -13,16 +13,16 @@ import pytest
 import sacrebleu
 import torch
 
-from sonde.core.json_files import read_json
-from sonde.errors import DataError, UsageError
-from sonde.networks.folder import TrainedFolder, open_folder
-from sonde.training import OBJECTIVES
-from sonde.training.generate import generate, load_generator
-from sonde.training.plan import Plan
-from sonde.training.request import make_request
-from sonde.training.seq2seq import decode_sample
-from sonde.training.targets import FILE, learn_bpe, read_targets
-from sonde.training.train import train
+from sentprobe.core.json_files import read_json
+from sentprobe.errors import DataError, UsageError
+from sentprobe.networks.folder import TrainedFolder, open_folder
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.generate import generate, load_generator
+from sentprobe.training.plan import Plan
+from sentprobe.training.request import make_request
+from sentprobe.training.seq2seq import decode_sample
+from sentprobe.training.targets import FILE, learn_bpe, read_targets
+from sentprobe.training.train import train
 
 WORDS = "the a one cat dog bird sees eats likes big small red".split()
 SMALL = {"hidden": 32, "decoder": 64, "decoder_layers": 1, "target_width": 16}
@@ -112,7 +112,7 @@ def test_the_folder_says_what_the_decoder_is(trained: TrainedFolder) -> None:
 
 def test_only_folders_with_a_decoder_generate(trained: TrainedFolder, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(
-        '{"format": 1, "network": {}, "request": {"objective": "nli", "objective_settings": {"head": 5}}}'
+        '{"format": 2, "network": {}, "request": {"objective": "nli", "objective_settings": {"head": 5}}}'
     )
     with pytest.raises(UsageError, match="trained with nli, which generates no texts"):
         load_generator(open_folder(tmp_path))

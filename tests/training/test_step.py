@@ -6,12 +6,12 @@ import pytest
 torch = pytest.importorskip("torch")
 accelerate = pytest.importorskip("accelerate")
 
-from sonde import SondeError  # noqa: E402
-from sonde.networks.folder import TrainedFolder  # noqa: E402
-from sonde.training.objective import Loss, Prepared  # noqa: E402
-from sonde.training.options import Options  # noqa: E402
-from sonde.training.step import Updater, make_optimiser  # noqa: E402
-from sonde.training.streams import Step, Stream  # noqa: E402
+from sentprobe import SentProbeError  # noqa: E402
+from sentprobe.networks.folder import TrainedFolder  # noqa: E402
+from sentprobe.training.objective import Loss, Prepared  # noqa: E402
+from sentprobe.training.options import Options  # noqa: E402
+from sentprobe.training.step import Updater, make_optimiser  # noqa: E402
+from sentprobe.training.streams import Step, Stream  # noqa: E402
 
 
 @pytest.mark.parametrize("options", [{"clip_lr": True}, {"clip_lr": False}, {"clip": 0.0}])
@@ -32,7 +32,9 @@ def test_a_gradient_that_is_not_finite_changes_nothing(tmp_path, options):
     updater = Updater(prepared, chosen, accelerator, model, optimiser)
     folder = TrainedFolder(tmp_path)
     folder.write_checkpoint("epoch-000", prepared.model.state_dict(), 0, 0)
-    with pytest.raises(SondeError, match=r"The norm of the gradient is inf in step 7, epoch 1, with the examples 0, 1"):
+    with pytest.raises(
+        SentProbeError, match=r"The norm of the gradient is inf in step 7, epoch 1, with the examples 0, 1"
+    ):
         updater.step(Step(stream, np.arange(2)), 0.1, 1, 7, folder)
     assert prepared.model.weight.tolist() == [0.0, 1.0]
 

@@ -7,9 +7,9 @@ import random
 import pytest
 import sacrebleu
 
-from sonde.errors import DataError
-from sonde.training.bleu import bleu
-from sonde.training.targets import END, FILE, UNKNOWN, learn_bpe, learn_tokens, read_targets
+from sentprobe.errors import DataError
+from sentprobe.training.bleu import bleu
+from sentprobe.training.targets import END, FILE, UNKNOWN, learn_bpe, learn_tokens, read_targets
 
 TEXTS = [
     "Le petit chat noir dort sur la table.",

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from sonde.corpus.brackets import parse_tree
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.errors import CorpusError
-from sonde.training import OBJECTIVES
-from sonde.training.objectives.next import KIND, pair_rows
-from sonde.training.objectives.tree import linearise, score
-from sonde.training.plan import Plan
-from sonde.training.reading import Row
-from sonde.training.request import make_request
-from sonde.training.seq2seq import Dev
-from sonde.training.targets import END, FILE, learn_tokens, read_targets
+from sentprobe.corpus.brackets import parse_tree
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.errors import CorpusError
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.objectives.next import KIND, pair_rows
+from sentprobe.training.objectives.tree import linearise, score
+from sentprobe.training.plan import Plan
+from sentprobe.training.reading import Row
+from sentprobe.training.request import make_request
+from sentprobe.training.seq2seq import Dev
+from sentprobe.training.targets import END, FILE, learn_tokens, read_targets
 
 TREES = (
     "(ROOT (S (NP-SBJ (DT The) (JJ old) (NN boat)) (VP (VBD sank) (ADVP (RB slowly))) (. .)))",

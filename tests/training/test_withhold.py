@@ -4,15 +4,15 @@ import random
 
 import pytest
 
-from sonde.corpus import Corpus
-from sonde.corpus.near_duplicates import folded
-from sonde.data.origins import origins
-from sonde.errors import SondeWarning, UsageError
-from sonde.make import make_sets
-from sonde.make.request import select_tasks
-from sonde.training.plan import Plan
-from sonde.training.request import Request
-from sonde.training.withhold import read_withheld
+from sentprobe.corpus import Corpus
+from sentprobe.corpus.near_duplicates import folded
+from sentprobe.data.origins import origins
+from sentprobe.errors import SentProbeWarning, UsageError
+from sentprobe.make import make_sets
+from sentprobe.make.request import select_tasks
+from sentprobe.training.plan import Plan
+from sentprobe.training.request import Request
+from sentprobe.training.withhold import read_withheld
 
 CHANGING = ("bigram_shift", "odd_man_out", "coordination_inversion")
 
@@ -94,7 +94,7 @@ def test_dev_rows_are_not_withheld(tmp_path):
 def test_sets_without_originals_are_named(tmp_path):
     probe = tmp_path / "bigram_shift.txt"
     probe.write_text("tr\tI\tone three two\nva\tO\ta b\nte\tI\tfour six five\n")
-    with pytest.warns(SondeWarning, match="2 rows are changed sentences whose originals are not recorded"):
+    with pytest.warns(SentProbeWarning, match="2 rows are changed sentences whose originals are not recorded"):
         withheld = read_withheld([str(probe)])
     assert len(withheld) == 3
 

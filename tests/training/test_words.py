@@ -5,10 +5,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 gensim = pytest.importorskip("gensim")
 
-from sonde import load_encoder  # noqa: E402
-from sonde.errors import UsageError  # noqa: E402
-from sonde.networks.folder import TrainedFolder  # noqa: E402
-from sonde.training.train import train  # noqa: E402
+from sentprobe import load_encoder  # noqa: E402
+from sentprobe.errors import UsageError  # noqa: E402
+from sentprobe.networks.folder import TrainedFolder  # noqa: E402
+from sentprobe.training.train import train  # noqa: E402
 from tests.training.prepared import different, prepare, request, write  # noqa: E402
 
 
@@ -57,7 +57,7 @@ def test_vectors_are_gensims_own(texts, source, tmp_path, method):
 def test_resumed_is_uninterrupted(source, tmp_path, monkeypatch):
     whole = train(request("words", "bow-mean", source, options={"epochs": 4}), tmp_path / "whole")
     wanted = request("words", "bow-mean", source, options={"epochs": 4})
-    from sonde.training import loop
+    from sentprobe.training import loop
 
     end = loop._save
 

@@ -3,9 +3,9 @@
 import numpy as np
 from safetensors.numpy import load_file
 
-from sonde.corpus import Corpus
-from sonde.training.request import make_request
-from sonde.training.train import train
+from sentprobe.corpus import Corpus
+from sentprobe.training.request import make_request
+from sentprobe.training.train import train
 
 SIZES = {"hidden": 8}
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from sonde.probes.network.steps_numpy import BLOCK
-from sonde.transfer.adam import Adam, parts
+from sentprobe.probes.network.steps_numpy import BLOCK
+from sentprobe.transfer.adam import Adam, parts
 
 
 @pytest.mark.parametrize("size", [7, BLOCK + 3])

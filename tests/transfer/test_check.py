@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.data.layouts import LAYOUTS
-from sonde.data.sources import find_sets
-from sonde.errors import DataError, UsageError
-from sonde.transfer.check import check, check_set
-from sonde.transfer.show import as_json
+from sentprobe.data.layouts import LAYOUTS
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import DataError, UsageError
+from sentprobe.transfer.check import check, check_set
+from sentprobe.transfer.show import as_json
 from tests.data.layouts.files import FILES, SICK, write, write_all
 
 
@@ -137,7 +137,7 @@ def test_another_release_that_is_known_is_sound_with_a_note(data, monkeypatch):
 
 def test_xnli_without_pairs_to_train_on_has_a_note(data):
     (data / "downstream/XNLI/multinli.train.en.tsv").unlink()
-    assert any("`sonde data get MultiNLI`" in note for note in told(data, "fr/XNLI").notes)
+    assert any("`sentprobe data get MultiNLI`" in note for note in told(data, "fr/XNLI").notes)
 
 
 def test_probing_sets_are_checked_too(tmp_path):
@@ -165,7 +165,7 @@ def test_a_folder_without_any_of_these_sets_is_an_error(tmp_path):
 def test_everything_is_in_the_json(data):
     reports, absent = check(str(data))
     found = json.loads(as_json(reports, absent))
-    assert (found["format"], found["absent"]) == ("sonde.data.v1", absent)
+    assert (found["format"], found["absent"]) == ("sentprobe.data.v1", absent)
     assert {each["task"] for each in found["sets"]} == set(LAYOUTS)
     assert all(each["valid"] for each in found["sets"])
     polish = next(each for each in found["sets"] if each["task"] == "CDSEntailment")

@@ -1,4 +1,4 @@
-"""`sonde data`, as a user meets it."""
+"""`sentprobe data`, as a user meets it."""
 
 import gc
 import hashlib
@@ -9,9 +9,9 @@ import sys
 import numpy
 import pytest
 
-from sonde.cli import main
-from sonde.transfer import remote_sets as table
-from sonde.transfer.remote_sets import File, RemoteSet
+from sentprobe.cli import main
+from sentprobe.transfer import remote_sets as table
+from sentprobe.transfer.remote_sets import File, RemoteSet
 from tests.data.layouts.files import FILES, write
 from tests.transfer.pickles import array, coco
 
@@ -19,11 +19,11 @@ FIVE = ["a", "b", "c", "d", "e"]
 
 
 @pytest.fixture
-def sonde(monkeypatch, capsys):
+def sentprobe(monkeypatch, capsys):
     def run(*words, typed=None):
         keyboard = io.StringIO(typed)
         keyboard.isatty = lambda: typed is not None
-        monkeypatch.setattr(sys, "argv", ["sonde", *map(str, words)])
+        monkeypatch.setattr(sys, "argv", ["sentprobe", *map(str, words)])
         monkeypatch.setattr(sys, "stdin", keyboard)
         with pytest.raises(SystemExit) as ended:
             main()
@@ -51,95 +51,95 @@ def films(server, monkeypatch):
     return held
 
 
-def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sonde, films, tmp_path):
-    code, out, err = sonde("data", "get", "MR", "-o", tmp_path)
+def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sentprobe, films, tmp_path):
+    code, out, err = sentprobe("data", "get", "MR", "-o", tmp_path)
     assert code == 1
     assert "MR: Free for all.\n  http://films.invalid/" in err
     assert "must be accepted before anything is downloaded: add --yes" in err
     assert list(tmp_path.iterdir()) == []
-    code, out, err = sonde("data", "get", "MR", "-o", tmp_path, "--yes")
+    code, out, err = sentprobe("data", "get", "MR", "-o", tmp_path, "--yes")
     assert (code, out.split()[-5:]) == (0, ["valid", "te", "10,662", "same", "2"])
     assert "MR: Enjoy." in err
-    assert sonde("data", "get", "MR", "-o", tmp_path)[0] == 0  # it is there, so nothing is asked
-    code, out, _ = sonde("data", "check", tmp_path)
+    assert sentprobe("data", "get", "MR", "-o", tmp_path)[0] == 0  # it is there, so nothing is asked
+    code, out, _ = sentprobe("data", "check", tmp_path)
     assert code == 0
     assert "downstream/MR" in out
     assert "not found: CR, SUBJ" in out
 
 
-def test_on_a_terminal_one_is_asked(sonde, films, server, tmp_path):
-    code, _, err = sonde("data", "get", "MR", "-o", tmp_path, typed="\n")
+def test_on_a_terminal_one_is_asked(sentprobe, films, server, tmp_path):
+    code, _, err = sentprobe("data", "get", "MR", "-o", tmp_path, typed="\n")
     assert code == 1
     assert "The terms were not accepted; nothing was downloaded" in err
     assert server.asked == []
-    code, _, err = sonde("data", "get", "MR", "-o", tmp_path, typed="y\n")
+    code, _, err = sentprobe("data", "get", "MR", "-o", tmp_path, typed="y\n")
     assert code == 0
     assert "Download MR on these terms? [y/N]" in err
 
 
-def test_a_set_to_be_fetched_by_hand_says_how_and_the_others_are_fetched(sonde, films, tmp_path):
-    code, out, err = sonde("data", "get", "MRPC", "MR", "-o", tmp_path, "-y")
+def test_a_set_to_be_fetched_by_hand_says_how_and_the_others_are_fetched(sentprobe, films, tmp_path):
+    code, out, err = sentprobe("data", "get", "MRPC", "MR", "-o", tmp_path, "-y")
     assert code == 2
     assert "MRPC must be downloaded by hand" in err
     assert str(tmp_path / "downstream/MRPC") in err
     assert "10,662" in out
 
 
-def test_files_taken_on_trust_are_told_with_their_sums(sonde, films, tmp_path):
+def test_files_taken_on_trust_are_told_with_their_sums(sentprobe, films, tmp_path):
     films["MR"] = RemoteSet(
         "MR", ("MR",), "downstream/MR", "", "", tuple(File(f.urls, f.limit, to=f.to) for f in films["MR"].files)
     )
-    code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y")
+    code, _, err = sentprobe("data", "get", "all", "-o", tmp_path, "-y")
     assert code == 1
     assert "no checksum is known for it" in err
-    code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y", "--trust")
+    code, _, err = sentprobe("data", "get", "all", "-o", tmp_path, "-y", "--trust")
     assert code == 0
     assert err.count("accepted without verification: http://127.0.0.1") == 2
 
 
 @pytest.mark.parametrize("how", ["flag", "environment"])
-def test_offline_is_an_error_at_once(sonde, films, server, tmp_path, monkeypatch, how):
+def test_offline_is_an_error_at_once(sentprobe, films, server, tmp_path, monkeypatch, how):
     if how == "environment":
-        monkeypatch.setenv("SONDE_OFFLINE", "1")
-    code, _, err = sonde("data", "get", "MR", "-o", tmp_path, *(["--offline"] if how == "flag" else []))
+        monkeypatch.setenv("SENTPROBE_OFFLINE", "1")
+    code, _, err = sentprobe("data", "get", "MR", "-o", tmp_path, *(["--offline"] if how == "flag" else []))
     assert code == 1
     assert "the network may not be used" in err
     assert server.asked == []
 
 
-def test_without_a_name_the_table_is_shown(sonde, tmp_path):
-    code, out, _ = sonde("data", "get", "-o", tmp_path)
+def test_without_a_name_the_table_is_shown(sentprobe, tmp_path):
+    code, out, _ = sentprobe("data", "get", "-o", tmp_path)
     assert code == 0
     states = {line.split()[0]: " ".join(line.split()[1:3]) for line in out.splitlines()[1:]}
     assert states["SNLI"] == "to download"
     assert states["COCO"].startswith("by hand")
 
 
-def test_an_unknown_name_is_refused(sonde, tmp_path):
-    code, _, err = sonde("data", "get", "MRR", "-o", tmp_path)
+def test_an_unknown_name_is_refused(sentprobe, tmp_path):
+    code, _, err = sentprobe("data", "get", "MRR", "-o", tmp_path)
     assert code == 1
     assert "Did you mean MR?" in err
 
 
-def test_check_ends_with_1_if_a_set_is_not_sound_and_speaks_json(sonde, tmp_path):
+def test_check_ends_with_1_if_a_set_is_not_sound_and_speaks_json(sentprobe, tmp_path):
     write(tmp_path, {name: text for name, text in FILES.items() if name.startswith("TREC")})
-    code, out, _ = sonde("data", "check", tmp_path)
+    code, out, _ = sentprobe("data", "check", tmp_path)
     assert code == 1
     assert "error  rows are not as published: tr 2 instead of 5,452, te 1 instead of 500 (Li and Roth 2002)" in out
-    code, out, _ = sonde("data", "check", tmp_path, "--format", "json")
+    code, out, _ = sentprobe("data", "check", tmp_path, "--format", "json")
     assert code == 1
     assert json.loads(out)["sets"][0]["rows"] == {"tr": 2, "te": 1}
 
 
-def test_pickles_are_converted(sonde, tmp_path):
+def test_pickles_are_converted(sentprobe, tmp_path):
     paths = [tmp_path / f"{name}.pkl" for name in ("train", "valid", "test")]
     for path in paths:
         path.write_bytes(coco(array([[1.0, 2.0, 3.0]]), [FIVE]))
-    code, out, _ = sonde("data", "convert-coco", *paths, "-o", tmp_path / "COCO")
+    code, out, _ = sentprobe("data", "convert-coco", *paths, "-o", tmp_path / "COCO")
     assert code == 0
     assert out.count("1 images, 3 features each") == 3
     assert numpy.load(tmp_path / "COCO/test.npy").tolist() == [[1.0, 2.0, 3.0]]
     paths[0].write_bytes(b"cos\nsystem\n(S'true'\ntR.")
-    code, _, err = sonde("data", "convert-coco", *paths, "-o", tmp_path / "COCO")
+    code, _, err = sentprobe("data", "convert-coco", *paths, "-o", tmp_path / "COCO")
     assert code == 1
     assert "refers to os.system" in err

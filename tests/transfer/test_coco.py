@@ -5,10 +5,10 @@ import json
 import numpy
 import pytest
 
-from sonde.data.layouts import read_layout
-from sonde.data.sources import find_sets
-from sonde.errors import DataError
-from sonde.transfer.coco import convert, images
+from sentprobe.data.layouts import read_layout
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import DataError
+from sentprobe.transfer.coco import convert, images
 from tests.transfer.pickles import array, coco, keyed, listed, number, pickled, string
 
 FIVE = ["a man rides", "b", "c", "d", "e"]

@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from sonde.errors import DataError, Offline
-from sonde.transfer.download import RetryPolicy, download, offline, sha256
+from sentprobe.errors import DataError, Offline
+from sentprobe.transfer.download import RetryPolicy, download, offline, sha256
 
 CONTENT = bytes(range(256)) * 1000
 
@@ -197,7 +197,7 @@ def test_a_full_disk_is_not_taken_for_the_network(server, tmp_path):
 
 def test_the_environment_may_forbid_the_network(monkeypatch):
     for value, expected in (("", False), ("0", False), ("1", True), ("yes", True)):
-        monkeypatch.setenv("SONDE_OFFLINE", value)
+        monkeypatch.setenv("SENTPROBE_OFFLINE", value)
         assert offline() is expected
-    monkeypatch.delenv("SONDE_OFFLINE")
+    monkeypatch.delenv("SENTPROBE_OFFLINE")
     assert offline() is False

@@ -7,13 +7,13 @@ import zipfile
 
 import pytest
 
-from sonde.data.layouts import read_layout
-from sonde.errors import CorpusError, DataError, Offline, UsageError
-from sonde.transfer import remote_sets as table
-from sonde.transfer.download import RetryPolicy
-from sonde.transfer.fetch import fetch_sets, is_downloaded
-from sonde.transfer.remote_sets import File, RemoteSet
-from sonde.transfer.reshape import reshape
+from sentprobe.data.layouts import read_layout
+from sentprobe.errors import CorpusError, DataError, Offline, UsageError
+from sentprobe.transfer import remote_sets as table
+from sentprobe.transfer.download import RetryPolicy
+from sentprobe.transfer.fetch import fetch_sets, is_downloaded
+from sentprobe.transfer.remote_sets import File, RemoteSet
+from sentprobe.transfer.reshape import reshape
 
 LINE = RetryPolicy(timeout=10, tries=2, sleep=lambda seconds: None)
 POS, NEG = b"a fine film .\n", b"a dull film .\n"
@@ -95,8 +95,8 @@ def test_a_download_that_breaks_off_is_gone_on_with(server, tmp_path):
 def test_offline_fails_fast_and_asks_nobody(server, tmp_path, monkeypatch):
     with pytest.raises(Offline, match=r"MR is not in .*: --offline was given"):
         fetch_sets([movies(server)], tmp_path, no_network=True)
-    monkeypatch.setenv("SONDE_OFFLINE", "1")
-    with pytest.raises(Offline, match=r"MR is not in .*: SONDE_OFFLINE is set"):
+    monkeypatch.setenv("SENTPROBE_OFFLINE", "1")
+    with pytest.raises(Offline, match=r"MR is not in .*: SENTPROBE_OFFLINE is set"):
         fetch_sets([movies(server)], tmp_path)
     assert server.asked == []
     assert files(tmp_path) == []

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.errors import ShapeError
-from sonde.probes import Features, convex, named, network
-from sonde.transfer.pairs import compare, juxtapose
+from sentprobe.errors import ShapeError
+from sentprobe.probes import Features, convex, named, network
+from sentprobe.transfer.pairs import compare, juxtapose
 
 
 def side(draw, rows, widths, dtype):

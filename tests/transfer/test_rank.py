@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.errors import DataError, ShapeError, TooFewError, UsageError
-from sonde.probes import Features
-from sonde.transfer import rank as module
-from sonde.transfer.rank import Gallery, Recalls, loss_and_gradient, rank, ranks
+from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
+from sentprobe.probes import Features
+from sentprobe.transfer import rank as module
+from sentprobe.transfer.rank import Gallery, Recalls, loss_and_gradient, rank, ranks
 
 SMALL = {"dim": 10, "batch": 16, "negatives": 4, "fold": 10}
 

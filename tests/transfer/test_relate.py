@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from sonde.errors import DataError, ShapeError, TooFewError, UsageError
-from sonde.probes import Features
-from sonde.transfer import relate as module
-from sonde.transfer.relate import relate, targets
+from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
+from sentprobe.probes import Features
+from sentprobe.transfer import relate as module
+from sentprobe.transfer.relate import relate, targets
 
 
 def data(rows=150, dimensions=8, lowest=1.0, seed=0):

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sonde.data.layouts import LAYOUTS
-from sonde.errors import UsageError
-from sonde.transfer.check import PROBING_TASKS
-from sonde.transfer.remote_sets import remote_sets, select_remote_sets
-from sonde.transfer.reshape import RESHAPE_STEPS
+from sentprobe.data.layouts import LAYOUTS
+from sentprobe.errors import UsageError
+from sentprobe.transfer.check import PROBING_TASKS
+from sentprobe.transfer.remote_sets import remote_sets, select_remote_sets
+from sentprobe.transfer.reshape import RESHAPE_STEPS
 
 
 def test_every_set_has_a_place_and_only_one():

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from sonde.errors import DataError, ShapeError, TooFewError, UsageError
-from sonde.probes import Features
-from sonde.transfer import similar
-from sonde.transfer.similar import correlations, similarity
+from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
+from sentprobe.probes import Features
+from sentprobe.transfer import similar
+from sentprobe.transfer.similar import correlations, similarity
 
 
 def cosines(one, two):

@@ -7,10 +7,10 @@ from threading import Thread
 
 import pytest
 
-from sonde.cli import app
-from sonde.errors import EncoderError, SondeError, UsageError
-from sonde.transfer.translator import translate
-from tests.command_line import sonde
+from sentprobe.cli import app
+from sentprobe.errors import EncoderError, SentProbeError, UsageError
+from sentprobe.transfer.translator import translate
+from tests.command_line import sentprobe
 
 TEXTS = ["a cat", "two dogs", "a cat", "it's; $(touch x) `y`"]
 UPPER = [text.upper() for text in TEXTS]
@@ -94,7 +94,7 @@ def test_a_server(server):
      ("nonsense", "expected py:"), ("command: ", "expected py:"), ("http:///x", "is no address")],
 )  # fmt: skip
 def test_translators_that_fail(place, name, message):
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         translate(name, TEXTS)
 
 
@@ -107,25 +107,27 @@ def test_pairs_are_translated_and_scored(place):
     (place / "test-en.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     (place / "test-xx.tsv").write_text("".join("\t".join((a.upper(), b, c)) + "\n" for a, b, c in rows))
     command = ("data", "translate", "test-en.tsv", "--translator", "py:mine.py:upper", "--reference", "test-xx.tsv")
-    done = sonde(*command, "-o", "out.tsv", cwd=place)
+    done = sentprobe(*command, "-o", "out.tsv", cwd=place)
     assert (place / "out.tsv").read_text().splitlines()[0] == "A CAT SLEEPS ON A MAT\tIT IS NOT AWAKE\tentailment"
     assert "column 1: BLEU 100.00 (nrefs:1|" in done.stdout
     assert "column 2: BLEU 0.00" in done.stdout
     (place / "test-xx.tsv").write_text("A\tB\n")
-    refused = sonde(*command, "-o", "no.tsv", cwd=place)
+    refused = sentprobe(*command, "-o", "no.tsv", cwd=place)
     assert "test-en.tsv has 2 rows and test-xx.tsv 1" in refused.stderr
     assert not (place / "no.tsv").exists()
     (place / "empty.tsv").write_text("a\t\tneutral\n")
     assert (
         "an empty sentence"
-        in sonde("data", "translate", "empty.tsv", "--translator", "py:mine.py:upper", "-o", "no.tsv", cwd=place).stderr
+        in sentprobe(
+            "data", "translate", "empty.tsv", "--translator", "py:mine.py:upper", "-o", "no.tsv", cwd=place
+        ).stderr
     )
 
 
 def test_a_trained_translator(tmp_path):
     pytest.importorskip("torch")
-    from sonde.training.generate import generate
-    from sonde.training.request import make_request
+    from sentprobe.training.generate import generate
+    from sentprobe.training.request import make_request
     from tests.training.tiny import sentences, train
 
     file = tmp_path / "pairs.tsv"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sonde.errors import DataError
-from sonde.transfer.unpack import unpack
+from sentprobe.errors import DataError
+from sentprobe.transfer.unpack import unpack
 
 WANTED = {"d/a.txt": "first", "d/b.txt": "sub/second"}
 MEMBERS = {"d/a.txt": b"one\n", "d/b.txt": b"two\n", "__MACOSX/x": b"no", "d/Icon\r": b""}

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from sonde.errors import SondeError
-from sonde.transfer.xnli.agreement import agreement
-from sonde.transfer.xnli.cues import cue_words, mutual_information
-from sonde.transfer.xnli.pairs import Pair, read_pairs
-from sonde.transfer.xnli.votes import count_votes, gold_label
-from tests.command_line import sonde
+from sentprobe.errors import SentProbeError
+from sentprobe.transfer.xnli.agreement import agreement
+from sentprobe.transfer.xnli.cues import cue_words, mutual_information
+from sentprobe.transfer.xnli.pairs import Pair, read_pairs
+from sentprobe.transfer.xnli.votes import count_votes, gold_label
+from tests.command_line import sentprobe
 
 E, N, C = "entailment", "neutral", "contradiction"
 HEADER = "language\tgold_label\tsentence1\tsentence2\t" + "\t".join(f"label{i}" for i in range(1, 6)) + "\n"
@@ -45,7 +45,7 @@ def test_votes_are_compared_with_the_file(file):
     found = count_votes(read_pairs(str(file)))
     assert (found.pairs, found.voted, found.consensus, found.unanimous, found.author_kept) == (4, 4, 3, 1, 3)
     assert found.different == (4,)
-    done = sonde("data", "xnli", "votes", file)
+    done = sentprobe("data", "xnli", "votes", file)
     assert done.returncode == 1
     assert "3 (75.0 %)" in done.stdout
     assert "Three of five votes 93.0" in done.stdout
@@ -53,7 +53,7 @@ def test_votes_are_compared_with_the_file(file):
 
 
 def test_mean_lengths_are_by_language(file, tmp_path):
-    done = sonde("data", "xnli", "tokens", file, "--tokenise", "space")
+    done = sentprobe("data", "xnli", "tokens", file, "--tokenise", "space")
     lines = [line.split() for line in done.stdout.splitlines()]
     # the published means are those of Conneau (2019), table 4.8
     assert lines[1:3] == [
@@ -62,7 +62,7 @@ def test_mean_lengths_are_by_language(file, tmp_path):
     ]  # fmt: skip
     assert "table 4.8 of conneau2019" in done.stdout
     (tmp_path / "dev-de.tsv").write_text(f"Er ist da .\tEr schläft\t{E}\n")
-    assert sonde("data", "xnli", "tokens", tmp_path / "dev-de.tsv", "--tokenise", "space").stdout.split()[6] == "de"
+    assert sentprobe("data", "xnli", "tokens", tmp_path / "dev-de.tsv", "--tokenise", "space").stdout.split()[6] == "de"
 
 
 def test_mutual_information_is_that_of_the_joint_distribution():
@@ -101,12 +101,12 @@ def test_kappa_is_that_of_scikit_learn():
 def test_agreement_on_the_command_line(tmp_path):
     for name, labels in (("one.tsv", (E, N, C, "-")), ("two.tsv", (E, C, C, E))):
         (tmp_path / name).write_text("".join(f"a\tb\t{label}\n" for label in labels))
-    done = sonde("data", "xnli", "agreement", "one.tsv", "two.tsv", cwd=tmp_path)
+    done = sentprobe("data", "xnli", "agreement", "one.tsv", "two.tsv", cwd=tmp_path)
     assert done.stdout.splitlines()[1].split()[:4] == ["all", "3", "66.7", "%"]
     (tmp_path / "two.tsv").write_text(f"a\tb\t{E}\n")
     assert (
         "one.tsv has 4 pairs and two.tsv 1"
-        in sonde("data", "xnli", "agreement", "one.tsv", "two.tsv", cwd=tmp_path).stderr
+        in sentprobe("data", "xnli", "agreement", "one.tsv", "two.tsv", cwd=tmp_path).stderr
     )
 
 
@@ -116,5 +116,5 @@ def test_agreement_on_the_command_line(tmp_path):
 )
 def test_files_without_pairs(tmp_path, content, message):
     (tmp_path / "x.tsv").write_text(content)
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         read_pairs(str(tmp_path / "x.tsv"))

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 
-from sonde.alignment.folder import HISTORY, MAP, MAPS, write_config, write_map
-from sonde.alignment.maps import SideMap, WordMap
-from sonde.alignment.space import Space
-from sonde.core.checksum import seal_line
+from sentprobe.alignment.folder import HISTORY, MAP, MAPS, write_config, write_map
+from sentprobe.alignment.maps import SideMap, WordMap
+from sentprobe.alignment.space import Space
+from sentprobe.core.checksum import seal_line
 
 WORDS = 60
 DIM = 12
@@ -48,8 +48,8 @@ def files(folder, noise=0.05):
 
 
 def alignment(folder, source, target, matrix, checkpoints=(), criterion=0.9):
-    """What `sonde align` leaves."""
-    from sonde.alignment.space import read_space
+    """What `sentprobe align` leaves."""
+    from sentprobe.alignment.space import read_space
 
     about = {}
     for side, path in (("source", source), ("target", target)):
@@ -65,7 +65,7 @@ def alignment(folder, source, target, matrix, checkpoints=(), criterion=0.9):
         write_map(place, WordMap(SideMap(matrix=np.asarray(own, np.float32)), SideMap()))
         lines.append(json.dumps({"seed": 0, "stage": stage, "number": number, "criterion": value}))
     (folder / HISTORY).write_bytes(b"".join(seal_line(line.encode()) + b"\n" for line in lines))
-    config = {"format": 1, **about, "steps": [], "method": "procrustes", "chosen": 0}
+    config = {"format": 2, **about, "steps": [], "method": "procrustes", "chosen": 0}
     config["seeds"] = [{"seed": 0, "criterion": criterion}]
     write_config(folder, config)
     return folder

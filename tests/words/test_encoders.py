@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde.errors import UsageError
-from sonde.report.summary import summarise
-from sonde.words import sentence_encoders
-from sonde.words.evaluate import evaluate_words
-from sonde.words.evaluation import Request
-from sonde.words.sentence_encoders import encoder_names
-from tests.command_line import sonde
+from sentprobe.errors import UsageError
+from sentprobe.report.summary import summarise
+from sentprobe.words import sentence_encoders
+from sentprobe.words.evaluate import evaluate_words
+from sentprobe.words.evaluation import Request
+from sentprobe.words.sentence_encoders import encoder_names
+from tests.command_line import sentprobe
 from tests.words.material import WORDS, en, fr, vectors, write_vectors
 from tests.words.test_evaluations import write
 
@@ -143,7 +143,9 @@ def test_layers_are_systems(place, tmp_path, monkeypatch):
 
 
 def test_the_table_shows_names(place, tmp_path):
-    done = sonde("words", f"two={pair_of(place)}", "--sentences", ",".join(texts(place)), "--center", "-o", tmp_path)
+    done = sentprobe(
+        "words", f"two={pair_of(place)}", "--sentences", ",".join(texts(place)), "--center", "-o", tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "two" in done.stdout
     assert "c.en-fr (centred)" in done.stdout
@@ -185,7 +187,7 @@ def test_what_is_wrong_is_said(place, tmp_path):
     request = Request(evaluation="retrieval", files=texts(place))
     run = evaluate_words([f"vec:{place}/en.vec,vec:{tmp_path}/wide.vec"], [request], tmp_path / "c")
     assert "12 and 13 dimensions; expected encoders in one space" in run.failures[0].error
-    done = sonde("words", "x.vec", "--dictionary", "d.txt", "--center")
+    done = sentprobe("words", "x.vec", "--dictionary", "d.txt", "--center")
     assert done.returncode == 1
     assert "--center is for --sentences" in done.stderr
 

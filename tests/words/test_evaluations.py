@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sonde.alignment.maps import SideMap
-from sonde.errors import CorpusError, DataError, TooFewError, UsageError
-from sonde.words import WORD_EVALUATIONS
-from sonde.words.evaluation import Request
-from sonde.words.neighbours import Neighbourhood
-from sonde.words.pair import Pair, Side
+from sentprobe.alignment.maps import SideMap
+from sentprobe.errors import CorpusError, DataError, TooFewError, UsageError
+from sentprobe.words import WORD_EVALUATIONS
+from sentprobe.words.evaluation import Request
+from sentprobe.words.neighbours import Neighbourhood
+from sentprobe.words.pair import Pair, Side
 from tests.words.material import en, fr, rotation, space, vectors
 
 NOISE = 1.2
@@ -125,7 +125,7 @@ def test_words_by_part_of_speech(tmp_path):
 
 
 def test_bands_of_frequency():
-    from sonde.words.precision import by_band
+    from sentprobe.words.precision import by_band
 
     found = by_band(np.array([0, 1, 0, -1], np.int32), np.array([0, 999, 1000, 60_000]))
     assert found == {

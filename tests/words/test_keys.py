@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.alignment.maps import SideMap
-from sonde.compare import compare
-from sonde.errors import UsageError
-from sonde.report.summary import summarise
-from sonde.report.word_tables import word_tables
-from sonde.words.evaluate import evaluate_words
-from sonde.words.evaluation import Request
-from sonde.words.evaluations.closeness import unrelated
-from sonde.words.pair import Pair, Side
-from tests.command_line import sonde
+from sentprobe.alignment.maps import SideMap
+from sentprobe.compare import compare
+from sentprobe.errors import UsageError
+from sentprobe.report.summary import summarise
+from sentprobe.report.word_tables import word_tables
+from sentprobe.words.evaluate import evaluate_words
+from sentprobe.words.evaluation import Request
+from sentprobe.words.evaluations.closeness import unrelated
+from sentprobe.words.pair import Pair, Side
+from tests.command_line import sentprobe
 from tests.words.material import space, vectors, write_vectors
 from tests.words.test_evaluations import pair, run, write
 
@@ -210,7 +210,7 @@ def test_spaces_that_rank_words_otherwise_are_asked_the_same(tmp_path):
 
 def test_words_without_a_baseline_are_not_said_to_lack_one_of_length(place, tmp_path):
     systems = [f"{place / 'all.en'},{place / 'half.en'}"]
-    done = sonde("words", *systems, "--identical", "20", "-o", tmp_path / "run")
+    done = sentprobe("words", *systems, "--identical", "20", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "2 systems on 1 set, for which there is no baseline." in " ".join(done.stdout.split())
     assert "length" not in done.stdout

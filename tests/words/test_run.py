@@ -5,20 +5,20 @@ import json
 import numpy as np
 import pytest
 
-from sonde.cli import app
-from sonde.compare import compare, non_baseline_encoders, ties, untested_sets
-from sonde.errors import UsageError
-from sonde.report.charts import chart
-from sonde.report.full_summary import full_summary
-from sonde.report.page.page import render
-from sonde.report.summary import summarise
-from sonde.report.tables import json_text, markdown
-from sonde.run import Run
-from sonde.words import evaluate as loop
-from sonde.words import neighbours
-from sonde.words.evaluate import evaluate_words
-from sonde.words.evaluation import Request
-from tests.command_line import sonde as run_sonde
+from sentprobe.cli import app
+from sentprobe.compare import compare, non_baseline_encoders, ties, untested_sets
+from sentprobe.errors import UsageError
+from sentprobe.report.charts import chart
+from sentprobe.report.full_summary import full_summary
+from sentprobe.report.page.page import render
+from sentprobe.report.summary import summarise
+from sentprobe.report.tables import json_text, markdown
+from sentprobe.run import Run
+from sentprobe.words import evaluate as loop
+from sentprobe.words import neighbours
+from sentprobe.words.evaluate import evaluate_words
+from sentprobe.words.evaluation import Request
+from tests.command_line import sentprobe as run_sentprobe
 from tests.words.material import alignment, files, rotation, vectors, write_vectors
 from tests.words.test_evaluations import write
 
@@ -54,7 +54,7 @@ def requests(place):
 @pytest.fixture(scope="module")
 def made(place):
     systems = [str(place / "good"), str(place / "worse")]
-    return evaluate_words(systems, requests(place), place / "run", command="sonde words")
+    return evaluate_words(systems, requests(place), place / "run", command="sentprobe words")
 
 
 def of(run, task, encoder="good", probe="csls"):
@@ -91,7 +91,7 @@ def test_every_evaluation_has_its_results(made, place):
 def test_a_saved_score_that_does_not_fit_its_rows_is_refused(made):
     from dataclasses import replace
 
-    from sonde.errors import RunError
+    from sentprobe.errors import RunError
 
     found = of(made, "word_translation")
     with pytest.raises(RunError, match=r"expected precision@1 0.1000, got"):
@@ -187,7 +187,9 @@ def test_comparisons(made, place):
 def test_sets_that_cannot_be_tested_are_named(made, place, tmp_path):
     left_out = ["closeness/en-fr (cosine)", "similarity/sim (Pearson)", "word_by_word/c.en-fr (BLEU)"]
     assert sorted(untested_sets(made, non_baseline_encoders(made))) == left_out
-    found = run_sonde("compare", str(place / "run"), "good|retrieval=csls", "worse|retrieval=csls", "--format", "csv")
+    found = run_sentprobe(
+        "compare", str(place / "run"), "good|retrieval=csls", "worse|retrieval=csls", "--format", "csv"
+    )
     assert found.returncode == 0
     assert "closeness" not in found.stdout
     assert "Not tested, since rows are not right or wrong:" in found.stderr
@@ -197,7 +199,7 @@ def test_sets_that_cannot_be_tested_are_named(made, place, tmp_path):
     for call in (lambda names: compare(only, *names), lambda names: ties(only, names)):
         with pytest.raises(UsageError, match=r"that can be tested: .* precision@1 are.* \(Pearson\), .* \(BLEU\)\.$"):
             call(non_baseline_encoders(only))
-    found = run_sonde("compare", str(tmp_path / "run"))
+    found = run_sentprobe("compare", str(tmp_path / "run"))
     assert found.returncode == 1
     assert "choose one" not in found.stderr
 
@@ -249,7 +251,7 @@ def test_the_command(place, tmp_path):
         str(place / "sim.tsv"), "--sentences", f"{place / 'c.en'},{place / 'c.fr'}", "--scoring", "csls", "--both",
         "-o", str(out),
     )  # fmt: skip
-    found = run_sonde(*given)
+    found = run_sentprobe(*given)
     assert found.returncode == 0, found.stderr
     assert "translation/fr-en (reversed)" in found.stdout
     assert "results, written to" in found.stderr
@@ -257,9 +259,9 @@ def test_the_command(place, tmp_path):
     scored = [r for r in run if r.cell.dataset == "translation/en-fr" and r.cell.encoder != "copy"]
     criteria = [(r.cell.encoder[-7:], r.scores["criterion"]) for r in scored]
     assert criteria == [("epoch=1", 0.3), ("epoch=2", 0.9)]
-    assert run_sonde(*given).stdout == found.stdout
-    assert run_sonde("show", str(out)).stdout == found.stdout
-    assert run_sonde("compare", str(out)).returncode == 0
+    assert run_sentprobe(*given).stdout == found.stdout
+    assert run_sentprobe("show", str(out)).stdout == found.stdout
+    assert run_sentprobe("compare", str(out)).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -278,16 +280,16 @@ def test_the_command(place, tmp_path):
 )
 def test_wrong_commands(place, given, message, tmp_path, monkeypatch):
     monkeypatch.chdir(place)
-    found = run_sonde("words", *given, "-o", str(tmp_path / "run"))
+    found = run_sentprobe("words", *given, "-o", str(tmp_path / "run"))
     assert found.returncode == 1
     assert message in found.stderr
     assert not (tmp_path / "run").exists()
 
 
 def test_a_result_of_words_is_not_repeated_alone(made):
-    found = run_sonde("repeat", of(made, "word_translation").signature)
+    found = run_sentprobe("repeat", of(made, "word_translation").signature)
     assert found.returncode == 1
-    assert "is of `sonde words`, whose results are not repeated alone" in found.stderr
+    assert "is of `sentprobe words`, whose results are not repeated alone" in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sonde.errors import DataError, TooFewError, UsageError
-from sonde.words import WORD_EVALUATIONS
-from sonde.words.evaluations.word_by_word import _counts, bleu_of_counts
+from sentprobe.errors import DataError, TooFewError, UsageError
+from sentprobe.words import WORD_EVALUATIONS
+from sentprobe.words.evaluations.word_by_word import _counts, bleu_of_counts
 from tests.words.material import rotation
 from tests.words.test_evaluations import csls, pair, run, unit, write
 
@@ -148,9 +148,9 @@ def test_bleu_of_counts_is_that_of_sacrebleu(seed):
 
 
 def test_words_are_looked_up_whole_then_in_parts():
-    from sonde.alignment.maps import SideMap
-    from sonde.words.pair import Side
-    from sonde.words.sentences import words_of
+    from sentprobe.alignment.maps import SideMap
+    from sentprobe.words.pair import Side
+    from sentprobe.words.sentences import words_of
     from tests.words.material import space
 
     side = Side(space(["l", "homme", "aujourd'hui", "un"], rotation()[:4]), SideMap())

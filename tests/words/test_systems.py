@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sonde.errors import UsageError
-from sonde.words.evaluation import Request
-from sonde.words.names import language_of, set_name
-from sonde.words.pair import Spaces, find_systems
+from sentprobe.errors import UsageError
+from sentprobe.words.evaluation import Request
+from sentprobe.words.names import language_of, set_name
+from sentprobe.words.pair import Spaces, find_systems
 from tests.words.material import alignment, files, rotation, vectors, write_vectors
 
 
@@ -68,7 +68,7 @@ def test_maps_that_there_are_not(folder, query, message):
 
 def test_systems_that_there_are_not(folder, tmp_path):
     en = folder.parent / "en.vec"
-    with pytest.raises(UsageError, match=r"there is no 'nowhere.vec'; expected a folder that `sonde align` wrote"):
+    with pytest.raises(UsageError, match=r"there is no 'nowhere.vec'; expected a folder that `sentprobe align` wrote"):
         named(f"{en},nowhere.vec")
     with pytest.raises(UsageError, match="got 3 files"):
         named(f"{en},{en},{en}")

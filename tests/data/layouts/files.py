@@ -44,9 +44,9 @@ FILES = {
     "STS/STSBenchmark-fix/sts-train.csv": "main\tx\t2012\t0001\t4.9\ta plane .\tan air plane .\n",
     "STS/STSBenchmark-fix/sts-dev.csv": "main\tx\t2012\t0002\t0.4\ta cat .\ta car .\n",
     "STS/STSBenchmark-fix/sts-test.csv": "main\tx\t2012\t0003\t2.1\ta girl .\ta boy .\n",
-    "COCO/train.json": json.dumps({"format": "sonde.captions.v1", "captions": [["a", "b", "c", "d", "e", "f"]]}),
-    "COCO/valid.json": json.dumps({"format": "sonde.captions.v1", "captions": [["v"] * 5]}),
-    "COCO/test.json": json.dumps({"format": "sonde.captions.v1", "captions": [["s"] * 5, ["t"] * 5]}),
+    "COCO/train.json": json.dumps({"format": "sentprobe.captions.v1", "captions": [["a", "b", "c", "d", "e", "f"]]}),
+    "COCO/valid.json": json.dumps({"format": "sentprobe.captions.v1", "captions": [["v"] * 5]}),
+    "COCO/test.json": json.dumps({"format": "sentprobe.captions.v1", "captions": [["s"] * 5, ["t"] * 5]}),
     "CDS/CDS_train.txt": SICK + "1\tPies biegnie .\tKot śpi .\t0.33\tNEUTRAL\n",
     "CDS/CDS_trial.txt": SICK + "2\tPies biegnie .\tPies się rusza .\t4.5\tENTAILMENT\n",
     "CDS/CDS_test_annotated.txt": SICK + "3\tPies biegnie .\tPies stoi .\t3.0\tCONTRADICTION\n",
@@ -80,7 +80,7 @@ def sts(layout, year):
 
 def write_all(root):
     """Every set, below ``root``."""
-    from sonde.data.layouts import LAYOUTS
+    from sentprobe.data.layouts import LAYOUTS
 
     write(root, FILES)
     for name, layout in LAYOUTS.items():

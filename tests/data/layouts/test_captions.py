@@ -5,14 +5,14 @@ import json
 import numpy
 import pytest
 
-from sonde.data.layouts import layouts_in, read_layout
-from sonde.data.sources import find_sets
-from sonde.errors import CorpusError, DataError
+from sentprobe.data.layouts import layouts_in, read_layout
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import CorpusError, DataError
 from tests.data.layouts.files import FILES, write_all
 
-FOUR = json.dumps({"format": "sonde.captions.v1", "captions": [["x"] * 4, ["y"] * 5]})
-ONE = json.dumps({"format": "sonde.captions.v1", "captions": [["x"] * 5]})
-OTHER = json.dumps({"format": "sonde.captions.v9", "captions": []})
+FOUR = json.dumps({"format": "sentprobe.captions.v1", "captions": [["x"] * 4, ["y"] * 5]})
+ONE = json.dumps({"format": "sentprobe.captions.v1", "captions": [["x"] * 5]})
+OTHER = json.dumps({"format": "sentprobe.captions.v9", "captions": []})
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_the_digest_depends_on_the_features_and_not_on_their_file(coco):
         (ONE, [1.0], r"test\.npy has an array \(1,\) of float64; expected \(images, d\) of floats"),
         (ONE, [[1]], r"test\.npy has an array \(1, 1\) of int64"),
         (ONE, None, r"test\.json has no image features next to it: expected .*test\.npy or test\.npz"),
-        (OTHER, [[1.0]], r"test\.json:1: got the format 'sonde\.captions\.v9'"),
+        (OTHER, [[1.0]], r"test\.json:1: got the format 'sentprobe\.captions\.v9'"),
         ('{"format": 1}', [[1.0]], r"test\.json:1: got invalid JSON or another structure"),
         ("[" * 100_000, [[1.0]], r"test\.json:1: got invalid JSON or another structure"),
     ],
@@ -85,5 +85,5 @@ def test_the_original_pickles_are_found_and_it_is_said_how_to_convert_them(tmp_p
     for name in ("train", "valid", "test"):
         (tmp_path / f"COCO/{name}.pkl").write_bytes(b"")
     (source,) = find_sets([str(tmp_path)])
-    with pytest.raises(DataError, match=r"has SentEval's pickles.* sonde data convert-coco train\.pkl valid\.pkl"):
+    with pytest.raises(DataError, match=r"has SentEval's pickles.* sentprobe data convert-coco train\.pkl valid\.pkl"):
         source.load()

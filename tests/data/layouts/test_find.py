@@ -2,9 +2,9 @@
 
 import pytest
 
-from sonde.data.layouts import LAYOUTS, languages_of, layouts_in, locate
-from sonde.data.sources import find_sets
-from sonde.errors import DataError, UsageError
+from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in, locate
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import DataError, UsageError
 from tests.data.layouts.files import FILES, write, write_all
 
 
@@ -87,7 +87,7 @@ def test_a_set_is_located_at_every_level(data, tmp_path):
 def test_a_set_that_is_not_there_is_told_with_the_places_and_a_way_to_get_it(tmp_path):
     with pytest.raises(DataError) as caught:
         locate("MR", tmp_path)
-    for said in (str(tmp_path / "downstream/MR"), "rt-polarity.pos", f"`sonde data get MR -o {tmp_path}`"):
+    for said in (str(tmp_path / "downstream/MR"), "rt-polarity.pos", f"`sentprobe data get MR -o {tmp_path}`"):
         assert said in str(caught.value)
     with pytest.raises(UsageError, match="no transfer set 'SST'"):
         locate("SST", tmp_path)

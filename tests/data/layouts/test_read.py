@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sonde.data.dataset import Dataset
-from sonde.data.layouts import LAYOUTS, layouts_in, read_layout, scan
-from sonde.errors import CorpusError, DataError, SondeError, UsageError
-from sonde.published import TRANSFER
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.layouts import LAYOUTS, layouts_in, read_layout, scan
+from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
+from sentprobe.published import TRANSFER
 from tests.data.layouts.files import FILES, SICK, write_all
 
 YEARS = [name for name, layout in LAYOUTS.items() if layout.protocol == "similarity"]
@@ -162,7 +162,7 @@ def test_a_missing_file_is_named_with_the_place_it_was_looked_for_in_and_a_way_t
         with pytest.raises(DataError) as caught:
             read_layout(name, folder)
         assert f"{name} lacks the file {folder.joinpath(file).name}: looked for it in {folder}" in str(caught.value)
-        assert f"`sonde data get {name}` downloads it" in str(caught.value)
+        assert f"`sentprobe data get {name}` downloads it" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_missing_file_is_named_with_the_place_it_was_looked_for_in_and_a_way_t
 def test_broken_files_are_named(downstream, name, file, text, message):
     folder = downstream / LAYOUTS[name].home
     (folder / file).write_text(text, "utf-8")
-    with pytest.raises(SondeError, match=message):
+    with pytest.raises(SentProbeError, match=message):
         read_layout(name, folder)
 
 
@@ -220,12 +220,12 @@ def test_an_unknown_set_is_refused_with_the_known_ones(tmp_path):
 @given(
     st.binary(max_size=200) | st.text("NUM: 01\t\n\r\0é\x85", max_size=60).map(str.encode), st.sampled_from([*LAYOUTS])
 )
-def test_no_bytes_raise_anything_but_a_sonde_error(tmp_path, content, name):
+def test_no_bytes_raise_anything_but_a_sentprobe_error(tmp_path, content, name):
     for file in LAYOUTS[name].files or ("dev-en.tsv", "xnli.test.tsv", "train-en.tsv"):
         (tmp_path / file).write_bytes(content)
         (tmp_path / file).with_suffix(".npy").write_bytes(content)
     layouts_in(tmp_path)
-    with suppress(SondeError):
+    with suppress(SentProbeError):
         assert isinstance(read_layout(name, tmp_path, language="en"), Dataset)
     for path in tmp_path.iterdir():
         path.unlink()

@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
-from sonde.data.layouts import languages_of, layouts_in, read_layout, scan
-from sonde.data.sources import find_sets
-from sonde.errors import CorpusError, UsageError
+from sentprobe.data.layouts import languages_of, layouts_in, read_layout, scan
+from sentprobe.data.sources import find_sets
+from sentprobe.errors import CorpusError, UsageError
 from tests.data.layouts.files import FILES, write
 
 LINES = {

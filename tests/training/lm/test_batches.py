@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
-from sonde.training.examples import Sequences
-from sonde.training.lm.batches import Pairs, Windows
-from sonde.training.lm.masking import Masked
-from sonde.training.lm.tokens import END, PAD
+from sentprobe.training.examples import Sequences
+from sentprobe.training.lm.batches import Pairs, Windows
+from sentprobe.training.lm.masking import Masked
+from sentprobe.training.lm.tokens import END, PAD
 
 TEXT = np.array([END, 10, 11, 12, END, 13, 14, END, 15, 16, 17, END], np.int32)
 

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 import torch
 
-from sonde import load_encoder
-from sonde.alignment.space import read_space
-from sonde.core.json_files import read_json
-from sonde.errors import DataError, SondeWarning, UsageError
-from sonde.networks.folder import TrainedFolder
-from sonde.training import OBJECTIVES
-from sonde.training.lm.model import LanguageModel, model_sizes
-from sonde.training.lm.start import open_start
-from sonde.training.lm.tokens import END, MASK, SPECIAL, learn_tokens, read_tokens, sample_texts, smoothed
-from sonde.training.objective import Loss
-from sonde.training.plan import Plan
-from sonde.training.request import make_request
-from sonde.training.streams import epoch_steps
-from sonde.training.train import train
+from sentprobe import load_encoder
+from sentprobe.alignment.space import read_space
+from sentprobe.core.json_files import read_json
+from sentprobe.errors import DataError, SentProbeWarning, UsageError
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.lm.model import LanguageModel, model_sizes
+from sentprobe.training.lm.start import open_start
+from sentprobe.training.lm.tokens import END, MASK, SPECIAL, learn_tokens, read_tokens, sample_texts, smoothed
+from sentprobe.training.objective import Loss
+from sentprobe.training.plan import Plan
+from sentprobe.training.request import make_request
+from sentprobe.training.streams import epoch_steps
+from sentprobe.training.train import train
 from tests.training.lm.tiny import request, sentences, texts, write
 from tests.training.tiny import same_weights
 
@@ -120,7 +120,7 @@ def test_it_is_an_encoder_at_every_checkpoint(trained):
     before = load_encoder(f"trained:{folder.path}?epoch=0&lang=en")
     same = load_encoder(f"trained:{folder.path}?random={seed}&lang=en")
     np.testing.assert_array_equal(before(TEXTS), same(TEXTS))
-    with pytest.warns(SondeWarning, match="add lang="):
+    with pytest.warns(SentProbeWarning, match="add lang="):
         load_encoder(f"hf:{folder.path}")
     with pytest.raises(UsageError, match="lang=fr; expected one of en, qto"):
         load_encoder(f"hf:{folder.path}?lang=fr")
@@ -316,7 +316,7 @@ def test_a_language_that_shares_no_token_is_warned_of(tmp_path):
         write(tmp_path / "one", ["abc abd"] * 9 + ["acd"] * 9),
         write(tmp_path / "two", ["жзи жзк"] * 9 + ["зк"] * 9),
     )
-    with pytest.warns(SondeWarning, match="shares no token"):
+    with pytest.warns(SentProbeWarning, match="shares no token"):
         _prepare(
             tmp_path, train=(f"aa={one}", f"bb={two}"), dev=(f"aa={write(tmp_path / 'dev', ['abc', 'cab'])}",),
             settings={"codes": 10},

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from sonde.training.lm.masking import choice_weights, mask_tokens
-from sonde.training.lm.tokens import END, MASK, PAD, SPECIAL
+from sentprobe.training.lm.masking import choice_weights, mask_tokens
+from sentprobe.training.lm.tokens import END, MASK, PAD, SPECIAL
 
 TOKENS = 500
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from sonde.errors import CorpusError, UsageError
-from sonde.training import OBJECTIVES
-from sonde.training.lm.classify import load_pair_classifier
-from sonde.training.lm.start import open_start
-from sonde.training.plan import Plan
-from sonde.training.request import make_request
-from sonde.training.streams import epoch_steps
-from sonde.training.train import train
-from sonde.transfer.xnli.pairs import read_pairs
-from sonde.transfer.xnli.zero_shot import zero_shot
-from tests.command_line import sonde
+from sentprobe.errors import CorpusError, UsageError
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.lm.classify import load_pair_classifier
+from sentprobe.training.lm.start import open_start
+from sentprobe.training.plan import Plan
+from sentprobe.training.request import make_request
+from sentprobe.training.streams import epoch_steps
+from sentprobe.training.train import train
+from sentprobe.transfer.xnli.pairs import read_pairs
+from sentprobe.transfer.xnli.zero_shot import zero_shot
+from tests.command_line import sentprobe
 from tests.training.lm.tiny import request, sentences, write
 from tests.training.tiny import same_weights
 
@@ -104,7 +104,7 @@ def test_the_same_accuracy_by_the_command(trained, monkeypatch):
     found = zero_shot(name, name, [pair.__class__(*_values(pair)) for pair in read_pairs(str(path / "dev-en.tsv"))])
     assert 100 * found.accuracy == pytest.approx(folder.scores(folder.best())["accuracy en"])
     monkeypatch.chdir(path)
-    done = sonde("data", "xnli", "zero-shot", "dev-en.tsv", "dev-qto.tsv", "--classifier", name)
+    done = sentprobe("data", "xnli", "zero-shot", "dev-en.tsv", "dev-qto.tsv", "--classifier", name)
     assert done.returncode == 0
     assert f"{100 * found.accuracy:.1f} %" in done.stdout
 

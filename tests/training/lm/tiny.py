@@ -1,7 +1,7 @@
 """Small texts in two languages, and small language models of them."""
 
-from sonde.corpus import Corpus
-from sonde.training.request import make_request
+from sentprobe.corpus import Corpus
+from sentprobe.training.request import make_request
 
 SIZES = {"hidden": 16, "layers": 2, "heads": 2, "codes": 120, "tokens": 256, "length": 32, "positions": 64}
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sonde.training.train import train
+from sentprobe.training.train import train
 from tests.training.mt.tiny import request
 
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from sonde.networks.xlm import Sizes
-from sonde.training.lm.tokens import END, PAD
-from sonde.training.mt.decode import ENDS, NEVER, Reading, translate
-from sonde.training.mt.model import Batch, TranslationModel
-from sonde.training.mt.padding import pad
-from sonde.training.search import beam_search, greedy
+from sentprobe.networks.xlm import Sizes
+from sentprobe.training.lm.tokens import END, PAD
+from sentprobe.training.mt.decode import ENDS, NEVER, Reading, translate
+from sentprobe.training.mt.model import Batch, TranslationModel
+from sentprobe.training.mt.padding import pad
+from sentprobe.training.search import beam_search, greedy
 
 SIZES = Sizes(tokens=30, languages=2, hidden=16, layers=2, heads=2, positions=24, dropout=0.1, pad=PAD)
 SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14, 15, 16], [20], [21, 22, 7, 7], [9, 8]]

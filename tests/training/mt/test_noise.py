@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from sonde.errors import UsageError
-from sonde.training.lm.tokens import MASK
-from sonde.training.mt.noise import Noise, add_noise, denoising_weight
-from sonde.training.mt.prepare import denoising_schedule
+from sentprobe.errors import UsageError
+from sentprobe.training.lm.tokens import MASK
+from sentprobe.training.mt.noise import Noise, add_noise, denoising_weight
+from sentprobe.training.mt.prepare import denoising_schedule
 
 TOKENS = 3000
 STARTS = np.arange(TOKENS) % 2 == 0

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from sonde.errors import CorpusError, DataError, SondeError, UsageError
-from sonde.networks.folder import TrainedFolder
-from sonde.training import OBJECTIVES
-from sonde.training.lm.tokens import read_tokens
-from sonde.training.plan import Plan
-from sonde.training.request import make_request
-from sonde.training.train import train
+from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.lm.tokens import read_tokens
+from sentprobe.training.plan import Plan
+from sentprobe.training.request import make_request
+from sentprobe.training.train import train
 from tests.training.mt.tiny import SIZES, files, pairs, request, write
 
 
@@ -196,7 +196,7 @@ def test_data_that_do_not_fit(tmp_path, train_on, more, said):
     settings = {key: more.pop(key) for key in ("directions", "length") if key in more}
     if "dev" in more:
         more["dev"] = tuple(map(named, more["dev"]))
-    with pytest.raises((SondeError, CorpusError), match=said):
+    with pytest.raises((SentProbeError, CorpusError), match=said):
         _prepare(tmp_path, request(tmp_path, settings=settings, train=tuple(map(named, train_on)), **more))
 
 

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 import torch
 
-from sonde import load_encoder
-from sonde.errors import SondeWarning, UsageError
-from sonde.networks.folder import TrainedFolder
-from sonde.training import OBJECTIVES
-from sonde.training.bleu import bleu
-from sonde.training.mt.examples import Direction
-from sonde.training.mt.translator import load_translator
-from sonde.training.plan import Plan
-from sonde.training.streams import epoch_steps
-from sonde.training.train import train
-from sonde.transfer.translator import translate
-from tests.command_line import sonde
+from sentprobe import load_encoder
+from sentprobe.errors import SentProbeWarning, UsageError
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.training import OBJECTIVES
+from sentprobe.training.bleu import bleu
+from sentprobe.training.mt.examples import Direction
+from sentprobe.training.mt.translator import load_translator
+from sentprobe.training.plan import Plan
+from sentprobe.training.streams import epoch_steps
+from sentprobe.training.train import train
+from sentprobe.transfer.translator import translate
+from tests.command_line import sentprobe
 from tests.training.mt.tiny import files, pairs, request, unsupervised, write
 from tests.training.tiny import same_weights
 
@@ -64,7 +64,7 @@ def test_the_folder_translates(supervised, tmp_path):
 
 def test_texts_that_are_too_long_are_cut_with_a_warning(supervised):
     folder, _ = supervised
-    with pytest.warns(SondeWarning, match="1 texts have more than 38 tokens"):
+    with pytest.warns(SentProbeWarning, match="1 texts have more than 38 tokens"):
         assert load_translator(folder, to="qto")(["dogs see cats " * 20])[0]
 
 
@@ -73,12 +73,14 @@ def test_the_verb_reads_files_and_standard_input(supervised, tmp_path):
     sources = [source for source, _ in pairs(5)]
     expected = "".join(f"{text}\n" for text in load_translator(folder, to="qto")(sources))
     text = "".join(f"{source}\n" for source in sources)
-    assert sonde("translate", folder.path, "--to", "qto", stdin=text).stdout == expected
+    assert sentprobe("translate", folder.path, "--to", "qto", stdin=text).stdout == expected
     (tmp_path / "a.txt").write_text(text)
-    assert sonde("translate", folder.path, tmp_path / "a.txt", "-", "--to", "qto", stdin=text).stdout == 2 * expected
-    beam = sonde("translate", folder.path, "--to", "qto", "--from", "en", "--beam", "2", stdin=text)
+    assert (
+        sentprobe("translate", folder.path, tmp_path / "a.txt", "-", "--to", "qto", stdin=text).stdout == 2 * expected
+    )
+    beam = sentprobe("translate", folder.path, "--to", "qto", "--from", "en", "--beam", "2", stdin=text)
     assert beam.stdout.count("\n") == 5
-    first = sonde("translate", folder.path, "--to", "qto", "--checkpoint", "epoch-000", stdin=text)
+    first = sentprobe("translate", folder.path, "--to", "qto", "--checkpoint", "epoch-000", stdin=text)
     assert (first.returncode, first.stdout.count("\n")) == (0, 5)
     assert first.stdout != expected
     for words, said in (
@@ -88,10 +90,10 @@ def test_the_verb_reads_files_and_standard_input(supervised, tmp_path):
         (("--to", "en", "--beam", "0"), "beam=0: expected 1 or more"),
         (("--to", "en", "--checkpoint", "epoch-999"), "epoch-999"),
     ):
-        done = sonde("translate", folder.path, *words, stdin=text)
+        done = sentprobe("translate", folder.path, *words, stdin=text)
         assert (done.returncode, done.stdout) == (1, "")
         assert said in " ".join(done.stderr.split())
-    assert "has no trained encoder" in " ".join(sonde("translate", tmp_path, stdin=text).stderr.split())
+    assert "has no trained encoder" in " ".join(sentprobe("translate", tmp_path, stdin=text).stderr.split())
 
 
 def test_it_is_a_translator_of_nli_pairs(supervised):

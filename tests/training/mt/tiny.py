@@ -3,7 +3,7 @@
 from itertools import product
 from random import Random
 
-from sonde.training.request import make_request
+from sentprobe.training.request import make_request
 
 NOUNS = {"dogs": "mife", "cats": "tugo", "girls": "ketim", "boys": "ruyul", "men": "dedif", "birds": "zekat"}
 VERBS = {"see": "loru", "hear": "voyan", "like": "pigus", "find": "teyet"}

@@ -1,0 +1,129 @@
+"""`sentprobe annotate`, as a function: load the annotator, write the corpus and its card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sentprobe.annotate.annotate import annotate_texts, output_files, trees_file
+from sentprobe.annotate.annotator import Model
+from sentprobe.annotate.corpus_card import card_file, header, read_card, write_card
+from sentprobe.annotate.gold import Accuracy, measure_accuracy
+from sentprobe.annotate.journal import Journal
+from sentprobe.annotate.request import SUFFIXES, Request
+from sentprobe.annotate.source import Lines
+from sentprobe.annotate.work import Work, loaded_annotator
+from sentprobe.core.files import make_folder
+from sentprobe.core.install import pip_install
+from sentprobe.core.progress import Progress
+from sentprobe.corpus.language_detector import available, detector_code
+from sentprobe.corpus.splitters import splitter, splitter_for
+from sentprobe.errors import NotInstalled, UsageError
+
+
+@dataclass(frozen=True)
+class AnnotatedCorpus:
+    """A corpus that was annotated."""
+
+    path: Path
+    trees: Path | None
+    model: Model
+    card: Mapping[str, Any]
+    is_new: bool
+    """Whether it was written now; it may have been complete before."""
+
+
+def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Progress) -> AnnotatedCorpus:
+    """Annotate texts and write a corpus; the same call goes on with what was begun, and leaves what is finished."""
+    if not out.name.endswith(SUFFIXES):
+        raise UsageError(f"--out {out}: expected a name that ends in {' or '.join(SUFFIXES)}.")
+    model = loaded_annotator(request.annotator).model
+    request.check(model)
+    trees = trees_file(out) if "tree" in model.columns else None
+    facts = request.facts(model)
+    if (finished := _finished(out, facts)) is not None:
+        return AnnotatedCorpus(out, trees, model, finished, is_new=False)
+    if trees is not None and trees.exists() and not Journal.state_file(out).exists():
+        raise UsageError(f"{trees}, where the trees would be written, exists: choose another name, or remove it.")
+    work = _work(request, model)
+    make_folder(out.parent)
+    with Journal(out, output_files(out, model), facts) as journal:
+        state = journal.state
+        if request.gold and state.accuracy is None:
+            state.accuracy = _accuracy(request, work).plain()
+            journal.commit({})
+        about = header(request.annotator, model, (state.accuracy or {}).get("text", ""))
+        if not state.is_complete:
+            annotate_texts(request, work, journal, about, jobs, progress)
+        journal.finish()
+        write_card(out, request.annotator, model, state)
+        journal.forget()
+    card = read_card(out)
+    assert card is not None  # it has just been written
+    return AnnotatedCorpus(out, trees, model, card, is_new=True)
+
+
+def measure(
+    annotator: str, treebank: str, *, split: str = "", language: str | None = None, lines: Lines | None = None
+) -> tuple[Accuracy, Model]:
+    """How well an annotator does on a treebank, from raw text; with ``lines`` as sentences, from gold sentences."""
+    request = Request(annotator, (), split=split, language=language, lines=lines, gold=treebank)
+    model = loaded_annotator(annotator).model
+    return _accuracy(request, _work(request, model)), model
+
+
+def _accuracy(request: Request, work: Work) -> Accuracy:
+    assert request.gold is not None
+    loaded = loaded_annotator(request.annotator)
+    return measure_accuracy(request.annotator, loaded, request.gold, work.is_split, work.splitter)
+
+
+def _work(request: Request, model: Model) -> Work:
+    """What workers need to know; raises if a package is missing, before any work is done."""
+    own = request.split
+    if not own and not model.splits and request.lines != "sentences":
+        if not (language := request.language or model.language):
+            raise UsageError(
+                f"{request.annotator} does not split sentences: add --language CODE or --split NAME, or --lines "
+                "sentences if each line is one."
+            )
+        own = splitter_for(language)
+    if own:
+        splitter(own)
+    checked: str | None = ""
+    if request.check_language:
+        language = request.language or model.language or ""
+        if not available():
+            raise NotInstalled(f"--check-language needs py3langid: {pip_install('language')}")
+        checked = detector_code(language)
+        if checked is None:
+            raise UsageError(f"--check-language: the detector does not know {language!r}. Leave it out.")
+    return Work(
+        annotator=request.annotator,
+        readings=request.readings,
+        model=model,
+        splitter=own,
+        is_split=bool(own) or request.lines == "sentences",
+        language=checked or "",
+        length=request.length,
+        dedupe=request.dedupe,
+        non_trees=request.non_trees,
+        skip_bad=request.skip_bad,
+    )
+
+
+def _finished(out: Path, facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The card of a corpus that this request has written before; UsageError if another one has."""
+    if not out.exists() or Journal.state_file(out).exists():
+        return None
+    card = read_card(out)
+    if card is None:
+        raise UsageError(f"{out} exists, and has no card {card_file(out).name}: choose another name, or remove it.")
+    for name, value in facts.items():
+        if (before := card["request"].get(name)) != value:
+            raise UsageError(
+                f"{out} exists, and was made with {name} {before}, not {value}: choose another name, or remove it."
+            )
+    return card

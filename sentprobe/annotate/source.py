@@ -1,0 +1,116 @@
+"""What a text source is: a format of raw text, read piece by piece."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from sentprobe.core.files import plain_name
+from sentprobe.core.plugins import Kind
+from sentprobe.errors import CorpusError
+
+Lines = Literal["wrapped", "paragraphs", "sentences"]
+"""What a line break means: nothing, as in text that is wrapped at some width, where blank lines end a paragraph; the
+end of a paragraph; or the end of a sentence, which is not to be split further."""
+LINES: tuple[str, ...] = get_args(Lines)
+OnBad = Callable[[CorpusError], None]
+"""Called with what cannot be read and is skipped."""
+_PART_OF_DUMP = re.compile(r"-p\d+p\d+$")
+HOLE = "\ufffc"
+"""Stands for what was removed from a sentence, such as a formula: the sentence is dropped."""
+LONGEST_PARAGRAPH = 20_000
+"""Characters of a paragraph; a longer one is cut between words, since memory grows with it and no one wrote it."""
+
+
+class LeftOutError(ValueError):
+    """A piece whose text is not to be had; the message is the reason, as it is counted."""
+
+
+class Piece(NamedTuple):
+    """A part of a document that is small enough to be held in memory: paragraphs, or the markup of all of them."""
+
+    doc: str
+    """The id of the document."""
+    text: str
+    first: bool
+    """Whether the document begins with it."""
+    facts: tuple[str, ...] = ()
+    """What the source knows of the file and needs for the paragraphs."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    lines: Lines
+    text: str = "text"
+    """The field with the text, in records."""
+    id: str | None = None
+    """The field with the id of a document; None: ids are made from the name of the file and the line."""
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """A format of raw text."""
+
+    name: str
+    """What users type: ``--format jsonl``."""
+    summary: str
+    """One line."""
+    suffixes: tuple[str, ...]
+    """Of the files that are in this format, without that of the compression."""
+    read: Callable[[str, str, Reading, OnBad | None], Iterator[Piece]]
+    """The pieces of a file: path, the id of the file, how it is read, and what is called with what is skipped; without
+    that, CorpusError is raised. It runs in one process and should be fast; ``paragraphs`` runs in many."""
+    paragraphs: Callable[[Piece, Reading], Sequence[str]]
+    """The paragraphs of a piece, or its sentences if its lines are sentences, without line breaks; LeftOutError if it
+    has to be left out."""
+    lines: Lines
+    """What a line break means unless users say otherwise."""
+    records: bool = False
+    """Whether it has fields: --text, --id."""
+    order: int = 0
+
+
+TEXT_SOURCES: Kind[TextSource] = Kind("text source", "sentprobe.annotate.sources", TextSource)
+
+
+def source_of(path: str) -> TextSource | None:
+    """The source of a file by its suffix, or none; a part of a dump may be called ``….xml-p1p41242.bz2``."""
+    name = _PART_OF_DUMP.sub("", plain_name(path).lower())
+    return next((s for s in TEXT_SOURCES.parts().values() if name.endswith(s.suffixes)), None)
+
+
+def split_paragraphs(piece: Piece, reading: Reading) -> list[str]:
+    """The paragraphs of plain text: runs of white space become single spaces."""
+    lines = piece.text.split("\n")
+    if reading.lines != "wrapped":
+        found = [" ".join(line.split()) for line in lines]
+    else:
+        blocks: list[list[str]] = [[]]
+        for line in lines:
+            words = line.split()
+            if words:
+                blocks[-1] += words
+            elif blocks[-1]:
+                blocks.append([])
+        found = [" ".join(words) for words in blocks]
+    return [part for paragraph in found if paragraph for part in cut(paragraph)]
+
+
+def cut(paragraph: str, most: int = LONGEST_PARAGRAPH) -> Iterator[str]:
+    """Parts of at most this many characters, cut at the last end of a sentence if there is one, else between words."""
+    start = 0  # a long text is not copied for every part of it
+    while len(paragraph) - start > most:
+        end = start + most
+        at = max(paragraph.rfind(mark, start + most // 2, end) for mark in (". ", "! ", "? ")) + 1
+        at = at or paragraph.rfind(" ", start + 1, end)
+        at = at if at > 0 else end
+        yield paragraph[start:at]
+        start = at
+        while paragraph[start : start + 1].isspace():
+            start += 1
+    if start < len(paragraph):
+        yield paragraph[start:]

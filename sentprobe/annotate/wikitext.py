@@ -1,0 +1,181 @@
+"""Wikitext → paragraphs of prose, by mwparserfromhell.
+
+What is no prose is removed: headings, lists, tables, infoboxes, references, files, categories, comments. Where
+something that readers see is removed from within a sentence, such as a formula, or a template, whose text is not in the
+page, a ``HOLE`` is left, and the sentence is dropped later: better none than *The river is long*. A template that
+follows a word without a space is a footnote mark, and leaves none. Style marks are not parsed, since mwparserfromhell
+gives up on what surrounds those that are not closed; nor does it know the names of namespaces, which a dump states.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from sentprobe.annotate.source import HOLE, LeftOutError
+from sentprobe.annotate.unclosed import characters_read_in_vain
+from sentprobe.core.install import pip_install
+from sentprobe.corpus.language_detector import UNSPACED
+from sentprobe.errors import NotInstalled
+
+UNPARSABLE = "articles whose markup cannot be parsed"
+LONGEST_PAGE = 4 << 20
+"""Characters; wikis allow two megabytes."""
+MOST_IN_VAIN = 20_000_000
+"""Characters that may be read in vain, which takes up to ten seconds."""
+FILE_NAMESPACES = frozenset({"file", "image", "media", "category"})
+"""Names that every wiki knows besides its own."""
+UNSEEN, TEMPLATE, LIST = "\ue000", "\ue001", "\ue002"
+"""Stand for what readers do not see within a text, for a template, and for the mark of a list item."""
+NOTES = frozenset({"ref", "templatestyles", "section", "indicator", "includeonly", "rt", "rp", "s", "del", "strike"})
+"""Tags without text of their own."""
+BLOCKS = frozenset({
+    "table", "gallery", "timeline", "imagemap", "categorytree", "graph", "templatedata", "inputbox", "references",
+    "score", "ul", "ol", "dl", "poem", "mapframe", "tabber",
+})  # fmt: skip
+"""Tags that are removed with all that is in them."""
+INLINE = frozenset({"math", "ce", "chem", "hiero", "code", "source", "syntaxhighlight", "pre", "kbd", "maplink", "img"})
+"""Tags whose content is shown, and is no prose."""
+BREAKS = frozenset({"br", "hr", "p", "div", "blockquote", "center"})
+_INTERLANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*|simple")
+_MAGIC_WORD = re.compile(r"__[A-Z]{3,}__")
+_VARIANT = re.compile(r"-\{([^{}:;|]*)\}-")
+_QUOTES = re.compile(r"'{2,}")
+_LEFT_OVER = re.compile(r"\{\{|\}\}|\[\[|\]\]|\{\||\|\}|</?\w|-\{|\}-|\|\||^[|!]")
+_SENTENCE_END = re.compile(r"[.!?…:。！？।॥؟۔።။։][\"'”’»」』)\]\s]*$")
+_EMPTY_BRACKETS = re.compile(rf"\s*[(\[（][\s,;{UNSEEN}]*[)\]）]")
+
+
+def prose(markup: str, namespaces: Collection[str] = ()) -> list[str]:
+    """The paragraphs of a page; ``namespaces`` are the names of its wiki for files and categories, in lower case.
+
+    LeftOutError if parsing it would take forever, or fails.
+    """
+    try:
+        import mwparserfromhell
+    except ImportError:
+        raise NotInstalled(f"Wikipedia dumps need mwparserfromhell: {pip_install('wikipedia')}") from None
+    if len(markup) > LONGEST_PAGE or characters_read_in_vain(markup) > MOST_IN_VAIN:
+        raise LeftOutError(UNPARSABLE)
+    hidden = FILE_NAMESPACES.union(namespaces)
+    try:
+        shown = _shown(mwparserfromhell.parse(markup, skip_style_tags=True).nodes, hidden)
+    except (RecursionError, mwparserfromhell.parser.ParserError) as e:
+        raise LeftOutError(UNPARSABLE) from e
+    found = (_clean(paragraph) for paragraph in _paragraphs(shown))
+    return [text for text in found if text]
+
+
+def _shown(nodes: Iterable[Any], hidden: Collection[str]) -> str:
+    """What readers see of nodes, with marks in place of what is removed."""
+    from mwparserfromhell import nodes as kinds
+
+    out: list[str] = []
+    for node in nodes:
+        match node:
+            case kinds.Text():
+                out.append(node.value)
+            case kinds.Wikilink():
+                out.append(_link(node, hidden))
+            case kinds.Template():
+                out.append(TEMPLATE)
+            case kinds.Tag():
+                out.append(_tag(node, hidden))
+            case kinds.Heading():
+                out.append("\n\n")
+            case kinds.HTMLEntity():
+                character = node.normalize() or HOLE
+                out.append(HOLE if "\ud800" <= character <= "\udfff" else character)  # one half of a pair is no text
+            case kinds.ExternalLink():
+                bare = UNSEEN if node.brackets else HOLE
+                out.append(_shown(node.title.nodes, hidden) if node.title else bare)
+            case kinds.Argument():
+                out.append(HOLE)
+            case _:  # a comment
+                out.append("")
+    return "".join(out)
+
+
+def _link(node: Any, hidden: Collection[str]) -> str:
+    title = str(node.title).strip()
+    namespace = title.partition(":")[0].strip().lower().replace("_", " ") if ":" in title else ""
+    if namespace in hidden:
+        return UNSEEN
+    if node.text is not None:
+        return _shown(node.text.nodes, hidden)
+    if namespace and _INTERLANGUAGE.fullmatch(namespace):
+        return UNSEEN
+    return _shown(node.title.nodes, hidden).lstrip(":").replace("_", " ")
+
+
+def _tag(node: Any, hidden: Collection[str]) -> str:
+    name = str(node.tag).strip().lower()
+    if node.wiki_markup in ("*", "#", ";", ":"):
+        return LIST
+    if name in BLOCKS:
+        return "\n\n"
+    if name in NOTES or any("display:none" in str(a.value).replace(" ", "") for a in node.attributes if a.value):
+        return UNSEEN
+    if name in INLINE:
+        return HOLE
+    if node.self_closing or node.contents is None:
+        return "\n\n" if name in BREAKS else ""
+    inside = str(node.contents) if name == "nowiki" else _shown(node.contents.nodes, hidden)
+    return f"\n\n{inside}\n\n" if name in BREAKS else inside
+
+
+def _paragraphs(shown: str) -> list[str]:
+    """Lines that follow each other, without those of lists, tables and preformatted text."""
+    blocks: list[list[str]] = [[]]
+    for line in shown.split("\n"):
+        bare = line.strip(f" \t{UNSEEN}")
+        is_prose = bare.strip(TEMPLATE) and bare[0] not in f"{LIST}|!*#;:" and line[:1] not in (" ", "\t")
+        if is_prose:
+            blocks[-1].append(line)
+        elif blocks[-1] and not bare.strip(TEMPLATE) and bare:
+            continue  # a line of templates does not end a paragraph
+        else:
+            blocks.append([])
+    return [" ".join(_without_quotes(line) for line in block) for block in blocks if block]
+
+
+def _clean(paragraph: str) -> str:
+    """A paragraph with holes in place of what is missed, or nothing if it is no prose."""
+    paragraph = " ".join(paragraph.split())  # what follows takes forever with long runs of white space
+    text = _VARIANT.sub(r"\1", _MAGIC_WORD.sub("", paragraph))
+    text = re.sub(rf"\s+[{UNSEEN}]+(?=[.,)])", "", text)
+    text = _EMPTY_BRACKETS.sub("", text).replace(UNSEEN, "").strip()
+    text = re.sub(rf"^(?:{TEMPLATE}\s*)+(?=[^\Wa-z\d_]|['\"«“„(¿¡])", "", text)  # an infobox, before a capital letter
+    text = re.sub(rf"(?<=[^\W\d]|[.,;:!?)\]»”’\"'…。！？])(?:{TEMPLATE})+(?=[\s.,;:!?)\]»]|$)", "", text)
+    text = " ".join(text.replace(TEMPLATE, HOLE).split())
+    is_complete = _SENTENCE_END.search(text) or UNSPACED.search(text)
+    return text if is_complete and not _LEFT_OVER.search(text) and text.strip(f"{HOLE} .,:;") else ""
+
+
+def _without_quotes(line: str) -> str:
+    """A line without the marks of italic and bold type, which are two and three apostrophes.
+
+    As MediaWiki does it: where both are odd in number, three apostrophes after a letter that stands alone, or else
+    after a longer word, are one and the mark of italic type: *l'''Iliade''*.
+    """
+    runs = list(_QUOTES.finditer(line))
+    if not runs:
+        return line
+    sizes = [min(len(m[0]), 5) if len(m[0]) != 4 else 3 for m in runs]
+    extra = [len(m[0]) - size for m, size in zip(runs, sizes, strict=True)]  # apostrophes that are shown
+    italics, bolds = (sum(size in kinds for size in sizes) % 2 for kinds in ((2, 5), (3, 5)))
+    if italics and bolds and (threes := [i for i, size in enumerate(sizes) if size == 3]):
+        extra[min(threes, key=lambda i: _rank(line, runs[i].start()))] += 1
+    pieces, at = [], 0
+    for m, shown in zip(runs, extra, strict=True):
+        pieces += [line[at : m.start()], "'" * shown]
+        at = m.end()
+    return "".join((*pieces, line[at:]))
+
+
+def _rank(line: str, start: int) -> int:
+    """How likely an apostrophe is before this place: after a single letter 0, a longer word 1, a space 2."""
+    if start and line[start - 1] == " ":
+        return 2
+    return 0 if start >= 1 and (start == 1 or line[start - 2] in " (") else 1

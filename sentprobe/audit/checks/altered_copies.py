@@ -1,0 +1,175 @@
+"""Rows of one split that are rows of an earlier one with a word changed, added or left out, reordered, or cut short.
+
+Sentences are compared by hashes of their words that can be computed without a word, or up to a word, from running sums:
+a hash is the sum of (hash of the word × base to the power of its position), modulo 2⁶⁴. All candidates of a million
+rows fit in a few arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
+from sentprobe.audit.rows import Rows
+from sentprobe.core.hashing import hash_64
+from sentprobe.corpus.near_duplicates import folded
+from sentprobe.data.expected import Expectations
+
+MIN_WORDS = 6
+"""Shorter sentences are alike by chance: *I do not know* and *I do not care*."""
+KEPT = 0.6
+"""The share of a sentence's words that a part of it must have, to count as the sentence cut short."""
+FEW = 5
+"""Fewer rows than this are a note."""
+BASE = np.uint64(0x9E3779B97F4A7C15)
+INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
+
+CODE = Code(
+    "altered-copies",
+    "rows of one split are rows of an earlier one, slightly changed",
+    "Dev or test rows of six words or more that are the same as a row of an earlier split but for one word changed, "
+    "added or left out, or for the order of the words, or for the end of the sentence, of which at least 60 % of the "
+    "words must be left. Case, numbers, punctuation and Unicode normalisation are ignored, and rows that are "
+    "near-duplicates anyway do not count. Sets with further inputs, such as pairs, are not examined. The evidence "
+    "counts the kinds. Rows in another order have the same label; those with another one are `both-forms`. They do "
+    "not count in tasks that change the order of words, nor do rows with one word changed in tasks that replace "
+    "words. A note below 1 % of the later split or five rows, a warning from there, an error from 10 % on: weather "
+    "reports and legal texts are alike by nature, but a probe can memorise their answers, too.",
+    "Read the examples; if a text was used several times, draw the splits by document.",
+)
+Keys = NDArray[np.uint64]
+
+
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Altered copies in each split of the rows of earlier ones, told once for each pair of splits."""
+    if len(rows.splits) < 2 or any(rows.inputs):
+        return
+    hashes = _Hashes(rows)
+    kinds = [
+        kind
+        for kind in KINDS
+        if not (expectations.changes == "order" and kind == "another order")
+        and not (expectations.changes == "words" and kind == "a word changed")
+    ]
+    for earlier, later in combinations(rows.splits, 2):
+        found: dict[int, str] = {}
+        for kind in kinds:
+            for row in KINDS[kind](hashes, hashes.of(earlier), hashes.of(later)):
+                found.setdefault(int(row), kind)
+        near = {rows.near[i] for i, split in enumerate(rows.split) if split == earlier}
+        hits = sorted(row for row in found if rows.near[row] not in near)
+        if hits:
+            n = rows.sizes[later]
+            share = len(hits) / n
+            many = share >= ERROR_SHARE and len(hits) >= FEW
+            severity: Severity = "error" if many and share >= 10 * ERROR_SHARE else "warning" if many else "note"
+            names = SPLIT_NAMES[later], SPLIT_NAMES[earlier]
+            message = f"{len(hits):,} of the {n:,} {names[0]} rows are altered copies of {names[1]} rows"
+            counts = {kind: k for kind in kinds if (k := sum(found[row] == kind for row in hits))}
+            evidence = {"rows": n, "share": round(share, 4), **counts}
+            examples = some(rows.text[row] for row in hits)
+            yield Finding(
+                CODE.name, severity, message, CODE.advice, f"{earlier}/{later}", len(hits), examples, evidence
+            )
+
+
+class _Hashes:
+    """The words of all rows as hashes, and sums of them."""
+
+    def __init__(self, rows: Rows) -> None:
+        words = [folded(text).split() for text in rows.text]
+        known = {word: hash_64(word) for word in {word for found in words for word in found}}
+        self.sizes = np.array([len(found) for found in words])
+        self.starts = np.r_[0, np.cumsum(self.sizes)]
+        self.row = np.repeat(np.arange(len(words)), self.sizes)
+        self.place = np.arange(len(self.row)) - self.starts[:-1][self.row]
+        self.word = np.array([known[word] for found in words for word in found], np.uint64)
+        powers = np.ones(int(self.sizes.max(initial=0)) + 1, np.uint64)
+        with np.errstate(over="ignore"):
+            powers[1:] = np.multiply.accumulate(np.full(len(powers) - 1, BASE))
+            self.term = self.word * powers[self.place]
+            running = np.r_[np.uint64(0), np.cumsum(self.term, dtype=np.uint64)]
+            self.before = running[:-1] - running[self.starts[:-1]][self.row]  # of the words before each word
+            self.total = running[self.starts[1:]] - running[self.starts[:-1]]
+            self.bag = np.zeros(len(words), np.uint64)
+            np.add.at(self.bag, self.row, _scrambled(self.word))
+            self.bag += np.array([hash_64(label) for label in rows.label], np.uint64)
+        self.split = np.array(rows.split)
+        self.long = self.sizes >= MIN_WORDS
+
+    def of(self, split: str) -> NDArray[np.bool_]:
+        """Which rows are in a split and long enough."""
+        found: NDArray[np.bool_] = (self.split == split) & self.long
+        return found
+
+    def without_word(self, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64]]:
+        """Hashes of each row without each of its words, closed up, and the rows."""
+        here = rows[self.row]
+        with np.errstate(over="ignore"):
+            after = self.total[self.row] - self.before - self.term
+            found = self.before + after * INVERSE
+        return found[here], self.row[here]
+
+    def with_gap(self, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64]]:
+        """Hashes of each row with any word in the place of each of its words, and the rows."""
+        here = rows[self.row]
+        with np.errstate(over="ignore"):
+            gap = self.total[self.row] - self.term + _scrambled(self.place.astype(np.uint64) + np.uint64(1))
+        return gap[here], self.row[here]
+
+    def parts(self, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64]]:
+        """Hashes of the beginning of each row, up to each word, if that is long enough; and the rows."""
+        size = self.sizes[self.row]
+        here = rows[self.row] & (self.place >= MIN_WORDS) & (self.place >= KEPT * size)
+        return self.before[here], self.row[here]
+
+
+def _scrambled(keys: Keys) -> Keys:
+    """Hashes of hashes, so that sums of them do not cancel out."""
+    with np.errstate(over="ignore"):
+        mixed = (keys ^ (keys >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+        found: Keys = mixed ^ (mixed >> np.uint64(29))
+    return found
+
+
+def _found(keys: Keys, rows: NDArray[np.int64], among: Keys) -> NDArray[np.int64]:
+    hits: NDArray[np.int64] = np.unique(rows[np.isin(keys, among)])
+    return hits
+
+
+def _reordered(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
+    where = np.flatnonzero(later)
+    same = _found(h.total[where], where, h.total[earlier])
+    return np.setdiff1d(_found(h.bag[where], where, h.bag[earlier]), same)
+
+
+def _changed(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return _found(*h.with_gap(later), h.with_gap(earlier)[0])
+
+
+def _one_more(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
+    where = np.flatnonzero(later)
+    added = _found(*h.without_word(later), h.total[earlier])
+    return np.union1d(added, _found(h.total[where], where, h.without_word(earlier)[0]))
+
+
+def _cut(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
+    where = np.flatnonzero(later)
+    longer = _found(*h.parts(later), h.total[earlier])
+    return np.union1d(longer, _found(h.total[where], where, h.parts(earlier)[0]))
+
+
+KINDS = {
+    "another order": _reordered,
+    "a word changed": _changed,
+    "a word more or less": _one_more,
+    "cut short": _cut,
+}
+"""How a row may differ from one of an earlier split."""
+
+audit_check = AuditCheck(name="altered_copies", topic="copies", codes=(CODE,), in_set=find, order=13)

@@ -1,0 +1,127 @@
+"""Rows that are in a set more than once, in one split or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
+from sentprobe.audit.rows import Rows
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.data.expected import Expectations
+
+SAME_SPLIT_SHARE = 0.9
+"""Two splits that share this much of the smaller one are the same set."""
+MIN_SPLIT_ROWS = 20
+"""Smaller splits may be alike by chance."""
+
+CODES = (
+    Code(
+        "same-split",
+        "two splits are the same set",
+        "At least 90 % of the rows of the smaller split are in the other one too, up to case, digits, punctuation and "
+        "spacing. Always an error: what was tuned on one was tuned on the other, and a test score is a dev score. The "
+        "count is the number of rows of the later split that the earlier one has.",
+        "Find the missing split, or draw a new one; scores published on this one are dev scores.",
+    ),
+    Code(
+        "copies-across-splits",
+        "rows of one split are duplicates of rows in an earlier one",
+        "Dev or test rows whose sentence (and further input) is in an earlier split, character by character and with "
+        "the same label. The count is rows of the later split. An error from 1 % of that split on, otherwise a "
+        "warning: a probe can memorise these answers.",
+        "Remove the duplicates from the earlier split.",
+    ),
+    Code(
+        "near-copies-across-splits",
+        "rows of one split are near-duplicates of rows in an earlier one",
+        "Dev or test rows that are the same as a row of an earlier split once case, digits, punctuation and spacing "
+        "are ignored, but not character by character; labels are not compared. An error from 1 % of the later split "
+        "on, otherwise a warning.",
+        "Remove near-duplicates from the pool before splitting.",
+    ),
+    Code(
+        "copies-in-split",
+        "rows are in a split more than once",
+        "Rows whose sentence, further input and label another row of the same split has, character by character; the "
+        "first of each group does not count. A warning from 1 % of the split on, otherwise a note: duplicates give "
+        "some sentences more weight and make intervals too narrow.",
+        "Keep one of each.",
+    ),
+    Code(
+        "near-copies-in-split",
+        "a split has near-duplicates",
+        "Different sentences of one split that are the same once case, digits, punctuation and spacing are ignored; "
+        "one form of each group does not count. A warning from 1 % of the split on, otherwise a note.",
+        "Keep one of each.",
+    ),
+)
+ADVICE = {code.name: code.advice for code in CODES}
+
+
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Duplicates and near-duplicates, within each split and between every two."""
+    if len(set(rows.near)) == len(rows):
+        return
+    blank = near_duplicate_key("")  # rows without a word are a finding of their own
+    where = {s: [i for i, split in enumerate(rows.split) if split == s and rows.near[i] != blank] for s in rows.splits}
+    near = {s: {rows.near[i] for i in found} for s, found in where.items()}
+    exact = {s: {rows.exact[i] for i in found} for s, found in where.items()}
+    labelled = {s: {(rows.exact[i], rows.label[i]) for i in found} for s, found in where.items()}
+    for split, found in where.items():
+        yield from _within(rows, split, found)
+    for one, two in combinations(rows.splits, 2):
+        n, pair = len(where[two]), f"{one}/{two}"
+        first, later = SPLIT_NAMES[one], SPLIT_NAMES[two]
+        shared = len(near[one] & near[two])
+        smaller = min(len(near[one]), len(near[two]))
+        if smaller >= MIN_SPLIT_ROWS and shared >= SAME_SPLIT_SHARE * smaller:
+            hits = [i for i in where[two] if rows.near[i] in near[one]]
+            alike = shared >= SAME_SPLIT_SHARE * max(len(near[one]), len(near[two]))
+            both = f"{first} and {later}"
+            what = f"{both} are the same set" if alike else f"one of {both} contains the other"
+            message = f"{what}: {len(hits):,} of the {n:,} {later} rows are in {first}"
+            evidence = {"rows": n, "share": round(len(hits) / n, 4)}
+            yield Finding("same-split", "error", message, ADVICE["same-split"], pair, len(hits), (), evidence)
+            continue
+        hits = [i for i in where[two] if (rows.exact[i], rows.label[i]) in labelled[one]]
+        message = f"{len(hits):,} of the {n:,} {later} rows are duplicates of rows in {first}"
+        yield from _across(rows, "copies-across-splits", hits, n, pair, message)
+        hits = [i for i in where[two] if rows.near[i] in near[one] and rows.exact[i] not in exact[one]]
+        message = (
+            f"{len(hits):,} of the {n:,} {later} rows differ from one in {first} only in case, digits and punctuation"
+        )
+        yield from _across(rows, "near-copies-across-splits", hits, n, pair, message)
+
+
+def _across(rows: Rows, code: str, hits: list[int], n: int, pair: str, message: str) -> Iterator[Finding]:
+    if hits:
+        evidence = {"rows": n, "share": round(len(hits) / n, 4)}
+        examples = some(rows.text[i] for i in hits)
+        yield Finding(code, severity_by_share(len(hits), n), message, ADVICE[code], pair, len(hits), examples, evidence)
+
+
+def _within(rows: Rows, split: str, found: list[int]) -> Iterator[Finding]:
+    seen: set[tuple[str, str]] = set()
+    forms: dict[int, set[str]] = {}
+    exact: list[str] = []
+    for i in found:
+        row = (rows.exact[i], rows.label[i])
+        if row in seen:
+            exact.append(rows.text[i])
+        seen.add(row)
+        forms.setdefault(rows.near[i], set()).add(rows.exact[i])
+    near = [text for several in forms.values() if len(several) > 1 for text in sorted(several)[1:]]
+    for code, hits, message in (
+        ("copies-in-split", exact, "duplicates of another"),
+        ("near-copies-in-split", near, "the same as another up to case, digits and punctuation"),
+    ):
+        if hits:
+            severity: Severity = "warning" if len(hits) >= ERROR_SHARE * len(found) else "note"
+            full = f"{len(hits):,} of the {len(found):,} {SPLIT_NAMES[split]} rows are {message}"
+            evidence = {"rows": len(found), "share": round(len(hits) / len(found), 4)}
+            yield Finding(code, severity, full, ADVICE[code], split, len(hits), some(hits), evidence)
+
+
+audit_check = AuditCheck(name="duplicates", topic="copies", codes=CODES, in_set=find, quick=True, order=10)

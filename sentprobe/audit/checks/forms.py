@@ -1,0 +1,119 @@
+"""Sentences that are in a set both in their original and in a changed form."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.finding import Code, Finding, severity_by_share, some
+from sentprobe.audit.rows import Rows
+from sentprobe.core.hashing import hash_64
+from sentprobe.data.expected import Expectations
+
+Hashes = npt.NDArray[np.uint64]
+
+CODES = (
+    Code(
+        "both-forms",
+        "sentences in both original and changed form",
+        "Rows with different labels that have the same words in another order or, in a task that replaces words, all "
+        "words but one (not a name or number) in common, in sentences of eight tokens or more. The count is the "
+        "number of such sentences. An error from 1 % of the rows on, otherwise a warning: a probe can learn which of "
+        "two known sentences is which, and a counterpart in another split is a leak.",
+        "Keep one form of each sentence.",
+    ),
+)
+MIN_FRAME_TOKENS = 8
+"""Shorter sentences are little more than frames, such as *It was a … one*."""
+ADVICE = {code.name: code.advice for code in CODES}
+
+
+def find(rows: Rows, known: Expectations) -> Iterator[Finding]:
+    """Counterparts with another label: the same bag of words or, where a task replaces words, all words but one."""
+    # pairs are meant to be like that, and other tasks change nothing
+    if known.inputs or (known.task and not known.changes):
+        return
+    bags: defaultdict[tuple[tuple[str, ...], ...], list[int]] = defaultdict(list)
+    for i, (tokens, more) in enumerate(zip(rows.tokens, rows.inputs, strict=True)):
+        words = sorted(t.lower() for t in tokens if any(map(str.isalnum, t)))
+        if len(words) > 2:
+            bags[tuple(words), more].append(i)
+    groups = [group for group in bags.values() if len(group) > 1]
+    if known.changes == "words":
+        groups += _all_but_one(rows)
+    found = _merged([partners for group in groups if (partners := _partners(rows, group))])
+    hits = set[int]().union(*found)
+    if hits:
+        message = f"{len(found):,} sentences are also in the set with words exchanged and another label"
+        evidence = {
+            "rows": len(hits),
+            "share": round(len(hits) / len(rows), 4),
+            "across splits": sum(len({rows.split[i] for i in group}) > 1 for group in found),
+        }
+        severity, examples = severity_by_share(len(hits), len(rows)), some(rows.text[i] for i in hits)
+        yield Finding("both-forms", severity, message, ADVICE["both-forms"], None, len(found), examples, evidence)
+
+
+def _partners(rows: Rows, group: list[int]) -> set[int]:
+    """The rows of a group that have a counterpart in it with another text and another label."""
+    pairs = {(rows.near[i], rows.label[i]) for i in group}
+    texts, labels = Counter(near for near, _ in pairs), Counter(label for _, label in pairs)
+    # of all pairs, those with the same text or the same label are not counterparts; the row's own has both
+    return {i for i in group if len(pairs) - texts[rows.near[i]] - labels[rows.label[i]] + 1 > 0}
+
+
+def _merged(groups: list[set[int]]) -> list[set[int]]:
+    """Groups that share a row are one."""
+    home: dict[int, set[int]] = {}
+    for group in groups:
+        joined = set(group)
+        for other in {id(home[i]): home[i] for i in group if i in home}.values():
+            joined |= other
+        home |= dict.fromkeys(joined, joined)
+    return list({id(group): group for group in home.values()}.values())
+
+
+def _all_but_one(rows: Rows) -> Iterator[list[int]]:
+    """Groups of rows that are the same except for one lower-case word at the same position.
+
+    The key of a row without its i-th token is the sum of its tokens' hashes, each mixed with its position, minus that
+    of the token.
+    """
+    known: dict[str, int] = {}
+    flat = [t for tokens in rows.tokens for t in tokens]
+    for t in flat:
+        if t not in known:
+            known[t] = hash_64(t.lower())
+    if not flat:
+        return
+    sizes = np.array([len(tokens) for tokens in rows.tokens])
+    starts = np.cumsum(sizes) - sizes
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    place = (np.arange(len(flat)) - starts[row]).astype(np.uint64)
+    part = _mix(np.array([known[t] for t in flat], np.uint64) + place * np.uint64(0x9E3779B97F4A7C15))
+    total = np.zeros(len(sizes), np.uint64)
+    np.add.at(total, row, part)
+    free = np.array([t.islower() and t.isalpha() and len(t) > 1 for t in flat])
+    free &= sizes[row] >= MIN_FRAME_TOKENS
+    key = _mix(total[row] - part + place * np.uint64(0xD1B54A32D192ED03) + sizes[row].astype(np.uint64))[free]
+    owner = row[free]
+    order = np.argsort(key, kind="stable")
+    key, owner = key[order], owner[order]
+    edges = np.flatnonzero(np.r_[True, key[1:] != key[:-1], True])
+    for a, b in pairwise(edges.tolist()):
+        if b - a > 1:
+            yield owner[a:b].tolist()
+
+
+def _mix(x: Hashes) -> Hashes:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+audit_check = AuditCheck(name="forms", topic="copies", codes=CODES, in_set=find, order=11)

@@ -1,0 +1,212 @@
+"""One feature that decides a class: a word, a character, the position of the row.
+
+Shallow classifiers are expected to do well on some tasks, and the shortcut checks then say nothing. But no task is
+solved by one word that is not its target: whatever a task declares, that is a leak.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.finding import MAX_EXAMPLES, Code, Finding
+from sentprobe.audit.rows import Rows
+from sentprobe.data.expected import Expectations
+from sentprobe.task import fold
+
+DECIDES = 0.98
+"""Balanced accuracy from which one feature decides a class."""
+MIN_CLASS_ROWS = 20
+"""A feature may decide smaller classes by chance."""
+MOST_CLASSES = 100
+"""With more classes, a word each is what the task is about, as a rule."""
+
+CODES = (
+    Code(
+        "giveaway",
+        "one feature alone decides a class",
+        "Whether a row has a certain token, character or script, or an odd number of tokens, tells a class of 20 rows "
+        "or more from all others with a balanced accuracy of 98 % or more. Always an error, even if the task declares "
+        "that words or characters may predict its labels, unless it is the target itself: the label, the target form "
+        "or a marked token of the rows; or a punctuation mark in a task that is about punctuation, or length in one "
+        "about length.",
+        "Look at the rows: it was probably added with the label. Remove it, or draw the classes from one source.",
+    ),
+    Code(
+        "ordered-rows",
+        "the position of a row decides its class",
+        "A threshold on the number of the row within its split, or on the number at the end of its id, tells a class "
+        "of 20 rows or more from all others with a balanced accuracy of 98 % or more. A note for the number of the "
+        "row, since files are often sorted by class and probes do not see it; a warning for ids, which show that "
+        "classes come from different parts of the source.",
+        "Shuffle the rows; draw all classes from all parts of the source.",
+    ),
+)
+ADVICE = {code.name: code.advice for code in CODES}
+
+
+class Giveaway(NamedTuple):
+    """A feature, the class that it decides, and how well."""
+
+    accuracy: float
+    feature: str
+    label: str
+
+
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Findings about features, and about positions."""
+    sizes = Counter(rows.label)
+    labels = [label for label in rows.labels if sizes[label] >= MIN_CLASS_ROWS]
+    if not 2 <= len(labels) <= MOST_CLASSES or len(rows.labels) > 2 * MOST_CLASSES:
+        return
+    members = np.array([[own == label for own in rows.label] for label in labels])  # (classes, rows)
+    found: list[Giveaway] = []
+    for kind, features, is_exempt in _families(rows, expectations):
+        found += _deciding(kind, features, members, labels, is_exempt)
+    if found:
+        best = sorted(found, key=lambda g: (-g.accuracy, g.feature))
+        what = "; ".join(f"{g.feature} decides {g.label} ({100 * g.accuracy:.1f} %)" for g in best[:MAX_EXAMPLES])
+        more = len(best) - MAX_EXAMPLES
+        message = what + (f"; and {more} more" if more > 0 else "")
+        evidence = {"balanced accuracy": round(best[0].accuracy, 4), "features": len(best)}
+        yield Finding("giveaway", "error", message, ADVICE["giveaway"], None, len(best), (), evidence)
+    yield from _ordered(rows, members, labels)
+
+
+def _families(
+    rows: Rows, expectations: Expectations
+) -> Iterator[tuple[str, list[frozenset[str]], Callable[[str], bool]]]:
+    """The name of each family of features, the features of each row, and which of them may decide a class."""
+    folded = [frozenset(map(fold, tokens)) for tokens in rows.tokens]
+    targets = _targets(rows, folded)
+    about_marks = "punctuation" in expectations.solved_by
+
+    def is_target(token: str) -> bool:
+        return token in targets or (about_marks and _is_mark(token))
+
+    yield "the word", folded, is_target
+    characters = [frozenset(text) for text in rows.text]
+    letters = frozenset().union(*(t for t in targets if len(t) < 3))
+    yield "the character", characters, lambda c: (about_marks and _is_mark(c)) or c in letters or c.lower() in letters
+    yield "letters of the script", [frozenset(filter(None, map(script, found))) for found in characters], _never
+    if "length" not in expectations.solved_by:
+        odd = [frozenset(["odd"] if len(tokens) % 2 else ()) for tokens in rows.tokens]
+        yield "a number of tokens that is", odd, _never
+
+
+def _never(feature: str) -> bool:
+    return False
+
+
+def _targets(rows: Rows, folded: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Words that are the label, the target form or a marked token of at least half of the rows that have them."""
+    about: dict[str, int] = {}
+    for label, key, marks, tokens in zip(rows.label, rows.key, rows.marks, rows.tokens, strict=True):
+        own = {fold(label), *(fold(key).split() if key else ()), *(fold(tokens[i]) for i in marks if i < len(tokens))}
+        for word in own:
+            about[word] = about.get(word, 0) + 1
+    seen = dict.fromkeys(about, 0)
+    for words in folded:
+        for word in words & seen.keys():
+            seen[word] += 1
+    return frozenset(word for word, n in about.items() if 2 * n >= seen[word])
+
+
+def _deciding(
+    kind: str,
+    features: Sequence[frozenset[str]],
+    members: np.ndarray,
+    labels: Sequence[str],
+    is_exempt: Callable[[str], bool],
+) -> Iterator[Giveaway]:
+    """The features that decide a class, by being there or by being absent."""
+    from scipy import sparse
+
+    ids: dict[str, int] = {}
+    columns = [ids.setdefault(f, len(ids)) for found in features for f in sorted(found)]
+    if not columns:
+        return
+    starts = np.r_[0, np.cumsum([len(found) for found in features])]
+    ones = np.ones(len(columns), np.float32)
+    table = sparse.csr_array((ones, columns, starts), shape=(len(features), len(ids)))
+    inside = (sparse.csr_array(members.astype(np.float32)) @ table).toarray()  # (classes, features)
+    total = np.asarray(table.sum(axis=0)).ravel()
+    sizes = members.sum(axis=1)[:, None]
+    others = len(features) - sizes
+    accuracy = (inside / sizes + 1 - (total - inside) / others) / 2
+    names = list(ids)
+    for there, which in ((accuracy, ""), (1 - accuracy, "the absence of ")):
+        for c, f in zip(*np.nonzero(there >= DECIDES), strict=True):
+            if not is_exempt(names[f]) and not (which and len(labels) == 2):  # with two classes, the other one has it
+                yield Giveaway(float(there[c, f]), f"{which}{kind} {_shown(names[f])}", labels[c])
+
+
+def _shown(feature: str) -> str:
+    """A feature in a message; a character that cannot be seen is named."""
+    if len(feature) == 1 and not feature.isascii():
+        return (
+            f"{feature if feature.isprintable() else ''} ({unicodedata.name(feature, f'U+{ord(feature):04X}')})".strip()
+        )
+    return repr(feature) if len(feature) == 1 else feature
+
+
+@cache
+def _is_mark(token: str) -> bool:
+    return all(unicodedata.category(c)[0] in "PS" for c in token)
+
+
+@cache
+def script(character: str) -> str:
+    """The script of a letter, from its Unicode name (LATIN, CYRILLIC, …); nothing for anything else."""
+    if character.isascii():
+        return "LATIN" if character.isalpha() else ""
+    if unicodedata.category(character)[0] != "L":
+        return ""
+    name = unicodedata.name(character, "").split(" ")[0]
+    return "" if name in ("FEMININE", "MASCULINE", "MODIFIER", "MICRO") else name.removesuffix("-")
+
+
+def _ordered(rows: Rows, members: np.ndarray, labels: Sequence[str]) -> Iterator[Finding]:
+    """Classes that a threshold on the row number, or on the number of the id, tells apart."""
+    place: dict[str, int] = {}
+    numbers = []
+    for split in rows.split:
+        place[split] = place.get(split, -1) + 1
+        numbers.append(place[split] / rows.sizes[split])
+    ids = [_trailing_number(e.source) for e in rows.examples]
+    for what, severity, values in (
+        ("the number of the row", "note", numbers),
+        ("the number of the id", "warning", None if None in ids else ids),
+    ):
+        if values is None or len(set(values)) < len(values) / 2:
+            continue
+        order = np.argsort(np.array(values, float), kind="stable")
+        decided = [
+            (label, a) for label, own in zip(labels, members, strict=True) if (a := _threshold(own[order])) >= DECIDES
+        ]
+        if decided:
+            label, accuracy = max(decided, key=lambda d: d[1])
+            message = f"{what} decides {label} ({100 * accuracy:.1f} %)"
+            evidence = {"balanced accuracy": round(accuracy, 4)}
+            yield Finding("ordered-rows", severity, message, ADVICE["ordered-rows"], None, len(decided), (), evidence)  # type: ignore[arg-type]
+
+
+def _threshold(own: np.ndarray) -> float:
+    """The best balanced accuracy of a threshold for sorted rows, in either direction."""
+    inside = np.cumsum(own) / own.sum()
+    outside = np.cumsum(~own) / (~own).sum()
+    return float(0.5 + np.abs(inside - outside).max() / 2)
+
+
+def _trailing_number(source: str) -> int | None:
+    digits = source[len(source.rstrip("0123456789")) :]
+    return int(digits) if digits and len(digits) < 16 else None
+
+
+audit_check = AuditCheck(name="giveaways", topic="shortcuts", codes=CODES, in_set=find, needs_classes=True, order=41)

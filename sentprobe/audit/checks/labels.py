@@ -1,0 +1,263 @@
+"""Labels that contradict each other or the sentence, and missing classes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.finding import MAX_EXAMPLES, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
+from sentprobe.audit.rows import Rows
+from sentprobe.data.expected import Expectations
+
+CODES = (
+    Code(
+        "absent-split",
+        "a split is missing",
+        "The set has no train, dev or test rows. A note: the other parts of a released set may be elsewhere, and some "
+        "sets are meant for cross-validation. Checks that compare splits, or train on one, do without it.",
+        "Provide all parts of the set, if there are more.",
+    ),
+    Code(
+        "one-class",
+        "a split has one class only",
+        "Every row of the split has the same label. Always an error: a constant prediction is right.",
+        "Draw the split again, from all classes.",
+    ),
+    Code(
+        "missing-class",
+        "a split lacks a class that another has",
+        "The count is the number of classes. An error if train lacks them, since they cannot be learned; for dev and "
+        "test a warning: their scores cannot be measured.",
+        "Drop the class, or provide more data.",
+    ),
+    Code(
+        "two-labels",
+        "one sentence has two labels",
+        "The same input, character by character, is in the set with different labels. The count is the number of such "
+        "inputs; `ceiling` in the evidence is the best accuracy any probe can reach on the split, since it predicts "
+        "one label per input. An error if the ceiling of a split is 99 % or less, otherwise a warning.",
+        "Drop them, or find out which label is right; if there are many, look at how the labels were made.",
+    ),
+    Code(
+        "wrong-label",
+        "the label contradicts the sentence",
+        "The labels of some tasks can be computed from the tokens: the length bin (all sentences of one length belong "
+        "to one bin, whatever the bins are), the word of word_content (which must be in the sentence), the words of "
+        "word_presence and word_order. The count is rows whose label is not what the tokens say. An error from 1 % of "
+        "the split on, otherwise a warning.",
+        "Check how the labels were made, and whether the text was retokenised afterwards.",
+    ),
+    Code(
+        "ambiguous-label",
+        "the sentence supports several labels",
+        "Rows of word_content that contain another target word besides their own. An error from 1 % of the split on, "
+        "otherwise a warning: the right answer depends on chance.",
+        "Keep only sentences with exactly one target.",
+    ),
+    Code(
+        "undeclared-label",
+        "a label that the task does not have",
+        "The task of this name has a fixed list of labels; the set has all of these, and others as well. (A set that "
+        "uses other names throughout, such as Sing and Plur for NN and NNS, does not count.) An error from 1 % of the "
+        "rows on, otherwise a warning.",
+        "Correct the label or drop the rows.",
+    ),
+    Code(
+        "mistyped-label",
+        "a label that looks like a misspelling of another one",
+        "A label that is at least fifty times rarer than another one and differs from it in case and white space only; "
+        "or at least a thousand times rarer and different in punctuation or, if it has four letters or more, in a "
+        "single letter. Numbers and signs must be the same. A warning.",
+        "Correct the label.",
+    ),
+    Code(
+        "rare-label",
+        "a label with very few rows",
+        "A label with fewer than five rows in the whole set, or fewer than a hundredth of the typical class, and not "
+        "taken for a misspelling. A warning: nothing can be learned or measured about it.",
+        "Drop the class, or provide more data.",
+    ),
+)
+ADVICE = {code.name: code.advice for code in CODES}
+RARE, RARER, MUCH_RARER = 5, 50, 1000
+
+
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Everything about labels that needs no statistics."""
+    for split in ("tr", "va", "te"):
+        if split not in rows.splits:
+            message = f"there are no {SPLIT_NAMES[split]} rows"
+            yield Finding("absent-split", "note", message, ADVICE["absent-split"], split)
+    misspelled, rare, undeclared = _misspelled(rows), _rare(rows), _undeclared(rows, expectations)
+    yield from _classes(rows, unusual(rows, expectations))
+    yield from _two_labels(rows)
+    yield from _label_issues(rows, expectations)
+    yield from _names(rows, expectations, misspelled, rare, undeclared)
+
+
+def unusual(rows: Rows, expectations: Expectations) -> set[str]:
+    """Labels that are probably not classes of the set: misspelled, rare, or not among the task's."""
+    counts = Counter(rows.label)
+    few = (label for label in _rare(rows) if counts[label] < RARE)
+    return {*_misspelled(rows), *few, *_undeclared(rows, expectations)}
+
+
+def _classes(rows: Rows, unusual_labels: set[str]) -> Iterator[Finding]:
+    usual = [label for label in rows.labels if label not in unusual_labels]
+    misspelled = _misspelled(rows)
+    known = [label for label in rows.labels if label not in misspelled]
+    for split in rows.splits:
+        counts = rows.counts(split)
+        wanted = known if split == "tr" else usual  # no probe can predict a label that train lacks, however rare
+        if len(counts) == 1:
+            (label,) = counts
+            message = f"{SPLIT_NAMES[split]} has one class only, {label}"
+            yield Finding("one-class", "error", message, ADVICE["one-class"], split, counts[label], (label,))
+        elif missing := [label for label in wanted if label not in counts]:
+            message = f"{SPLIT_NAMES[split]} lacks {len(missing)} of {len(wanted)} classes"
+            severity: Severity = "error" if split == "tr" else "warning"
+            advice, examples = ADVICE["missing-class"], some(missing)
+            yield Finding("missing-class", severity, message, advice, split, len(missing), examples)
+
+
+def _two_labels(rows: Rows) -> Iterator[Finding]:
+    if len(set(rows.exact)) == len(rows):
+        return
+    seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for text, label in zip(rows.exact, rows.label, strict=True):
+        seen[text][label] += 1
+    contradictory = {text for text, counts in seen.items() if len(counts) > 1 and text.strip()}
+    if not contradictory:
+        return
+    evidence: dict[str, float | int | str] = {}
+    lost: dict[str, int] = {}
+    for split in rows.splits:
+        inside: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for s, text, label in zip(rows.split, rows.exact, rows.label, strict=True):
+            if s == split and text in contradictory:
+                inside[text][label] += 1
+        lost[split] = sum(c.total() - max(c.values()) for c in inside.values())
+        evidence[f"ceiling {split}"] = round(1 - lost[split] / rows.sizes[split], 4)
+    worst = max(rows.splits, key=lambda s: lost[s] / rows.sizes[s])
+    ceiling = 1 - lost[worst] / rows.sizes[worst]
+    message = (
+        f"{len(contradictory):,} sentences have two labels; no probe can get more than {100 * ceiling:.2f} % of "
+        f"{SPLIT_NAMES[worst]} right"
+    )
+    if not any(lost.values()):
+        message = f"{len(contradictory):,} sentences have two labels, one in each of two splits"
+    evidence["rows"] = sum(seen[text].total() for text in contradictory)
+    homes: defaultdict[str, set[str]] = defaultdict(set)
+    for split, text in zip(rows.split, rows.exact, strict=True):
+        if text in contradictory:
+            homes[text].add(split)
+    evidence["in several splits"] = sum(len(splits) > 1 for splits in homes.values())
+    severity: Severity = "error" if ceiling <= 0.99 else "warning"
+    examples = some(t.split("\t")[0] for t in contradictory)
+    yield Finding("two-labels", severity, message, ADVICE["two-labels"], None, len(contradictory), examples, evidence)
+
+
+def _label_issues(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    task_inputs = (
+        len(expectations.inputs) if expectations.declared_inputs is None else len(expectations.declared_inputs)
+    )
+    if expectations.label_issues is None or any(len(given) != task_inputs for given in rows.inputs):
+        return
+    label_issues = expectations.label_issues(rows.examples)
+    for code, issue, message in (
+        ("wrong-label", "wrong", "have a label that their tokens contradict"),
+        ("ambiguous-label", "ambiguous", "support another label as well"),
+    ):
+        for split in rows.splits:
+            n = rows.sizes[split]
+            hits = [i for i, d in enumerate(label_issues) if d == issue and rows.split[i] == split]
+            if hits:
+                full = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows {message}"
+                examples = tuple(f"{rows.label[i]}: {e}" for i in _few(rows, hits) for e in some([rows.text[i]]))
+                evidence = {"rows": n, "share": round(len(hits) / n, 4)}
+                yield Finding(
+                    code, severity_by_share(len(hits), n), full, ADVICE[code], split, len(hits), examples, evidence
+                )
+
+
+def _few(rows: Rows, hits: list[int]) -> list[int]:
+    """A few of the rows; which ones does not depend on their order."""
+    return sorted(hits, key=lambda i: (len(rows.text[i]), rows.text[i], rows.exact[i]))[:MAX_EXAMPLES]
+
+
+def _names(
+    rows: Rows, expectations: Expectations, misspelled: dict[str, str], rare: list[str], undeclared: list[str]
+) -> Iterator[Finding]:
+    counts = Counter(rows.label)
+    for label, usual in sorted(misspelled.items()):
+        message = f"{label!r} ({counts[label]:,} rows) looks like a misspelling of {usual!r} ({counts[usual]:,} rows)"
+        yield Finding("mistyped-label", "warning", message, ADVICE["mistyped-label"], None, counts[label], (label,))
+    if undeclared := [label for label in undeclared if label not in misspelled]:
+        n = sum(counts[label] for label in undeclared)
+        message = f"{n:,} rows have a label that {expectations.task} does not have: {', '.join(undeclared[:5])}"
+        severity, advice, evidence = severity_by_share(n, len(rows)), ADVICE["undeclared-label"], {"rows": len(rows)}
+        yield Finding("undeclared-label", severity, message, advice, None, n, some(undeclared), evidence)
+    if rare := [label for label in rare if label not in misspelled and label not in undeclared]:
+        few = ", ".join(f"{label} {counts[label]}" for label in rare[:5])
+        message = f"{len(rare)} of {len(counts)} labels have very few rows: {few}"
+        yield Finding("rare-label", "warning", message, ADVICE["rare-label"], None, len(rare), some(rare))
+
+
+def _undeclared(rows: Rows, expectations: Expectations) -> list[str]:
+    """Labels that the task does not have, unless the set names them all differently."""
+    declared, used = set(expectations.labels or ()), set(rows.labels)
+    most = len(declared) - (len(declared) > 3)
+    return sorted(used - declared) if declared and len(declared & used) >= most else []
+
+
+def _rare(rows: Rows) -> list[str]:
+    counts = Counter(rows.label)
+    sizes = [n for n in sorted(counts.values()) for _ in range(n)]
+    usual = sizes[len(sizes) // 2] if sizes else 0  # the class of the row in the middle
+    few = min(max(RARE, usual / 100), usual)
+    return sorted(label for label, n in counts.items() if n < few)
+
+
+def _misspelled(rows: Rows) -> dict[str, str]:
+    """Rare labels → the label that each was probably meant to be."""
+    counts = Counter(rows.label)
+    out: dict[str, str] = {}
+    frequent = sorted((label for label, n in counts.items() if n >= RARER), key=lambda c: (-counts[c], c))[:200]
+    for label, n in counts.items():
+        for usual in frequent:
+            if n * RARER <= counts[usual] and label != usual and _alike(label, usual, n * MUCH_RARER <= counts[usual]):
+                out[label] = usual
+                break
+    return out
+
+
+def _alike(label: str, usual: str, much_rarer: bool) -> bool:
+    """Whether only case and white space differ; of a label that is much rarer, also punctuation or a single letter."""
+    plain, other = ("".join(x.casefold().split()) for x in (label, usual))
+    if plain == other or not much_rarer:
+        return plain == other
+    if re.findall(r"[\d+-]+", plain) != re.findall(
+        r"[\d+-]+", other
+    ):  # class1 is not a misspelling of class2, nor -1 of +1
+        return False
+    plain, other = (re.sub(r"[\W_]+", "", x) for x in (plain, other))
+    return bool(plain) and (plain == other or (min(len(plain), len(other)) >= 4 and _one_off(plain, other)))
+
+
+def _one_off(a: str, b: str) -> bool:
+    """Whether one letter inserted, dropped, replaced or two neighbours exchanged makes one word of the other."""
+    if abs(len(a) - len(b)) > 1:
+        return False
+    if len(a) > len(b):
+        a, b = b, a
+    i = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    if len(a) < len(b):
+        return a[i:] == b[i + 1 :]
+    return a[i + 1 :] == b[i + 1 :] or (a[i : i + 2] == b[i : i + 2][::-1] and a[i + 2 :] == b[i + 2 :])
+
+
+audit_check = AuditCheck(
+    name="labels", topic="labels", codes=CODES, in_set=find, needs_classes=True, quick=True, order=20
+)

@@ -1,0 +1,66 @@
+"""Words that mix scripts: a Cyrillic letter in a Latin word, which no reader sees."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.checks.giveaways import script
+from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, severity_by_share, some
+from sentprobe.audit.rows import Rows
+from sentprobe.data.expected import Expectations
+
+CODE = Code(
+    "mixed-scripts",
+    "words with letters of another script that look alike",
+    "Rows in which a word of three letters or more has a Cyrillic or Greek letter that looks like a Latin one, or the "
+    "other way round: ‘p\u0430per’ with a Cyrillic letter. Other letters do not count, since those of ‘FcγR’ are as "
+    "they should be; parts of a word that a hyphen, an apostrophe or a digit separates are judged on their own. An "
+    "error from 1 % of the rows of a split, otherwise a warning: such words look like others, but are unknown to an "
+    "encoder.",
+    "Replace the letters by those of the word's own script, at the source.",
+)
+WORD = re.compile(r"[^\W\d_]{3,}")
+LOOKALIKES = {
+    "CYRILLIC": frozenset("аеорсухіјѕԁһӏАВЕЅІЈКМНОРСТУХ"),
+    "GREEK": frozenset("ονρτυιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"),
+    "LATIN": frozenset("aeopcyxijsdhlABESIJKMHOPCTXvtuZNY"),
+}
+"""Letters that look like one of another script. A ‘γ’ or an ‘Я’ is seen, and is there on purpose (‘FcγR’)."""
+
+
+def mixed_words(text: str) -> list[str]:
+    """The words of a text with letters that look like those of the script of most of its letters."""
+    return [] if text.isascii() else [word for word in WORD.findall(text) if not word.isascii() and _is_mixed(word)]
+
+
+def _is_mixed(word: str) -> bool:
+    runs = [len(list(own)) for _, own in groupby(map(script, word))]
+    if len(runs) == 2 and min(runs) > 1:  # an ending or a prefix of another script is seen: *SMSка*
+        return False
+    scripts = Counter(found for letter in word if (found := script(letter)) in LOOKALIKES)
+    if len(scripts) < 2:
+        return False
+    own = scripts.most_common(1)[0][0]
+    return any(
+        letter in LOOKALIKES[found] for letter in word if (found := script(letter)) in LOOKALIKES and found != own
+    )
+
+
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Rows with such words, split by split."""
+    mixed = {text: words for text in dict.fromkeys(rows.text) if (words := mixed_words(text))}
+    for split in rows.splits if mixed else ():
+        hits = [text for own, text in zip(rows.split, rows.text, strict=True) if own == split and text in mixed]
+        if hits:
+            n = rows.sizes[split]
+            message = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows: {CODE.title}"
+            examples = some(word for text in hits for word in mixed[text])
+            severity = severity_by_share(len(hits), n)
+            yield Finding(CODE.name, severity, message, CODE.advice, split, len(hits), examples, {"rows": n})
+
+
+audit_check = AuditCheck(name="scripts", topic="text", codes=(CODE,), in_sentences=find, order=63)

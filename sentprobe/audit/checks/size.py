@@ -1,0 +1,73 @@
+"""How small a difference a test set can show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.finding import Code, Finding, Severity, some
+from sentprobe.audit.rows import Rows
+from sentprobe.data.expected import Expectations
+
+CONFIDENCE, Z_POWER = 1.959964, 0.841621
+"""Normal quantiles of 0.975 and 0.80."""
+DISAGREE = 0.2
+"""Share of rows on which one encoder is right and the other wrong: typical of neighbours in a table."""
+SMALL_TEST_ROWS, TINY = 400, 100
+MIN_TEST_ROWS_PER_CLASS = 20
+
+CODES = (
+    Code(
+        "small-test",
+        "the test set is small",
+        "The test set has fewer than 400 rows (a note) or fewer than 100 (a warning). The message gives "
+        "two standard errors of an accuracy of one half, and the smallest difference between two encoders that "
+        "McNemar's test would find (5 %, two-sided, with a power of 80 %) if the two disagree on a fifth of the rows.",
+        "Use a larger corpus or a larger share of it for testing, or do not rank encoders by this set alone.",
+    ),
+    Code(
+        "few-per-class",
+        "classes with few test rows",
+        "Classes with fewer than 20 test rows; the count is the number of classes. A note: the score of one such class "
+        "says little, though the score over all classes may say something.",
+        "Do not read the scores of single classes.",
+    ),
+)
+ADVICE = {code.name: code.advice for code in CODES}
+
+
+def resolution(n: int, disagree: float = DISAGREE) -> float:
+    """The smallest difference in accuracy that McNemar's test finds among n rows with a power of 80 %.
+
+    Connor (1987): n = (z sqrt(d) + w sqrt(d - δ²))² / δ², solved for δ by bisection.
+    """
+    low, high = 0.0, disagree
+    for _ in range(60):
+        middle = (low + high) / 2
+        needed = CONFIDENCE * math.sqrt(disagree) + Z_POWER * math.sqrt(disagree - middle**2)
+        low, high = (middle, high) if needed > middle * math.sqrt(n) else (low, middle)
+    return high
+
+
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Test rows in all, and per class."""
+    counts = rows.counts("te")
+    n = counts.total()
+    if not n:
+        return
+    if n < SMALL_TEST_ROWS:
+        width, least = 1 / math.sqrt(n), resolution(n)
+        shown = f"differences of {100 * least:.1f} points or more" if least < DISAGREE else "hardly any difference"
+        message = f"test has {n} rows: accuracies are known to about ±{100 * width:.1f} points; it can show {shown}"
+        severity: Severity = "warning" if n < TINY else "note"
+        evidence = {"rows": n, "two standard errors": round(width, 4), "smallest difference": round(least, 4)}
+        yield Finding("small-test", severity, message, ADVICE["small-test"], "te", n, (), evidence)
+    few = [label for label, k in counts.items() if k < MIN_TEST_ROWS_PER_CLASS]
+    if few:
+        message = f"{len(few)} of {len(counts)} classes have fewer than {MIN_TEST_ROWS_PER_CLASS} test rows"
+        evidence = {"fewest": min(counts.values()), "classes": len(counts)}
+        yield Finding("few-per-class", "note", message, ADVICE["few-per-class"], "te", len(few), some(few), evidence)
+
+
+audit_check = AuditCheck(name="size", topic="size", codes=CODES, in_set=find, needs_classes=True, quick=True, order=70)

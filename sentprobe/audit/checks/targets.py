@@ -1,0 +1,42 @@
+"""Target forms that are in several splits, so that a probe can memorise them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.finding import Code, Finding, some
+from sentprobe.audit.rows import Rows
+from sentprobe.data.expected import Expectations
+
+SHARED_TARGETS = Code(
+    "shared-targets",
+    "several splits have the same target forms",
+    "The set has a column with the target of each row (the verb whose tense is the label, the noun whose number is) "
+    "and the task requires each form to be in one split only; these forms are in several. Always an error: a probe "
+    "that has memorised the forms needs no grammar.",
+    "Split by target form, not by sentence.",
+)
+
+
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Forms of the target column that are in several splits, where they should not be."""
+    if not expectations.disjoint:
+        return
+    homes: defaultdict[str, set[str]] = defaultdict(set)
+    for split, key in zip(rows.split, rows.key, strict=True):
+        if key is not None:
+            homes[key].add(split)
+    shared = [key for key, splits in homes.items() if len(splits) > 1]
+    if shared:
+        affected = sum(key is not None and len(homes[key]) > 1 for key in rows.key)
+        message = f"{len(shared):,} of {len(homes):,} target forms are in several splits"
+        evidence = {"forms": len(homes), "rows": affected}
+        code = SHARED_TARGETS
+        yield Finding(code.name, "error", message, code.advice, None, len(shared), some(shared), evidence)
+
+
+audit_check = AuditCheck(
+    name="targets", topic="targets", codes=(SHARED_TARGETS,), in_set=find, needs_classes=True, quick=True, order=30
+)

@@ -1,0 +1,168 @@
+"""The audit of one dataset: every check is run over it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from typing import Any
+
+from sentprobe.audit.check import AUDIT_CHECKS, AuditCheck
+from sentprobe.audit.finding import SEVERITIES, Finding, ShortcutScore
+from sentprobe.audit.rows import Rows
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.expected import Expectations, expectations_for
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What is wrong with one dataset, most severe first, and how far shallow cues alone predict its labels.
+
+    ``audit_set`` makes one.
+
+    Parameters
+    ----------
+    name: str
+        The name of the set.
+    task: str
+        The task it is for.
+    language: str | None
+        Its language code, if known.
+    digest: str
+        The digest of its content.
+    sizes: dict[str, int]
+        Rows per split: ``tr``, ``va`` and ``te``.
+    classes: int
+        How many labels it has.
+    findings: tuple[Finding, ...]
+        What was found, most severe first.
+    measures: tuple[ShortcutScore, ...]
+        The accuracies of classifiers that see a shallow cue only, whether they are a finding or not.
+
+    Examples
+    --------
+    >>> from sentprobe import Dataset, Example, audit_set
+    >>> rows = {"te": [Example("A", ("a", "red", "kite"), "a red kite")] * 30}
+    >>> audit = audit_set(Dataset("own/kites", "kites", 1, "en", ("A",), rows))
+    >>> audit
+    <Audit own/kites: 30 rows, 1 error, 2 warnings, 2 notes>
+    >>> audit.errors[0].code
+    'one-class'
+    """
+
+    name: str
+    task: str
+    language: str | None
+    digest: str
+    sizes: dict[str, int]
+    classes: int
+    findings: tuple[Finding, ...]
+    measures: tuple[ShortcutScore, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that make scores on the set mean something other than they seem to."""
+        return tuple(f for f in self.findings if f.severity == "error")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON and manifests."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return f"<Audit {self.name}: {sum(self.sizes.values()):,} rows, {count_severities(self.findings)}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the findings, for notebooks."""
+        head = "".join(f"<th>{name}</th>" for name in ("severity", "code", "split", "count", "message"))
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>"
+            for f in self.findings
+            for cells in [(f.severity, f.code, f.split or "", f"{f.count:,}", f.message)]
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if self.findings else ""
+        return f"<p><b>{escape(self.name)}</b>: {count_severities(self.findings)}</p>{table}"
+
+
+def count_severities(findings: Iterable[Finding]) -> str:
+    """How many findings of each severity there are: ``1 error, 0 warnings, 2 notes``."""
+    counts = Counter(f.severity for f in findings)
+    return ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES)
+
+
+def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
+    """Look for everything that is known to go wrong with probing sets.
+
+    Parameters
+    ----------
+    dataset: Dataset
+        The set: made by sentprobe, or read from other files.
+    expected: Expectations | None
+        What the set should look like. Default: what its manifest and the task of its name say.
+
+    Returns
+    -------
+    Audit
+        The findings, most severe first.
+
+    Raises
+    ------
+    DataError
+        If the manifest of the set was altered.
+
+    Examples
+    --------
+    >>> from sentprobe import Corpus, audit_set, make_sets, select_tasks
+    >>> (made,) = make_sets(Corpus.synthetic(1500), select_tasks((), "sentence_length", sizes="60/12/12"))
+    >>> audit_set(made).errors
+    ()
+    """
+    expectations = expected or expectations_for(dataset)
+    return audit_rows(dataset, Rows.of(dataset, expectations.inputs), expectations)
+
+
+def audit_rows(dataset: Dataset, rows: Rows, expectations: Expectations) -> Audit:
+    """The same for a set whose rows are already in columns."""
+    found: list[Finding] = []
+    measures: list[ShortcutScore] = []
+    for check in _applicable(expectations):
+        for result in _run(check, rows, expectations):
+            if isinstance(result, Finding):
+                found.append(result)
+            else:
+                measures.append(result)
+    return Audit(
+        dataset.name,
+        dataset.task,
+        dataset.language,
+        dataset.digest,
+        {split: rows.sizes[split] for split in rows.splits},
+        len(rows.labels),
+        _sorted(found),
+        tuple(measures),
+    )
+
+
+def audit_quickly(dataset: Dataset, expected: Expectations) -> tuple[Finding, ...]:
+    """The findings of the quick checks only."""
+    rows = Rows.of(dataset, expected.inputs)
+    quick = (check for check in _applicable(expected) if check.quick)
+    return _sorted(f for check in quick for f in _run(check, rows, expected) if isinstance(f, Finding))
+
+
+def _applicable(expectations: Expectations) -> list[AuditCheck]:
+    return [c for c in AUDIT_CHECKS.parts().values() if expectations.classes or not c.needs_classes]
+
+
+def _run(check: AuditCheck, rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutScore]:
+    if check.in_set:
+        yield from check.in_set(rows, expectations)
+    if check.in_sentences:
+        yield from check.in_sentences(rows, expectations)
+        for column, sentences in rows.further_sentences(expectations.inputs):
+            for finding in check.in_sentences(sentences, expectations):
+                yield replace(finding, message=f"{column}: {finding.message}")
+
+
+def _sorted(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.code, f.split or "", f.message)))

@@ -1,0 +1,128 @@
+"""What is printed of an annotated corpus, and of sets made from one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sentprobe.annotate.annotator import Model
+    from sentprobe.annotate.gold import Accuracy
+    from sentprobe.annotate.run import AnnotatedCorpus
+
+
+WANTED = {"upos": "parts of speech", "feats": "features", "heads": "heads"}
+"""Columns that many tasks need."""
+MAX_NAMES = 3
+"""Files whose names are in the name of a corpus made from them."""
+
+
+def annotate_first(
+    texts: Sequence[str],
+    annotator: str,
+    folder: Path,
+    name: str | None,
+    *,
+    jobs: int,
+    format: str | None,
+    **options: Any,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Annotate texts for `sentprobe make`, and keep the corpus beside the sets: its files, and those with trees."""
+    from sentprobe.annotate.inputs import find_inputs
+    from sentprobe.annotate.request import Request
+    from sentprobe.annotate.run import annotate_corpus
+    from sentprobe.console import announce, count_of, progress_bar
+
+    inputs = find_inputs(texts, format)
+    stem = name or "+".join(dict.fromkeys(one.name.replace("/", "-") for one in inputs[:MAX_NAMES]))
+    out = folder / f"{stem}{'' if len(inputs) <= MAX_NAMES else f'+{len(inputs) - MAX_NAMES}'}.conllu.gz"
+    announce(f"Annotating {count_of(len(inputs), 'file')} with {annotator}; {count_of(jobs, 'job')}; writing to {out}")
+    with progress_bar() as progress:
+        found = annotate_corpus(Request(annotator, inputs, **options), out, jobs=jobs, progress=progress)
+    kept, dropped = found.card["counts"].get("sentences", 0), sum(found.card["dropped"].values())
+    _say(f"{count_of(kept, 'sentence')} {'written to' if found.is_new else 'are in'} {out}; {dropped:,} dropped")
+    print_notes(annotator, found.model)
+    return (str(found.path),), (str(found.trees),) if found.trees else ()
+
+
+def print_card(found: AnnotatedCorpus) -> None:
+    """Print what came of the texts, on standard output, and what users should know, on standard error."""
+    from sentprobe.cli._facts import print_facts
+
+    card, counts = found.card, found.card["counts"]
+    not_read = card["not_read"]
+    files = " ".join(map(str, filter(None, (found.path, found.trees))))
+    facts = {
+        **{name: f"{counts.get(name, 0):,}" for name in ("documents", "sentences", "words")},
+        "dropped": _reasons(card["dropped"]),
+        "repaired": f"{counts['repaired']:,} ({_reasons(card['repaired'])})" if counts.get("repaired") else "",
+        "not read": f"{not_read['count']:,}, the first: {not_read['listed'][0]}" if not_read["count"] else "",
+        "accuracy": card["accuracy"]["text"] if card["accuracy"] else "",
+        "written to" if found.is_new else "finished before": files,
+    }
+    print_facts({name: text for name, text in facts.items() if text})
+    if not counts.get("sentences"):
+        why = "all were dropped" if card["dropped"] else "there is no text in what was read"
+        _say(f"warning: the corpus has no sentences: {why}.", "yellow")
+    print_notes(card["annotator"], found.model)
+
+
+def print_notes(annotator: str, model: Model) -> None:
+    """Print what users should know of a model."""
+    if not model.universal:
+        warn_of_scheme(annotator)
+    if missing := [name for column, name in WANTED.items() if column not in model.columns]:
+        _say(f"note: {annotator}: It fills no {' and no '.join(missing)}; tasks that need them cannot be made.")
+    for note in model.notes:
+        _say(f"note: {annotator}: {note}")
+
+
+def warn_of_scheme(annotator: str) -> None:
+    """Warn of annotation that is not that of Universal Dependencies."""
+    _say(
+        f"warning: {annotator} is not known to annotate by Universal Dependencies, which the tasks on syntax and "
+        "morphology expect: sets made from it may be wrong, or empty.",
+        "yellow",
+    )
+
+
+def print_accuracy(accuracy: Accuracy, model: Model) -> None:
+    """Print the scores of an annotator, on standard output."""
+    from rich.table import Table
+
+    from sentprobe.console import count_of, out
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, column in enumerate(("score", "F1", "95 % interval", "precision", "recall")):
+        table.add_column(column, justify="right" if i else "left")
+    for name, score in accuracy.evaluation.scores.items():
+        low_high = "" if score.interval is None else "–".join(f"{100 * x:.1f}" for x in score.interval)
+        numbers = (f"{100 * x:.2f}" for x in (score.precision, score.recall))
+        table.add_row(name, f"{100 * score.f1:.2f}", low_high, *numbers)
+    out().print(table)
+    size = f"{count_of(accuracy.evaluation.sentences, 'sentence')}, {count_of(accuracy.evaluation.words, 'word')}"
+    _say(f"{model.name} {model.version} ({model.software}) on {accuracy.treebank}: {size}")
+    for note in model.notes:
+        _say(f"note: {note}")
+
+
+def print_annotations(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """Print which annotators made the corpora of sets, a line each; warn of those that are not UD."""
+    from sentprobe.corpus.provenance import describe_provenance
+
+    found = {describe_provenance(one): one for m in manifests for one in m["corpus"].get("annotation", ())}
+    for description, one in found.items():
+        _say(f"annotated by {description}")
+        if not one.get("universal"):
+            warn_of_scheme(str(one["annotator"]))
+
+
+def _say(text: str, style: str | None = None) -> None:
+    from sentprobe.console import err, printable
+
+    err().print(printable(text), style=style, markup=False, soft_wrap=True)
+
+
+def _reasons(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {reason}" for reason, n in counts.items() if n)

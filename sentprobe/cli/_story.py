@@ -1,0 +1,115 @@
+"""What the demo adds to what a run says: where nobody is above chance, and what order and training contribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from sentprobe.report.wording import listed
+
+if TYPE_CHECKING:
+    from sentprobe.report.types import Summary
+
+CHANCE_POINTS = 0.06
+"""A score whose interval begins less than this above the majority baseline says next to nothing."""
+PERMUTED = "permuted"
+
+
+class Found(NamedTuple):
+    """One encoder on one set."""
+
+    encoder: str
+    task: str
+    score: float
+    low: float
+    """Where its interval begins."""
+    baseline: float
+    """The score of the best baseline."""
+    above: bool
+    """Whether it is significantly better than that."""
+    permuted: float | None = None
+    """Its score with the words of every sentence in random order."""
+
+
+def tell_story(summary: Summary, twins: Mapping[str, str]) -> list[str]:
+    """Sentences about the results; ``twins`` has the name of an encoder before training by that after it."""
+    return tell([*_read(summary)], _majorities(summary), twins)
+
+
+def tell(found: Sequence[Found], majorities: Mapping[str, float], twins: Mapping[str, str]) -> list[str]:
+    """The same, from the results and the score of the majority baseline by task."""
+    tasks = list(dict.fromkeys(one.task for one in found))
+    beyond = [one for one in found if one.above]
+    told = []
+    if chance := [t for t in tasks if _at_chance([one for one in found if one.task == t], majorities[t])]:
+        told.append(f"Nobody, neither encoder nor baseline, is clearly above chance on {listed(chance)}.")
+    if why := [*_order(beyond), *_training(beyond, found, twins)]:
+        told.append(f"Why: {'; '.join(why)}.")
+    return told
+
+
+def _read(summary: Summary) -> Iterator[Found]:
+    names = [column.name for column in summary.columns]
+    for each in summary.sets:
+        for column, cell in enumerate(each.cells):
+            if cell is None or cell.against is None:
+                continue
+            variants = each.variants[column] if each.variants else ()
+            yield Found(
+                names[column],
+                each.task,
+                cell.accuracy,
+                cell.accuracy if cell.low is None else cell.low,
+                cell.against.value,
+                cell.against.verdict == "above",
+                next((variant.value for variant in variants if variant.of == PERMUTED), None),
+            )
+
+
+def _majorities(summary: Summary) -> dict[str, float]:
+    """The score of the majority baseline by task, or of a guess if it was not run."""
+    places = [i for i, column in enumerate(summary.baselines) if column.encoder == "majority"]
+    found = {}
+    for each in summary.sets:
+        scores = [cell.accuracy for i in places if (cell := each.baselines[i]) is not None]
+        found[each.task] = scores[0] if scores else 1 / each.classes
+    return found
+
+
+def _at_chance(own: Sequence[Found], majority: float) -> bool:
+    """Whether neither the encoders nor the baselines are clearly above the majority baseline on a set."""
+    most = majority + CHANCE_POINTS
+    return not any(one.above or one.low >= most for one in own) and all(one.baseline < most for one in own)
+
+
+def _order(beyond: Sequence[Found]) -> list[str]:
+    """How much of what is known beyond words is lost with the order of the words."""
+    drops: dict[str, list[tuple[float, str]]] = {}
+    for one in beyond:
+        if one.permuted is not None:
+            which = f"{one.task}, {_points(one.score)} to {_points(one.permuted)}"
+            drops.setdefault(one.encoder, []).append((one.score - one.permuted, which))
+    texts = []
+    for encoder, own in drops.items():
+        mean, (most, which) = sum(drop for drop, _ in own) / len(own), max(own)
+        named = f" (most on {which})" if len(own) > 1 and most > 0 else ""
+        texts.append(f"{_points(max(0.0, mean))} points for {encoder}{named}")
+    if not texts:
+        return []
+    return [f"with words in random order, the scores above the baselines fall on average by {listed(texts)}"]
+
+
+def _training(beyond: Sequence[Found], found: Sequence[Found], twins: Mapping[str, str]) -> list[str]:
+    """How much of what is known beyond words an encoder knew before it was trained."""
+    told = []
+    for encoder in dict.fromkeys(one.encoder for one in beyond):
+        twin = {one.task: one.score for one in found if one.encoder == twins.get(encoder)}
+        gains = [one.score - twin[one.task] for one in beyond if one.encoder == encoder and one.task in twin]
+        if gains:
+            mean = _points(sum(gains) / len(gains))
+            told.append(f"{twins[encoder]} ({encoder} before training) is {mean} points lower there")
+    return told
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.0f}"

@@ -1,0 +1,141 @@
+"""`sentprobe audit`: what is wrong with datasets."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from sentprobe.cli._options import OUTPUT, STDIN, TABLES, ClusterName, Jobs, parse_columns
+
+order = 30
+
+
+def audit(
+    *paths: str,
+    text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
+    label: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split: Annotated[str | None, Parameter(group=TABLES)] = None,
+    target: Annotated[str | None, Parameter(group=TABLES)] = None,
+    group: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
+    no_header: Annotated[bool, Parameter(group=TABLES)] = False,
+    task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
+    language: str | None = None,
+    format: Annotated[Literal["table", "md", "json"], Parameter(group=OUTPUT)] = "table",
+    json: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    min_severity: Annotated[Literal["error", "warning", "note"], Parameter(group=OUTPUT)] = "note",
+    strict: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    jobs: Jobs = 0,
+    cluster: ClusterName = None,
+    explain: Annotated[str | None, Parameter(group=OUTPUT)] = None,
+) -> int:
+    """Find what is wrong with probing sets, whoever made them.
+
+    Parameters
+    ----------
+    paths: str
+        Folders that `sentprobe make` wrote, SentEval files, X-Probe folders, SentEval's transfer folders, or folders of
+        these; or tables (TSV, CSV, JSONL, Parquet, also compressed) with --text and --label.
+    text: tuple[str, ...]
+        The column of a table with the sentence: a name, or a number from 1. Twice for pairs of sentences.
+    label: str
+        The column with the label.
+    split: str
+        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
+        80/10/10. Default: from the file names.
+    group: str
+        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
+    split_seed: int
+        With shares: another seed splits otherwise. Default: 1111.
+    target: str
+        The column with the target form, which no two splits may share.
+    no_header: bool
+        The table has no header; columns are numbers.
+    task: str
+        The task of the set, which says what to expect: a name, package.module:attribute, or a path to a Python file.
+        Default: the task named as the file or folder is.
+    language: str
+        The language that the text should be in. Default: from the manifest or the folder.
+    format: str
+        table, md (Markdown) or json. Default: table.
+    json: bool
+        The same as --format json.
+    min_severity: str
+        The least severe findings to show: error, warning or note. Default: note.
+    strict: bool
+        Exit with code 1 if there is an error.
+    jobs: int
+        Worker processes; 0 means one per core. Default: 0.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
+    explain: str
+        Say what this code means, and nothing else; all: every code, as a Markdown page.
+    """
+    from sentprobe.audit import explain as explain_code
+    from sentprobe.audit.show import (
+        as_json,
+        codes_page,
+        markdown,
+        print_audit,
+        print_code,
+        print_collection_findings,
+        tally,
+    )
+    from sentprobe.console import announce, count_of, err, printable
+    from sentprobe.errors import UsageError
+
+    if explain == "all":
+        sys.stdout.write(codes_page())
+        return 0
+    if explain is not None:
+        print_code(explain_code(explain))
+        return 0
+    if not paths:
+        raise UsageError("Name a set to audit, or a code to explain: sentprobe audit --explain CODE.")
+    from sentprobe.audit.collection import UnreadableSet, audit_collection, audit_sources
+    from sentprobe.audit.finding import SEVERITIES
+    from sentprobe.cli._options import workers_of
+    from sentprobe.data.sources import find_sets
+    from sentprobe.tasks import load
+
+    columns = parse_columns(text, label, split, target, no_header, group, split_seed)
+    format = "json" if json else format
+    shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
+    audits, sentences, unreadable = [], [], []
+    given_task = load(task) if task else None
+    sources = find_sets(
+        ["-" if p == STDIN else p for p in paths],
+        columns,
+        task=given_task.name if given_task else None,
+        language=language,
+    )
+    reads = [path for source in sources for path in source.paths]
+    with workers_of(jobs, cluster, reads=reads) as workers:
+        announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
+        for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target or group else None):
+            if isinstance(found, UnreadableSet):
+                unreadable.append(found)
+                reason = printable(f"not read: {found.name}: {found.reason}")
+                err().print(reason, style="yellow", markup=False, soft_wrap=True)
+                continue
+            audits.append(found[0])
+            sentences.append(found[1])
+            if format == "table":
+                print_audit(found[0], shown)
+    collection_findings = audit_collection(sentences)
+    if format == "json":
+        sys.stdout.write(as_json(audits, collection_findings, unreadable))
+    elif format == "md":
+        sys.stdout.write(markdown(audits, collection_findings, unreadable, shown))
+    else:
+        print_collection_findings(collection_findings, shown)
+        err().print(
+            f"\n{tally(audits, collection_findings)}. `sentprobe audit --explain CODE` says what a code means.",
+            markup=False,
+        )
+    if strict and any(audit.errors for audit in audits):
+        return 1
+    return 0 if not unreadable else 2 if audits else 1

@@ -1,0 +1,75 @@
+"""`sentprobe check`: whether a task, an encoder or an annotator follows the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sentprobe.testing.verdict import Verdict
+
+order = 150
+
+
+def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
+    """Check that a task, an encoder or an annotator follows the rules: `sentprobe check my_task.py`, `… check static:`.
+
+    Parameters
+    ----------
+    what: str
+        A task: its name, package.module:attribute, or a path to a Python file; an encoder, scheme:name; or an
+        annotator, KIND:MODEL.
+    corpus: str
+        Annotated text to try a task on. Default: the built-in corpus.
+    annotator: bool
+        It is an annotator: py:file.py:function may be an encoder as well.
+    """
+    from sentprobe.annotate.annotator import ANNOTATORS
+    from sentprobe.console import out
+    from sentprobe.encoders import scheme_names
+
+    kind, colon, _ = what.partition(":")
+    if annotator or (colon and kind in ANNOTATORS and kind not in scheme_names()):
+        from sentprobe.annotate.annotator import load_annotator
+        from sentprobe.testing import examine_annotator
+
+        verdicts: Iterator[Verdict] = examine_annotator(load_annotator(what))
+    elif colon and kind in scheme_names():
+        from sentprobe.encoders import load as load_encoder
+        from sentprobe.testing import examine_encoder
+
+        verdicts = examine_encoder(load_encoder(what))
+    else:
+        from sentprobe.corpus.corpus import Corpus
+        from sentprobe.tasks import load
+        from sentprobe.testing import examine_task
+
+        tried = Corpus.read(*corpus) if corpus else Corpus.synthetic(3000).load_into_memory()  # read several times
+        verdicts = examine_task(load(what), tried)
+    failed = 0
+    for verdict in _with_failure(verdicts):
+        failed += not verdict.passed
+        mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
+        mark = "[yellow]warn[/yellow]  " if verdict.passed and verdict.warning else mark
+        out().print(f"{mark} {verdict.rule}")
+        if not verdict.passed or verdict.warning:
+            out().print(f"       {verdict.detail}", markup=False)
+    return 1 if failed else 0
+
+
+def _with_failure(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
+    """The verdicts, and a failed one if the part that is checked raises an error."""
+    from sentprobe.errors import describe_error, error_location
+    from sentprobe.testing.verdict import Verdict
+
+    while True:
+        try:
+            verdict = next(verdicts, None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            yield Verdict("it can be checked", False, f"{describe_error(e)}{error_location(e)}")
+            return
+        if verdict is None:
+            return
+        yield verdict

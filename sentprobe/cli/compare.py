@@ -1,0 +1,54 @@
+"""`sentprobe compare`: encoders of a run against each other."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+order = 90
+
+
+def compare(
+    folder: Path,
+    /,
+    *encoders: str,
+    margin: float = 1.0,
+    format: Literal["table", "md", "csv", "json"] = "table",
+) -> int:
+    """Compare encoders of a run on the same test rows: two by paired tests, more by groups that share a letter.
+
+    Parameters
+    ----------
+    folder: Path
+        What `sentprobe run` wrote.
+    encoders: str
+        Two or more, as given to `sentprobe run` or a part of that, with |layer=… and |probe=… if necessary; baselines
+        such as nb-uni, too. Default: all except baselines.
+    margin: float
+        For two encoders: the difference in points below which they count as equivalent. Default: 1.
+    format: str
+        table, md (Markdown), csv or json. Default: table.
+    """
+    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.compare import compare as compare_two
+    from sentprobe.compare import non_baseline_encoders, shown_names, ties, untested_sets
+    from sentprobe.console import err, printable
+    from sentprobe.errors import UsageError
+    from sentprobe.report.comparison import format_comparison, print_comparison
+    from sentprobe.run import Run
+
+    if not 0 < margin < 100:
+        raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
+    with printed_warnings():
+        found = Run.load(folder)
+        names = encoders or non_baseline_encoders(found)
+        rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
+    if format == "table":
+        print_comparison(rows, names, margin / 100, shown_names(found, names))
+    else:
+        sys.stdout.write(format_comparison(rows, names, format, margin / 100, shown_names(found, names)))
+    if untested := untested_sets(found, names):
+        text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
+        err().print(printable(text), markup=False, soft_wrap=True)
+    return 0

@@ -1,0 +1,140 @@
+"""`sentprobe encode`: the vectors of the texts of sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from sentprobe.cli._options import ClusterName, Jobs
+
+if TYPE_CHECKING:
+    from sentprobe.core.progress import Progress
+    from sentprobe.encoders.store import Store
+
+order = 50
+
+
+def encode(
+    *paths: str,
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = ("static:",),
+    out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
+    half: bool = False,
+    batch_size: int | None = None,
+    jobs: Jobs = 0,
+    cluster: ClusterName = None,
+    no_store: bool = False,
+    store_limit: float | None = None,
+) -> int:
+    """Encode the distinct texts of probing sets, and keep the vectors in the store.
+
+    Parameters
+    ----------
+    paths: str
+        Sets, or folders of sets, as for `sentprobe audit`.
+    encoder: tuple[str, ...]
+        scheme:name, with a scheme that `sentprobe ls encoders` lists; may be repeated. Default: static:.
+    out: Path
+        A folder to write vectors.npy and texts.txt to, one folder per encoder, as `npy:` reads them.
+    half: bool
+        Round to float16.
+    batch_size: int
+        Texts per batch. Default: the encoder's own.
+    jobs: int
+        Worker processes that read sets, and encode with static:, vec: and baseline:; 0 means one per core. Default: 0.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
+    no_store: bool
+        Neither read nor write the store.
+    store_limit: float
+        The largest size of the store in gigabytes; the oldest contents are removed. Default: no limit.
+    """
+    from sentprobe.cli._options import open_store, workers_of
+    from sentprobe.data.sources import find_sets
+    from sentprobe.errors import UsageError
+    from sentprobe.make.request import check_writable
+
+    if not paths:
+        raise UsageError("Name the sets whose texts to encode.")
+    if batch_size is not None and batch_size < 1:
+        raise UsageError(f"--batch-size {batch_size}: expected 1 or more.")
+    if out is not None:
+        check_writable(out)
+    store = open_store(no_store, store_limit)
+    reads = [path for source in find_sets(paths) for path in source.paths]
+    with workers_of(jobs, cluster, reads=reads, store=store) as workers:
+        return _encode(paths, encoder, out, half, batch_size, workers, store)
+
+
+def _encode(
+    paths: Sequence[str],
+    encoder: Sequence[str],
+    out: Path | None,
+    half: bool,
+    batch_size: int | None,
+    jobs: int,
+    store: Store | None,
+) -> int:
+    from rich.table import Table
+
+    from sentprobe.cli._sets import map_sets
+    from sentprobe.console import announce, count_of, err, print_symptoms, progress_bar
+    from sentprobe.console import out as console
+    from sentprobe.encoders import expand_names, load
+    from sentprobe.encoders.diagnosis import diagnose
+    from sentprobe.encoders.embed import embed, texts_of_set
+    from sentprobe.encoders.schemes.npy import write_vectors
+    from sentprobe.errors import SentProbeError
+
+    unread: list[str] = []
+    found_texts = list(map_sets(paths, unread, texts_of_set, jobs))
+    rows = list(dict.fromkeys(text for own, _ in found_texts for text in own))
+    texts = list(dict.fromkeys(text for _, every in found_texts for text in every))
+    if unread and not texts:
+        return 1
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
+        table.add_column(column, justify="left" if column == "encoder" else "right")
+    failed: list[str] = []
+    names = expand_names(encoder)
+    where = [*(["the store"] if store is not None else []), *([f"{out}/"] if out is not None else [])]
+    announce(
+        f"Encoding {count_of(len(texts), 'distinct text')} of {count_of(len(found_texts), 'set')} with "
+        f"{count_of(len(names), 'encoder')}; {count_of(jobs, 'job')}; "
+        + (f"writing to {' and '.join(where)}" if where else "keeping nothing")
+    )
+    for name in names:
+        try:
+            loaded = load(name)
+            fitted = getattr(loaded, "needs_fit", False)
+            if fitted:
+                loaded = loaded.fit(texts)  # type: ignore[attr-defined]
+            with progress_bar() as progress:
+                found = embed(
+                    loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs,
+                    progress=partial(_named, progress, name), name=None if fitted else name,
+                )  # fmt: skip
+        except SentProbeError as e:  # the others are still to be encoded
+            failed.append(name)
+            err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
+            continue
+        rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
+        shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
+        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, rows, half=half)])
+        table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
+        if out is not None:
+            write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)
+    if len(failed) == len(names):
+        return 1
+    console().print(table)
+    return 2 if failed or unread else 0
+
+
+def _named(progress: Progress, name: str, stage: str, done: int, of: int | None) -> None:
+    """Progress that names the encoder."""
+    progress(f"{stage}: encoding with {name}", done, of)

@@ -1,0 +1,108 @@
+"""`sentprobe figure`: a figure of a run for a paper."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from sentprobe.core.plugins import offered
+
+order = 110
+
+
+def _kinds() -> str:
+    """The charts there are: the files of the folder and the entry points, which can be listed without loading them."""
+    folder = Path(__file__).parents[1] / "report" / "charts"
+    built_in = sorted(file.stem for file in folder.glob("[!_]*.py"))
+    names = [name.replace("_", "-") for name in built_in]
+    return f"The chart: {', '.join([*names, *offered('sentprobe.charts')])}."
+
+
+def figure(
+    *runs: Path,
+    kind: Annotated[str, Parameter(("--kind", "-k"), help=_kinds())],
+    out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"))],
+    set: tuple[str, ...] = (),
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
+    mode: Literal["absolute", "above", "relative"] = "absolute",
+    relative_to: str | None = None,
+    lines: Literal["set", "encoder"] | None = None,
+    columns: Literal[1, 2] = 1,
+    adjust: Literal["holm", "bonferroni", "bh", "none"] | None = None,
+    published: bool = False,
+    sentence: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
+) -> int:
+    """Write a figure of a run, of encoders or of an alignment, for a paper, and print what its caption should say.
+
+    Parameters
+    ----------
+    runs: Path
+        A folder that `sentprobe run` or `sentprobe words` wrote; or several, to be drawn together. For criterion and
+        words-map, a folder that `sentprobe align` wrote.
+    kind: str
+        The chart.
+    out: tuple[Path, ...]
+        The file to write; may be repeated. The suffix sets the format: .pdf, .svg, .png, .json (the Vega-Lite spec) or
+        .csv (the numbers).
+    set: tuple[str, ...]
+        Only the sets whose name contains this; may be repeated.
+    encoder: tuple[str, ...]
+        Only the encoders whose name contains this; for selection, the encoders to load; may be repeated.
+    mode: str
+        For heat maps: absolute, above (the best baseline) or relative. For profiles: absolute or relative. Default:
+        absolute.
+    relative_to: str
+        The encoder or language that numbers are divided by. Default for profiles: en, else the first language.
+    lines: str
+        For layers, dimensions, epochs and learning: what a line is, set or encoder; the other one is a panel. Default:
+        encoder if there are several, and always for learning.
+    columns: int
+        1 or 2: as wide as one column (3.3 in) or two columns (6.9 in) of a paper. Default: 1.
+    adjust: str
+        For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
+        false discovery rate) or none. Default: holm.
+    published: bool
+        For intervals: also show published results on other sets of the same tasks. Default: only those on exactly
+        these sets.
+    sentence: tuple[str, ...]
+        For selection: a sentence; may be repeated.
+    words: tuple[str, ...]
+        For words-map: a source word to be drawn with its translation; may be repeated. Default: frequent words.
+    """
+    from sentprobe.alignment.folder import CONFIG as ALIGNMENT
+    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.console import err
+    from sentprobe.errors import UsageError
+    from sentprobe.report.charts import CHARTS
+    from sentprobe.report.figure import check_figure_suffix, check_options, check_run, write
+    from sentprobe.report.full_summary import full_summary
+    from sentprobe.report.published_results import check_published
+    from sentprobe.run import Run, join
+
+    for path in out:
+        check_figure_suffix(path)
+    check_options(CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None, words=words or None)
+    alignments = [folder for folder in runs if (folder / ALIGNMENT).is_file()]
+    check_run(CHARTS.get(kind), len(runs) > len(alignments), bool(alignments))
+    if len(alignments) > 1:
+        raise UsageError(f"--kind {kind} draws one alignment; got {', '.join(map(str, alignments))}.")
+    summary = None
+    if runs and not alignments:
+        with printed_warnings():
+            found = [Run.load(folder) for folder in runs]
+        summary = full_summary(join(found), adjust=adjust or "holm", published=published)
+        check_published(summary, published)
+    caption = ""
+    for path in out:
+        caption = write(
+            summary, kind, path, columns=columns, sets=set, encoders=encoder, mode=mode, relative_to=relative_to,
+            lines=lines, sentences=sentence, alignment=alignments[0] if alignments else None, words=words,
+        )  # fmt: skip
+        sys.stdout.write(f"{path}\n")
+    if caption:
+        err().print(f"For the caption: {caption}", markup=False, soft_wrap=True)
+    return 0

@@ -1,0 +1,147 @@
+"""`sentprobe judge`: how well people do on a set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter
+
+order = 35
+
+judge = cyclopts.App(
+    name="judge",
+    help="How well people do: draw test sentences for annotators, and read their judgments.",
+    version_flags=(),
+)
+
+
+@judge.command
+def sample(
+    *paths: str,
+    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("sheets"),
+    items: Annotated[int, Parameter(("--items", "-n"))] = 200,
+    control: int = 0,
+    seed: int = 0,
+) -> int:
+    """Draw test sentences of sets, without their labels, as pages or tables to be filled in.
+
+    Parameters
+    ----------
+    paths: str
+        Sets, or folders of sets, as for `sentprobe audit`.
+    out: Path
+        The folder of the sheets: per set a page with buttons, or a table and instructions; and key.json, which
+        annotators should not see. Default: sheets.
+    items: int
+        Sentences of each set; all if there are fewer. Default: 200.
+    control: int
+        Further sentences of each set that show whether an annotator can be trusted; they are not scored. Check first
+        that their labels are beyond doubt. Default: 0.
+    seed: int
+        Another seed draws other sentences.
+    """
+    from sentprobe.cli._sets import readable_sets
+    from sentprobe.console import count_of, err
+    from sentprobe.errors import UsageError
+    from sentprobe.judge.form import form
+    from sentprobe.judge.sheet import sample_sheet, write_sheets
+    from sentprobe.judge.vote import MIN_CONTROLS
+    from sentprobe.tasks import is_name, load
+
+    if not paths:
+        raise UsageError("Name the sets to be judged: sentprobe judge sample probes/.")
+    unread: list[str] = []
+    sheets = [
+        sample_sheet(d, items, control, seed, load(d.task).label_names if is_name(d.task) else None)
+        for d in readable_sets(paths, unread)
+    ]
+    if not sheets:
+        return 1
+    write_sheets(sheets, out, form)
+    total = sum(len(sheet.items) for sheet in sheets)
+    err().print(
+        f"{count_of(total, 'sentence')} of {count_of(len(sheets), 'set')} written to {out}/. Give "
+        f"annotators the pages or tables, and keep key.json; then: sentprobe judge read {out} ANSWERS.tsv … --run "
+        "my-run",
+        markup=False, soft_wrap=True,
+    )  # fmt: skip
+    if 0 < control < MIN_CONTROLS:
+        err().print(
+            f"An annotator must have judged {MIN_CONTROLS} controls to count, and each set has {control}: add "
+            f"--min-controls {control} to `sentprobe judge read`.",
+            style="yellow", markup=False, soft_wrap=True,
+        )  # fmt: skip
+    return 2 if unread else 0
+
+
+@judge.command
+def read(
+    sheets: Path,
+    *judgments: Path,
+    run: Annotated[tuple[Path, ...], Parameter(("--run", "-r"))] = (),
+    expert: tuple[str, ...] = (),
+    min_controls: int = 10,
+    control_accuracy: float = 0.9,
+) -> int:
+    """Read judgments, and show how often the majority is right; with --run, beside the encoders of a run.
+
+    Parameters
+    ----------
+    sheets: Path
+        The folder that `sentprobe judge sample` wrote.
+    judgments: Path
+        Tables that were filled in, with the columns item and label; an annotator each, or with a column annotator.
+    run: tuple[Path, ...]
+        Put the result into the folder of this run, for `sentprobe show` and `sentprobe report`. May be repeated.
+    expert: tuple[str, ...]
+        Annotators whose agreement makes controls: what all of them judged alike. Their own judgments are no votes.
+        May be repeated.
+    min_controls: int
+        Controls that an annotator must have judged. Default: 10.
+    control_accuracy: float
+        The share of these that must be right. Default: 0.9.
+    """
+    from sentprobe.console import err
+    from sentprobe.errors import TooFewError, UsageError
+    from sentprobe.judge.judgments import experts_of, read_judgments
+    from sentprobe.judge.people import attach
+    from sentprobe.judge.sheet import read_sheets
+    from sentprobe.judge.show import print_people
+    from sentprobe.judge.vote import vote
+    from sentprobe.run.info import read_info
+
+    if not judgments:
+        raise UsageError("Name the tables that were filled in: sentprobe judge read sheets/ anna.tsv ben.tsv.")
+    if not 0 <= control_accuracy <= 1 or min_controls < 1:
+        raise UsageError("Expected a --control-accuracy from 0 to 1, and --min-controls of 1 or more.")
+    known = read_sheets(sheets)
+    found = read_judgments(judgments, known)
+    experts = experts_of(found, expert)
+    made, problems = [], []
+    for sheet in known:
+        if not any(j.item in {item.id for item in sheet.items} for j in found):
+            continue
+        try:
+            made.append(vote(sheet, found, experts, min_controls=min_controls, control_accuracy=control_accuracy))
+        except TooFewError as e:
+            problems.append(str(e))
+    if made:
+        print_people(made)
+    for folder in run:
+        info = read_info(folder)
+        if info is None:
+            raise UsageError(f"--run {folder}: it is not a run; expected a folder that `sentprobe run` wrote.")
+        there = {described["digest"] for described in info.get("datasets", ())}
+        mine = [people for people in made if people.data in there]
+        if not mine:
+            raise UsageError(f"--run {folder}: none of the sets that were judged is in it.")
+        for people in mine:
+            attach(people, folder)
+        err().print(
+            f"Put beside the results of {folder}: {', '.join(p.name for p in mine)}", markup=False, soft_wrap=True
+        )
+    for problem in problems or ([] if made else ["There are no judgments: all labels are empty."]):
+        err().print(problem, style="yellow", markup=False, soft_wrap=True)
+    return 0 if made and not problems else 2 if made else 1

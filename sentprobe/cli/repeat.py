@@ -1,0 +1,49 @@
+"""`sentprobe repeat`: the result of a signature, computed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+order = 130
+
+
+def repeat(
+    signature: str,
+    /,
+    *,
+    run: Path | None = None,
+    data: Annotated[tuple[str, ...], Parameter(("--data", "-d"))] = (),
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
+    no_store: bool = False,
+) -> int:
+    """Compute the result of a signature again, and say whether it is the same.
+
+    Exit code 1 if it is not.
+
+    Parameters
+    ----------
+    signature: str
+        As `sentprobe show RUN --signatures` prints it, in quotes.
+    run: Path
+        The run with the result to compare with.
+    data: tuple[str, ...]
+        Where the set is. Default: where the run found it.
+    encoder: tuple[str, ...]
+        The encoder of the signature if it is Python code (py:…) or a server (openai:…): permission to use it.
+    no_store: bool
+        Encode again instead of taking vectors from the store.
+    """
+    from sentprobe.cli._options import open_store
+    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.report.comparison import print_repeated
+    from sentprobe.run import Run
+    from sentprobe.run.repeat import repeat as again
+
+    with printed_warnings():
+        there = Run.load(run) if run else None
+    found = again(signature, run=there, paths=data, store=open_store(no_store, None), encoders=encoder)
+    print_repeated(found)
+    return 0 if found.recorded is None or found.same else 1

@@ -1,0 +1,207 @@
+"""`sentprobe report`: a run, or sets alone, as a page to share, and a run as tables to paste."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+from sentprobe.cli._options import OUTPUT, TABLES, Jobs
+
+if TYPE_CHECKING:
+    from sentprobe.data.records import Columns
+
+order = 100
+
+RUN = Group("For a run", sort_key=10)
+SETS = Group("For sets", sort_key=20)
+
+examples = """
+The page of a run, in its folder, opened in the browser:
+  sentprobe report my-run/ --open
+Tables for a paper:
+  sentprobe report my-run/ -o table.tex -o table.md
+The page of sets, without a run:
+  sentprobe report probes/ -o sets.html
+"""
+
+
+def report(
+    path: Path,
+    /,
+    *more: Path,
+    adjust: Annotated[Literal["holm", "bonferroni", "bh", "none"] | None, Parameter(group=RUN)] = None,
+    published: Annotated[bool, Parameter(group=RUN)] = False,
+    against: Annotated[str | None, Parameter(group=RUN)] = None,
+    per_class: Annotated[int, Parameter(group=SETS)] = 2,
+    seed: Annotated[int, Parameter(group=SETS)] = 0,
+    text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
+    label: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split: Annotated[str | None, Parameter(group=TABLES)] = None,
+    group: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
+    no_header: Annotated[bool, Parameter(group=TABLES)] = False,
+    jobs: Jobs = 0,
+    out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"), group=OUTPUT)] = (),
+    open: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    title: Annotated[str | None, Parameter(group=OUTPUT)] = None,
+) -> int:
+    """Write a run, or sets alone, as one self-contained page: tables, charts, errors, and what to be careful about.
+
+    Parameters
+    ----------
+    path: Path
+        A folder that `sentprobe run` wrote; or sets, as for `sentprobe audit`: their sizes, examples, audits and how
+        they were made.
+    more: Path
+        Further runs, or sets, to be shown together with the first.
+    adjust: str
+        For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
+        false discovery rate) or none. Default: holm.
+    published: bool
+        Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
+    against: str
+        The published model that differences are from: its name, or a part of it. Default: the best one of each set.
+    per_class: int
+        Examples of each label. Default: 2.
+    seed: int
+        Another seed samples other examples. Default: 0.
+    text: tuple[str, ...]
+        The column of a table with the sentence: a name, or a number from 1. Twice for pairs of sentences.
+    label: str
+        The column with the label.
+    split: str
+        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
+        80/10/10. Default: from the file names.
+    group: str
+        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
+    split_seed: int
+        With shares: another seed splits otherwise. Default: 1111.
+    no_header: bool
+        The table has no header; columns are numbers.
+    jobs: int
+        For sets: worker processes; 0 means one per core. Default: 0.
+    out: tuple[Path, ...]
+        The file to write; may be repeated. The suffix sets the format: .html (the page), .json (all of it as data), and
+        of a run .md or .tex (tables), .csv (one line per result). Default: report.html in the folder, and of a run
+        summary.json; of a single file, its name with .html, in the current folder.
+    open: bool
+        Open the page in the browser.
+    title: str
+        The heading. Default: the name of the folder.
+    """
+    from sentprobe.cli._options import parse_columns
+    from sentprobe.errors import UsageError
+
+    # sentprobe.run has these names, but takes a second to import
+    runs = [any((each / name).exists() for name in ("run.json", "results.jsonl")) for each in (path, *more)]
+    if any(runs) != all(runs):
+        raise UsageError("Name either runs or sets: a page shows the one or the other.")
+    columns = parse_columns(text, label, split, None, no_header, group, split_seed)
+    if any(runs) or not path.exists():
+        if columns or per_class != 2 or seed:
+            raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
+        return _report_run(path, more, out, open, title, adjust, published, against)
+    if adjust or published or against:
+        raise UsageError(f"--adjust, --published and --against are for runs; {path} has no run.json. Leave them out.")
+    return _report_sets((path, *more), columns, per_class, seed, jobs, out, open, title)
+
+
+def _report_run(
+    run: Path,
+    more: tuple[Path, ...],
+    out: tuple[Path, ...],
+    open: bool,
+    title: str | None,
+    adjust: Literal["holm", "bonferroni", "bh", "none"] | None,
+    published: bool,
+    against: str | None,
+) -> int:
+    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.errors import UsageError
+    from sentprobe.report.notebook import Report, check_report_suffix
+    from sentprobe.report.published_results import check_published
+    from sentprobe.run import Run, join
+
+    if more and not out:
+        raise UsageError("Several runs have no folder in common; choose a file to write: -o report.html.")
+    files = out or (run / "report.html", run / "summary.json")
+    for path in files:
+        check_report_suffix(path)
+    pages = _pages(files, open)
+    with printed_warnings():
+        runs = [Run.load(folder) for folder in (run, *more)]
+    found = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published, against=against)
+    if adjust and found.summary.correlations is None:
+        raise UsageError("--adjust is for correlations of probing and transfer tasks, and this run has none.")
+    check_published(found.summary, published)
+    for path in files:
+        sys.stdout.write(f"{found.save(path)}\n")
+    if open:
+        _open(pages[0])
+    return 0
+
+
+def _report_sets(
+    paths: tuple[Path, ...],
+    columns: Columns | None,
+    per_class: int,
+    seed: int,
+    jobs: int,
+    out: tuple[Path, ...],
+    open: bool,
+    title: str | None,
+) -> int:
+    """Write the page of sets; one that cannot be read is reported, and named on the page."""
+    from sentprobe.console import announce, count_of, err, printable
+    from sentprobe.core.arguments import resolve_jobs
+    from sentprobe.core.files import write_atomically
+    from sentprobe.data.sources import find_sets
+    from sentprobe.errors import DataError, UsageError
+    from sentprobe.report.described_sets import describe_sets
+    from sentprobe.report.page.sets import render_sets
+    from sentprobe.report.tables import json_of
+
+    if per_class < 0:
+        raise UsageError(f"--per-class {per_class}: expected a number of rows, 0 or more.")
+    if not out and len(paths) > 1:
+        raise UsageError("There is no single folder to write to; choose a file: -o sets.html.")
+    files = out or ((paths[0] / "report.html") if paths[0].is_dir() else Path(paths[0].name).with_suffix(".html"),)
+    if odd := [path for path in files if path.suffix.lower() not in (".html", ".json")]:
+        raise UsageError(f"{odd[0]}: expected the suffix .html or .json; tables are of runs.")
+    pages = _pages(files, open)
+    try:
+        sources = find_sets([str(path) for path in paths], columns)
+    except DataError as e:
+        raise DataError(f"{paths[0]} is not a run, which would have a run.json; and {e}") from e
+    workers = resolve_jobs(jobs)
+    announce(f"Reading and auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
+    found = describe_sets(sources, [str(path) for path in paths], examples=per_class, seed=seed, jobs=workers)
+    for name, why in found.unread:
+        err().print(printable(f"not read: {name}: {why}"), style="yellow", markup=False, soft_wrap=True)
+    if not found.sets:
+        return 1
+    for path in files:
+        text = render_sets(found, title=title) if path.suffix.lower() == ".html" else json_of(found)
+        write_atomically(path, text.encode(errors="backslashreplace"))
+        sys.stdout.write(f"{path}\n")
+    if open:
+        _open(pages[0])
+    return 2 if found.unread else 0
+
+
+def _pages(files: tuple[Path, ...], open: bool) -> list[Path]:
+    from sentprobe.errors import UsageError
+
+    pages = [path for path in files if path.suffix.lower() == ".html"]
+    if open and not pages:
+        raise UsageError("--open opens a page, and none is written: add -o report.html.")
+    return pages
+
+
+def _open(page: Path) -> None:
+    import webbrowser
+
+    webbrowser.open(page.resolve().as_uri())

@@ -1,0 +1,253 @@
+"""`sentprobe show`: the results of a run, probing sets, a trained encoder, or an alignment."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+from cyclopts import Group, Parameter
+
+if TYPE_CHECKING:
+    from sentprobe.data.dataset import Dataset
+    from sentprobe.report.filters import Filter
+
+order = 80
+
+RUN = Group("For a run", sort_key=10)
+SETS = Group("For sets", sort_key=20)
+
+T = TypeVar("T")
+
+
+def show(
+    path: Path,
+    /,
+    *,
+    format: Annotated[Literal["table", "md", "tex", "csv", "json"], Parameter(group=RUN)] = "table",
+    metric: Annotated[
+        Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"], Parameter(group=RUN)
+    ] = "accuracy",
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=RUN)] = (),
+    set: Annotated[tuple[str, ...], Parameter(group=RUN)] = (),
+    above: Annotated[bool, Parameter(group=RUN)] = False,
+    means: Annotated[bool, Parameter(group=RUN)] = False,
+    signatures: Annotated[bool, Parameter(group=RUN)] = False,
+    examples: Annotated[int, Parameter(group=SETS)] = 0,
+    baselines: Annotated[bool, Parameter(group=SETS)] = False,
+    features: Annotated[int, Parameter(group=SETS)] = 0,
+    published: bool = False,
+    against: str | None = None,
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
+    seed: Annotated[int, Parameter(group=SETS)] = 0,
+) -> int:
+    """Show the results of a run; the sizes or rows of probing sets; the scores of an encoder or alignment by epoch.
+
+    Parameters
+    ----------
+    path: Path
+        A folder that `sentprobe run`, `sentprobe make`, `sentprobe train` or `sentprobe align` wrote.
+    format: str
+        For an encoder or an alignment, too: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
+        result or epoch) or json. Default: table.
+    metric: str
+        accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
+        Default: accuracy.
+    encoder: tuple[str, ...]
+        Only the encoders whose name contains this, or matches it as a glob; may be repeated.
+    set: tuple[str, ...]
+        Only the sets whose name contains this, or matches it as a glob; may be repeated.
+    above: bool
+        Only the sets on which an encoder is significantly better than the best baseline, and the encoders
+        that are so on one of them.
+    means: bool
+        Print means and standard deviations of tasks over encoders and languages, and how often each encoder is best,
+        and nothing else.
+    signatures: bool
+        Print the signature of every result, for `sentprobe repeat`, and nothing else.
+    examples: int
+        Random rows to print per class; target or changed words are marked.
+    baselines: bool
+        Train the baselines and show their scores.
+    features: int
+        Words to print per class: those that naive Bayes associates most with it.
+    published: bool
+        Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
+    against: str
+        Of a run: the published model that differences are from, its name or a part of it. Default: the best one of each
+        set.
+    task: tuple[str, ...]
+        Only these tasks.
+    seed: int
+        Another seed samples other rows.
+    """
+    from sentprobe.errors import UsageError
+
+    if examples < 0 or features < 0:
+        option, got = ("examples", examples) if examples < 0 else ("features", features)
+        raise UsageError(f"--{option} {got}: expected 0 or more.")
+    if not path.exists():
+        raise UsageError(
+            f"There is no file or folder {str(path)!r}; expected what `sentprobe run`, `sentprobe make`, `sentprobe "
+            "train` or `sentprobe align` wrote."
+        )
+    # sentprobe.run has these names, but takes a second to import
+    if any((path / name).exists() for name in ("run.json", "results.jsonl")):
+        from sentprobe.report.filters import Filter
+
+        if examples or baselines or features or task or seed:
+            raise UsageError(f"--examples, --baselines, --features, --task and --seed are for sets; {path} is a run.")
+        if signatures and (format != "table" or metric != "accuracy"):
+            raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
+        if means and (signatures or published or against or format in ("csv", "json")):
+            raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
+        _show_run(path, format, metric, signatures, published, means, against, Filter(encoder, set, above))
+        return 0
+    if encoder or set or above or means or against:
+        raise UsageError(
+            f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
+        )
+    if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
+        if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
+            raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
+        from sentprobe.cli._trained import show_trained
+
+        show_trained(path, format)
+        return 0
+    if (path / "alignment.json").is_file():
+        if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
+            raise UsageError(f"{path} is an alignment: the only option for it is --format.")
+        from sentprobe.cli._alignment import show_alignment
+
+        show_alignment(path, format)
+        return 0
+    if format != "table" or metric != "accuracy" or signatures:
+        raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
+    if features and (examples or baselines or seed):
+        raise UsageError("--features prints words and nothing else: leave out --examples, --baselines and --seed.")
+    if baselines and (examples or seed):
+        raise UsageError("--baselines prints no rows: leave out --examples and --seed.")
+    if seed and not examples:
+        raise UsageError(f"--seed {seed} samples other rows, and none are printed: add --examples, or leave it out.")
+    if published and not baselines:
+        raise UsageError("--published compares with baselines: add --baselines.")
+    return _show_sets(path, examples, baselines, features, task, seed, published)
+
+
+def _show_run(
+    path: Path,
+    format: str,
+    metric: str,
+    with_signatures: bool,
+    published: bool,
+    means: bool,
+    against: str | None,
+    wanted: Filter,
+) -> None:
+    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.errors import UsageError
+    from sentprobe.report.differences import choose_published
+    from sentprobe.report.filters import apply
+    from sentprobe.report.overview import overview_tables
+    from sentprobe.report.published_results import check_published
+    from sentprobe.report.summary import summarise
+    from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table, print_tables, signatures
+    from sentprobe.run import Run
+
+    if format == "csv" and metric != "accuracy":
+        raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
+    if (published or against) and (format == "csv" or metric != "accuracy" or with_signatures):
+        option = "--published" if published else "--against"
+        raise UsageError(f"{option} is for tables of accuracy: leave out --format csv, --metric and --signatures.")
+    as_table = format == "table" and not with_signatures  # the notes below the table list all damage
+    with printed_warnings(damage=not as_table):
+        run = Run.load(path)
+    summary = apply(summarise(run, metric=metric, published=published), wanted)
+    check_published(summary, published)
+    if against is not None:
+        summary = choose_published(summary, against)
+    if with_signatures:
+        sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))
+    elif means:
+        if not (tables := list(overview_tables(summary))):
+            raise UsageError(f"--means needs the results of two encoders or more; {path} has {len(summary.columns)}.")
+        if format == "table":
+            print_tables(tables)
+        else:
+            sys.stdout.write({"md": markdown, "tex": latex}[format](summary, tables))
+    elif format == "table":
+        print_table(summary)
+    elif format == "csv":
+        sys.stdout.write(csv_text(run, summary))
+    else:
+        sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
+
+
+def _show_sets(
+    path: Path, examples: int, baselines: bool, features: int, task: tuple[str, ...], seed: int, published: bool
+) -> int:
+    """Show sets; one that cannot be read is reported, and the others are shown."""
+    from random import Random
+
+    from sentprobe.cli._annotated import print_annotations
+    from sentprobe.console import err, example_line, out, print_sets, printable
+    from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
+    from sentprobe.errors import DataError, UsageError
+
+    unread: list[DataError] = []
+
+    def read(load: Callable[[Path], T]) -> Iterator[T]:
+        for folder in folders:
+            try:
+                yield load(folder)
+            except DataError as e:
+                unread.append(e)
+                err().print(printable(f"not read: {e}"), style="yellow", markup=False, soft_wrap=True)
+
+    folders = [f for f in find_set_folders(path) if not task or f.name in task]
+    if not folders:
+        raise UsageError(
+            f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find_set_folders(path))}."
+        )
+    if baselines:
+        from sentprobe.baselines.table import print_baselines
+
+        print_baselines(read(Dataset.load), published=published)
+        return _code(folders, unread)
+    if features:
+        for dataset in read(Dataset.load):
+            _print_features(dataset, features)
+        return _code(folders, unread)
+    if not examples:
+        if manifests := list(read(read_manifest)):
+            print_sets(manifests)
+            print_annotations(manifests)
+        return _code(folders, unread)
+    console = out()
+    for dataset in read(Dataset.load):
+        note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
+        console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
+        for label in dataset.labels:
+            rows = [row for _, row in dataset if row.label == label]
+            console.print(f"  {label}", style="cyan", markup=False)
+            for row in Random(seed).sample(rows, min(examples, len(rows))):
+                console.print("    ", example_line(row, console.is_terminal), soft_wrap=True, sep="")
+    return _code(folders, unread)
+
+
+def _print_features(dataset: Dataset, top: int) -> None:
+    """The words that naive Bayes associates most with each label, with their log-odds."""
+    from sentprobe.baselines.naive_bayes import top_features
+    from sentprobe.console import out, print_wrapped, printable
+
+    console = out()
+    note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
+    console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
+    for label, found in top_features(dataset, top=top).items():
+        words = ", ".join(f"{word.replace(chr(9), ': ')} {odds:.1f}" for word, odds in found)
+        print_wrapped(console, printable(f"  {label}: {words or 'nothing'}"), "")
+
+
+def _code(folders: Sequence[Path], unread: Sequence[Exception]) -> int:
+    return 0 if not unread else 2 if len(unread) < len(folders) else 1

@@ -1,0 +1,211 @@
+"""Pairwise comparison of encoders on every set, and letters for several at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TypeVar
+
+from sentprobe.compare.inference import detectable_by, probe_p, row_clusters, system_p, systems_of, target_of
+from sentprobe.compare.sides import nothing_shared, select_side
+from sentprobe.compare.types import SIGNIFICANCE_LEVEL, Comparison, InferenceTarget, TieGroups
+from sentprobe.core.arguments import StringsOrPaths, as_strings
+from sentprobe.errors import CorruptionWarning, RunError, UsageError
+from sentprobe.result import Result
+from sentprobe.run.folder import Run
+from sentprobe.stats import holm, letters, mcnemar
+from sentprobe.stats.means import mean
+
+T = TypeVar("T")
+
+
+def compare(run: Run, one: str, two: str) -> list[Comparison]:
+    """Compare two encoders on every set that both have results for.
+
+    Parameters
+    ----------
+    run
+        The run, or several joined by ``sentprobe.run.join``.
+    one, two
+        The encoders, by name or an unambiguous part of it, optionally with ``|layer=…``, ``|probe=…`` and so on if a
+        run has several.
+
+    Returns
+    -------
+    list[Comparison]
+        One per set, with p-values adjusted over the sets.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sentprobe import Dataset, Example, evaluate
+    >>> from sentprobe.compare import compare
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def last_digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> def length(texts):
+    ...     return [[len(text), 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate([last_digit, length], parity, folder.name, baselines=[], resample=0)
+    >>> (found,) = compare(run, "last_digit", "length")
+    >>> found
+    Comparison(mine/parity: 1.000 - 0.500 = +0.500 [+0.243, +0.740], p = 0.001, n = 20)
+    >>> found.verdict()
+    'first'
+    >>> folder.cleanup()
+    """
+    first, second = select_side(run, one), select_side(run, two)
+    shared = [place for place in first.results if place in second.results]
+    if not shared:
+        raise nothing_shared(run, (first, second))
+    found = _readable(shared, lambda place: _pair(run, first.results[place], second.results[place]))
+    adjusted = holm([c.p for c in found]).tolist()
+    named = _apart([c.dataset for c in found], [first.results[place][0] for place in shared])
+    return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(found, adjusted, named, strict=True)]
+
+
+def _readable(places: list[str], look: Callable[[str], T]) -> list[T]:
+    """What ``look`` finds in each place; places with missing or damaged files are removed with a warning."""
+    found, lost = [], []
+    for place in places:
+        try:
+            found.append(look(place))
+        except RunError as e:
+            lost.append((place, e))
+    if not found:
+        raise lost[0][1]
+    for place, error in lost:
+        warnings.warn(f"{place.partition('#')[0]} is not compared: {error}", CorruptionWarning, stacklevel=3)
+        places.remove(place)
+    return found
+
+
+def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
+    """Names of sets, with the digest of their rows if two have the same name."""
+    return [
+        f"{name} #{result.cell.data[:8]}" if names.count(name) > 1 else name
+        for name, result in zip(names, results, strict=True)
+    ]
+
+
+def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
+    clusters = row_clusters(run, one[0])
+    sides = systems_of(run, (one, two), clusters)
+    first, second = sides.correct
+    found, apart = sides.difference(0, 1), first - second
+    single = len(one) == len(two) == 1
+    test, narrow = (
+        mcnemar(first > 0.5, second > 0.5, level=level)
+        for level in (1 - SIGNIFICANCE_LEVEL, 1 - 2 * SIGNIFICANCE_LEVEL)
+    )
+    # which has a width even if both are right on the same rows
+    low, high = min(found.interval()[0], test.low), max(found.interval()[1], test.high)
+    equivalence_margin = max(map(abs, (*found.interval(1 - 2 * SIGNIFICANCE_LEVEL), narrow.low, narrow.high)))
+    by_rows = mean(apart)
+    return Comparison(
+        dataset=one[0].cell.dataset,
+        n=len(first),
+        one=float(first.mean()),
+        two=float(second.mean()),
+        difference=found.value,
+        about=_about(one[0], target_of(sides, 0, 1)),
+        low=max(-1.0, low),
+        high=min(1.0, high),
+        p=system_p(sides, 0, 1),
+        p_holm=1.0,
+        equivalence_margin=min(1.0, equivalence_margin),
+        clusters=len(set(clusters)) if clusters else None,
+        only_first=float(apart.clip(min=0).sum()),
+        only_second=float((-apart).clip(min=0).sum()),
+        p_exact=test.p_exact if single else None,
+        p_mid=test.p_mid if single else None,
+        p_t=by_rows.p if by_rows.variance > 0 else None,
+        p_probe=probe_p(sides, 0, 1),
+        detectable=detectable_by(found) if found.variance > 0 else None,
+        seeds=min(len(one), len(two)),
+        partial=one[0].partial,
+    )
+
+
+def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, str], InferenceTarget]:
+    """Letters for encoders on the same test rows, the best first, and what the tests are about.
+
+    Encoders that share a letter do not differ significantly. ``results`` has those of all seeds.
+    """
+    given = list(results)
+    clusters = row_clusters(run, results[given[0]][0])
+    found = systems_of(run, list(results.values()), clusters)
+    order = sorted(range(len(given)), key=lambda i: (-float(found.correct[i].sum()), given[i]))
+    pairs = list(combinations(order, 2))
+    adjusted = holm([system_p(found, one, two) for one, two in pairs]).tolist()
+    values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
+    return letters([given[i] for i in order], values), _about(results[given[0]][0], target_of(found, *order))
+
+
+def _about(result: Result, target: InferenceTarget) -> InferenceTarget:
+    """What a test is about: without a probe, systems as they are."""
+    return "system" if result.metric == "precision@1" else target
+
+
+def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
+    """Group several encoders by letters on every set that all of them have results for.
+
+    Encoders that share a letter do not differ significantly.
+
+    Parameters
+    ----------
+    run
+        The run, or several joined by ``sentprobe.run.join``.
+    names
+        The encoders, as for ``compare``.
+
+    Returns
+    -------
+    list[TieGroups]
+        One per set, with the best encoder first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sentprobe import Dataset, Example, evaluate
+    >>> from sentprobe.compare import ties
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def last_digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> def length(texts):
+    ...     return [[len(text), 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate([last_digit, length], parity, folder.name, baselines=[], resample=0)
+    >>> ties(run, ["last_digit", "length"])
+    [TieGroups(mine/parity: last_digit 1.000 a, length 0.500 b, n = 20)]
+    >>> folder.cleanup()
+    """
+    columns = [select_side(run, name) for name in dict.fromkeys(as_strings(names, "an encoder"))]
+    if len(columns) < 2:
+        raise UsageError("Expected at least two encoders to compare.")
+    shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
+    if not shared:
+        raise nothing_shared(run, columns)
+
+    def look(place: str) -> TieGroups:
+        of_set = {c.name: c.results[place] for c in columns}
+        found_letters, about = tie_letters(run, of_set)
+        first = of_set[columns[0].name][0]
+        return TieGroups(
+            dataset=first.cell.dataset,
+            n=first.n["te"],
+            accuracy={name: sum(r.score for r in of_set[name]) / len(of_set[name]) for name in found_letters},
+            letters=found_letters,
+            about=about,
+            partial=first.partial,
+        )
+
+    found = _readable(shared, look)
+    names = _apart([t.dataset for t in found], [columns[0].results[place][0] for place in shared])
+    return [replace(t, dataset=name) for t, name in zip(found, names, strict=True)]

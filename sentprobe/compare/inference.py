@@ -1,0 +1,86 @@
+"""Paired tests on the same test rows: about encoders if probes were retrained, otherwise about the trained probes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sentprobe.compare.types import SIGNIFICANCE_LEVEL, InferenceTarget
+from sentprobe.result import Result
+from sentprobe.run.folder import Run
+from sentprobe.run.parts import cluster_ids
+from sentprobe.run.resample import read_resamples
+from sentprobe.stats import clustered_p
+from sentprobe.stats.means import Estimate, Rows, quantile
+from sentprobe.stats.paired import binomial_p
+from sentprobe.stats.training import Retrained, Systems
+
+POWER = 0.8
+"""The power to detect a difference that is called detectable."""
+
+
+def detectable_by(found: Estimate) -> float:
+    """The difference that a test with this standard error detects with probability POWER."""
+    errors = quantile(1 - SIGNIFICANCE_LEVEL, found.df) + quantile(2 * POWER - 1, found.df)
+    return errors * math.sqrt(found.variance)
+
+
+def difference_p(run: Run, one: Sequence[Result], two: Sequence[Result]) -> float:
+    """The two-sided p-value of the difference of two encoders on the same test rows, over all seeds."""
+    return system_p(systems_of(run, (one, two), row_clusters(run, one[0])), 0, 1)
+
+
+def target_of(sides: Systems, *systems: int) -> InferenceTarget:
+    """What a test of these systems is about: encoders, trained probes, or something in between."""
+    if sides.known(*systems):
+        return "encoder"
+    varied = any(sides.training_variance(i) is not None or sides.seeds[i][1] > 1 for i in systems)
+    return "partly" if varied else "probe"
+
+
+def system_p(sides: Systems, one: int, two: int) -> float:
+    """The p-value about the encoders as far as it is known, never below that of the trained probes."""
+    alone = probe_p(sides, one, two)
+    return alone if target_of(sides, one, two) == "probe" else max(alone, sides.difference(one, two).p)
+
+
+def probe_p(sides: Systems, one: int, two: int) -> float:
+    """McNemar's mid-p; a permutation test over clusters if rows share them, or over rows with several seeds."""
+    first, second = sides.sums[one], sides.sums[two]
+    if sides.rows.clustered or max(sides.seeds[one][1], sides.seeds[two][1]) > 1:
+        return clustered_p(first, second)  # of clusters already
+    apart = first - second
+    return binomial_p(int((apart > 0).sum()), int((apart < 0).sum()))[1]
+
+
+def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
+    """Encoders on the same test rows, each with its results of all seeds."""
+    correct = [np.array([run.correct(result) for result in side], np.float64) for side in sides]
+    return Systems(
+        Rows.of(correct[0].shape[1], clusters),
+        np.array([side.mean(axis=0) for side in correct]),
+        [_retrained([read_resamples(run, result) for result in side]) for side in sides],
+        [(float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in correct],
+        [side[0].constant for side in sides],
+    )
+
+
+def _retrained(found: Sequence[Retrained | None]) -> Retrained | None:
+    """Which rows retrained probes have right, means over seeds; None unless known for all seeds."""
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    k = min(len(each.trained) for each in known)  # joined runs may have retrained different numbers
+    trained, chosen = (np.mean(each, axis=0) for each in zip(*((a.trained[:k], a.chosen) for a in known), strict=True))
+    return replace(known[0], trained=trained, chosen=chosen)
+
+
+def row_clusters(run: Run, result: Result) -> list[str] | None:
+    """The target form or sentence of each test row, if rows share them."""
+    if result.clusters is None or result.clusters < 2:
+        return None
+    rows = run.rows(result)
+    return cluster_ids([row.key for row in rows], [row.text for row in rows])

@@ -1,0 +1,143 @@
+"""The sides of a comparison: the results of one encoder, set by set."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
+from sentprobe.errors import UsageError
+from sentprobe.result import RIGHT_OR_WRONG, Result
+from sentprobe.run.aliases import read_aliases
+from sentprobe.run.folder import Run
+
+ONE_OF = ("probe", "limit", "device", "sentprobe", "id")
+"""Facts that must have one value on each side of a comparison."""
+SYNONYMS = {"retrieval": "probe"}
+"""What a fact is called, too: neighbours of words are retrieved by nn, csls or isf."""
+
+METRICS = {"pearson": "Pearson", "spearman": "Spearman", "bleu": "BLEU"}
+"""Metrics that are not written as they are named."""
+_BASELINES = frozenset((*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: the results of an encoder with one probe, by set."""
+
+    name: str
+    results: dict[str, list[Result]]
+    """By set, one per seed; of several layers, the one chosen on dev."""
+    untested: tuple[str, ...] = ()
+    """Sets that cannot be tested, since rows are not right or wrong, each with its metric."""
+
+
+def select_side(run: Run, text: str) -> Side:
+    """The results of ``encoder[|layer=L][|probe=P]…``; part of the name is enough if it is unambiguous."""
+    name, *parts = [text] if text in run.encoders else text.split("|")
+    encoder = _encoder(run, name)
+    called = read_aliases(run.info).get(encoder, encoder)
+    own = [r for r in run.results if r.cell.encoder == encoder]
+    found = [r for r in own if _testable(r)] or own
+    for part in parts:
+        typed, equals, value = part.partition("=")
+        key = SYNONYMS.get(typed, typed)
+        if not equals or key not in ("layer", *ONE_OF):
+            raise UsageError(
+                f"{text!r}: expected name=value after the encoder, where name is one of "
+                f"layer, {', '.join(ONE_OF)}; got {part!r}."
+            )
+        known = dict.fromkeys(str(getattr(r.cell, key)) for r in found)
+        if value not in known:
+            raise UsageError(f"{text!r}: {called} has no results with {typed}={value}; it has {', '.join(known)}.")
+        found = [r for r in found if str(getattr(r.cell, key)) == value]
+    untested = dict.fromkeys(f"{r.cell.dataset} ({_reason(r)})" for r in own if not _testable(r))
+    found = [r for r in found if _testable(r)]
+    for key in ONE_OF:
+        values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in found))
+        if len(values) > 1:
+            name = "retrieval" if key == "probe" and found[0].metric == "precision@1" else key
+            example = f"'{called}|{name}={values[-1]}'"
+            raise UsageError(f"{called} has results with {name} {', '.join(values)}; choose one, as in {example}.")
+    groups: dict[str, dict[str | None, list[Result]]] = {}
+    for r in found:
+        place = f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}"
+        groups.setdefault(place, {}).setdefault(r.cell.layer, []).append(r)
+    return Side(text, {place: best_layer(by_layer) for place, by_layer in groups.items()}, tuple(untested))
+
+
+def _testable(result: Result) -> bool:
+    """Whether there are rows that are right or wrong, which paired tests need."""
+    return result.metric in RIGHT_OR_WRONG and result.n["te"] > 1
+
+
+def _reason(result: Result) -> str:
+    """Why a result is not testable."""
+    return "one row" if result.metric in RIGHT_OR_WRONG else METRICS.get(result.metric, result.metric)
+
+
+def untested_sets(run: Run, names: Iterable[str]) -> tuple[str, ...]:
+    """Sets of these encoders that paired tests leave out, each with its metric, as in ``similarity/en (Pearson)``."""
+    return tuple(dict.fromkeys(each for name in names for each in select_side(run, name).untested))
+
+
+def shown_names(run: Run, texts: Iterable[str]) -> list[str]:
+    """What encoders are called, given as ``select_side`` takes them: their aliases where they have one."""
+    aliases, found = read_aliases(run.info), []
+    for text in texts:
+        name, *parts = [text] if text in run.encoders else text.split("|")
+        encoder = _encoder(run, name)
+        found.append("|".join((aliases.get(encoder, name), *parts)))
+    return found
+
+
+def nothing_shared(run: Run, sides: Sequence[Side]) -> UsageError:
+    """The error if there is no set to compare these on."""
+    untested = list(dict.fromkeys(each for side in sides for each in side.untested))
+    names = shown_names(run, [side.name for side in sides])
+    who = f"{', '.join(names[:-1])} and {names[-1]}"
+    if not untested:
+        return UsageError(f"{who} have no set in common in {run.folder}.")
+    return UsageError(
+        f"{who} have no set in common in {run.folder} that can be tested: paired tests need rows that are right or "
+        f"wrong, as those of accuracy and precision@1 are. Not tested: {', '.join(untested)}."
+    )
+
+
+def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
+    """The results of the layer with the highest accuracy on dev; the first if several are best."""
+    return max(by_layer.values(), key=lambda rs: sum(r.dev_score or 0.0 for r in rs) / len(rs))
+
+
+def non_baseline_encoders(run: Run) -> tuple[str, ...]:
+    """The encoders of a run that are not baselines; spaces of words once for each way in which words are retrieved."""
+    names = tuple(name for name in run.encoders if name not in _BASELINES)
+    ways = {
+        name: list(dict.fromkeys(r.cell.probe for r in run.results if r.cell.encoder == name and _retrieved(r)))
+        for name in names
+    }
+    return tuple(
+        f"{name}|retrieval={way}" if len(ways[name]) > 1 else name for name in names for way in (ways[name] or [None])
+    )
+
+
+def _retrieved(result: Result) -> bool:
+    return result.metric == "precision@1"
+
+
+def _encoder(run: Run, name: str) -> str:
+    if name in run.encoders:
+        return name
+    aliases = read_aliases(run.info)
+    called = [encoder for encoder in run.encoders if aliases.get(encoder) == name]
+    if called:
+        return called[-1]
+    near = [encoder for encoder in run.encoders if name in encoder or name in aliases.get(encoder, "")]
+    own = [encoder for encoder in near if encoder not in _BASELINES]  # which are only meant if they are named in full
+    if name and len(own) == 1:
+        return own[0]
+    known = [aliases.get(encoder, encoder) for encoder in run.encoders]
+    close = [aliases.get(encoder, encoder) for encoder in near] or difflib.get_close_matches(name, known, n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise UsageError(f"{run.folder} has no results of {name!r}.{hint} It has {', '.join(known) or 'none'}.")

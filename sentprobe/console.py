@@ -1,0 +1,232 @@
+"""Printing on the command line: one place for colour, width and progress."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from sentprobe.core.progress import remaining_seconds, split_stage
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from sentprobe.make import Progress
+    from sentprobe.task import Example
+
+
+WHOLE_RUN = "cells"
+"""The stage that shows how much of a run is done."""
+PIPED_WIDTH = 80
+"""Characters of a line that is not printed on a terminal, so that it can be pasted anywhere."""
+
+
+def announce(text: str) -> None:
+    """Say on standard error, in a line, what a command is about to do."""
+    err().print(printable(text), style="dim", markup=False, soft_wrap=True)
+
+
+def count_of(n: int, noun: str) -> str:
+    """A number with its noun: ``1 set``, ``2,000 sets``."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def out(piped_width: int = 160) -> Console:
+    """Standard output; in a pipe it is plain and has this width."""
+    from rich.console import Console
+
+    class Plain(Console):
+        """A console that leaves a closed pipe to ``main``, which exits without an error."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Plain(highlight=False, width=None if sys.stdout.isatty() else piped_width)
+
+
+def narrow_out() -> Console:
+    """Standard output for tables that are laid out by width; in a pipe the width is what ``COLUMNS`` says, or 80."""
+    typed = os.environ.get("COLUMNS", "")
+    return out(int(typed) if typed.isdecimal() else PIPED_WIDTH)
+
+
+def print_wrapped(console: Console, text: str, style: str | None = None) -> None:
+    """Print a paragraph, broken between words only, and not before a per cent sign."""
+    joined = text.replace(" %", "\u00a0%")
+    for part in textwrap.wrap(joined, console.width, break_long_words=False, break_on_hyphens=False):
+        console.print(part.replace("\u00a0", " "), style=style, markup=False, soft_wrap=True)
+
+
+def err() -> Console:
+    """Standard error, for progress and messages."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """One progress display on standard error: what is in work, and a bar per stage; silent if there is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda stage, done, of: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    class Named(Bars):
+        """Bars below a line that says what is in work."""
+
+        now = ""
+
+        def get_renderables(self) -> Iterator[Any]:
+            from rich.text import Text
+
+            if self.now:
+                yield Text(printable(self.now), no_wrap=True, overflow="ellipsis")
+            yield from super().get_renderables()
+
+    columns = (TextColumn("{task.description:8}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
+    begun = time.monotonic()
+    with Named(*columns, console=err(), transient=True) as bars:
+        clocks: dict[str, _Clock] = {}
+        rows: dict[str, Any] = {}
+
+        def progress(stage: str, done: int, of: int | None) -> None:
+            name, now = split_stage(stage)
+            bars.now = now or bars.now
+            if name not in clocks or done < clocks[name].done:  # a stage begins anew for another encoder
+                clocks[name] = _Clock(time.monotonic(), done, done)
+            clocks[name] = clock = replace(clocks[name], done=done)
+            whole = name == WHOLE_RUN
+            pace = _pace(clock, time.monotonic(), of, begun if whole else None)
+            if name not in rows:
+                rows[name] = bars.add_task(name, total=of, pace="")
+            # a stage that is over makes room, unless it is the run as a whole
+            bars.update(rows[name], completed=done, total=of, pace=pace, visible=whole or done != of)
+
+        yield progress
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """When a stage began, with how much done, and how much is done now."""
+
+    started: float
+    first: int
+    done: int
+
+
+def _pace(clock: _Clock, now: float, of: int | None, begun: float | None = None) -> str:
+    """How fast it is, how long it has taken, and about how long the rest takes, once there is a basis for that.
+
+    ``begun``: when the command began, for the run as a whole, whose cells are too different for a rate.
+    """
+    elapsed, done = now - clock.started, clock.done - clock.first
+    rate = f"{done / elapsed:,.0f}/s, " if begun is None and elapsed >= 1 and done / elapsed >= 1 else ""
+    rest = None if of is None else remaining_seconds(elapsed, done, of - clock.done)
+    about = f", about {_clock(rest)} left" if rest is not None and of != clock.done else ""
+    return f"{rate}{_clock(elapsed if begun is None else now - begun)}{about}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, whole = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
+
+
+def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
+    """Print what is wrong with an encoder, or not verified, by code and message, on standard error."""
+    for code, message in symptoms:
+        err().print(
+            f"{'note' if code == 'trust' else 'warning'}: {printable(encoder.removesuffix(':'))}: {printable(message)}",
+            markup=False,
+        )
+
+
+SPARE_COLUMNS = ("requested", "reading", "r(length)", "majority", "classes")
+"""Columns of the table of sets that a narrow terminal goes without, the first ones first."""
+
+
+def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers.
+
+    The audit is always shown: if its column does not fit, below the table. A note names the columns that are left out.
+    """
+    console = out()
+    rows = [_facts(m) for m in manifests]
+    columns = list(rows[0])
+    left_out = []
+    # codes of findings may be longer than all numbers together: below the table they cost no column
+    below = _width(rows, [c for c in columns if c not in SPARE_COLUMNS]) > console.width
+    if below:
+        columns.remove("audit")
+    for spare in SPARE_COLUMNS:
+        if _width(rows, columns) > console.width:
+            columns.remove(spare)
+            left_out.append(spare)
+    for i, row in enumerate([{c: c for c in columns}, *rows]):
+        cells = (_aligned(row[c], _column_width(rows, c), c) for c in columns)
+        console.print("  ".join(cells).rstrip(), style=None if i else "bold", markup=False, soft_wrap=True)
+    if below:
+        for row in rows:
+            console.print(f"audit of {row['set']}: {row['audit']}", markup=False, soft_wrap=True)
+    if left_out:
+        named = ", ".join(sorted(left_out, key=list(rows[0]).index))
+        announce(f"Left out, for want of width: {named}.")
+
+
+def _column_width(rows: Sequence[Mapping[str, str]], column: str) -> int:
+    return max(len(column), *(len(row[column]) for row in rows))
+
+
+def _width(rows: Sequence[Mapping[str, str]], columns: Sequence[str]) -> int:
+    return sum(2 + _column_width(rows, c) for c in columns) - 2
+
+
+def _aligned(text: str, width: int, column: str) -> str:
+    return text.ljust(width) if column in ("set", "reading", "audit") else text.rjust(width)
+
+
+def _facts(m: Mapping[str, Any]) -> dict[str, str]:
+    """Column → cell for one set."""
+    made, drawn, requested = (sum(m["sizes"].get(key, {}).values()) for key in ("made", "drawn", "requested"))
+    per_sentence = max(1, round(made / drawn)) if drawn else 1  # a task may make several rows of a sentence it draws
+    return {
+        "set": printable(m["name"]),
+        "reading": str(m["reading"].get("name", "")),
+        "classes": str(len(m["labels"])),
+        **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
+        "requested": f"{requested * per_sentence:,}",
+        "majority": f"{100 * m['majority'].get('te', nan):.1f}",
+        "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
+        "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "clean",
+    }
+
+
+def printable(text: str) -> str:
+    """The text with unprintable characters escaped, so that it cannot move the cursor or set colours."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def example_line(row: Example, colour: bool) -> Text:
+    """A row's tokens with the target or changed words marked, in colour or in brackets."""
+    from rich.text import Text
+
+    line = Text()
+    for i, token in enumerate(row.tokens):
+        if i:
+            line.append(" ")
+        if i in row.marks:
+            line.append(token if colour else f"[{token}]", style="bold reverse" if colour else "")
+        else:
+            line.append(token)
+    if row.extra:
+        line.append("  (" + ", ".join(f"{name}: {value}" for name, value in row.extra) + ")", style="dim")
+    return line

@@ -1,0 +1,225 @@
+"""A cluster as workers: calls that ``sentprobe.core.workers`` makes are made on Ray or Dask, through joblib.
+
+A cluster is joined for one command. Before any work, every node says which versions it has and what it sees of the
+files that are needed. What was started here is shut down at the end; what was joined is left as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, partial
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sentprobe.core.arguments import resolve_jobs
+from sentprobe.core.cluster_kind import Cluster
+from sentprobe.core.install import pip_install
+from sentprobe.core.suggest import did_you_mean
+from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error
+
+PACKAGES = {"ray": ("ray",), "dask": ("dask", "distributed")}
+"""The kinds of clusters, and what they need."""
+COMPUTES = ("numpy", "scipy", "numba", "ftfy", "py3langid", "torch", "transformers", "sentence-transformers")
+"""Packages that results depend on; an optional one that some nodes lack would make them differ."""
+ADVICE = {
+    "ray": "Expected the address that `ray start --head` printed, on a machine that is a node of that cluster, and "
+    "RAY_AUTH_MODE set as it is there.",
+    "dask": "Expected the address that `dask scheduler` printed, or the file of its --scheduler-file.",
+}
+
+
+_current: Cluster | None = None
+
+
+def current_cluster() -> Cluster | None:
+    """The cluster that calls of workers are made on, if there is one."""
+    return _current
+
+
+@contextmanager
+def joined(
+    typed: str | None, jobs: int, *, reads: Sequence[str | Path] = (), writes: Sequence[Path] = ()
+) -> Iterator[int]:
+    """Join a cluster, or start one, for the calls of workers inside; their number, which without a cluster is ``jobs``.
+
+    Parameters
+    ----------
+    typed
+        ``ray`` or ``dask``, to start one on this machine; ``ray:auto``, ``ray:HOST:PORT``, ``dask:tcp://HOST:PORT`` or
+        ``dask:FILE``, the file of a Dask scheduler, to join one. None: worker processes of this machine.
+    jobs
+        Worker processes of this machine.
+    reads
+        Files and folders that all nodes must see.
+    writes
+        Folders that all nodes must share, since their workers write to them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such cluster, or its nodes have other versions, or do not see the files.
+    """
+    global _current
+    if typed is None:
+        yield resolve_jobs(jobs)
+        return
+    kind, _, address = typed.partition(":")
+    if kind not in PACKAGES:
+        hint = did_you_mean(kind, PACKAGES, n=1)
+        raise UsageError(f"--cluster {typed}: there is no kind of cluster {kind!r}; expected ray or dask.{hint}")
+    if jobs > 1:
+        raise UsageError(f"--jobs {jobs} is about this machine, and --cluster uses all workers of it: leave one out.")
+    for package in PACKAGES[kind]:
+        if find_spec(package) is None:
+            raise NotInstalled(f"--cluster {typed} needs {package}, which is not installed: {pip_install('cluster')}")
+    with ExitStack() as stack:
+        try:
+            cluster = _join(kind)(address, stack)
+        except (SentProbeError, KeyboardInterrupt):
+            raise
+        except BaseException as e:
+            if not address:
+                raise UsageError(
+                    f"--cluster {typed}: the cluster cannot be started: {_first_line(e)}. Is this machine too busy? "
+                    "--jobs needs no cluster."
+                ) from e
+            raise UsageError(f"--cluster {typed}: the cluster does not answer: {_first_line(e)}. {ADVICE[kind]}") from e
+        _check(cluster, typed, reads, writes)
+        from joblib import parallel_config
+
+        stack.enter_context(parallel_config(cluster.backend))
+        _current, before = cluster, _current
+        try:
+            yield max(2, cluster.workers)  # with 1, calls would be made here
+        finally:
+            _current = before
+
+
+def _join(kind: str) -> Callable[[str, ExitStack], Cluster]:
+    """How to join a cluster of a kind; at the end of the stack, it is left."""
+    if kind == "ray":
+        from sentprobe.core.ray_cluster import join
+    else:
+        from sentprobe.core.dask_cluster import join
+    return join
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(describe_error(error).splitlines()), "").rstrip(". ")
+
+
+# What every node has
+
+
+def _check(cluster: Cluster, typed: str, reads: Sequence[str | Path], writes: Sequence[Path]) -> None:
+    """Raise UsageError if a node has other versions, or does not see the same files."""
+    with ExitStack() as stack:
+        tokens = [stack.enter_context(_token(folder)) for folder in writes]
+        look = partial(_look, os.getcwd(), [os.fspath(path) for path in reads], tokens)  # noqa: PTH109
+        here, answers = look(), cluster.on_nodes(look)
+        if not answers:
+            raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
+        for node, there in answers.items():
+            if isinstance(there, BaseException):
+                raise UsageError(
+                    f"--cluster {typed}: the worker {node} cannot run sentprobe: {_first_line(there)}. "
+                    "Expected the same environment on all nodes."
+                )
+            for name, version in here["versions"].items():
+                if there["versions"][name] != version:
+                    raise UsageError(
+                        f"--cluster {typed}: the worker {node} has {name} {there['versions'][name]}, and this process "
+                        f"{version}; expected the same, or results would differ. Install the same there, and start "
+                        "the worker again."
+                    )
+            for path, ours, theirs in zip(here["paths"], here["sizes"], there["sizes"], strict=True):
+                if ours != theirs:
+                    what = "there is no" if theirs is None else "there is another"
+                    where = f"{Path(path).parent} is not shared" if path in tokens else "the nodes must share it"
+                    raise UsageError(
+                        f"--cluster {typed}: on the worker {node} {what} {path}: {where}. Name a path on storage that "
+                        f"all nodes "
+                        f"see{', such as SENTPROBE_CACHE for the store, or add --no-store' * (path in tokens)}."
+                    )
+
+
+def _look(directory: str, reads: Sequence[str], tokens: Sequence[str]) -> dict[str, Any]:
+    """What a node has: versions, and the sizes of files, None where there is none."""
+    _enter(directory)
+    packages = {name: _installed_version(name) for name in COMPUTES}
+    versions = {"Python": platform.python_version(), "sentprobe": _own_version(), **packages}
+    return {"versions": versions, "paths": [*reads, *tokens], "sizes": [_size(path) for path in (*reads, *tokens)]}
+
+
+def _installed_version(package: str) -> str:
+    """The version of a package, without what it was built for, such as +cu128."""
+    try:
+        return metadata.version(package).partition("+")[0]
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+@cache
+def _own_version() -> str:
+    """The version of sentprobe, with a digest of its code as first used here: that of a checkout may change."""
+    from sentprobe import __version__
+
+    root, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=4)
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return f"{__version__} ({digest.hexdigest()})"
+
+
+def _size(path: str) -> int | None:
+    try:
+        found = Path(path)
+        return 0 if found.is_dir() else found.stat().st_size
+    except OSError:
+        return None
+
+
+@contextmanager
+def _token(folder: Path) -> Iterator[str]:
+    """A file with a random name and size, for others to find."""
+    token = folder / f".sentprobe-{secrets.token_hex(8)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        token.write_bytes(bytes(1 + secrets.randbelow(1000)))
+    except OSError as e:
+        raise UsageError(f"{folder} cannot be written to: {e.strerror or e}. Workers write to it.") from None
+    try:
+        yield os.fspath(token)
+    finally:
+        with suppress(OSError):
+            token.unlink()
+
+
+# Calls on a worker
+
+_turn = threading.Lock()
+
+
+def call_on_worker(directory: str | None, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Make a call in the working directory of the command, and no other at the same time.
+
+    A worker of Dask may have several threads, and the working directory, or what isolates third-party code, is one for
+    all. The arguments are one tuple, or joblib would leave large arrays with a single worker of Dask, which may die.
+    """
+    with _turn:
+        _enter(directory)
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        return call(*arguments)
+
+
+def _enter(directory: str | None) -> None:
+    if directory is not None:
+        with suppress(OSError):  # then only absolute paths are of use
+            os.chdir(directory)

@@ -1,0 +1,25 @@
+"""JSON files that are read with errors that name them, and written completely or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sentprobe.core.files import write_atomically
+from sentprobe.errors import DataError
+
+
+def read_json(file: Path) -> Any:
+    """The content of a JSON file; DataError if it is damaged."""
+    try:
+        return json.loads(file.read_bytes())
+    except OSError as e:
+        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+    except ValueError as e:
+        raise DataError(f"{file} is damaged: {e}.") from None
+
+
+def write_json(file: Path, content: object) -> None:
+    """Write a JSON file, complete or not at all."""
+    write_atomically(file, json.dumps(content, indent=1, ensure_ascii=False).encode(errors="surrogatepass") + b"\n")

@@ -1,0 +1,115 @@
+"""Isolation of encoders, tasks and other parts that users wrote.
+
+What they raise is handled where they are called. What they do to the process is handled here: ``os._exit`` raises, and
+afterwards the working directory, standard output and standard error are what they were.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import Any, NoReturn, TypeVar
+
+from sentprobe.errors import HardExit
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+class _Isolation:
+    """A re-entrant context, also for several threads at once: the first enters it, the last leaves it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._undo = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._depth:
+                for name in ("stdout", "stderr"):
+                    self._undo.callback(_stream(name))
+                self._undo.callback(_directory())
+                self._undo.callback(_no_exit())
+            self._depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                self._undo.close()
+
+
+third_party_code = _Isolation()
+"""``with third_party_code:`` around every call of code from outside this package."""
+
+
+def isolated(call: C) -> C:
+    """A function that is called for every sentence, in isolation; those of this package need none."""
+    if str(getattr(call, "__module__", "")).startswith("sentprobe."):
+        return call
+
+    def within(*arguments: Any) -> Any:
+        with third_party_code:
+            return call(*arguments)
+
+    return within  # type: ignore[return-value]
+
+
+def _no_exit() -> Callable[[], None]:
+    real, owner = os._exit, os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != owner:  # a process that was forked meanwhile has to exit like this
+            real(status)
+        raise HardExit(status)
+
+    def restore() -> None:
+        os._exit = real
+
+    os._exit = refuse
+    return restore
+
+
+def _directory() -> Callable[[], None]:
+    try:
+        before = os.getcwd()  # noqa: PTH109 - this is called for every sentence
+    except OSError:  # it was deleted
+        return lambda: None
+
+    def restore() -> None:
+        with suppress(OSError):
+            os.chdir(before)
+
+    return restore
+
+
+def _stream(name: str) -> Callable[[], None]:
+    """Remember a stream and its file, so that it can be opened again."""
+    stream = getattr(sys, name)
+    number = spare = -1
+    with suppress(AttributeError, OSError, ValueError):  # there is none, it has no file, or it is closed already
+        number = stream.fileno()
+        spare = os.dup(number)
+
+    def restore() -> None:
+        setattr(sys, name, stream)
+        if spare < 0:
+            return
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(spare, number)
+        os.close(spare)
+        if stream.closed:
+            lines = 1 if getattr(stream, "line_buffering", True) else -1
+            again = open(  # noqa: SIM115 - it stays open, and has no path
+                number, "w", lines, encoding=stream.encoding, errors=stream.errors, closefd=False
+            )
+            setattr(sys, name, again)
+            if getattr(sys, f"__{name}__") is stream:
+                setattr(sys, f"__{name}__", again)
+
+    return restore

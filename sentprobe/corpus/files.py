@@ -1,0 +1,128 @@
+"""Corpus files: which ones a path means, and in which format they are."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from sentprobe.core.files import COMPRESSED, nearest, open_text, plain_name
+from sentprobe.errors import UsageError
+
+SUFFIXES = {
+    ".conllu": "conllu",
+    ".conll": "conllu",
+    ".ud": "conllu",
+    ".mrg": "brackets",
+    ".ptb": "brackets",
+    ".tree": "brackets",
+    ".trees": "brackets",
+    ".brackets": "brackets",
+    ".trees.tsv": "brackets",
+    ".txt": "text",
+}
+"""Formats by suffix, without the compression suffix."""
+
+UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
+"""A file that is named as in UD: the treebank, and its language."""
+
+_NOT_A_CORPUS = frozenset({"readme.txt", "license.txt", "licence.txt", "copying.txt", "changelog.txt", "stats.txt"})
+_SNIFFED_CHARACTERS = 1 << 16
+
+COMPRESSION_RATIO = 6
+"""A compressed treebank is about this many times smaller."""
+
+
+def expand(paths: Sequence[str]) -> tuple[str, ...]:
+    """Find the files meant by paths, globs and directories, in the order typed, each once; ``-`` is kept.
+
+    A directory means the corpus files below it, sorted. Raw ``.txt`` files next to annotated files are left out: UD
+    releases ship the same sentences a second time as plain text.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        found |= dict.fromkeys([path] if path == "-" else _expand_one(path))
+    if not found:
+        raise UsageError("no corpus file was given; name a file, a directory, a glob, or - for standard input")
+    return tuple(found)
+
+
+def _expand_one(path: str) -> list[str]:
+    if Path(path).is_dir():
+        if below := _below(path):
+            return below
+        known = " ".join(SUFFIXES)
+        raise UsageError(f"the directory {path!r} holds no corpus file; known suffixes: {known} (also compressed)")
+    if Path(path).exists():
+        return [path]
+    if glob.has_magic(path):
+        matches = glob.glob(path, recursive=True)  # noqa: PTH207 - pathlib's cannot take an absolute pattern
+        if files := sorted(match for match in matches if not Path(match).is_dir()):
+            return files
+        raise UsageError(f"no file matches {path!r}; the current directory is {str(Path.cwd())!r}")
+    raise UsageError(f"there is no file or directory {path!r}{nearest(path)}")
+
+
+def _below(directory: str) -> list[str]:
+    """Every corpus file below a directory, sorted; links to directories are not followed, hidden files not seen."""
+    by_kind: dict[str, list[str]] = {"conllu": [], "brackets": [], "text": []}
+    for folder, folders, names in os.walk(directory):
+        folders[:] = [f for f in folders if not f.startswith(".")]
+        for name in names:
+            of = _kind_by_name(name)
+            if of and not name.startswith(".") and plain_name(name).lower() not in _NOT_A_CORPUS:
+                place = Path(folder, name)
+                if (
+                    place.is_file() or not place.exists()
+                ):  # a pipe or a device is not a corpus; a broken link is reported
+                    by_kind[of].append(str(place))
+    return sorted(by_kind["conllu"] + by_kind["brackets"]) or sorted(by_kind["text"])
+
+
+def _kind_by_name(path: str) -> str | None:
+    name = plain_name(path).lower()
+    return next((k for suffix, k in SUFFIXES.items() if name.endswith(suffix)), None)
+
+
+def stem(path: str) -> str:
+    """The file name without directory, compression suffix and corpus suffix; the prefix of generated sentence ids."""
+    name = plain_name(path)
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return "stdin" if name == "-" else name
+
+
+def detect_format(path: str) -> str:
+    """Tell ``conllu``, ``brackets`` or ``text`` by the suffix, else the first two by a line that is not a comment."""
+    if known := _kind_by_name(path):
+        return known
+    if path != "-":  # what is sniffed from standard input would be missing when it is read
+        seen = 0
+        for line in open_text(path):
+            seen += len(line)
+            if seen > _SNIFFED_CHARACTERS:
+                break
+            if line.strip() and not line.startswith("#"):
+                if line.count("\t") >= 7 and line.split("\t", 1)[0].replace("-", "").replace(".", "").isdigit():
+                    return "conllu"
+                if line.lstrip().startswith("(") or line.partition("\t")[2].startswith("("):
+                    return "brackets"
+                break
+    raise UsageError(
+        f"cannot detect the format of {path!r} from its name or first line; pass the format: conllu, brackets or text"
+    )
+
+
+def corpus_name(typed: Sequence[str]) -> str:
+    """A name from the files: the treebank's where a file is named as in UD, otherwise the file's."""
+    found = dict.fromkeys(m[1] if (m := UD_NAME.fullmatch(stem(path))) else stem(path) for path in typed)
+    names = list(found)
+    return "+".join(names) if len(names) <= 4 else f"{names[0]}+{len(names) - 1}"
+
+
+def file_size(path: str) -> int:
+    """The size of a file in bytes; of a compressed one, roughly that of its content."""
+    return Path(path).stat().st_size * (COMPRESSION_RATIO if path.endswith(COMPRESSED) else 1)

@@ -1,0 +1,42 @@
+"""Near-duplicate sentences: texts that are equal but for case, numbers, punctuation and Unicode normalisation."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from unicodedata import category, normalize
+
+from sentprobe.core.hashing import hash_64
+
+ZEROS = re.compile("00+")
+INSIDE_NUMBERS = re.compile(r"(?<=\d)[.,'’٫٬\u00a0\u202f](?=\d)")
+"""What separates the digits of one number: 8.679 and 677 are the same but for their digits."""
+
+
+@lru_cache(maxsize=1 << 14)  # a sentence is looked at by a pass over the corpus and by the audit of several sets
+def near_duplicate_key(text: str) -> int:
+    """The same hash for texts that differ only in case, numbers, punctuation, spacing and Unicode normalisation."""
+    return hash_64(folded(text))
+
+
+def folded(text: str) -> str:
+    """The words of a text without what near-duplicates may differ in; every number is a zero."""
+    text = text if text.isascii() else normalize("NFKC", text)
+    words = " ".join(text.casefold().translate(_folding()).split())
+    if "0" not in words:
+        return words
+    return ZEROS.sub("0", " ".join(INSIDE_NUMBERS.sub("", text).casefold().translate(_folding()).split()))
+
+
+class _Folding(dict[int, int | str]):
+    """Letters, marks and other numbers stay, digits become zeros, the rest becomes space; each is looked up once."""
+
+    def __missing__(self, code: int) -> int | str:
+        kind = category(chr(code))
+        self[code] = "0" if kind == "Nd" else code if kind[0] in "LMN" else " "
+        return self[code]
+
+
+@cache
+def _folding() -> _Folding:
+    return _Folding()

@@ -1,0 +1,100 @@
+"""Plain text, one sentence per line: a reader with a small tokeniser that suits many languages."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import groupby
+
+from sentprobe.core.files import encoding_error, open_bytes
+from sentprobe.corpus.conllu import SHARD_BLOCK
+from sentprobe.corpus.files import stem
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.corpus.tokenisers import tokeniser as find_tokeniser
+from sentprobe.errors import CorpusError
+
+
+def read_plain(
+    path: str,
+    *,
+    shard: int = 0,
+    of: int = 1,
+    on_error: Callable[[CorpusError], None] | None = None,
+    tokeniser: str = "",
+) -> Iterator[Sentence]:
+    """Yield a sentence for every line that is not blank, or every ``of``-th run of 256 beginning with run ``shard``.
+
+    The text is kept as it is, except for white space at its ends. The id is the name of the file with the line number.
+    ``tokeniser`` names another one than that of this module.
+    """
+    name = stem(path)
+    number = count = 0
+    try:
+        for piece in open_bytes(path):
+            for raw in piece.removesuffix(b"\n").split(b"\n"):
+                number += 1
+                if not raw or raw.isspace():
+                    continue
+                mine = count // SHARD_BLOCK % of == shard
+                count += 1
+                if not mine:
+                    continue
+                try:
+                    text = raw.decode().strip()
+                except UnicodeDecodeError as error:
+                    bad = encoding_error(path, number, error)
+                    if on_error is None:
+                        raise bad from None
+                    on_error(bad)
+                    continue
+                try:
+                    forms, space_after = tokenise_by(tokeniser, text) if tokeniser else tokenise(text)
+                except ValueError as error:
+                    bad = CorpusError(path, number, str(error), "tokens that are parts of the text, in order")
+                    if on_error is None:
+                        raise bad from None
+                    on_error(bad)
+                    continue
+                if forms:
+                    yield Sentence(f"{name}:{number}", text, forms, space_after=space_after)
+    except CorpusError as error:  # the file breaks off; what was read so far is kept
+        if on_error is None:
+            raise
+        on_error(error)
+
+
+def tokenise(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """Cut a text into words and single punctuation marks, and say which of them white space follows.
+
+    A word keeps its inner apostrophes and hyphens (*l'été-là*, *rock'n'roll*) and its combining marks. Scripts without
+    spaces are not segmented: a run of Han or Thai letters is one word.
+    """
+    found = list(_token().finditer(text))
+    ends = [m.end() for m in found]
+    space = [end == len(text) or text[end].isspace() for end in ends]
+    return tuple([m[0] for m in found]), tuple(space)
+
+
+def tokenise_by(name: str, text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """The same by a tokeniser of ``sentprobe.corpus.tokenisers``; ValueError if it changes the text."""
+    forms = find_tokeniser(name)(text)
+    space, at = [], 0
+    for form in forms:
+        begin = text.find(form, at)
+        if begin < 0 or text[at:begin].strip():
+            raise ValueError(f"the token {form!r} of the tokeniser {name}")
+        at = begin + len(form)
+        space.append(at == len(text) or text[at].isspace())
+    return tuple(forms), tuple(space)
+
+
+@lru_cache(maxsize=1)
+def _token() -> re.Pattern[str]:
+    """The pattern of a token. Python's ``\\w`` lacks the combining marks without which Hindi words fall apart."""
+    marks = (c for c in range(0x300, 0x11A00) if unicodedata.category(chr(c))[0] == "M")
+    runs = [[c for _, c in run] for _, run in groupby(enumerate(marks), lambda pair: pair[1] - pair[0])]
+    mark = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+    letter = rf"[\w{mark}\u200c\u200d]"  # zero-width joiners occur inside Persian and Indic words
+    return re.compile(rf"{letter}+(?:['’ʼ\-‐‑·]{letter}+)*|[^\w\s]")

@@ -1,0 +1,76 @@
+"""What a set should look like, according to its manifest or the task of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sentprobe.data.dataset import Dataset
+from sentprobe.errors import DataError
+from sentprobe.task import Example, LabelIssue, Task
+from sentprobe.tasks import is_name, load
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What a set should be, according to its manifest or the task of its name."""
+
+    task: str | None = None
+    labels: tuple[str, ...] | None = None
+    solved_by: frozenset[str] = frozenset()
+    disjoint: bool = False
+    """Target forms must not be shared between splits."""
+    changes: str = ""
+    inputs: tuple[str, ...] = ()
+    declared_inputs: tuple[str, ...] | None = None
+    """The extra inputs that the task of that name declares, whatever they are called here."""
+    natural_balance: bool = False
+    """Classes are as frequent as in the corpus."""
+    label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
+    """Finds labels that the tokens contradict."""
+    language: str | None = None
+    classes: bool = True
+    """Whether labels are classes, not scores or image numbers."""
+
+
+def expected(task: Task, disjoint: bool, language: str | None, natural_balance: bool = False) -> Expectations:
+    """What a task expects of every set made for it."""
+    return Expectations(
+        task=task.name,
+        labels=task.labels if isinstance(task.labels, tuple) else None,
+        solved_by=task.solved_by,
+        disjoint=disjoint,
+        changes=task.changes,
+        inputs=task.inputs,
+        declared_inputs=task.inputs,
+        natural_balance=natural_balance,
+        label_issues=task.label_issues,
+        language=language,
+    )
+
+
+NUMBERED = ("relatedness", "similarity", "retrieval")
+"""Protocols of transfer sets whose labels are not classes."""
+
+
+def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations:
+    """What the task (given, or that of the set's name) and the manifest say."""
+    manifest = dataset.manifest
+    if task is None and is_name(dataset.task):  # never a path or a module: the name comes with the data
+        task = load(dataset.task)
+    if task is None:
+        found = Expectations(language=dataset.language)
+    else:
+        found = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
+    policy = manifest.get("policy", {})
+    solved_by, inputs = manifest.get("solved_by", found.solved_by), manifest.get("inputs", found.inputs)
+    if not isinstance(policy, dict) or not all(isinstance(x, list | tuple | frozenset) for x in (solved_by, inputs)):
+        raise DataError(f"The manifest of {dataset.name} was altered: its policy, solved_by or inputs are not as made.")
+    return replace(
+        found,
+        solved_by=frozenset(map(str, solved_by)),
+        disjoint=bool(policy.get("disjoint", found.disjoint)),
+        inputs=tuple(map(str, inputs)),
+        natural_balance=policy.get("balance") == "natural",
+        classes=manifest.get("protocol") not in NUMBERED,
+    )

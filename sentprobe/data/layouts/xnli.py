@@ -1,0 +1,135 @@
+"""XNLI: one set per language, trained on English pairs from elsewhere.
+
+Two releases are known: ``xnli.dev.tsv`` and ``xnli.test.tsv`` with all languages and a header, and files such as
+``dev-fr.tsv`` and ``test-fr.tsv`` with two sentences and a label per line. The English pairs are MultiNLI's, in any of
+the forms in which they are published, or a file of the second form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+
+from sentprobe.core.files import COMPRESSED, open_text
+from sentprobe.data.file_names import find_file
+from sentprobe.data.layouts.parsing import NO_GOLD, BuildRow
+from sentprobe.errors import CorpusError, SentProbeError, UsageError
+from sentprobe.task import Example
+
+OFFICIAL = {"va": "xnli.dev.tsv", "te": "xnli.test.tsv"}
+TRAINING = (
+    "train-en.tsv",
+    "multinli.train.en.tsv",
+    "multinli_1.0_train.txt",
+    "multinli/multinli.train.en.tsv",
+    "../XNLI-MT-1.0/multinli/multinli.train.en.tsv",
+)
+"""Where English pairs are looked for, from the folder of the set: our own name, XNLI's and MultiNLI's."""
+
+_CODE = re.compile(r"[a-z]{2,3}")
+_ONE = re.compile(rf"(dev|test)-([a-z]{{2,3}})\.tsv({'|'.join(map(re.escape, COMPRESSED))})?")
+_TRAIN = re.compile(r"(?:^|[._-])train[._-]([a-z]{2,3})\.")
+_SPLIT = {"dev": "va", "test": "te"}
+_LABELS = {**{label: label for label in ("entailment", "neutral", "contradiction")}, "contradictory": "contradiction"}
+"""The labels; the last is XNLI's word in its own copies of MultiNLI."""
+_PAIR = re.compile(rf"[^\t]*\t[^\t]*\t({'|'.join(_LABELS)})\s*$")
+_HEADERS = (("sentence1", "sentence2", "gold_label"), ("premise", "hypo", "label"))
+"""The names of the columns where there is a header."""
+
+
+def is_nli(folder: Path, names: Iterable[str]) -> bool:
+    """Whether XNLI is in a folder that has files of these names."""
+    return any(
+        (_ONE.fullmatch(name) and _PAIR.match(_first(folder / name)))
+        or (name in OFFICIAL.values() and _first(find_file(folder / name)).startswith("language\t"))
+        for name in names
+    )
+
+
+def nli_languages(folder: Path) -> tuple[str, ...]:
+    """The languages of XNLI directly in this folder, sorted."""
+    found: set[str] = set()
+    for entry in folder.iterdir():
+        if (match := _ONE.fullmatch(entry.name)) and _PAIR.match(_first(entry)):
+            found.add(match[2])
+    for file in OFFICIAL.values():
+        if (path := find_file(folder / file)) and _first(path).startswith("language\t"):
+            with suppress(SentProbeError):  # reported when the set is read
+                found |= {code for line in open_text(str(path)) if _CODE.fullmatch(code := line.partition("\t")[0])}
+    return tuple(sorted(found))
+
+
+def nli_files(folder: Path, language: str | None, train: str | None) -> dict[str, str]:
+    """The file of every split that is there; the training part only where it is given or found."""
+    found: dict[str, str] = {}
+    if train is not None:
+        found["tr"] = train
+    elif path := next(filter(None, (find_file(folder / file) for file in TRAINING)), None):
+        found["tr"] = str(path)
+    for word, split in _SPLIT.items():
+        if held := find_file(folder / f"{word}-{language}.tsv") or find_file(folder / OFFICIAL[split]):
+            found[split] = str(held)
+    return found
+
+
+def train_language(path: str) -> str:
+    """The language of a file of training pairs: English, unless its name says another one.
+
+    As ``train-fr.tsv`` does, or ``multinli.train.fr.tsv`` of XNLI's machine translations.
+    """
+    found = _TRAIN.search(Path(path).name)
+    return found[1] if found else "en"
+
+
+def no_language(folder: Path, language: str | None) -> UsageError:
+    """The error for a language that is not there."""
+    requested, got = language or "(no language given)", ", ".join(nli_languages(folder)) or "no language"
+    return UsageError(f"XNLI was requested in {requested}; {folder} has it in {got}.")
+
+
+def nli_rows(
+    path: str, language: str | None, row: BuildRow, broken: Callable[[CorpusError], None]
+) -> Iterator[Example]:
+    """The pairs of a file, of one language only where the file has several."""
+    lines = enumerate(open_text(path), 1)
+    first = next(lines, (1, ""))
+    names = first[1].rstrip("\r\n").split("\t")
+    header = next((header for header in _HEADERS if set(header) <= set(names)), None)
+    places = [names.index(name) for name in header] if header else [0, 1, 2]
+    tagged = names.index("language") if header and "language" in names else None
+    for number, line in lines if header else chain([first], lines):
+        cells = line.rstrip("\r\n").split("\t")
+        if cells == [""] or (tagged is not None and language is not None and cells[tagged : tagged + 1] != [language]):
+            continue
+        try:
+            found = _pair(row, path, number, cells, places)
+        except CorpusError as error:
+            broken(error)
+            continue
+        if found:
+            yield found
+
+
+def _pair(row: BuildRow, path: str, number: int, cells: Sequence[str], places: Sequence[int]) -> Example | None:
+    if len(cells) <= max(places):  # more are allowed: the header of MultiNLI does not fit its lines
+        expected = f"at least {max(places) + 1}: two sentences and a label"
+        raise CorpusError(path, number, f"{len(cells)} columns", expected)
+    text, second, label = (cells[place] for place in places)
+    if label == NO_GOLD:
+        return None
+    if label not in _LABELS:
+        raise CorpusError(path, number, f"the label {label[:20]!r}", "entailment, neutral or contradiction")
+    if "\0" in text or "\0" in second:
+        raise CorpusError(path, number, "a NUL byte", "text")
+    return row(number, _LABELS[label], text, second)
+
+
+def _first(path: Path | None) -> str:
+    """The first line of a file, empty if it cannot be read."""
+    try:
+        return next(open_text(str(path)), "") if path and path.is_file() else ""
+    except SentProbeError:
+        return ""

@@ -1,0 +1,264 @@
+"""The sets in files and folders: made here, SentEval's, X-Probe's, transfer sets, or tables."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sentprobe.core.files import open_bytes
+from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, read_manifest
+from sentprobe.data.file_names import (
+    SPLIT_NAMES,
+    TABLE_SUFFIXES,
+    common_name,
+    only_file_split,
+    split_of,
+    without_compression_suffix,
+)
+from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in
+from sentprobe.data.records import Columns
+from sentprobe.data.tables import xprobe_parts
+from sentprobe.errors import DataError, SentProbeError, UsageError
+from sentprobe.task import SPLITS
+
+_XPROBE_FILES = tuple(f"{split}.txt" for split in SPLITS)
+_SENTEVAL = re.compile(rf"({'|'.join(SPLITS)})\t[^\t]+\t")
+_SNIFFED_LINES, _SHOWN_CHARACTERS = 10, 60
+_LANGUAGE_CODE = re.compile(r"[a-z]{2,3}")
+_NO_CODE = re.compile(r"all|bin|csv|dev|in|lib|mnt|my|new|old|opt|out|raw|run|set|src|tmp|tsv|txt|usr|val|var")
+_PSEUDO = (Path("/proc"), Path("/sys"), Path("/dev"))
+"""File systems of the kernel: they hold no sets, and reading some of their files never ends."""
+_MEMORY = Path("/dev/shm")  # noqa: S108 - nothing is written there
+"""The exception: people keep data there."""
+_NO_DATA = re.compile(r"\.|(readme|licen[cs]e|copying|changelog)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSet:
+    """A set that has no name yet: its path from the root of the disk, and how many parts of that the name shows."""
+
+    kind: str
+    paths: tuple[str, ...]
+    trail: tuple[str, ...]
+    task: str
+    language: str | None = None
+    shown: int = 1
+
+    @property
+    def name(self) -> str:
+        """The last parts of its path."""
+        return "/".join(self.trail[-self.shown :])
+
+
+def sets_below(root: Path, columns: Columns | None) -> list[FoundSet]:
+    """The sets in and below a folder. A set is not searched for others; links to folders are not followed."""
+    if _is_pseudo(root):
+        raise UsageError(f"{root} belongs to the kernel and is not searched for sets; name a folder that holds some.")
+    top = root.resolve().parts
+    candidates: list[FoundSet] = []
+    refused: list[OSError] = []
+    other: str | None = None
+    for folder, folders, names in os.walk(root, onerror=refused.append):
+        trail = (*top, *Path(folder).relative_to(root).parts)
+        files = [
+            str(Path(folder, n)) for n in sorted(names) if not _NO_DATA.match(n) and is_plain_file(Path(folder, n))
+        ]
+        try:
+            found = list(_inside(Path(folder), trail, files, columns))
+        except OSError as e:  # a folder whose files may be listed but not read
+            refused.append(e)
+            found = []
+        complete = any(m.kind not in ("senteval", "table", "xprobe") for m in found)
+        folders[:] = [] if complete else sorted(f for f in folders if f[0] != "." and not _is_pseudo(Path(folder, f)))
+        candidates += found
+        other = other or next(iter(files), None)
+    if not candidates:
+        raise unrecognised(str(root), other, columns, refused)
+    return sorted((replace(m, shown=max(1, len(m.trail) - len(top))) for m in candidates), key=lambda m: m.trail)
+
+
+def sets_in_files(files: list[str]) -> Iterator[FoundSet]:
+    """The sets in these files, which are SentEval's or parts of X-Probe's."""
+    parts: defaultdict[Path, list[str]] = defaultdict(list)
+    for path in files:
+        if _is_senteval(_peek(path)):
+            yield _senteval(path)
+        elif without_compression_suffix(path).name in _XPROBE_FILES:
+            parts[Path(path).parent].append(path)
+        else:
+            raise unrecognised(path, path, None)
+    yield from map(_xprobe, parts.values())
+
+
+def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[FoundSet]:
+    """Files whose names say different splits are one set, others are one each.
+
+    Where two files have the same split, the rest of the name groups them: ``dev-en``, ``dev-fr``, ``test-en``.
+    """
+    if columns.random:
+        _check_unsplit(files)
+        yield from (_table([path]) for path in files)
+        return
+    named = [] if columns.split else [path for path in files if split_of(path)]
+    unnamed = [path for path in files if path not in named]
+    if typed and named and unnamed:
+        only_file_split(unnamed[0], files)
+    groups: defaultdict[tuple[Path, str], list[str]] = defaultdict(list)
+    twice = len({split_of(path) for path in named}) < len(named)
+    for path in named:
+        groups[(Path(path).parent, common_name(path)) if twice else (Path(), "")].append(path)
+    for group in (*groups.values(), *([path] for path in unnamed)):
+        found = _table(group)
+        yield replace(found, language=_code(found.trail) if twice and group[0] in named else None)
+
+
+def _table(group: Sequence[str]) -> FoundSet:
+    """The set in these files, named as they are, or as their folder is."""
+    above = Path(group[0]).parent.resolve().parts
+    stems = {common_name(path) for path in group} - {""}
+    trail = (*above, *stems) if len(stems) == 1 else above
+    return FoundSet("table", tuple(group), trail, trail[-1])
+
+
+def _check_unsplit(files: Sequence[str]) -> None:
+    """Files of one set that has splits are not split again."""
+    folders: defaultdict[tuple[Path, str], dict[str, str]] = defaultdict(dict)
+    for path in files:
+        if split := split_of(path):
+            folders[Path(path).parent, common_name(path)][split] = path
+    for found in folders.values():
+        if len(found) > 1:
+            raise UsageError(
+                f"The names of {' and '.join(found.values())} say their split: leave out the shares of --split, or "
+                "name one file."
+            )
+
+
+def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Columns | None) -> Iterator[FoundSet]:
+    """The sets whose files are directly in this folder."""
+    if is_made(folder):
+        try:
+            manifest = read_manifest(folder)
+        except DataError:  # reported when the set is loaded; the others can still be read
+            manifest = {}
+        language = manifest.get("language")
+        known = language if isinstance(language, str) else None
+        yield FoundSet("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), known)
+        return
+    if columns:
+        yield from table_sets(_table_files(files), columns, typed=False)
+        return
+    parts, layouts = xprobe_parts(folder), layouts_in(folder)
+    if parts:
+        yield _xprobe(parts)
+    for name in layouts:
+        yield from _layout(name, folder, trail)
+    if not parts and not layouts:
+        for path in files:
+            with suppress(SentProbeError):  # a folder may hold files that are not sets
+                if _is_senteval(_peek(path)):
+                    yield _senteval(path)
+
+
+def is_made(folder: Path) -> bool:
+    """Whether `sentprobe make` wrote this folder."""
+    if not is_plain_file(folder / MANIFEST_FILE):
+        return False
+    try:
+        return is_plain_file(folder / ROWS_FILE) or bool(read_manifest(folder))
+    except DataError:
+        return False  # other programs write files of this name, too
+
+
+def is_plain_file(path: Path) -> bool:
+    """Whether a path, or what it links to, is a regular file that may be read."""
+    try:
+        return path.is_file() and not _is_pseudo(path)
+    except OSError:
+        return False
+
+
+def _is_pseudo(folder: Path) -> bool:
+    place = folder.resolve()
+    return any(place.is_relative_to(root) for root in _PSEUDO) and not place.is_relative_to(_MEMORY)
+
+
+def _senteval(path: str) -> FoundSet:
+    file = without_compression_suffix(path)
+    task = file.name.removesuffix(".txt").removesuffix(".tsv")
+    return FoundSet("senteval", (path,), (*Path(path).parent.resolve().parts, task), task)
+
+
+def _xprobe(parts: Sequence[str]) -> FoundSet:
+    trail = Path(parts[0]).parent.resolve().parts
+    return FoundSet("xprobe", tuple(parts), trail, trail[-1], _code(trail[:-1]))
+
+
+def _layout(name: str, folder: Path, trail: tuple[str, ...]) -> Iterator[FoundSet]:
+    """A transfer set, once per language; its name replaces its folder."""
+    home = tuple(LAYOUTS[name].home.split("/"))
+    above = trail[: -len(home)] if trail[-len(home) :] == home else trail
+    for language in languages_of(name, folder):
+        if LAYOUTS[name].read == "nli":
+            yield FoundSet(name, (str(folder),), (*above, language or "", name), name, language)
+        else:
+            yield FoundSet(name, (str(folder),), (*above, name), name, language or _code(above))
+
+
+def _table_files(files: Iterable[str]) -> list[str]:
+    """The tables among the files of a folder, by suffix; text files only if there is nothing better."""
+    suffixes = {path: without_compression_suffix(path).suffix.lower() for path in files}
+    return [path for path, suffix in suffixes.items() if suffix in TABLE_SUFFIXES] or [
+        path
+        for path, suffix in suffixes.items()
+        if suffix == ".txt" or (split_of(path) and (suffix == "" or suffix[1:] in SPLIT_NAMES))
+    ]
+
+
+def _peek(path: str) -> list[str]:
+    """The first lines of a file that are not empty."""
+    start = next(open_bytes(path), b"")[: 1 << 14]
+    return [line for line in start.decode(errors="replace").split("\n") if line][:_SNIFFED_LINES]
+
+
+def _is_senteval(lines: Sequence[str]) -> bool:
+    return 2 * sum(_SENTEVAL.match(line) is not None for line in lines) > len(lines)
+
+
+def _code(trail: Sequence[str]) -> str | None:
+    """The last folder, if it may be a language code."""
+    return trail[-1] if trail and _LANGUAGE_CODE.fullmatch(trail[-1]) and not _NO_CODE.fullmatch(trail[-1]) else None
+
+
+def unrecognised(path: str, other: str | None, columns: Columns | None, refused: Sequence[OSError] = ()) -> DataError:
+    """The error for a path that holds no set; ``other`` is a file that was found instead."""
+    seen = "no file"
+    if other is not None:
+        try:
+            first = next(iter(_peek(other)), "")
+            seen = f"{other}, which begins with {first[:_SHOWN_CHARACTERS]!r}" if first else f"{other}, which is empty"
+        except SentProbeError as error:
+            seen = str(error)
+    elif refused:
+        seen = f"{refused[0].filename}, which may not be read: {refused[0].strerror}"
+    if columns:
+        known = " ".join((*TABLE_SUFFIXES, ".txt"))
+        return DataError(
+            f"{path} holds no table: expected a file with one of the suffixes {known}, compressed or not; got {seen}."
+        )
+    hint = "name its columns with --text and --label, or give their numbers with --no-header"
+    if other is not None and without_compression_suffix(other).suffix.lower() in TABLE_SUFFIXES:
+        begin = f"got {seen}. If it is a table, {hint}. Otherwise expected"
+        end = "."
+    else:
+        begin, end = "expected", f"; got {seen}. If it is a table, {hint}."
+    return DataError(
+        f"{path} holds no set in a known format: {begin} folders that `sentprobe make` wrote, SentEval's probing files "
+        "(tr, va or te, label, sentence, tab-separated), X-Probe's folders (tr.txt, va.txt, te.txt) or SentEval's "
+        f"transfer folders ({', '.join(LAYOUTS)}){end}"
+    )

@@ -1,0 +1,163 @@
+"""Texts in batches: cut by their cost, and encoded here or in worker processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import repeat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.core.cluster import current_cluster
+from sentprobe.core.third_party import third_party_code
+from sentprobe.core.workers import map_in_workers
+from sentprobe.encoders.call import call_encoder, preview, round_to_half
+from sentprobe.encoders.encoder import EncoderInfo
+from sentprobe.encoders.remote import SharedStore
+from sentprobe.errors import EncoderError, SentProbeError, describe_error
+
+COST_CHUNK = 4096
+"""Texts whose cost is computed at a time."""
+MIN_COST_RATIO = 0.75
+"""A batch ends at a text that costs less than this share of the first: it would be padded to its length."""
+MIN_WORKER_TEXTS = 1 << 16
+"""Fewer texts are encoded sooner than worker processes start."""
+CALL_TEXTS, CALL_BYTES = 1 << 16, 1 << 26
+"""What a worker encodes at a time, at most: texts, and bytes of vectors. The encoder is copied to it with each call."""
+
+Array = npt.NDArray[Any]
+Encoder = Callable[[Sequence[str]], Any]
+
+
+def cut_batches(
+    info: EncoderInfo, texts: Sequence[str], missing: npt.NDArray[np.int64], size: int
+) -> Iterator[list[int]]:
+    """Places of texts of similar cost, longest first, so that running out of memory happens early."""
+    costs: list[int] = []
+    for a in range(0, len(missing), COST_CHUNK):
+        some = [texts[i] for i in missing[a : a + COST_CHUNK].tolist()]
+        try:
+            with third_party_code:
+                costs += info.cost(some) if info.cost is not None else map(len, some)
+        except (SentProbeError, KeyboardInterrupt):
+            raise
+        except BaseException as e:
+            raise EncoderError(
+                f"The encoder's cost() failed on texts that begin with {preview(some[0])}: {describe_error(e)}"
+            ) from e
+    places: list[int] = []
+    most = 0
+    for cost, i in _dearest_first(costs, missing):
+        # an encoder without costs may not pad at all, and may be billed per call
+        unlike = info.cost is not None and most - cost > (1 - MIN_COST_RATIO) * abs(most)
+        if places and (unlike or len(places) == size):
+            yield places
+            places = []
+        if not places:
+            most = cost
+        places.append(i)
+    if places:
+        yield places
+
+
+def _dearest_first(costs: Sequence[int], places: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Costs and places, in descending order of the costs; places of equal cost stay in order."""
+    if len(costs) != len(places):
+        raise EncoderError(f"The encoder's cost() gave {len(costs)} numbers for {len(places)} texts; expected as many.")
+    # backwards, so that a stable sort leaves equal ones in order once it is turned round
+    order = len(costs) - 1 - np.argsort(np.array(costs)[::-1], kind="stable")[::-1]
+    for a in range(0, len(order), COST_CHUNK):
+        some = order[a : a + COST_CHUNK]
+        yield from ((costs[j], i) for j, i in zip(some.tolist(), places[some].tolist(), strict=True))
+
+
+def encode_batches(
+    encoder: Encoder,
+    texts: Sequence[str],
+    batches: Iterable[list[int]],
+    layers: Sequence[str],
+    *,
+    half: bool,
+    jobs: int,
+    store: SharedStore | None = None,
+) -> Iterator[tuple[list[int], Array | None, float]]:
+    """Places of texts and their vectors (layers, n, d), with the seconds that were spent on them or waited for them.
+
+    With a store, worker processes write vectors to it, a call at a time, and there is None in their place.
+    """
+    if jobs == 1:
+        for places in batches:
+            started = time.perf_counter()
+            vectors = _encode(encoder, [texts[i] for i in places], layers, half)
+            yield places, vectors, time.perf_counter() - started
+        return
+    started = time.perf_counter()
+    calls = list(_calls(list(batches), jobs, call_encoder(encoder, texts[:1], layers).nbytes))
+    with TemporaryDirectory(prefix="sentprobe-") as folder:
+        files = [Path(folder, str(i)) if current_cluster() is None else None for i in range(len(calls))]
+        arguments = (
+            (encoder, [[texts[i] for i in places] for places in call], layers, half, store, file)
+            for call, file in zip(calls, files, strict=True)
+        )
+        made = map_in_workers(_encode_all, arguments, jobs)
+        for call, file, sent in zip(calls, files, made, strict=True):
+            for places, received in zip(call, _received(sent, file, len(call)), strict=True):
+                yield places, received, time.perf_counter() - started
+                started = time.perf_counter()
+
+
+def _calls(batches: Sequence[list[int]], jobs: int, text_bytes: int) -> Iterator[list[list[int]]]:
+    """Batches that one call encodes: few calls, since the encoder is copied to each, but some for every worker."""
+    most = min(CALL_TEXTS, CALL_BYTES // text_bytes, sum(map(len, batches)) // (4 * jobs))
+    call: list[list[int]] = []
+    for places in batches:
+        if call and sum(map(len, call)) + len(places) > most:
+            yield call
+            call = []
+        call.append(places)
+    if call:
+        yield call
+
+
+def _encode_all(
+    encoder: Encoder,
+    batches: Sequence[list[str]],
+    layers: Sequence[str],
+    half: bool,
+    store: SharedStore | None,
+    file: Path | None,
+) -> list[Array] | None:
+    """The vectors of several batches, as a worker encodes them; None if they are in the store, or in the file.
+
+    A file costs less than sending them, and is usually read and deleted before it reaches the disk.
+    """
+    made = [_encode(encoder, texts, layers, half) for texts in batches]
+    if store is not None and store.write([text for texts in batches for text in texts], np.concatenate(made, axis=1)):
+        return None
+    if file is not None:
+        with suppress(OSError), file.open("wb") as out:  # unless the disk is full
+            for vectors in made:
+                np.save(out, vectors, allow_pickle=False)
+            return None
+    return made
+
+
+def _received(sent: list[Array] | None, file: Path | None, n: int) -> Iterator[Array | None]:
+    """The vectors of n batches that a worker has encoded, one after the other; None if they are in the store."""
+    if sent is not None or file is None:
+        yield from sent or repeat(None, n)
+        return
+    with file.open("rb") as made:
+        for _ in range(n):
+            yield np.load(made, allow_pickle=False)
+    file.unlink()
+
+
+def _encode(encoder: Encoder, texts: list[str], layers: Sequence[str], half: bool) -> Array:
+    vectors = call_encoder(encoder, texts, layers)
+    return round_to_half(vectors, texts) if half else vectors.astype(np.float32, copy=False)

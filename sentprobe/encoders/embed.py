@@ -1,0 +1,293 @@
+"""Texts + encoder → embeddings: each text once, long ones first, stored as they come, and every vector checked."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.core.arguments import as_texts, check_integer
+from sentprobe.core.cluster import current_cluster
+from sentprobe.core.progress import Progress
+from sentprobe.core.third_party import third_party_code
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.expected import expectations_for
+from sentprobe.encoders.batches import MIN_WORKER_TEXTS, cut_batches, encode_batches
+from sentprobe.encoders.encoder import EncoderInfo, encoder_info
+from sentprobe.encoders.identity import Identity
+from sentprobe.encoders.remote import NamedEncoder, SharedStore
+from sentprobe.encoders.scheme import sends_texts
+from sentprobe.encoders.store import Store
+from sentprobe.encoders.table import VectorTable, default_spill
+from sentprobe.errors import UsageError
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, repr=False)
+class Embeddings:
+    """The vectors of texts, in the order of the texts, as ``embed_texts`` returns them.
+
+    Parameters
+    ----------
+    texts : tuple of str
+        The n texts.
+    vectors : array
+        (n, d), or (layers, n, d) for an encoder with layers.
+    identity : Identity or None
+        Everything that can change a vector, if the encoder says so.
+    layers : tuple of str
+        The names of the layers.
+    encoded : int
+        How many distinct texts were encoded; the others were in the store.
+    seconds : float
+        Time spent in the encoder, or waiting for those of worker processes.
+
+    Examples
+    --------
+    >>> from sentprobe import embed_texts, load_encoder
+    >>> found = embed_texts(load_encoder("static:"), ["A short text.", "Another one."])
+    >>> found
+    <Embeddings 2 texts, 256 dimensions, float32, static:l2_supercat>
+    >>> found.vectors.shape
+    (2, 256)
+    """
+
+    texts: tuple[str, ...]
+    vectors: Array
+    identity: Identity | None
+    layers: tuple[str, ...] = ()
+    encoded: int = 0
+    seconds: float = 0.0
+
+    def layer(self, name: str) -> Array:
+        """The vectors (n, d) of one layer.
+
+        Parameters
+        ----------
+        name : str
+            One of ``layers``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sentprobe import embed_texts
+        >>> found = embed_texts(lambda texts: np.ones((3, len(texts), 5)), ["A short text."])
+        >>> found.layers
+        ('0', '1', '2')
+        >>> found.layer("2").shape
+        (1, 5)
+        """
+        if name not in self.layers:
+            raise UsageError(f"There is no layer {name!r}; the layers are {', '.join(self.layers) or 'unnamed'}.")
+        found: Array = self.vectors[self.layers.index(name)]
+        return found
+
+    def __repr__(self) -> str:
+        layers = f"{len(self.layers)} layers, " if self.layers else ""
+        name = f", {self._name}" if self._name else ""
+        n, d = len(self.texts), self.vectors.shape[-1]
+        return f"<Embeddings {n:,} text{'s' * (n != 1)}, {layers}{d:,} dimensions, {self.vectors.dtype}{name}>"
+
+    def _repr_html_(self) -> str:
+        cells = {
+            "encoder": self._name or "a function",
+            "texts": f"{len(self.texts):,}",
+            "layers": ", ".join(self.layers) or "1",
+            "dimensions": f"{self.vectors.shape[-1]:,}",
+            "dtype": str(self.vectors.dtype),
+            "encoded now": f"{self.encoded:,}",
+            "seconds": f"{self.seconds:.1f}",
+        }
+        rows = "".join(f"<tr><th>{key}</th><td>{html.escape(value)}</td></tr>" for key, value in cells.items())
+        return f"<table>{rows}</table>"
+
+    @property
+    def _name(self) -> str:
+        return f"{self.identity.scheme}:{self.identity.name}" if self.identity else ""
+
+
+def embed(
+    encoder: Callable[[Sequence[str]], Any],
+    texts: str | Iterable[str],
+    *,
+    store: Store | None = None,
+    batch_size: int | None = None,
+    half: bool = False,
+    spill: int | None = None,
+    jobs: int = 1,
+    sparse: bool = False,
+    progress: Progress | None = None,
+    name: str | None = None,
+) -> Embeddings:
+    """Encode texts, each distinct one once, or take their vectors from the store.
+
+    Texts are passed to the encoder in batches of similar length, longest first. Vectors are written to the store as
+    they come, so that a crash or Ctrl-C loses little.
+
+    Parameters
+    ----------
+    encoder : callable
+        A function from a list of texts to an array (n, d) or (layers, n, d), or what ``load_encoder`` returns.
+    texts : str or iterable of str
+        The texts; a single string is one text.
+    store : Store, optional
+        Where vectors are kept. Those of an encoder without an identity are not.
+    batch_size : int, optional
+        Texts per call. Default: what the encoder prefers, or 64.
+    half : bool
+        Round vectors to float16, which takes half the space and is part of the identity.
+    spill : int, optional
+        Vectors of more bytes than this are kept in a file in the cache folder, which disappears with them; they are
+        read like others. Default: 1 GiB, or a quarter of the machine's memory if that is less.
+    jobs : int
+        Worker processes in which to encode many texts, for an encoder whose attribute ``parallel`` allows it, as those
+        of ``static:``, ``vec:`` and ``baseline:`` do; the vectors do not depend on it.
+    sparse : bool
+        Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, as baseline:hash has.
+    progress : callable, optional
+        Called with ``"encode"``, the number of texts that are done, and the number of all.
+    name : str, optional
+        What ``load_encoder`` loads this encoder by, so that workers of a cluster can do so themselves.
+
+    Returns
+    -------
+    Embeddings
+        One vector per text, in the order of the texts.
+
+    Raises
+    ------
+    EncoderError
+        If the encoder fails, or returns anything but one vector of finite numbers per text (ShapeError).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sentprobe import embed_texts
+    >>> def encode(texts):
+    ...     return np.array([[len(text), text.count(" ")] for text in texts])
+    >>> found = embed_texts(encode, ["one text", "another", "one text"])
+    >>> found.vectors.tolist()
+    [[8.0, 1.0], [7.0, 0.0], [8.0, 1.0]]
+    >>> found.encoded  # each distinct text once
+    2
+    """
+    texts, jobs = as_texts(texts), check_integer(jobs, "a number of jobs", 1)
+    if sparse and texts and callable(getattr(encoder, "sparse_vectors", None)):
+        return _embed_sparse(encoder, texts, half=half, progress=progress)
+    if getattr(encoder, "needs_fit", False) and texts:
+        # idf weights, a common component: computed from these texts, and so in the identity
+        with third_party_code:
+            encoder = encoder.fit(texts)  # type: ignore[attr-defined]
+    info = encoder_info(encoder)
+    identity, layers = info.identity, info.layers
+    if half and identity is not None:
+        identity = identity.with_facts(kept="float16")
+    first = first_places(texts)
+    distinct = np.flatnonzero(first == np.arange(len(texts)))
+    spill = default_spill() if spill is None else spill
+    if spill < 0:
+        raise UsageError(f"spill is {spill} bytes; expected 0 or more.")
+    if store is not None and identity is not None and info.cacheable:
+        identities = [identity.with_facts(layer=name) for name in layers] or [identity]
+        table = VectorTable(texts, max(1, len(layers)), spill, store, identities)
+        table.read_stored(distinct.tolist())
+    else:
+        table = VectorTable(texts, max(1, len(layers)), spill)
+    missing = distinct[~table.filled[distinct]]
+    restrict, tokens = getattr(encoder, "restrict", None), getattr(encoder, "tokens", None)
+    if len(missing) and callable(restrict) and callable(tokens):  # word vectors: only those of these texts in memory
+        encoder = restrict(tokens([texts[i] for i in missing.tolist()]))
+    seconds, done = 0.0, len(distinct) - len(missing)
+    if progress:
+        progress("encode", done, len(distinct))
+    shared: SharedStore | None = None
+    if current_cluster() is not None:
+        encoder, workers = _for_workers(encoder, info, name, jobs)
+        if table.store is not None and table.store.limit is None:
+            shared = SharedStore(table.store.root, tuple(table.identities))
+    else:
+        workers = jobs if info.parallel and len(missing) >= MIN_WORKER_TEXTS else 1
+    elsewhere: list[int] = []
+    try:
+        batches = cut_batches(info, texts, missing, batch_size or info.batch_size)
+        for places, vectors, spent in encode_batches(
+            encoder, texts, batches, layers, half=half, jobs=workers, store=shared
+        ):
+            seconds += spent
+            done += len(places)
+            if progress:
+                progress("encode", done, len(distinct))
+            if vectors is None:
+                elsewhere += places
+                continue
+            if not layers and vectors.shape[0] > 1 and not table.filled.any() and table.store is None:
+                layers = tuple(map(str, range(vectors.shape[0])))
+                table = VectorTable(texts, len(layers), spill)
+            table.put(places, vectors)
+    finally:
+        table.flush()
+    table.read_new(elsewhere)
+    table.copy_duplicates(first)
+    vectors = table.vectors if layers else table.vectors[0]
+    return Embeddings(tuple(texts), vectors, identity, layers, len(missing), seconds)
+
+
+def first_places(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Where each text occurs first (n,)."""
+    first: dict[str, int] = {}
+    return np.fromiter(map(first.setdefault, texts, range(len(texts))), np.int64, len(texts))
+
+
+def _for_workers(encoder: Any, info: EncoderInfo, name: str | None, jobs: int) -> tuple[Any, int]:
+    """An encoder as workers of a cluster are sent it, and their number; 1 if it has to stay here.
+
+    One that is slow on a processor is loaded there. One that calls a server is not: its key may be here only.
+    """
+    if info.parallel:
+        return encoder, jobs
+    return (NamedEncoder(name, info.identity), jobs) if name and not sends_texts(name) else (encoder, 1)
+
+
+def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: Progress | None) -> Embeddings:
+    """The sparse vectors of texts, which take so little time and space that each text is encoded in one call."""
+    identity = encoder_info(encoder).identity
+    if half and identity is not None:
+        identity = identity.with_facts(kept="float16")
+    if progress:
+        progress("encode", 0, len(texts))
+    started = time.perf_counter()
+    with third_party_code:
+        vectors = encoder.sparse_vectors(texts)
+    if half:  # scipy computes with float32
+        vectors.data = vectors.data.astype(np.float16).astype(np.float32)
+    if progress:
+        progress("encode", len(texts), len(texts))
+    return Embeddings(tuple(texts), vectors, identity, (), len(set(texts)), time.perf_counter() - started)
+
+
+def collect_texts(datasets: Dataset | Iterable[Dataset], split: str | None = None) -> list[str]:
+    """The distinct texts of sets, or of one split of them, with any further inputs that are given to the encoder."""
+    found: dict[str, None] = {}
+    for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
+        found |= dict.fromkeys(texts_of_set(dataset, split)[1])
+    return list(found)
+
+
+def texts_of_set(dataset: Dataset, split: str | None = None) -> tuple[list[str], list[str]]:
+    """The distinct texts of the rows of a set, and the same with any further inputs that are given to the encoder."""
+    inputs = expectations_for(dataset).inputs
+    own: dict[str, None] = {}
+    every: dict[str, None] = {}
+    for part, row in dataset:
+        if split not in (None, part):
+            continue
+        own[row.text] = every[row.text] = None
+        if inputs:
+            every |= dict.fromkeys(value for name, value in row.extra if name in inputs)
+    return list(own), list(every)

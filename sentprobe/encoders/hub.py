@@ -1,0 +1,298 @@
+"""Where the models of ``hf:`` and ``st:`` are, in a folder or on the hub; which of their files are read; and by what.
+
+A folder is identified by the content of its files, a model on the hub by its commit: whatever may change a vector is in
+the revision of a ``ModelLocation``.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import importlib
+import importlib.util
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sentprobe.core.deadline import call_within
+from sentprobe.core.install import pip_install
+from sentprobe.encoders.identity import HUB_NAME, Spec
+from sentprobe.errors import EncoderError, NotInstalled, Offline, UsageError
+
+MODEL_DTYPES = ("float32", "float16", "bfloat16")
+HUB_TIMEOUT_SECONDS = 5.0
+"""How long the model hub may take to answer, in all, before it counts as unreachable."""
+
+WEIGHTS = re.compile(r"(?:pytorch_)?model(?:-\d+-of-\d+)?\.(safetensors|bin)")
+_UNREAD = re.compile(
+    r".*\.(bin|ckpt|gguf|gif|gz|h5|jpg|md|msgpack|npz|onnx|ot|pb|pdf|pkl|png|pth?|py|safetensors|svg|tflite|xml|zip)"
+)
+_UNREAD_FOLDERS = re.compile(r"\..*|checkpoint.*|onnx|openvino|original|runs|__pycache__")
+
+
+def import_optional(package: str, needed_by: str = "hf: and st: need", extra: str = "transformers") -> Any:
+    """Import an optional package, of an extra of sentprobe."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as why:
+        raise NotInstalled(
+            f"{needed_by} {package}, which cannot be imported ({summarise_error(why)}): {pip_install(extra)}"
+        ) from why
+
+
+def require(*packages: str) -> None:
+    """NotInstalled if a package is missing; none is imported, which would take seconds before a model is missing."""
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            import_optional(package)  # which says what to do
+
+
+def find_device(spec: Spec, name: str | None) -> Any:
+    """The device of this name, tried out; the default is cuda if there is one, otherwise cpu."""
+    torch = import_optional("torch")
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).cpu()
+    except Exception as why:
+        raise UsageError(f"{spec} has device={name}, which cannot be used here: {summarise_error(why)}.") from why
+    return device
+
+
+@contextmanager
+def loading(spec: Spec) -> Iterator[None]:
+    """Load something without progress bars and log messages; whatever fails is an EncoderError."""
+    # submodules by their full names: a package may load them only when they are imported by name
+    bars, utils = import_optional("transformers.utils.logging"), import_optional("huggingface_hub.utils")
+    # where the environment decides about progress bars, nothing else can
+    mute = (
+        bars.is_progress_bar_enabled()
+        and import_optional("huggingface_hub.constants").HF_HUB_DISABLE_PROGRESS_BARS is None
+    )
+    muted = utils.are_progress_bars_disabled()
+    loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "huggingface_hub")]
+    levels = [logger.level for logger in loggers]
+    try:
+        if mute:
+            bars.disable_progress_bar()
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        yield
+    except Exception as why:
+        if "trust_remote_code" in str(why):
+            raise EncoderError(f"{spec} comes with code of its own, which sentprobe does not run.") from why
+        raise EncoderError(f"{spec} cannot be loaded: {summarise_error(why)}.") from why
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+        if mute:
+            bars.enable_progress_bar()
+            if muted:
+                utils.disable_progress_bars()
+
+
+def summarise_error(why: BaseException) -> str:
+    """The type and message of an error, on one line and not too long."""
+    message = " ".join(str(why).split()).rstrip(".")
+    return (
+        f"{type(why).__name__}: {message[:300]}{'…' if len(message) > 300 else ''}" if message else type(why).__name__
+    )
+
+
+class ModelLocation(NamedTuple):
+    """Where a model is."""
+
+    folder: Path
+    name: str
+    revision: str
+    """The commit, or ``blake2b:`` and a hash of all files that may affect vectors."""
+    stamp: tuple[tuple[str, int, int, int], ...]
+    """Names, sizes and times of these files before they were hashed."""
+
+
+def check_unchanged(spec: Spec, place: ModelLocation) -> None:
+    """Reject a model whose files changed between the hash and the end of loading: it is not the one that was hashed."""
+    if _stamp(spec, place.folder) != place.stamp:
+        raise EncoderError(f"{spec} changed while it was loaded. Run the same command again.")
+
+
+def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    try:
+        found = [(p.relative_to(folder).as_posix(), p.stat()) for p in sorted(folder.rglob("*")) if p.is_file()]
+    except OSError as why:
+        raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+    return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in found if may_affect_vectors(name))
+
+
+def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "") -> ModelLocation:
+    """The folder of a model: the one that was named, or the hub's, downloaded if need be.
+
+    ``marker`` is a file that it must have; ``recursive`` includes subfolders; ``owner`` is put before hub names without
+    one.
+    """
+    folder, name = Path(spec.name).expanduser(), spec.name
+    if name and folder.is_dir():
+        if spec.revision is not None:
+            raise UsageError(
+                f"{spec} is a folder, which has no revisions; write %40 for an @ that is part of its name."
+            )
+        if not (folder / marker).is_file():
+            raise EncoderError(f"{spec} is not a model folder: expected {marker} in it, got {list_contents(folder)}.")
+        stamp = _stamp(spec, folder)
+        inside = (
+            path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_file()
+        )
+        total = hashlib.blake2b(digest_size=16)
+        try:
+            for path in sorted(filter(may_affect_vectors, inside)):
+                with (folder / path).open("rb") as file:
+                    total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
+        except OSError as why:
+            raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+        return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
+    if not HUB_NAME.fullmatch(name) or folder.exists():
+        raise UsageError(f"{spec} names neither an existing folder nor a model on the hub (owner/name).")
+    name = name if "/" in name else owner + name
+    with _supported_client(spec, name):
+        folder = _from_hub(spec, name, marker, recursive=recursive)
+    stamp = _stamp(spec, folder)
+    _check_blobs(spec, folder, recursive=recursive)
+    return ModelLocation(folder, name, folder.name, stamp)
+
+
+def may_affect_vectors(path: str) -> bool:
+    """Whether a file of a local folder may change a vector: all but hidden files, pictures and documents."""
+    *folders, name = path.split("/")
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in (*folders, name))
+    return not hidden and not re.fullmatch(r".*\.(gif|jpe?g|md|pdf|png|svg)", name)
+
+
+def loadable_files(paths: Iterable[str], *, recursive: bool) -> list[str]:
+    """The files that loading a model may read, sorted; pickled weights only where there are no others."""
+    kept: dict[str, str] = {}
+    for path in sorted(paths):
+        *folders, name = path.split("/")
+        weights = WEIGHTS.fullmatch(name)
+        if name.startswith(".") or (folders and not recursive) or any(map(_UNREAD_FOLDERS.fullmatch, folders)):
+            continue
+        if weights or not _UNREAD.fullmatch(name):
+            kept[path] = weights[1] if weights else ""
+    safe = {path.rpartition("/")[0] for path, kind in kept.items() if kind == "safetensors"}
+    return [path for path, kind in kept.items() if kind != "bin" or path.rpartition("/")[0] not in safe]
+
+
+def check_vocabulary(spec: Spec, tokenizer: Any, folder: Path) -> None:
+    """Reject a folder without a vocabulary, from which transformers makes a tokenizer that knows no words."""
+    names = set(tokenizer.vocab_files_names.values())  # none for tokenizers of bytes
+    if names and not any([*folder.rglob(name)] for name in (*names, "tekken.json")):
+        raise EncoderError(
+            f"{spec} has no tokenizer: expected {' or '.join(sorted(names))}, got {list_contents(folder)}."
+        )
+
+
+@contextmanager
+def _supported_client(spec: Spec, name: str) -> Iterator[None]:
+    """Name the version of the hub's client if it lacks something that is used here."""
+    try:
+        yield
+    except (AttributeError, TypeError) as why:
+        raise EncoderError(
+            f"{spec}: huggingface_hub {import_optional('huggingface_hub').__version__} is not a supported version "
+            f"({summarise_error(why)}): {pip_install('transformers')}, or `hf download {name} --local-dir "
+            f"FOLDER` and use {spec.scheme}:FOLDER."
+        ) from why
+
+
+def _check_blobs(spec: Spec, folder: Path, *, recursive: bool) -> None:
+    """Reject files of the hub's cache whose content does not match their names, where these are hashes.
+
+    The cache keeps a file under its hash, SHA-256 of large ones and git's SHA-1 of others, and links to it. A model on
+    the hub is identified by its commit, so a file that was damaged since would give wrong vectors under the right name.
+    """
+    inside = (
+        path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_symlink()
+    )
+    for name in loadable_files(inside, recursive=recursive):
+        blob = (folder / name).resolve()
+        if blob.parent.name != "blobs" or not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
+            continue
+        try:
+            fits = blob.name in _hashes(blob, large=len(blob.name) == 64)
+        except OSError as why:
+            raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+        if not fits:
+            raise EncoderError(
+                f"{spec}: {name} in the local cache is damaged: its content does not match its hash. Delete "
+                f"{folder / name} and {blob}, and run the same command again with a network connection."
+            )
+
+
+def _hashes(path: Path, *, large: bool) -> set[str]:
+    """SHA-256 of a large file; of another SHA-1 as git computes it, or over the content alone, as some mirrors do."""
+    with path.open("rb") as file:
+        if large:
+            return {hashlib.file_digest(file, "sha256").hexdigest()}
+        content = file.read()
+    heads = (b"blob %d\0" % len(content), b"")
+    return {hashlib.sha1(head + content, usedforsecurity=False).hexdigest() for head in heads}
+
+
+def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
+    """The folder of the hub's model in the local cache; if the hub does not answer, what is in the cache."""
+    hub, errors = import_optional("huggingface_hub"), import_optional("huggingface_hub.errors")
+    constants, why = import_optional("huggingface_hub.constants"), "HF_HUB_OFFLINE is set"
+    try:
+        import_optional("huggingface_hub.utils").validate_repo_id(name)
+    except errors.HFValidationError as error:
+        raise UsageError(
+            f"{spec} names neither an existing folder nor a model on the hub: {summarise_error(error)}."
+        ) from error
+    if not constants.HF_HUB_OFFLINE:
+        try:
+            there = call_within(
+                HUB_TIMEOUT_SECONDS,
+                partial(hub.HfApi().model_info, name, revision=spec.revision, timeout=HUB_TIMEOUT_SECONDS),
+            )
+            files = loadable_files((file.rfilename for file in there.siblings), recursive=recursive)
+            if marker not in files:
+                raise EncoderError(f"{spec} is not such a model: {name} on the hub has no {marker}.")
+            patterns = [glob.escape(path) for path in files]
+            # by the name that was given, so that it is found again without the hub
+            return Path(
+                hub.snapshot_download(
+                    name, revision=spec.revision, allow_patterns=patterns, etag_timeout=HUB_TIMEOUT_SECONDS
+                )
+            )
+        except (EncoderError, AttributeError, TypeError):  # the last two are not the hub's: see `_supported_client`
+            raise
+        except errors.GatedRepoError as error:
+            place = f"{constants.ENDPOINT}/{name}"
+            raise EncoderError(f"{spec} is gated: request access at {place}, then `hf auth login`.") from error
+        except errors.RevisionNotFoundError as error:
+            raise UsageError(f"{spec}: {name} has no revision {spec.revision}.") from error
+        except errors.RepositoryNotFoundError as error:
+            raise UsageError(
+                f"{spec}: there is no folder {spec.name} here and no model {name} on the hub; "
+                "if it is private, `hf auth login` first."
+            ) from error
+        except Exception as error:  # of whatever HTTP library the hub's client uses
+            why = summarise_error(error)
+    cached = hub.try_to_load_from_cache(name, marker, revision=spec.revision)
+    if not isinstance(cached, str):
+        at = f" --revision {spec.revision}" if spec.revision else ""
+        raise Offline(
+            f"{spec}: the model hub cannot be reached ({why}) and {name} is not in the local cache. Where there is "
+            f"a network, `hf download {name}{at} --local-dir FOLDER`; then use {spec.scheme}:FOLDER."
+        )
+    return Path(cached).parent
+
+
+def list_contents(folder: Path) -> str:
+    """The first few names in a folder."""
+    names = sorted(path.name for path in folder.iterdir())
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "nothing"

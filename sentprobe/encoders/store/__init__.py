@@ -1,0 +1,14 @@
+"""Embeddings on disk that cannot lie: what is read is what was written for this encoder and this text, or nothing.
+
+    root/<digest of the identity>/identity.json      the identity as text, for people
+    root/<digest of the identity>/<unique>.shard     what one ``write`` wrote; never changed afterwards
+    root/baselines/<digest>.result                   the result of a baseline on a set, which runs keep here
+
+``shard`` has the format of a shard, ``files`` how a file is written atomically.
+"""
+
+from __future__ import annotations
+
+from sentprobe.encoders.store.store import RESULT_SUFFIX, RESULTS_FOLDER, Entry, Store, StoreWarning, default_root
+
+__all__ = ["RESULTS_FOLDER", "RESULT_SUFFIX", "Entry", "Store", "StoreWarning", "default_root"]

@@ -1,0 +1,209 @@
+"""Files of words and numbers: as text, as word2vec's binary, and which of them a file is."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import numpy as np
+
+from sentprobe.core.files import Source, encoding_error, open_bytes, open_source
+from sentprobe.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, Blocks, Subwords, open_fasttext
+from sentprobe.encoders.wordvectors.npy import NPY_MAGIC, read_npy
+from sentprobe.encoders.wordvectors.rows import Matrix
+from sentprobe.errors import CorpusError, DataError
+
+COMPRESSED_SUFFIXES = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+"""How compressed files begin."""
+
+CHUNK_BYTES = 1 << 20
+"""Bytes read at a time."""
+
+BLOCK_ROWS = 1024
+"""Vectors handed on at a time."""
+
+FEW = 2
+"""Dimensions of vectors whose bytes may all be letters by chance."""
+
+_HEADER = re.compile(rb"(\d{1,12})[ \t]+([1-9]\d{0,5})[ \t\r]*(?:\n|\Z)")
+_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf)", re.IGNORECASE)
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_DIGITS = re.compile(rb"[-+.\d\seEnNaAiIfF]*")
+"""Bytes that text of numbers consists of."""
+
+
+@contextmanager
+def explain_errors(path: str) -> Iterator[None]:
+    """Explain what is wrong with a file that cannot be read."""
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        what = "ends too early" if isinstance(error, EOFError) else f"is broken: {error}"
+        raise DataError(f"{path}: the compressed data {what}. Download the file again.") from None
+    except FileNotFoundError:
+        next(open_bytes(path), None)  # raises, with a suggestion which file was meant
+        raise DataError(f"There is no file {path!r}.") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+@contextmanager
+def _stream(path: str) -> Iterator[Source]:
+    """A file's bytes, decompressed."""
+    with explain_errors(path), ExitStack() as stack:
+        yield open_source(path, stack)
+
+
+def _pull(source: Source, least: int) -> bytes:
+    """At least ``least`` bytes, or all that are left."""
+    pieces: list[bytes] = []
+    while least > 0 and (piece := source.read1(CHUNK_BYTES)):
+        pieces.append(piece)
+        least -= len(piece)
+    return b"".join(pieces)
+
+
+def open_vectors(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]:
+    """Recognise a file by its beginning, and read it: words and rows, block by block."""
+    with _stream(path) as stream:
+        head = _pull(stream, 1 << 16)
+    if head.startswith(FASTTEXT_MAGIC):
+        with explain_errors(path):
+            return open_fasttext(path, limit)
+    if head.startswith(NPY_MAGIC):
+        return read_npy(path, limit), None
+    if re.match(rb"\x80[\x02-\x05]", head):
+        raise DataError(
+            f"{path} is a Python pickle, as gensim's save() writes it, which could run any code when it is loaded. "
+            "Convert it in Python: KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True)."
+        )
+    for magic, suffix in COMPRESSED_SUFFIXES.items():
+        if head.startswith(magic):
+            raise DataError(f"{path} holds compressed data; give it a name that ends in {suffix}, or decompress it.")
+    if (header := _HEADER.match(head)) and _is_binary(head[header.end() :], int(header[2])):
+        return _read_binary(path, header.end(), int(header[1]), int(header[2]), limit), None
+    return _read_text(path, limit), None
+
+
+def _is_binary(rows: bytes, dim: int) -> bool:
+    """Whether the header line ``n d`` is followed by binary numbers, not by decimal ones."""
+    line = rows.partition(b"\n")[0].rstrip()
+    if _NUMBER.fullmatch(line.rpartition(b" ")[2]) and line.count(b" ") >= dim:
+        return False
+    numbers = rows.partition(b" ")[2][: 4 * dim]
+    if _NO_TEXT.search(numbers):
+        return True
+    try:
+        numbers.decode()
+    except UnicodeDecodeError as error:
+        return error.reason != "unexpected end of data"
+    return dim <= FEW and not _DIGITS.fullmatch(numbers)  # a few bytes may be letters by chance
+
+
+def _read_text(path: str, limit: int | None) -> Blocks:
+    """Read lines of a word and its numbers, possibly after a header line with their counts."""
+    line, read, dim, promised = 1, 0, 0, None
+    for piece in open_bytes(path):
+        rows = piece.removesuffix(b"\n").split(b"\n")
+        if line == 1 and (header := _HEADER.fullmatch(rows[0])):
+            promised, dim = int(header[1]), int(header[2])
+            rows[0] = b""
+        if not dim:
+            widths = Counter(_width(row) for row in rows[:100] if row.strip())
+            dim = widths.most_common(1)[0][0] if widths else 0
+        places = [place for place, row in enumerate(rows, line) if row.strip()]
+        if limit is not None:
+            places = places[: limit - read]
+        if places:
+            yield _parse(path, places, [rows[place - line] for place in places], dim)
+        line += len(rows)
+        read += len(places)
+        if limit is not None and read >= limit:
+            return
+        if promised is not None and read > promised:
+            raise CorpusError(path, places[promised - read], "one more vector", f"{promised}, as line 1 says")
+    if promised is not None and read < promised:
+        raise CorpusError(path, line - 1, f"the end after {read} vectors", f"{promised}, as line 1 says")
+
+
+def _width(row: bytes) -> int:
+    """How many numbers are at the end of a line; the first cell is a word, whatever it looks like."""
+    width = 0
+    for cell in reversed(row.split()[1:]):
+        if not _NUMBER.fullmatch(cell):
+            break
+        width += 1
+    return width
+
+
+def _parse(path: str, places: list[int], rows: list[bytes], dim: int) -> tuple[list[str], Matrix]:
+    """Parse lines from the right, since words may contain spaces."""
+    expected = f"a word and {dim} finite numbers" if dim else "a word and its numbers"
+    words: list[str] = []
+    numbers: list[bytes] = []
+    for place, row in zip(places, rows, strict=True):
+        row = row.rstrip()
+        if dim and row.count(b" ") == dim:
+            word, _, rest = row.partition(b" ")
+        else:
+            word, *cells = row.rsplit(b" ", dim) if dim else (b"",)
+            rest = b" ".join(cells)
+            if len(cells) < dim or not dim or _NUMBER.fullmatch(word.rpartition(b" ")[2]):
+                found = _width(row)
+                raise CorpusError(path, place, f"{found} number{'s' * (found != 1)}", expected)
+        word = word.strip(b" ")
+        if not word:
+            raise CorpusError(path, place, "no word before the numbers", expected)
+        words.append(_decode(path, place, word))
+        numbers.append(rest)
+    try:
+        block = np.loadtxt(numbers, np.float32, comments=None, delimiter=" ", ndmin=2)
+    except ValueError:
+        block = np.zeros((0, 0), np.float32)
+    if block.shape != (len(rows), dim) or not np.isfinite(block).all():
+        for place, row in zip(places, rows, strict=True) if len(rows) > 1 else ():
+            _parse(path, [place], [row], dim)  # to find the line
+        cells = [c for c in numbers[0].split(b" ") if not (_NUMBER.fullmatch(c) and abs(float(c)) < 3.4e38)]
+        raise CorpusError(path, places[0], repr((cells or [b""])[0].decode(errors="replace")), expected)
+    return words, block
+
+
+def _decode(path: str, place: int, word: bytes) -> str:
+    try:
+        return word.decode()
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":
+            return word.decode(errors="backslashreplace")
+        raise encoding_error(path, place, error) from None
+
+
+def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) -> Blocks:
+    """Read words, each followed by a space and its numbers in binary, from position ``at`` on."""
+    words: list[str] = []
+    rows: list[bytes] = []
+    with _stream(path) as stream:
+        data = _pull(stream, CHUNK_BYTES)
+        for number in range(1, min(count, limit or count) + 1):
+            space = data.find(b" ", at)
+            while space < 0 or len(data) < space + 1 + 4 * dim:
+                more = _pull(stream, max(CHUNK_BYTES, 4 * dim))
+                if not more or (space < 0 and len(data) - at > CHUNK_BYTES):
+                    what = "ends in" if not more else "has no word before"
+                    raise DataError(f"{path} {what} vector {number} of {count}. Download the file again.")
+                data, at = data[at:] + more, 0
+                space = data.find(b" ")
+            words.append(data[at:space].lstrip(b"\n").decode(errors="backslashreplace"))
+            at = space + 1 + 4 * dim
+            rows.append(data[space + 1 : at])
+            if len(rows) == BLOCK_ROWS or number == min(count, limit or count):
+                yield words, np.frombuffer(b"".join(rows), "<f4").reshape(-1, dim)
+                words, rows = [], []
+        if count <= (limit or count) and (data[at:] + stream.read1(CHUNK_BYTES)).strip():
+            raise DataError(
+                f"{path} has more data after {count} vectors of {dim} numbers, which is all that its header announces."
+            )

@@ -1,0 +1,114 @@
+"""Judgments: tables that annotators filled in, as (annotator, item, label)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sentprobe.core.files import open_text, plain_name
+from sentprobe.core.suggest import did_you_mean
+from sentprobe.errors import CorpusError, UsageError
+from sentprobe.judge.sheet import Sheet
+
+
+class Judgment(NamedTuple):
+    """What one person says about one item."""
+
+    annotator: str
+    item: str
+    label: str
+
+
+def read_judgments(paths: Sequence[Path | str], sheets: Sequence[Sheet]) -> list[Judgment]:
+    """Read tables with the columns ``item`` and ``label``, and ``annotator`` unless each file is of one person.
+
+    Without that column the annotator is named as the file is, or as its folder, if the file has the name of a sheet.
+    Empty labels are skipped; answers may be written as labels or as what they mean, in any case.
+
+    Raises
+    ------
+    CorpusError
+        For an unknown item or answer, or two different answers of one person to one item; with file and line.
+    """
+    answers = {item.id: known for sheet in sheets for known in (_Answers.of(sheet),) for item in sheet.items}
+    stems = {sheet.stem for sheet in sheets}
+    found: dict[tuple[str, str], Judgment] = {}
+    for path in map(Path, paths):
+        for line, each in _rows(path, stems):
+            known = answers.get(each.item)
+            if known is None:
+                hint = did_you_mean(each.item, list(answers))
+                raise CorpusError(str(path), line, f"the item {each.item!r}", f"one of the sheets{hint}")
+            label = known.label(each.label)
+            if label is None:
+                few = ", ".join(known.labels[:8])
+                raise CorpusError(str(path), line, f"the label {each.label!r}", f"one of {few}, or nothing")
+            same = found.setdefault((each.annotator, each.item), each._replace(label=label))
+            if same.label != label:
+                got = f"another answer of {each.annotator} to {each.item}, {label!r} after {same.label!r}"
+                raise CorpusError(str(path), line, got, "one answer of each person to each item")
+    return list(found.values())
+
+
+class _Answers(NamedTuple):
+    """The labels that answers to the items of a sheet mean."""
+
+    labels: tuple[str, ...]
+    folded: Mapping[str, str | None]
+    """By labels and names in lower case, a label before a name; None where it could be several."""
+
+    @classmethod
+    def of(cls, sheet: Sheet) -> _Answers:
+        folded: dict[str, str | None] = {}
+        for names in (sheet.answers, {label: label for label in sheet.answers}):
+            times = Counter(name.casefold() for name in names.values())
+            folded |= {n.casefold(): label if times[n.casefold()] == 1 else None for label, n in names.items()}
+        return cls(tuple(sheet.answers), folded)
+
+    def label(self, answer: str) -> str | None:
+        """The label that is meant, if one is."""
+        return answer if answer in self.labels else self.folded.get(answer.casefold())
+
+
+def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
+    stem = plain_name(path.name).partition(".tsv")[0].partition(".csv")[0]
+    person = path.resolve().parent.name if stem in stems else stem
+    head: list[str] = []
+    for number, line in enumerate(open_text(str(path)), 1):
+        text = line.rstrip("\n")
+        if not text.strip():
+            continue
+        cells = [_unquoted(cell.strip()) for cell in text.split("\t")]
+        if not head:
+            head = [cell.casefold() for cell in cells]
+            if missing := [name for name in ("item", "label") if name not in head]:
+                raise CorpusError(
+                    str(path),
+                    number,
+                    f"no column {missing[0]!r}",
+                    "a tab-separated table with the columns item and label",
+                )
+            continue
+        if len(cells) < len(head) and head[len(cells) :] != ["label"]:  # editors drop empty cells at the end
+            raise CorpusError(str(path), number, f"{len(cells)} columns", f"{len(head)}, tab-separated")
+        if any(cells[len(head) :]):
+            raise CorpusError(str(path), number, f"{len(cells)} columns", f"{len(head)}: a sentence has no tabs")
+        row = dict(zip(head, cells, strict=False))
+        if row.get("label"):
+            yield number, Judgment(row.get("annotator") or person, row["item"], row["label"])
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without the quotes that spreadsheets put around commas."""
+    return cell[1:-1].replace('""', '"').strip() if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+
+
+def experts_of(judgments: Sequence[Judgment], names: Sequence[str]) -> list[str]:
+    """The annotators of these names, or an error with those that there are."""
+    there = dict.fromkeys(judgment.annotator for judgment in judgments)
+    for name in names:
+        if name not in there:
+            raise UsageError(f"There is no annotator {name!r}; expected one of {', '.join(there) or 'none'}.")
+    return list(names)

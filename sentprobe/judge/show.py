@@ -1,0 +1,60 @@
+"""How people did, as a table on the console."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from sentprobe.console import narrow_out, print_wrapped
+from sentprobe.judge.people import People
+
+MAX_LABELS = 6
+"""Sets with more classes are shown without response bias."""
+
+
+def print_people(found: Sequence[People]) -> None:
+    """Accuracy, agreement and response bias per set, and who was dropped."""
+    from rich.table import Table
+
+    console = narrow_out()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("set", overflow="fold", min_width=min(28, max(len(each.name) for each in found)))
+    for name in ("accuracy", "95 %", "n", "ties", "people", "alpha"):  # with a long name, just 80 columns
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in found:
+        table.add_row(
+            each.name,
+            f"{100 * each.accuracy:.1f}",
+            f"{100 * each.low:.1f}–{100 * each.high:.1f}",
+            f"{len(each.votes):,}",
+            f"{each.ties:,}",
+            f"{len(each.annotators)}" + (f" of {len(each.annotators) + len(each.dropped)}" if each.dropped else ""),
+            "–" if each.alpha is None else f"{each.alpha:.2f}",
+        )
+    console.print(table)
+    console.print()
+    for each in found:
+        single = f"{100 * each.single:.1f} % of {each.judgments:,} single judgments are right"
+        print_wrapped(console, f"{each.name}: {'; '.join(filter(None, (single, bias_line(each))))}.", "dim")
+        for person in each.dropped:
+            print_wrapped(console, f"{each.name}: {person.annotator} does not count: {person.reason}.", "yellow")
+        if not each.controls:
+            print_wrapped(console, f"{each.name}: there are no controls, so everybody counts.", "dim")
+    print_wrapped(
+        console,
+        "accuracy: of the majority vote on n sentences, ties left out, with Wilson's interval over sentences; people: "
+        "annotators who count; alpha: Krippendorff's, 1 is perfect agreement and 0 that of chance.",
+        "dim",
+    )
+
+
+def bias_line(people: People) -> str:
+    """How often people choose each label, and how often it is right; empty for many classes."""
+    truth, votes = (Counter(getattr(row, name) for row in people.votes) for name in ("label", "vote"))
+    labels = sorted(truth | votes)
+    n = len(people.votes)
+    if len(labels) > MAX_LABELS:
+        return ""
+    return ", ".join(
+        f"{label} {100 * votes[label] / n:.0f} % (truth {100 * truth[label] / n:.0f} %)" for label in labels
+    )

@@ -1,0 +1,126 @@
+"""From judgments to a bound: who can be trusted, what the majority says, how often it is right."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from sentprobe.errors import TooFewError
+from sentprobe.judge.judgments import Judgment
+from sentprobe.judge.people import Dropped, People, VotedRow
+from sentprobe.judge.sheet import Sheet
+from sentprobe.stats.agreement import krippendorff_alpha
+from sentprobe.stats.intervals import wilson
+
+MIN_CONTROLS, CONTROL_ACCURACY = 10, 0.9
+"""What an annotator must have judged of the controls, and how much of that right: as in Conneau et al. (2018)."""
+
+
+def vote(
+    sheet: Sheet,
+    judgments: Sequence[Judgment],
+    experts: Sequence[str] = (),
+    *,
+    min_controls: int = MIN_CONTROLS,
+    control_accuracy: float = CONTROL_ACCURACY,
+) -> People:
+    """The majority vote of the annotators who pass the controls, compared with the labels of the set.
+
+    Items without a majority are dropped and counted. Controls are not scored. If the sheet has none, and there are no
+    experts, nobody is dropped.
+
+    Parameters
+    ----------
+    sheet
+        The items.
+    judgments
+        Judgments of these and other items.
+    experts
+        Annotators whose agreement makes controls: the items on which all of them, blindly, gave the same answer. Their
+        judgments are not counted as votes.
+    min_controls, control_accuracy
+        What it takes to pass: controls judged, and the share of these that was judged right.
+
+    Raises
+    ------
+    TooFewError
+        If no item has a majority.
+    """
+    own = {item.id: item for item in sheet.items}
+    by_annotator: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for judgment in judgments:
+        if judgment.item in own:
+            by_annotator[judgment.annotator][judgment.item] = judgment.label
+    reference = {item.id: item.label for item in sheet.items if item.control}
+    reference |= _agreed([by_annotator.pop(name, {}) for name in experts])
+    dropped = [
+        found
+        for name, given in sorted(by_annotator.items())
+        if reference and (found := _fails(name, given, reference, min_controls, control_accuracy))
+    ]
+    for each in dropped:
+        del by_annotator[each.annotator]
+    counts = {item.id: Counter[str]() for item in sheet.items if item.id not in reference}
+    for given in by_annotator.values():
+        for item, label in given.items():
+            if item in counts:
+                counts[item][label] += 1
+    judged = {item: found for item, found in counts.items() if found}
+    majorities = {item: _majority(found) for item, found in judged.items()}
+    votes = {item: label for item, label in majorities.items() if label is not None}
+    if not votes:
+        raise TooFewError(
+            f"{sheet.name}: no item has a majority; {len(by_annotator)} annotators count, {len(dropped)} were dropped, "
+            f"{len(judged)} items were judged." + "".join(f" {d.annotator} {d.reason}." for d in dropped)
+        )
+    right = sum(own[item].label == label for item, label in votes.items())
+    every = sum(found.total() for found in judged.values())
+    low, high = wilson(right, len(votes))
+    return People(
+        name=sheet.name,
+        data=sheet.data,
+        items=len(counts),
+        judged=len(judged),
+        ties=len(judged) - len(votes),
+        accuracy=right / len(votes),
+        low=low,
+        high=high,
+        single=sum(found[own[item].label] for item, found in judged.items()) / every,
+        judgments=every,
+        annotators=tuple(sorted(by_annotator)),
+        dropped=tuple(dropped),
+        controls=len(reference),
+        alpha=krippendorff_alpha(list(judged.values())),
+        votes=tuple(
+            VotedRow(row=it.row, text=it.text, label=it.label, vote=label, inputs=it.inputs)
+            for it, label in sorted(((own[item], label) for item, label in votes.items()), key=lambda p: p[0].row)
+        ),
+    )
+
+
+def _agreed(experts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The items that all experts judged, and judged alike."""
+    if not experts:
+        return {}
+    first, *others = experts
+    return {item: label for item, label in first.items() if all(other.get(item) == label for other in others)}
+
+
+def _fails(
+    name: str, given: Mapping[str, str], reference: Mapping[str, str], least: int, share: float
+) -> Dropped | None:
+    judged = [item for item in reference if item in given]
+    right = sum(given[item] == reference[item] for item in judged)
+    if len(judged) < least:
+        reason = f"judged {len(judged)} of {len(reference)} controls; expected at least {least}"
+    elif right < share * len(judged) - 1e-9:  # 55 of 100 are 55 %, whatever the rounding
+        reason = f"judged {right} of {len(judged)} controls right; expected at least {share:.0%}"
+    else:
+        return None
+    return Dropped(annotator=name, judged=len(judged), right=right, reason=reason)
+
+
+def _majority(found: Counter[str]) -> str | None:
+    """The most frequent label; None if two are equally frequent."""
+    (label, n), *others = found.most_common(2)
+    return None if others and others[0][1] == n else label

@@ -1,0 +1,173 @@
+"""Corpus + tasks → probing sets: count, propose, finish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sentprobe.core.arguments import StringsOrPaths
+from sentprobe.core.cluster import current_cluster
+from sentprobe.core.progress import Progress
+from sentprobe.corpus.corpus import Corpus
+from sentprobe.corpus.shards import shard_count
+from sentprobe.data.dataset import Dataset
+from sentprobe.errors import TooFewError, UsageError
+from sentprobe.make.exclusion import ExcludedSentences
+from sentprobe.make.finish import finish_all, finish_exclusively
+from sentprobe.make.job import Job, SkippedTask, empty_pool, prepare_job
+from sentprobe.make.manifest import corpus_facts
+from sentprobe.make.one_shard import ReadLog
+from sentprobe.make.passes import count, no_progress, propose
+from sentprobe.make.relax import relaxed
+from sentprobe.task import Policy, Task
+
+Request = tuple[str, Task, Policy] | Task
+"""A suite, a task of it and a policy, as ``select_tasks`` returns them; or a task."""
+
+
+def make_sets(
+    corpus: Corpus,
+    tasks: Request | Iterable[Request],
+    *,
+    seed: int = 1111,
+    jobs: int = 1,
+    shards: int | None = None,
+    exclude: ExcludedSentences | StringsOrPaths = (),
+    exclusive: bool = False,
+    skip_bad: bool = False,
+    audit: bool = False,
+    relax: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Dataset | SkippedTask]:
+    """Make one probing set per task, from two passes over the corpus.
+
+    The result depends neither on the order of the sentences nor on ``jobs`` and ``shards``.
+
+    Parameters
+    ----------
+    corpus
+        Where the sentences come from.
+    tasks
+        What `select_tasks` returns: (suite, task, policy) triples, or one of them. A `Task` alone is made under the
+        first policy it has.
+    seed
+        Every random choice derives from it, the task and the sentence.
+    jobs
+        Worker processes; 1 works in this process.
+    shards
+        Into how many parts the corpus is read; by default one per worker, or four on a cluster.
+    exclude
+        Sentences to exclude, together with those they were made from.
+    exclusive
+        Use a sentence in one set only; where they are scarce, they are shared out so that the smallest set has as
+        many rows as possible.
+    skip_bad
+        Skip malformed sentences and list them in the manifest, instead of raising `CorpusError`.
+    audit
+        Audit for shortcuts and damaged text too, not only for duplicates, contradictions and leaks.
+    relax
+        Make sets that the corpus is too small for with wider policies: smaller classes, then target forms of any
+        frequency, then fewer classes, then other lengths. Each costs two more passes; the manifest says what was
+        relaxed.
+    progress
+        Called with a stage, how much is done and the total.
+
+    Yields
+    ------
+    Dataset or SkippedTask
+        The set, or why it could not be made.
+
+    Raises
+    ------
+    UsageError
+        If there are no tasks.
+    CorpusError
+        If a sentence is malformed, unless ``skip_bad``.
+
+    Examples
+    --------
+    >>> from sentprobe import Corpus, make_sets, select_tasks
+    >>> requests = select_tasks(tasks="bigram_shift", sizes="60/20/20")
+    >>> (found,) = make_sets(Corpus.synthetic(300), requests)
+    >>> found
+    Dataset('conneau2018/bigram_shift', en, 2 labels, tr 60, va 20, te 20)
+    """
+    requests = _requests(tasks)
+    if not requests:
+        raise UsageError("There is nothing to make: name a suite or a task.")
+    if relax:
+        if exclusive:
+            raise UsageError(
+                "relax and exclusive exclude each other: sentences are shared out before sets are relaxed."
+            )
+        again = partial(
+            make_sets, corpus, seed=seed, jobs=jobs, shards=shards, exclude=exclude, skip_bad=skip_bad, audit=audit,
+            progress=progress,
+        )  # fmt: skip
+        yield from _make_relaxed(requests, again)
+        return
+    progress = progress or no_progress
+    early = ReadLog()
+    shards = shards or shard_count(corpus, jobs, current_cluster() is not None)
+    with corpus.read_twice(jobs == 1, early.record if skip_bad else None) as source:
+        sentences = len(source.loaded) if source.loaded is not None else source.builtin or None
+        counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards, sentences)
+        log.add(early)
+        if not counts.sentences:
+            bad = f" that could be read: {log.first_error}" if log.first_error else ""
+            raise TooFewError(f"The corpus {corpus.name} has no sentence{bad or 's'}.")
+        ready: list[Job] = []
+        for suite, task, policy in requests:
+            job = prepare_job(suite, task, policy, counts, seed, corpus.language)
+            if isinstance(job, SkippedTask):
+                yield job
+            else:
+                ready.append(job)
+        facts = corpus_facts(corpus, counts, log)
+        counts.drop_tables()
+        pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
+        excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
+        propose(source, ready, pools, jobs, excluded, progress, shards, counts.sentences)
+    del source  # it may hold a small corpus in memory
+    if exclusive:
+        yield from finish_exclusively(ready, pools, corpus, facts, audit)
+    else:
+        yield from finish_all(ready, pools, corpus, facts, audit, jobs)
+
+
+def _make_relaxed(
+    requests: Sequence[tuple[str, Task, Policy]], make: Callable[..., Iterator[Dataset | SkippedTask]]
+) -> Iterator[Dataset | SkippedTask]:
+    """Make what can be made; what cannot, with wider and wider policies."""
+    ladders = {f"{suite}/{task.name}": relaxed(task, policy) for suite, task, policy in requests}
+    changes: dict[str, tuple[str, ...]] = {}
+    waiting = list(requests)
+    while waiting:
+        wider = []
+        named = {f"{suite}/{task.name}": (suite, task) for suite, task, _ in waiting}
+        for found in make(waiting):
+            if isinstance(found, Dataset):
+                made = {"relaxed": list(changes[found.name])} if found.name in changes else {}
+                yield replace(found, manifest={**found.manifest, **made})
+            elif found.kind == "too few" and (step := next(ladders[found.name], None)):
+                changes[found.name] = step.settings
+                wider.append((*named[found.name], step.policy))
+            else:
+                yield found
+        waiting = wider
+
+
+def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:
+    alone = isinstance(given, Task) or (isinstance(given, tuple) and len(given) == 3 and isinstance(given[0], str))
+    out: list[tuple[str, Task, Policy]] = []
+    for item in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
+        match item:
+            case Task():
+                suite, policy = next(iter(item.policies.items()))
+                out.append((suite, item, policy))
+            case (str() as suite, Task() as task, Policy() as policy):
+                out.append((suite, task, policy))
+            case _:
+                raise UsageError(f"Expected a (suite, task, policy), as `select_tasks` returns, got {item!r:.80}.")
+    return out

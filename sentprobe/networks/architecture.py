@@ -1,0 +1,53 @@
+"""What an architecture is: how the vectors of the words of a sentence become one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from sentprobe.core.settings import Setting, Settings
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Encoded(NamedTuple):
+    """What a body makes of a batch of sentences."""
+
+    vectors: Tensor
+    """(sentences, size): one per sentence, the same whatever else is in the batch."""
+    layers: tuple[Tensor, ...]
+    """The states (sentences, time, width) of each layer, lowest first; undefined after the end of a sentence."""
+
+
+class Body(Protocol):
+    """A torch module: an architecture in some size."""
+
+    size: int
+    """Dimensions of a sentence vector."""
+    pools_max: bool
+    """Whether the vector is the maximum over time of the states of the last layer, dimension by dimension."""
+
+    def __call__(self, inputs: Tensor, lengths: Tensor, /) -> Encoded:
+        """Encode a batch: inputs (sentences, time, width), padded at the end; lengths (sentences,), 1 or more."""
+        ...
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A kind of network, with its sizes as settings."""
+
+    name: str
+    """What users type: ``bilstm-max``."""
+    summary: str
+    """One line."""
+    build: Callable[[int, Settings], Body]
+    """From the width of the word vectors and the settings to a torch module with random weights."""
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    order: int = 0
+    reads_ids: bool = False
+    """Whether the body is called with the numbers of the words (sentences, time) as well, after the lengths."""
+    word_deviation: Callable[[int], float] = lambda width: 1.0
+    """The standard deviation of learned word vectors of this width before training. Where positions are added to them,
+    they must not drown these."""

@@ -1,0 +1,233 @@
+"""The regularisation path: from the strongest penalty of a grid to the weakest, each as far as dev needs it.
+
+A penalty, or several that share the reads of the rows, start near the optimum of a stronger one and are first brought
+roughly to their own. Where dev is sure that a
+weaker penalty is worse than a stronger one, because the probe has begun to fit noise, still weaker ones are not tried.
+Then the one that dev chooses is brought to its optimum, and so on until the one that it chooses is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sentprobe.probes.convex.data import Data, Ints, curvature_of
+from sentprobe.probes.convex.engine import Doubles
+from sentprobe.probes.convex.linear import Linear, logits
+from sentprobe.probes.convex.preconditioner import Preconditioner
+from sentprobe.probes.convex.search import End, Pair, Search, Solve, Value, descend, in_line, run
+from sentprobe.probes.features import Features
+
+ROUGH = 1e-5
+"""The tolerance of the first search: dev accuracies are then within about 0.1 points of those at the optimum, and
+losses within about 0.001. With a thousand classes and ten rows of each, it is 0.6 points and 0.03 for the weakest
+penalties, which are further apart than that."""
+WAVE, MAX_COLUMNS, WAVE_ROWS = 3, 64, 16
+"""Penalties that share each read of the rows, if they make at most so many columns, penalties times outputs: with more,
+products are no faster per column. With fewer rows per dimension than the third, a weak penalty takes far more passes
+than a strong one, which is better done first."""
+SURE, SURE_ROWS = 3.0, 50
+"""Standard errors of a difference on dev beyond which it is sure, and the rows it takes to tell."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """How a classifier does on the dev rows."""
+
+    correct: Doubles
+    """(n,): 1 or 0."""
+    losses: Doubles
+    """Of the rows whose label is known."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the rows that are right."""
+        return float(self.correct.mean())
+
+    @property
+    def loss(self) -> float:
+        """The mean over the rows whose label is known."""
+        return float(self.losses.mean()) if len(self.losses) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A penalty that was tried."""
+
+    l2: float
+    end: End
+    model: Linear
+    judged: Judged
+    refined: bool = False
+    """Whether it was brought to its optimum, as far as the limit of passes allows."""
+
+    def lean(self) -> Tried:
+        """The same with a model in float32, and no other large array."""
+        return replace(self, model=Linear(**self.model.to_arrays()), end=self.end.without_arrays())
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """Mean cross-entropy + penalty on the training rows; and the searches for its optimum."""
+
+    data: Data
+    preconditioner: Preconditioner
+    standardise: bool = True
+    solves: dict[float, Solve] = field(default_factory=dict)
+
+    @property
+    def entropy(self) -> float:
+        """That of the classes, which tolerances are relative to."""
+        return -float(self.data.shares @ np.log(self.data.shares))
+
+    def start(self) -> Doubles:
+        """The point without weights, whose biases are the classes' shares."""
+        shares, d = self.data.shares, self.data.features.shape[1]
+        point = np.zeros((len(curvature_of(shares)), d + 1), self.data.precision)
+        if len(shares) > 1:
+            point[:, -1] = np.log(shares[1] / shares[0]) if len(shares) == 2 else np.log(shares)
+        return point
+
+    def search(
+        self, l2: float | Doubles, point: Doubles, value: Value, *, tolerance: float, limit: int,
+        first: Doubles | None = None, memory: Sequence[Pair] = (), scale: float = 1.0,
+    ) -> Search:  # fmt: skip
+        """The search for one penalty, a number or one per dimension (d,)."""
+        d = self.data.features.shape[1]
+        penalty = np.full(d, l2) if self.standardise else l2 / self.data.scale**2
+        solve = self.solves.get(l2) if isinstance(l2, float) else None
+        if solve is None:
+            solve = self.preconditioner.solver(curvature_of(self.data.shares), penalty)
+            if isinstance(l2, float):
+                self.solves[l2] = solve
+        return descend(
+            point, value, np.append(penalty, 0.0), solve,
+            tolerance=tolerance * self.entropy, limit=limit, first=first, memory=memory, scale=scale,
+        )  # fmt: skip
+
+
+def follow(
+    objective: Objective,
+    penalties: Sequence[float],
+    judge: Callable[[Sequence[Linear]], list[Judged]],
+    select: Callable[[Sequence[Judged]], int],
+    counts: Ints,
+    *,
+    tolerance: Callable[[float], float],
+    limit: int,
+    by_accuracy: bool,
+) -> tuple[list[Tried], int]:
+    """The penalties that were tried, the strongest first, and the index of the chosen one, which is refined.
+
+    ``counts`` are the training rows of each class, ``select`` is the rule by which dev chooses, and ``tolerance`` has
+    that of a penalty.
+    """
+    data, outputs = objective.data, len(curvature_of(objective.data.shares))
+    point = objective.start()
+    if len(data.shares) == 1:
+        end = End(point, (0.0, point), 0, True)
+        model = data.model_at(point, counts)
+        return [Tried(max(penalties), end, model, judge([model])[0], True)], 0
+    strong_first, (n, d) = sorted(penalties, reverse=True), data.features.shape
+    together = WAVE if WAVE * outputs <= MAX_COLUMNS and n >= WAVE_ROWS * d else 1
+    tried: list[Tried] = []
+
+    # no array is kept longer than it is needed: with many outputs, each is as large as many vectors
+    def begun(wave: Sequence[float]) -> list[Search]:
+        last = tried[-1].end if tried else End(point, data.values([point])[0], 0, False)
+        return [
+            objective.search(
+                l2, last.point, last.value, tolerance=ROUGH, limit=limit,
+                first=_ahead(data, tried, l2, counts), scale=last.scale,
+            )
+            for l2 in wave
+        ]  # fmt: skip
+
+    def finished(wave: Sequence[float], searches: Sequence[Search]) -> list[Tried]:
+        found = run(dict(enumerate(searches)), in_line(data.values))
+        ends = [found[place] for place in range(len(wave))]
+        models = [data.model_at(end.point, counts) for end in ends]
+        return list(map(Tried, wave, ends, models, judge(models)))
+
+    for i in range(0, len(strong_first), together):
+        wave = strong_first[i : i + together]
+        searches = begun(wave)
+        if outputs > MAX_COLUMNS and tried:
+            tried[-1] = tried[-1].lean()
+        tried += finished(wave, searches)
+        if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
+            break
+    while not tried[best := select([each.judged for each in tried])].refined:
+        if outputs > MAX_COLUMNS and best < len(tried) - 1:
+            tried[-1] = tried[-1].lean()
+        search = _resumed(objective, tried[best], counts, tolerance=tolerance(tried[best].l2), limit=limit)
+        tried[best] = tried[best].lean()
+        tried[best] = _refined(tried[best], *finished([tried[best].l2], [search]))
+    return tried, best
+
+
+def _resumed(objective: Objective, rough: Tried, counts: Ints, *, tolerance: float, limit: int) -> Search:
+    """The search that goes on where a penalty is."""
+    data, end = objective.data, rough.end
+    point = _point(data, rough, counts)
+    known = end.value if end.value[1].size else data.values([point])[0]
+    return objective.search(
+        rough.l2, point, known, tolerance=tolerance, limit=limit - end.passes, memory=end.memory, scale=end.scale
+    )
+
+
+def _refined(rough: Tried, found: Tried) -> Tried:
+    """A penalty at its optimum, with the passes that were made before; only its model is needed any more."""
+    end = replace(found.end.without_arrays(), passes=rough.end.passes + found.end.passes)
+    return replace(found, end=end, refined=True)
+
+
+def judged_on(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence[Linear]], list[Judged]]:
+    """How classifiers are judged on these rows, with logits as ``logits`` makes them; a label of -1 is unknown."""
+    known, at = labels >= 0, np.arange(len(labels))
+
+    def judge(models: Sequence[Linear]) -> list[Judged]:
+        correct, losses = np.empty((2, len(models), len(labels)))
+        for part, found in logits(models, dev, exact=exact):
+            correct[:, part] = found.argmax(axis=1) == labels[part]
+            found -= found.max(axis=1, keepdims=True)
+            right = found[:, np.maximum(labels[part], 0), at[: found.shape[2]]]
+            losses[:, part] = np.log(np.exp(found).sum(axis=1)) - right
+        return [Judged(*each) for each in zip(correct, losses[:, known], strict=True)]
+
+    return judge
+
+
+def _point(data: Data, tried: Tried, counts: Ints) -> Doubles:
+    """Where a penalty is, or nearly so if only its model was kept."""
+    point = tried.end.point
+    return point if point.size else data.point_of(tried.model, counts)
+
+
+def _ahead(data: Data, tried: Sequence[Tried], l2: float, counts: Ints) -> Doubles | None:
+    """A first step: the optimum moves about evenly in the logarithm of the penalty."""
+    if len(tried) < 2 or l2 <= 0:
+        return None
+    older, old = tried[-2:]
+    if older.l2 <= old.l2:
+        return None
+    moved: Doubles = _point(data, old, counts) - _point(data, older, counts)
+    return moved * float(np.log(old.l2 / l2) / np.log(older.l2 / old.l2))
+
+
+def _worse(own: Judged, others: Sequence[Judged], by_accuracy: bool) -> bool:
+    """Whether a penalty has begun to fit noise: its loss is higher than that of the best stronger one for sure.
+
+    Where dev chooses by accuracy, that must be lower as well.
+    """
+    if not others:
+        return False
+    best = max(others, key=lambda each: each.accuracy if by_accuracy else -each.loss)
+    return _sure(own.losses - best.losses) and (not by_accuracy or own.accuracy < best.accuracy)
+
+
+def _sure(differences: Doubles) -> bool:
+    n = len(differences)
+    return n >= SURE_ROWS and float(differences.mean()) > SURE * float(differences.std(ddof=1)) / n**0.5

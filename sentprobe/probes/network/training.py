@@ -1,0 +1,241 @@
+"""Classifiers trained in minibatches and stopped early on dev, by SentEval's rule; all points of the grid at once.
+
+For each seed the weights are initialised as torch would, and the order of the rows in each epoch is drawn by numpy's
+generator, so that without dropout the result is SentEval's own. All settings of the grid see the same batches, as they
+do in SentEval, where each fit starts from the same seed; a setting that has stopped leaves the group. The best weights
+on dev are kept, so SentEval's last fit, which repeats the best one, is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.core.threads import single_threaded
+from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
+from sentprobe.probes.features import Features, is_sparse
+from sentprobe.probes.kind import select_first_best
+from sentprobe.probes.model import Fit
+from sentprobe.probes.network import steps_numpy
+from sentprobe.probes.network.group import Engine, Floats, Group, Ints, Setting, begin
+from sentprobe.probes.network.mersenne import SEEDS, layers
+from sentprobe.probes.network.model import CHUNK, Network, Scale, log_softmax, scale_of, standardised
+from sentprobe.probes.probe import AS_INPUT, Probe
+
+Doubles = npt.NDArray[np.float64]
+
+BLOCK_BYTES = 1 << 21
+"""Approximate bytes of training rows that are gathered at a time."""
+EARLY_STOPPING_SHARE = 0.05
+"""The share of the training rows that SentEval stops on where there is no dev."""
+
+
+@dataclass
+class EarlyStopping:
+    """One setting of the grid: its best evaluation on dev so far, and the patience that is left."""
+
+    probe: Probe
+    accuracy: float = float("nan")
+    loss: float = float("nan")
+    passes: int = 0
+    weights: tuple[Floats, ...] = ()
+    evaluations: int = 0
+    patience_used: int = 0
+    stopped: bool = False
+
+    def update(self, accuracy: float, loss: float) -> bool:
+        """Whether this evaluation is better than all before; if not, it uses up patience."""
+        better = accuracy > self.accuracy if self.probe.watch == "accuracy" else loss < self.loss
+        if better or not self.evaluations:
+            self.accuracy, self.loss, better = accuracy, loss, True
+            if self.probe.reset:
+                self.patience_used = 0
+        else:
+            self.stopped = self.patience_used >= self.probe.patience
+            self.patience_used += 1
+        self.evaluations += 1
+        return better
+
+
+def fit(
+    probe: Probe,
+    train: Features,
+    labels: Ints,
+    dev: Features,
+    dev_labels: Ints,
+    classes: int,
+    *,
+    seeds: Sequence[int],
+    device: str | None = None,
+) -> list[Fit]:
+    """Fit the grid once per seed, and choose on dev."""
+    return [
+        choose(probe, fit_grid(probe, train, labels, dev, dev_labels, classes, seed=seed, device=device))
+        for seed in seeds
+    ]
+
+
+def choose(probe: Probe, fits: Sequence[Fit]) -> Fit:
+    """The best fit on dev, the first of several, with every point that was tried."""
+    best = select_first_best(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
+    tried = tuple(tried for fit in fits for tried in fit.tried)
+    return replace(fits[best], tried=tried, candidates=tuple(fit.model for fit in fits))
+
+
+def fit_grid(
+    probe: Probe,
+    train: Features,
+    labels: Ints,
+    dev: Features,
+    dev_labels: Ints,
+    classes: int,
+    *,
+    seed: int,
+    orders: np.random.RandomState | None = None,
+    device: str | None = None,
+) -> list[Fit]:
+    """One fit per point of the grid, in grid order, each stopped on dev independently.
+
+    ``orders`` draws the order of the rows in each epoch, instead of a new generator with this seed: SentEval uses the
+    generator that it has split off dev with, if there is no dev. Folds of a set are ``train.select(rows)``.
+    """
+    _check(train, labels, dev, dev_labels, classes, seed)
+    engine = _engine(device)
+    labels = np.ascontiguousarray(labels, np.int64)
+    # one thread, so that a result does not depend on the number of threads; an overflow shows in the loss
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
+        scale = scale_of(train) if probe.standardise else None
+        grid = settings(probe, train.shape[1])
+        stopping = {setting: EarlyStopping(probe) for setting in grid}
+        groups = _groups(engine, probe, seed, grid, train.shape[1], classes)
+        orders = np.random.RandomState(seed) if orders is None else orders
+        passes = step = 0
+        while groups and passes <= probe.passes:
+            for _ in range(probe.every):
+                order = orders.permutation(len(train))
+                for rows in _blocks(order, probe.batch, train.shape[1]):
+                    xs, at = _block(train, rows, scale)
+                    for group in groups:
+                        engine.train(group, xs, at, labels[rows], step)
+                    step += -(-len(rows) // probe.batch)
+            passes += probe.every
+            found = _evaluate(engine, groups, dev, dev_labels, scale)
+            for group, accuracies, losses in zip(groups, *found, strict=True):
+                for i, setting in enumerate(group.settings):
+                    watch = stopping[setting]
+                    watch.passes = passes
+                    if watch.update(float(accuracies[i]), float(losses[i])):
+                        watch.weights = engine.copy(group, i)
+            left = [[i for i, s in enumerate(group.settings) if not stopping[s].stopped] for group in groups]
+            groups = [
+                group.keep(members) if len(members) < len(group) else group
+                for group, members in zip(groups, left, strict=True)
+                if members
+            ]
+    return [_fit(setting, stopping[setting], seed, scale) for setting in grid]
+
+
+def settings(probe: Probe, dimensions: int) -> list[Setting]:
+    """The points of the grid in order; without hidden units there is no dropout."""
+    found = {
+        Setting(dimensions if hidden == AS_INPUT else hidden, dropout, l2): None
+        for hidden in probe.hidden
+        for dropout in (probe.dropout if hidden else (0.0,))
+        for l2 in probe.l2
+    }
+    return list(found)
+
+
+def _check(train: Features, labels: Ints, dev: Features, dev_labels: Ints, classes: int, seed: int) -> None:
+    for name, features, given, lowest in (("training", train, labels, 0), ("dev", dev, dev_labels, -1)):
+        if len(features) != len(given):
+            raise ShapeError(f"There are {len(features)} {name} rows and {len(given)} labels; expected one per row.")
+        if not len(features):
+            raise TooFewError(f"There are no {name} rows; a probe needs rows to learn from and rows to stop on.")
+        if not lowest <= np.min(given) <= np.max(given) < classes:
+            raise DataError(
+                f"The {name} labels are {np.min(given)} … {np.max(given)}; expected {lowest} … {classes - 1}, as there "
+                f"are {classes} classes."
+            )
+    if train.shape[1] != dev.shape[1]:
+        raise ShapeError(
+            f"Training rows have {train.shape[1]} dimensions and dev rows {dev.shape[1]}; expected the same."
+        )
+    if not 0 <= seed < SEEDS:
+        raise UsageError(f"A seed must be 0 … {SEEDS - 1}, got {seed}.")
+
+
+def _engine(device: str | None) -> Engine:
+    if device is not None:
+        from sentprobe.probes.network.steps_torch import find
+
+        return find(device)
+    try:
+        from sentprobe.probes.network import steps_numba
+    except ImportError:
+        return steps_numpy
+    return steps_numba
+
+
+def _groups(
+    engine: Engine, probe: Probe, seed: int, grid: Sequence[Setting], dimensions: int, classes: int
+) -> list[Group]:
+    made = []
+    for hidden in dict.fromkeys(setting.hidden for setting in grid):
+        sizes = [dimensions, hidden, classes] if hidden else [dimensions, classes]
+        alike = [setting for setting in grid if setting.hidden == hidden]
+        made.append(begin(engine, probe, seed, alike, layers(seed, sizes)))
+    return made
+
+
+def _blocks(order: Ints, batch: int, dimensions: int) -> Iterator[Ints]:
+    """Several batches at a time."""
+    size = batch * max(1, BLOCK_BYTES // (4 * dimensions * batch))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, Ints]:
+    """An array (any, d) and the indices of these rows in it: the table of the features itself where that is possible.
+
+    This saves a copy, which takes as long as a step of logistic regression.
+    """
+    table, places = train.tables[0], train.places[0][rows]
+    plain = len(train.tables) == 1 and not is_sparse(table) and table.dtype == np.float32
+    plain = plain and table.flags.c_contiguous and table.flags.aligned
+    if plain and scale is None and places.min() >= 0 and places.max() < len(table):
+        return np.asarray(table), places
+    return standardised(train.take(rows), scale), np.arange(len(rows))
+
+
+def _evaluate(
+    engine: Engine, groups: Sequence[Group], dev: Features, labels: Ints, scale: Scale | None
+) -> tuple[list[Doubles], list[Doubles]]:
+    """Per group, the accuracies and mean losses of its members; a label that is not in train has no loss."""
+    right = [np.zeros(len(group)) for group in groups]
+    lost = [np.zeros(len(group)) for group in groups]
+    in_train = labels >= 0
+    for start, xs in dev.chunks(CHUNK):
+        ys, known = labels[start : start + len(xs)], np.flatnonzero(in_train[start : start + len(xs)])
+        scaled = standardised(xs, scale)
+        for i, group in enumerate(groups):
+            logits = engine.logits(group, scaled)
+            right[i] += (logits.argmax(axis=2) == ys).sum(axis=1)
+            lost[i] -= log_softmax(logits)[:, known, ys[known]].sum(axis=1, dtype=np.float64)
+    rows = in_train.sum()
+    return [each / len(labels) for each in right], [each / rows for each in lost]
+
+
+def _fit(setting: Setting, watch: EarlyStopping, seed: int, scale: Scale | None) -> Fit:
+    probe = watch.probe
+    found = {"l2": setting.l2, "hidden": setting.hidden, "dropout": setting.dropout}
+    return Fit(
+        model=Network(watch.weights, probe.activation, scale),
+        seed=seed,
+        chosen=found if probe.hidden != (0,) else {"l2": setting.l2},
+        dev=watch.accuracy,
+        tried=({**found, "accuracy": watch.accuracy, "loss": watch.loss, "passes": watch.passes},),
+    )

@@ -1,0 +1,157 @@
+"""The training rows of a task, standardised once and fitted many times; and what fits on such rows share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.errors import DataError, ShapeError
+from sentprobe.probes.convex.data import MAX_CACHED_BYTES
+from sentprobe.probes.convex.engine import Doubles, Floats, Numpy
+from sentprobe.probes.convex.linear import block_rows
+from sentprobe.probes.convex.search import Value
+from sentprobe.probes.erase import Moments
+from sentprobe.probes.features import Features
+
+Ints = npt.NDArray[np.int64]
+T = TypeVar("T")
+Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
+"""Rows (m, d) and the indices of their classes (m,) among those that have rows, from top to bottom."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The training rows of a task, standardised: read once, fitted many times."""
+
+    blocks: Blocks
+    counts: Ints
+    """(classes,)."""
+    moments: Moments
+    centre: Doubles
+    """What is subtracted from the rows: their mean (d,), rounded to float32."""
+    scale: Doubles
+    """What they are then divided by: deviations (d,), rounded to float32; 1 for 0."""
+
+    @classmethod
+    def of(cls, train: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Rows:
+        """Rows (n, d) and labels 0 … classes - 1; ``moments`` are those of these rows, if they are known."""
+        n, d = train.shape
+        if len(labels) != n:
+            raise ShapeError(f"There are {n} training rows and {len(labels)} labels; expected one per row.")
+        if not 0 <= labels.min() <= labels.max() < classes:
+            raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
+        moments = Moments.of(train) if moments is None else moments
+        if (moments.rows, len(moments.mean)) != (n, d):
+            raise ShapeError(
+                f"The moments are of {moments.rows} x {len(moments.mean)} values; expected {n} x {d}, as the rows."
+            )
+        counts = np.bincount(labels, minlength=classes)
+        numbers = (np.cumsum(counts > 0) - 1)[labels]
+        centre, scale = _rounded(moments.mean), _scale(moments)
+
+        def blocks() -> Iterator[tuple[Floats, Ints]]:
+            for start, rows in standardised_blocks(train, centre, scale, block_rows(Numpy.cells, d)):
+                yield rows, numbers[start : start + len(rows)]
+
+        return cls(cached_blocks(blocks, 4 * n * d), counts, moments, centre, scale)
+
+    @property
+    def outputs(self) -> int:
+        """The number of logits that are fitted: one for two classes."""
+        present = int(np.count_nonzero(self.counts))
+        return present if present > 2 else present - 1
+
+    @cached_property
+    def constant(self) -> Value:
+        """The loss without weights, and its gradient."""
+        (found,) = values(self.blocks, self.moments.rows, [self.shares])
+        return found
+
+    @property
+    def shares(self) -> Doubles:
+        """The point (outputs, d + 1) without weights, whose biases are the classes' shares."""
+        point = np.zeros((self.outputs, len(self.scale) + 1))
+        logs = np.log(self.counts[self.counts > 0])
+        point[:, -1] = logs[1] - logs[0] if self.outputs == 1 else logs
+        return point
+
+    def reinjected(self) -> Rows:
+        """The training rows with their one-hot class appended, as ``erase.reinjected`` does."""
+        n, classes, d = self.moments.rows, len(self.counts), len(self.scale)
+        present, shares, one_hot = np.flatnonzero(self.counts), self.counts / n, np.eye(classes, dtype=np.float32)
+        sums = np.zeros((classes, d))
+        for rows, numbers in self.blocks():
+            sums += one_hot[:, present[numbers]] @ rows
+        crossed = sums / n * self.scale + np.outer(shares, self.centre - self.moments.mean)
+        own = np.diag(shares) - np.outer(shares, shares)
+        moments = Moments(
+            n,
+            np.concatenate([self.moments.mean, shares]),
+            np.block([[self.moments.covariance, crossed.T], [crossed, own]]),
+        )
+        centre, scale = _rounded(moments.mean), _scale(moments)
+        one_hot = ((one_hot - centre[d:]) / scale[d:]).astype(np.float32)
+
+        def blocks() -> Iterator[tuple[Floats, Ints]]:
+            for rows, numbers in self.blocks():
+                yield np.hstack([rows, one_hot[present[numbers]]]), numbers
+
+        return Rows(cached_blocks(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
+
+
+def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
+    """The same blocks, cached in memory if their size in bytes allows it."""
+    if size > MAX_CACHED_BYTES:
+        return blocks
+    cached = list(blocks())
+    return lambda: cached
+
+
+def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
+    """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of n rows."""
+    stacked, engine = np.concatenate(points), Numpy()
+    weights, bias = stacked[:, :-1].astype(np.float32), stacked[:, -1].astype(np.float32)
+    losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
+    for rows, labels in blocks():
+        loss, slope, bias_slope = engine.gradients(rows, labels, weights, bias, len(points))
+        losses += loss
+        gradients[:, :-1] += slope
+        gradients[:, -1] += bias_slope
+    return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
+
+
+def expand_classes(point: Doubles, counts: Ints) -> Doubles:
+    """Weights and bias of all classes (classes, d + 1), from those that were fitted (outputs, d + 1).
+
+    Classes without rows are treated as in ``convex``: no weights, and together as probable as half a row.
+    """
+    present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+    found = np.zeros((len(counts), point.shape[1]))
+    if len(present) > 1:
+        found[present] = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
+    found[missing, -1] = np.logaddexp.reduce(found[present, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
+    return found
+
+
+def _rounded(numbers: Doubles) -> Doubles:
+    """Rounded to float32, so that float32 arithmetic subtracts and divides by exactly this."""
+    return numbers.astype(np.float32).astype(np.float64)
+
+
+def _scale(moments: Moments) -> Doubles:
+    deviations = _rounded(np.sqrt(np.maximum(np.diag(moments.covariance), 0)))
+    return np.where(deviations > 0, deviations, 1.0)
+
+
+def standardised_blocks(features: Features, centre: Doubles, scale: Doubles, size: int) -> Iterator[tuple[int, Floats]]:
+    """(first row, rows), ``size`` at a time."""
+    taken, by = centre.astype(np.float32), scale.astype(np.float32)
+    for start, rows in features.chunks(size):
+        rows -= taken
+        rows /= by
+        yield start, rows

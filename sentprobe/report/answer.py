@@ -1,0 +1,280 @@
+"""What a run says, in one to four sentences: who is better than the best baseline, where nobody is, what may be missed.
+
+Nothing is tested here: the sentences count the verdicts of ``sentprobe.report.verdict``, which come from paired tests
+on the same rows, adjusted by Holm over the encoders of a set. They are not adjusted over sets, which
+``answer_note`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sentprobe.console import count_of
+from sentprobe.report.escape import plain
+from sentprobe.report.meaning import MEANINGS
+from sentprobe.report.missed import missed_differences
+from sentprobe.report.names import brief_set_names, short_names
+from sentprobe.report.scores import LOSSES
+from sentprobe.report.types import BaselineComparison, Summary
+from sentprobe.report.verdict import ALPHA, UNCOMPARED, verdict_of
+from sentprobe.report.word_texts import is_of_words, noun_of
+from sentprobe.report.wording import listed
+
+MAX_NAMED_SETS = 6
+"""Of more sets only the number is given, or those that are missing from the rest."""
+MAX_CLAUSES = 4
+"""Encoders, or groups of encoders that are better on the same sets, that get a clause of their own."""
+BETTER = "significantly better than the best baseline"
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """Columns with the same verdicts, by the numbers of the sets."""
+
+    names: tuple[str, ...]
+    above: tuple[int, ...]
+    tested: tuple[int, ...]
+
+
+def answer(summary: Summary) -> tuple[str, ...]:
+    """What a run says, as one to four sentences of plain text; none if it has no results."""
+    sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
+    if not sets or summary.metric in UNCOMPARED:
+        return ()
+    compared = [i for i in sets if any(cell is not None and cell.against for cell in summary.sets[i].cells)]
+    if not compared:
+        return (_without_baselines(summary, sets), *_among_encoders(summary))
+    tested = [i for i in compared if any(_p(against) for against in _comparisons(summary, i))]
+    if not tested:
+        return (_untested(summary, compared),)
+    who, nobody = _who(summary, tested), _nobody(summary, tested)
+    return (who, *nobody, *missed_differences(summary, tested), *_objections(summary, tested))
+
+
+def answer_note(summary: Summary) -> str:
+    """What the sentences rest on; empty where nothing was tested."""
+    tested = [s for i, s in enumerate(summary.sets) if any(map(_p, _comparisons(summary, i)))]
+    if not tested:
+        return ""
+    several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
+    within = f", adjusted by Holm over the {noun_of(summary)}s of a set" if several else ""
+    across = " They are not adjusted over sets." if len(tested) > 1 else ""
+    others = len(summary.sets) - len(tested)
+    rest = f" {count_of(others, 'set')} without a test {'is' if others == 1 else 'are'} not counted." if others else ""
+    missing = " What is missing of the run can change them." if summary.missing else ""
+    tests = f"Paired tests on the same test rows at {100 * ALPHA:g}\u00a0%"
+    return f"{tests}{within}.{across}{missing}{rest}"
+
+
+# With baselines
+
+
+def _who(summary: Summary, tested: Sequence[int]) -> str:
+    """Who is better than the best baseline, and on which sets."""
+    standings = _standings(summary, tested)
+    better = [each for each in standings if each.above]
+    names = [name for each in standings for name in each.names]
+    if not better:
+        any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
+        any_set += _shown(summary.hidden_sets)
+        where = any_set if len(tested) > 1 else _set_name(summary, tested[0])
+        nobody = f"Neither {noun_of(summary)}" if len(names) == 2 else f"None of the {len(names)} {noun_of(summary)}s"
+        nobody += _shown(summary.hidden_columns)
+        who = f"{nobody} is" if len(names) > 1 else f"{names[0]} is not"
+        return plain(f"{who} {BETTER} on {where}.")
+    if len(tested) == 1:
+        return _on_one_set(summary, tested[0], standings)
+    first, *rest = better[:MAX_CLAUSES]
+    clauses = [f"{listed(first.names)} {_be(first)} {BETTER} on {_sets(summary, first, tested, full=True)}"]
+    clauses += [f"{listed(each.names)} on {_sets(summary, each, tested)}" for each in rest]
+    if more := better[MAX_CLAUSES:]:
+        most = max(len(each.above) for each in more)
+        clauses.append(f"{count_of(sum(len(each.names) for each in more), 'other')} on at most {most}")
+    if none := [name for each in standings if not each.above for name in each.names]:
+        clauses.append(f"{listed(none) if len(none) <= MAX_CLAUSES else f'the other {len(none)}'} on none")
+    return plain("; ".join(clauses) + ".")
+
+
+def _on_one_set(summary: Summary, place: int, standings: Sequence[_Standing]) -> str:
+    above = [name for each in standings if each.above for name in each.names]
+    others = [name for each in standings if not each.above for name in each.names]
+    against = next(iter(_comparisons(summary, place)))
+    best = f"{BETTER} ({against.baseline}, {_number(against.value, summary.metric)})"
+    but = f"; {listed(others)} {'is' if len(others) == 1 else 'are'} not" if others else ""
+    is_are = "is" if len(above) == 1 else "are"
+    return plain(f"On {_set_name(summary, place)}, {listed(above)} {is_are} {best}{but}.")
+
+
+def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """Sets on which no one is better than the best baseline, and what that baseline scores there."""
+    found = [i for i in tested if not any(against.verdict == "above" for against in _comparisons(summary, i))]
+    if not found or len(found) == len(tested):
+        return []
+    names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in found]
+    shown = listed(names, most=MAX_NAMED_SETS, more="more sets")
+    several = len([name for each in _standings(summary, tested) for name in each.names]) > 1
+    who = f"No {noun_of(summary)}{_shown(summary.hidden_columns)} is" if several else "It is not"
+    return [plain(f"{who} significantly better on {shown}.")]
+
+
+def _objections(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """What controls and measures object to among the results above the baselines; nothing if none were run on them."""
+    names = _column_names(summary)
+    judged = [
+        (f"{names[j]} on {_set_name(summary, i)}", found.kind)
+        for i in tested
+        for j, (cell, found) in enumerate(zip(summary.sets[i].cells, summary.sets[i].meanings, strict=False))
+        if verdict_of(cell) == "above" and found is not None and found.kind != "above"
+    ]
+    if not judged:
+        return []
+    objected = [f"{where} ({MEANINGS[kind][1]})" for where, kind in judged if kind != "holds"]
+    if not objected:
+        which = "not object to this result" if len(judged) == 1 else f"object to none of these {len(judged)} results"
+        return [f"The controls {'do ' if len(judged) == 1 else ''}{which}."]
+    shown = listed(objected, most=MAX_CLAUSES, more="more")
+    of_all = "" if len(judged) == 1 else f"{len(objected)} of {len(judged)} of these results: "
+    return [plain(f"The controls object to {of_all}{shown}.")]
+
+
+def _best_baselines(summary: Summary, place: int) -> str:
+    """The best baseline with its score; several if encoders were run on different samples."""
+    found = dict.fromkeys((each.baseline, each.value) for each in _comparisons(summary, place))
+    return ", ".join(f"{name} {_number(value, summary.metric)}" for name, value in found)
+
+
+def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:
+    """Columns by how many sets they are better on, those with the same verdicts together; others are left out."""
+    names = _column_names(summary)
+    groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
+    for number, name in enumerate(names):
+        cells = {i: cell for i in tested if (cell := summary.sets[i].cells[number]) is not None}
+        own = {i: cell.against for i, cell in cells.items() if cell.against is not None and _p(cell.against)}
+        if own:
+            above = tuple(i for i, against in own.items() if against.verdict == "above")
+            groups.setdefault((above, tuple(own)), []).append(name)
+    found = [_Standing(tuple(each), above, own) for (above, own), each in groups.items()]
+    return sorted(found, key=lambda each: -len(each.above))
+
+
+def _sets(summary: Summary, standing: _Standing, tested: Sequence[int], *, full: bool = False) -> str:
+    """How many sets, and which: all of them, all but a few, or by name."""
+    above, all_of = standing.above, standing.tested
+    noun = f" sets{_shown(summary.hidden_sets)}" if full else ""
+    missing = [i for i in all_of if i not in above]
+    which = "its" if len(standing.names) == 1 else "their"
+    own = f"{which} {len(all_of)}" if len(all_of) < len(tested) else f"{len(all_of)}"
+    if not missing:
+        return _all_of(which, noun, all_of, tested) if len(all_of) > 1 else f"{own} ({_names(summary, above)})"
+    count = f"{len(above)} of {own}{noun}"
+    if len(above) <= MAX_NAMED_SETS:
+        names = _names(summary, above)
+        return f"{count}: {names}" if full else f"{count} ({names})"
+    few = f", all but {_names(summary, missing)}" if len(missing) <= MAX_NAMED_SETS // 2 else ""
+    return f"{count}{few}"
+
+
+def _all_of(which: str, noun: str, all_of: Sequence[int], tested: Sequence[int]) -> str:
+    """``all 5 sets``, ``both``, ``all of its 5``, ``both of its sets``."""
+    number = "" if len(all_of) == 2 else f" {len(all_of)}"
+    some = "both" if len(all_of) == 2 else "all"
+    return f"{some} of {which}{number} sets" if len(all_of) < len(tested) else f"{some}{number}{noun}"
+
+
+# Without
+
+
+def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
+    who = count_of(len(summary.columns), noun_of(summary))
+    if is_of_words(summary):
+        return f"{who} on {count_of(len(sets), 'set')}, for which there is no baseline."
+    return (
+        f"{who} on {count_of(len(sets), 'set')}, without baselines: how much of a score is due to length, words or the "
+        "most frequent label is not known."
+    )
+
+
+def _among_encoders(summary: Summary) -> list[str]:
+    """Who is significantly better than every other encoder, by the letters of each set; nothing if some are hidden."""
+    if summary.hidden_columns:
+        return []
+    names = _column_names(summary)
+    leads: dict[int, list[int]] = {}
+    lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
+    for i in lettered:
+        cells = [(cell, j) for j, cell in enumerate(summary.sets[i].cells) if cell is not None and cell.letters]
+        alone = [j for cell, j in cells if "a" in (cell.letters or "")]
+        if len(alone) == 1:
+            leads.setdefault(alone[0], []).append(i)
+    if not lettered:
+        return []
+    if not leads:
+        return [f"No {noun_of(summary)} is significantly better than all others on a set."]
+    order = sorted(leads, key=lambda j: -len(leads[j]))
+    first, *rest = order
+    everyone = "the other" if len(summary.columns) == 2 else "all others"
+    standing = _Standing((names[first],), tuple(leads[first]), tuple(lettered))
+    clauses = [
+        f"{names[first]} is significantly better than {everyone} on {_sets(summary, standing, lettered, full=True)}",
+        *(f"{names[j]} on {_names(summary, leads[j])}" for j in rest),
+    ]
+    return [plain("; ".join(clauses) + ".")]
+
+
+def _untested(summary: Summary, compared: Sequence[int]) -> str:
+    """Where nothing is tested: how many scores are higher."""
+    names = _column_names(summary)
+    higher = {
+        name: sum(
+            cell.against.verdict == "untested"
+            for i in compared
+            if (cell := summary.sets[i].cells[j]) is not None and cell.against is not None
+        )
+        for j, name in enumerate(names)
+    }
+    clauses = [f"{name} on {count} of {count_of(len(compared), 'set')}" for name, count in higher.items() if count]
+    if not clauses:
+        return "No score is higher than that of the best baseline; no difference was tested."
+    shown = listed(clauses, most=MAX_CLAUSES, more="more")
+    return plain(f"Better than the best baseline, though no difference was tested: {shown}.")
+
+
+# Words
+
+
+def _comparisons(summary: Summary, place: int) -> list[BaselineComparison]:
+    return [cell.against for cell in summary.sets[place].cells if cell is not None and cell.against is not None]
+
+
+def _p(against: BaselineComparison) -> bool:
+    """Whether a difference was tested."""
+    return against.p is not None
+
+
+def _shown(hidden: int) -> str:
+    """Which sets or encoders are meant, where a filter left some out."""
+    return " shown" if hidden else ""
+
+
+def _be(standing: _Standing) -> str:
+    return "is" if len(standing.names) == 1 else "are"
+
+
+def _column_names(summary: Summary) -> list[str]:
+    """Short names of the columns, without commas, which separate them in a list: ``en-fr (csls)``."""
+    split = (name.partition(", ") for name in short_names([column.name for column in summary.columns]))
+    return [f"{head} ({tail})" if tail else head for head, _, tail in split]
+
+
+def _set_name(summary: Summary, place: int) -> str:
+    return brief_set_names(summary.sets)[place]
+
+
+def _names(summary: Summary, sets: Sequence[int]) -> str:
+    names = brief_set_names(summary.sets)
+    return listed([names[i] for i in sets], most=MAX_NAMED_SETS, more="more")
+
+
+def _number(value: float, metric: str) -> str:
+    return f"{value:.2f} bits" if metric in LOSSES else f"{100 * value:.1f}"

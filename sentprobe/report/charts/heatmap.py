@@ -1,0 +1,148 @@
+"""Heat map: sets by encoders, in points, in points above the best baseline, or as ratios.
+
+Ravishankar et al. (2019) have tasks by encoders in figure 2, and ratios to a language in figure 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sentprobe.errors import UsageError
+from sentprobe.report.drawing.chart import Chart, OnPage
+from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, points, single_view, ticks
+from sentprobe.report.drawing.matrix import Matrix, cells
+from sentprobe.report.drawing.options import NAME_COLUMNS, Options, score_title, selected_columns, selected_sets
+from sentprobe.report.escape import plain
+from sentprobe.report.interval import estimate_of, in_points
+from sentprobe.report.types import Cell, SetSummary, Summary
+from sentprobe.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of
+
+FIELDS = {"absolute": "points", "above": "points_above", "relative": "ratio"}
+"""The field that each mode draws."""
+MAX_ABOVE = 25.0
+"""Points above or below the best baseline at which colours end: the length of sentences is 80 points away."""
+
+
+def rows(summary: Summary, options: Options) -> list[Row]:
+    """A row per set and encoder, with nulls where there is no score.
+
+    ``value``, ``low``, ``high``, ``baseline`` and ``above`` are fractions; ``points`` and ``points_above`` the same
+    in points; ``ratio`` is to the same cell of ``relative_to``: of a column, or of the task in a language.
+    """
+    to = options.relative_to
+    if options.mode == "relative" and to is None:
+        raise UsageError("--mode relative needs an encoder or a language to compare with: --relative-to static:.")
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
+    reference = selected_columns(summary, ())[to] if isinstance(to, int) else to and plain(to)
+    found: list[Row] = []
+    for i, title in titles.items():
+        own = summary.sets[i]
+        for j, encoder in short.items():
+            cell = own.cells[j]
+            value, low, high = estimate_of(cell)
+            known = cell if value is not None else None
+            baseline = known.against if known else None
+            above = None if value is None or not baseline else value - baseline.value
+            found.append(
+                {
+                    "set": i, "label": plain(own.label), "set_name": title, "task": plain(own.task),
+                    "language": own.language and plain(own.language),
+                    "encoder": plain(summary.columns[j].name),
+                    "encoder_name": encoder, "column": j, "metric": own.scored_by, "value": value, "low": low,
+                    "high": high, "baseline": baseline.value if baseline else None, "above": above,
+                    "verdict": verdict_of(known), "marked": bool(mark_of(known)),
+                    "significant": is_significant(known),
+                    "letters": known.letters if known else None, "best": bool(known and known.best),
+                    "partial": bool(known and known.partial), "points": points(value), "points_above": points(above),
+                    "reference": reference,
+                    "ratio": _ratio(summary, value, i, j, to),
+                    "text": _tooltip_text(encoder, title, cell, failed=j in own.failed),
+                }
+            )  # fmt: skip
+    if options.mode == "above" and all(row["above"] is None for row in found):
+        raise UsageError("--mode above needs a baseline: no set has one on the rows that its encoders were tested on.")
+    return found if any(row["value"] is not None for row in found) else []
+
+
+def _ratio(summary: Summary, value: float | None, i: int, j: int, to: int | str | None) -> float | None:
+    own = summary.sets[i]
+    if isinstance(to, int):
+        other, _, _ = estimate_of(own.cells[to])
+    else:
+        same = (s for s in summary.sets if s.language == to and _task_key(s) == _task_key(own))
+        other = next((v for s in same if (v := estimate_of(s.cells[j])[0]) is not None), None) if to else None
+    return None if value is None or not other else round(value / other, 6)
+
+
+def _task_key(own: SetSummary) -> tuple[str, str]:
+    """What a set shares with the set of another language: its task and its suite."""
+    suite, slash, _ = own.name.rpartition("/")
+    return own.task, suite if slash else ""
+
+
+def _tooltip_text(encoder: str, title: str, cell: Cell | None, *, failed: bool) -> str:
+    value, low, high = estimate_of(cell)
+    if cell is None or value is None:
+        return f"{encoder} on {title}: {'failed' if failed else 'no result'}"
+    text = f"{encoder} on {title}: {in_points(value, low, high)}"
+    if cell.against:
+        words = NOT_SIGNIFICANT if mark_of(cell) else "best baseline"
+        text += f"; {words}: {cell.against.baseline}, {in_points(cell.against.value)}"
+    return text + ("; partial" if cell.partial else "")
+
+
+def spec(rows: Sequence[Row], options: Options) -> Spec:
+    """Sets go down, unless there are more encoders than sets. Bold and † as in tables."""
+    style, field = figure_style(options.width), FIELDS[options.mode]
+    sets, encoders = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set_name", "encoder_name"))
+    y, x, ys, xs = "set_name", "encoder_name", sets, encoders
+    if len(encoders) > len(sets):
+        x, y, xs, ys = y, x, ys, xs
+    values = [row[field] for row in rows if row[field] is not None]
+    low, *_, high = ticks(values)
+    shape: dict[str, Any] = {"bold": "best", "domain": (low, high), "title": score_title(rows)}
+    if options.mode == "above":
+        far = min(MAX_ABOVE, max((abs(value) for value in values), default=1.0) or 1.0)
+        shape = {"domain": (-far, far), "format": "+.1f", "short": "+.0f", "colours": "both", "bold": "best"}
+        shape |= {"title": "points above the best baseline", "colour_if": "significant"}
+    elif options.mode == "relative":
+        far = min(0.5, max((abs(value - 1) for value in values), default=0.5) or 0.1)
+        shape = {"domain": (1 - far, 1 + far), "format": ".2f", "short": ".1f", "colours": "both"}
+        shape["title"] = f"ratio to {rows[0]['reference']}" if rows[0]["reference"] else "ratio"
+    matrix = Matrix(x=x, y=y, xs=xs, ys=ys, value=field, mark_if="marked", **shape)
+    room = style.total - style.label_width(ys)
+    return single_view(cells(style, matrix, rows, room), rows, style)
+
+
+chart = Chart(
+    name="heatmap",
+    order=10,
+    title="Heat map of the scores, sets by encoders; the table above has the same numbers",
+    doc="sets by encoders",
+    needs="A heat map needs results of an encoder; the run has none.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "set", "label", "set_name", "task", "language", "encoder", "encoder_name", "column", "metric", "value", "low",
+        "high", "baseline", "above", "verdict", "marked", "significant", "letters", "best", "partial", "points",
+        "points_above", "reference", "ratio",
+    ),
+    options={
+        "mode": "`--mode above`: points above the best baseline; `--mode relative`: ratios",
+        "relative_to": "`--relative-to`: the encoder or language that ratios are relative to",
+    },
+    caption=BOLD_NOTE,
+    page=OnPage(
+        section="intervals",
+        heading="Heat map",
+        intro="Relative to the best baseline, one column or a language, blue is better and orange is worse; what does "
+        "not differ significantly from the best baseline is grey. Of scores, the darker blue is the higher.",
+        caption=f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}.",
+        columns=(
+            *NAME_COLUMNS, ("points", "Score, × 100"), ("points_above", "above the best baseline"),
+            ("verdict", "verdict"), ("ratio", "ratio"),
+        ),
+        switch=True,
+    ),
+)  # fmt: skip

@@ -1,0 +1,266 @@
+"""A dot and an interval per encoder, a panel per set, and marks for what to compare each score with.
+
+Marks: the majority, the length, the better naive Bayes of the run, and another baseline if that is better; the human
+bound and published models. A filled dot is what is bold in a table, or alone on its set, and significantly better than
+the best baseline; † marks those that are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sentprobe.report import published_results
+from sentprobe.report.drawing.chart import Chart, OnPage
+from sentprobe.report.drawing.figure_style import (
+    SERIES_COLOURS,
+    FigureStyle,
+    Row,
+    Spec,
+    figure_style,
+    name_axis,
+    numbers,
+    points_axis,
+    ticks,
+    tooltip,
+)
+from sentprobe.report.drawing.options import (
+    INTERVAL_COLUMNS,
+    METRIC_TITLES,
+    NAME_COLUMNS,
+    Options,
+    score_title,
+    selected_columns,
+    selected_sets,
+)
+from sentprobe.report.drawing.panels import Panel, grid, legend_columns
+from sentprobe.report.escape import plain
+from sentprobe.report.interval import estimate_of, in_points
+from sentprobe.report.types import Column, SetSummary, Summary
+from sentprobe.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
+from sentprobe.report.wording import listed
+
+Sample = tuple[int | None, str]
+"""Limit and version: columns with the same were tested on the same rows."""
+MARKS: Mapping[str, tuple[Sequence[float], str]] = {
+    "majority": ([1, 1.5], "#5a5a5a"), "length": ([4, 2], "#5a5a5a"), "naive Bayes": ([1, 0], "#5a5a5a"),
+    "other baseline": ([2.5, 1], "#5a5a5a"),
+    "human": ([7, 1.5, 1, 1.5], "#009E73"), "published": ([1, 0], "#9c9c9c"),
+}  # fmt: skip
+"""Dashes and colour of each kind of mark."""
+PUBLISHED_ROW = "published"
+"""The row of published models, below those of the encoders."""
+MARK_BASELINES = {"majority": ("majority",), "length": ("length",), "naive Bayes": ("nb-uni", "nb-bi")}
+"""The baselines of the run that a mark is the best of."""
+
+
+def rows(summary: Summary, options: Options) -> list[Row]:
+    """A row per set and encoder, with ``mark`` null, and a row per set and mark, with ``column`` null."""
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
+    found: list[Row] = []
+    for i, title in titles.items():
+        own = summary.sets[i]
+        head = {"set": i, "set_name": title, "label": plain(own.label), "metric": own.scored_by}
+        shown = {j: cell for j in short if (cell := own.cells[j]) and cell.score.value is not None}
+        for j, cell in shown.items():
+            value, low, high = estimate_of(cell)
+            verdict = verdict_of(cell)
+            more = {
+                "letters": cell.letters, "best": cell.best, "partial": cell.partial,
+                "verdict": verdict, "marked": bool(mark_of(cell)),
+            }  # fmt: skip
+            more["filled"] = more["best"] or (len(shown) == 1 and verdict == "above")
+            more_text = f"; {NOT_SIGNIFICANT}" if more["marked"] else ""
+            text = f"{short[j]} on {title}: {in_points(value, low, high)}{more_text}"
+            found.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | more)
+        samples = {_sample(summary.columns[j]) for j in shown}
+        for mark, name, score in _marks(summary, own, samples) if shown else ():
+            text = f"{name} on {title}: {in_points(score)}"
+            found.append(head | _row(score, None, None, text) | {"mark": mark, "model": name})
+    return found
+
+
+def _sample(column: Column) -> Sample:
+    return column.limit, column.sentprobe
+
+
+def _row(value: float | None, low: float | None, high: float | None, text: str) -> Row:
+    return {
+        "column": None, "encoder_name": None, "mark": None, "model": None, "letters": None, "best": False,
+        "filled": False, "partial": False, "verdict": None, "marked": False, **numbers(value, low, high), "text": text,
+    }  # fmt: skip
+
+
+def _marks(summary: Summary, own: SetSummary, samples: set[Sample]) -> Iterator[tuple[str, str, float]]:
+    """What each score of a set is to be compared with: kind, name and value; baselines on the encoders' own rows."""
+    there = [
+        (column.encoder, cell.score.value)
+        for column, cell in zip(summary.baselines, own.baselines, strict=True)
+        if cell and cell.score.value is not None and _sample(column) in samples
+    ]
+    for mark, names in MARK_BASELINES.items():
+        best = max(((value, name) for name, value in there if name in names), default=None)
+        if best:
+            yield mark, plain(best[1]), best[0]
+    name, value = max(there, key=lambda pair: pair[1], default=("", 0.0))
+    if name and all(name not in names for names in MARK_BASELINES.values()):
+        yield "other baseline", plain(name), value
+    other = "" if own.printed_for in (None, "this set") else f", {own.printed_for}"
+    if own.people:
+        yield "human", f"human ({own.people.n} sentences judged)", own.people.accuracy
+    elif own.human:
+        yield "human", plain(f"human ({own.human.paper}{other})"), own.human.accuracy
+    for printed in own.published:
+        if printed.kind == "model":
+            yield "published", plain(f"{printed.model} ({printed.paper}{other})"), printed.accuracy
+
+
+def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
+    """Where the published numbers come from."""
+    drawn = {row["set"] for row in rows if row["mark"] in ("human", "published")}
+    return published_results.footnotes([summary.sets[i] for i in sorted(drawn)], "People and published models")
+
+
+def spec(rows: Sequence[Row], options: Options) -> Spec:
+    """Each panel has its own axis: sets differ in difficulty, and encoders are compared within a set."""
+    style = figure_style(options.width)
+    titles = list(dict.fromkeys(row["set_name"] for row in rows))
+    names = list(dict.fromkeys(row["encoder_name"] for row in rows if row["encoder_name"] is not None))
+    drawn = [row | {"panel": titles.index(row["set_name"])} for row in rows]
+    marks = [mark for mark in MARKS if any(row["mark"] == mark for row in rows)]
+
+    def draw(panel: Panel) -> Spec:
+        own = [row for row in drawn if row["panel"] == panel.number]
+        return _panel(style, own, names, marks, panel)
+
+    min_width = 9 * style.font
+    lines = [*names, *([PUBLISHED_ROW] if "published" in marks else ())]
+    return grid(
+        style,
+        drawn,
+        titles,
+        draw,
+        label_width=style.label_width(lines),
+        min_width=min_width,
+        gap=2 * style.font,
+    )
+
+
+def _panel(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], marks: Sequence[str], panel: Panel) -> Spec:
+    along = ticks(row[name] for row in rows for name in ("points", "points_low", "points_high"))
+    x = points_axis(
+        along, "points", score_title(rows) if panel.last or score_title(rows) != METRIC_TITLES["accuracy"] else ""
+    )
+    lines = [*names, *([PUBLISHED_ROW] if "published" in marks else ())]
+    axis = name_axis(style, lines, labels=panel.first, labelPadding=style.font / 1.5)
+    y: Spec = {"type": "nominal", "scale": {"domain": lines}, "axis": axis}
+    dots = _dots(style, x, {**y, "field": "encoder_name"})
+    return {"height": {"step": style.step}, "layer": [*_reference_lines(style, x, y, marks), *dots]}
+
+
+def _reference_lines(style: FigureStyle, x: Spec, y: Spec, marks: Sequence[str]) -> list[Spec]:
+    """Lines from top to bottom, and short ones in a row of their own for published models, which may be many."""
+    if not marks:
+        return []
+    key: Spec = {
+        "title": None, "orient": "bottom", "columns": legend_columns(style, marks), "symbolType": "stroke",
+        "symbolSize": style.dot(140),
+    }  # fmt: skip
+    by: Spec = {"field": "mark", "type": "nominal", "legend": key}
+    dash = by | {"scale": {"domain": list(marks), "range": [style.dash(MARKS[mark][0]) for mark in marks]}}
+    colour = by | {"scale": {"domain": list(marks), "range": [MARKS[mark][1] for mark in marks]}}
+    lines = [mark for mark in MARKS if mark != "published"]
+    return [
+        {
+            "transform": [{"filter": {"field": "mark", "equal": "published"}}],
+            "mark": {
+                "type": "tick",
+                "orient": "vertical",
+                "size": style.font * 0.9,
+                "thickness": style.font / 10,
+            },
+            "encoding": {"x": x, "y": {**y, "datum": PUBLISHED_ROW}, "color": colour, "tooltip": tooltip()},
+        },
+        {
+            "transform": [{"filter": {"field": "mark", "oneOf": lines}}],
+            "mark": {"type": "rule", "strokeWidth": style.font / 8},
+            "encoding": {"x": x, "strokeDash": dash, "color": colour, "tooltip": tooltip()},
+        },
+    ]
+
+
+def _dots(style: FigureStyle, x: Spec, y: Spec) -> list[Spec]:
+    encoders: Spec = {"filter": {"field": "column", "valid": True}}
+    dot: Spec = {
+        "type": "point",
+        "color": SERIES_COLOURS[0],
+        "size": style.dot(24),
+        "strokeWidth": style.font / 7,
+        "opacity": 1,
+    }
+    ends: Spec = {"x": {**x, "field": "points_low"}, "x2": {"field": "points_high"}, "y": y}
+    found: list[Spec] = [
+        {
+            "transform": [encoders],
+            "mark": {"type": "rule", "color": SERIES_COLOURS[0], "strokeWidth": style.font / 6},
+            "encoding": ends,
+        }
+    ]
+    for filled in (False, True):
+        which = {"filter": {"field": "filled", "equal": filled}}
+        found.append(
+            {
+                "transform": [encoders, which],
+                "mark": {**dot, "fill": SERIES_COLOURS[0] if filled else "#ffffff"},
+                "encoding": {"x": x, "y": y, "tooltip": tooltip()},
+            }
+        )
+    found.append(
+        {
+            "transform": [encoders, {"filter": {"field": "marked", "equal": True}}],
+            "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": style.font / 4},
+            "encoding": {"x": {**x, "field": "points_high"}, "y": y, "text": {"value": MARK}},
+        }
+    )
+    return found
+
+
+def page_caption(rows: Sequence[Row]) -> str:
+    """What dots, lines and marks are, as far as they are drawn."""
+    drawn = {row["mark"] for row in rows}
+    parts = ["Dots are scores on the test rows, lines 95\u00a0% intervals."]
+    if any(row["filled"] for row in rows):
+        parts.append(FILLED_NOTE)
+    if any(row["marked"] for row in rows):
+        parts.append(f"{MARK}: {NOT_SIGNIFICANT}.")
+    lines = ["baselines of this run"] * any(mark in drawn for mark in MARKS if mark not in ("human", "published"))
+    lines += ["human performance"] * ("human" in drawn)
+    if lines:
+        parts.append(f"Vertical lines are {listed(lines)}.")
+    if "published" in drawn:
+        parts.append(f"Short lines in the row {PUBLISHED_ROW!r} are published models.")
+    return " ".join(parts)
+
+
+chart = Chart(
+    name="intervals",
+    order=20,
+    title="Scores with 95\u00a0% intervals of each encoder, set by set",
+    doc="a dot and its 95 % interval per encoder, a panel per set, with baselines, the human bound and published "
+    "models",
+    needs="Intervals need results of an encoder; the run has none.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "set", "set_name", "label", "metric", "column", "encoder_name", "mark", "model", "letters", "best", "filled",
+        "partial", "verdict", "marked", "value", "low", "high", "points", "points_low", "points_high",
+    ),
+    options={"published": "`--published`: also what papers report for other sets of the same tasks"},
+    caption=f"95 % intervals. {FILLED_NOTE}",
+    notes=notes,
+    page=OnPage(
+        section="intervals",
+        heading="Confidence intervals",
+        caption=page_caption,
+        columns=(*NAME_COLUMNS, *INTERVAL_COLUMNS),
+    ),
+)  # fmt: skip

@@ -1,0 +1,127 @@
+"""Accuracy by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sentprobe.report.drawing.chart import Chart, OnPage
+from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
+from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
+from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
+from sentprobe.report.escape import plain
+from sentprobe.report.interval import estimate_of, in_points
+from sentprobe.report.types import SetSummary, Summary
+
+REFERENCE_CAPTION = "Dashed: the best baseline of the set; dash-dotted, where known: human performance."
+
+
+def rows(summary: Summary, options: Options) -> list[Row]:
+    """A row per encoder, set and layer; ``by_dev``: whether dev chose that layer."""
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
+    found: list[Row] = []
+    for table in summary.layers:
+        j = table.column
+        if j not in short:
+            continue
+        for i, title in titles.items():
+            own = summary.sets[i]
+            shown = own.cells[j]
+            against = shown.against if shown is not None else None
+            compared = {
+                "baseline": against and against.value, "baseline_name": against and plain(against.baseline),
+                "human": _human(own), "human_of": "this set" if own.people else own.printed_for if own.human else None,
+            }  # fmt: skip
+            for name, line in zip(table.names, table.cells, strict=True):
+                cell = line[i]
+                value, low, high = estimate_of(cell)
+                if cell is None or value is None:
+                    continue
+                layer = "–" if name is None else name
+                found.append(
+                    {
+                        "set": i, "set_name": title, "column": j, "encoder_name": short[j],
+                        "metric": summary.sets[i].scored_by, "layer": layer,
+                        "x": int(layer) if layer.isdecimal() else layer, "by_dev": cell.by_dev,
+                        **numbers(value, low, high), **compared,
+                        "text": f"{short[j]}, layer {layer}, {title}: {in_points(value, low, high)}",
+                    }
+                )  # fmt: skip
+    return found
+
+
+def spec(rows: Sequence[Row], options: Options) -> Spec:
+    """Layers at equal distances, by number where they have numbers."""
+    names = list(dict.fromkeys(row["x"] for row in rows))
+    if all(isinstance(name, int) for name in names):
+        axes = Axes(x="layer", ticks=sorted(names))
+    else:
+        rows = [row | {"x": str(row["x"])} for row in rows]
+        axes = Axes(x="layer", scale="point", ticks=list(map(str, names)))
+    return curves(figure_style(options.width), rows, axes, options.lines or "encoder", _references(rows))
+
+
+def _human(own: SetSummary) -> float | None:
+    """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
+    found = own.people or own.human
+    return found.accuracy if found else None
+
+
+def _references(rows: Sequence[Row]) -> list[Reference]:
+    """The best baseline of each set, several if encoders were run on different samples, and human performance."""
+    found: dict[tuple[str, str, float], Reference] = {}
+    for row in rows:
+        title, metric = row["set_name"], row["baseline_name"]
+        if row["baseline"] is not None:
+            text = f"best baseline on {title}: {metric}, {in_points(row['baseline'])}"
+            key = title, "best baseline", row["baseline"]
+            found.setdefault(key, Reference(title, "best baseline", 100 * row["baseline"], text))
+        if row["human"] is not None:
+            of = "" if row["human_of"] == "this set" else f" ({row['human_of']})"
+            text = f"human performance on {title}{of}: {in_points(row['human'])}"
+            found.setdefault((title, "human", row["human"]), Reference(title, "human", 100 * row["human"], text))
+    return list(found.values())
+
+
+def page_caption(rows: Sequence[Row]) -> str:
+    """What is drawn."""
+    baseline = " Dashed: the best baseline of the set." if any(row["baseline"] is not None for row in rows) else ""
+    human = " Dash-dotted: human performance." if any(row["human"] is not None for row in rows) else ""
+    return f"Scores by layer, with 95\u00a0% intervals.{baseline}{human}"
+
+
+chart = Chart(
+    name="layers",
+    order=30,
+    title="Scores by layer",
+    doc="accuracy by layer",
+    needs="A figure of layers needs an encoder with several layers: sentprobe run -e 'hf:MODEL?layer=*'. "
+    "The run has none.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "set",
+        "set_name",
+        "column",
+        "encoder_name",
+        "metric",
+        "layer",
+        "x",
+        "by_dev",
+        *CURVE_FIELDS,
+        "baseline",
+        "baseline_name",
+        "human",
+        "human_of",
+    ),
+    options={"lines": LINES_OPTION},
+    caption=f"{INTERVAL_CAPTION} {REFERENCE_CAPTION}",
+    page=OnPage(
+        section="trends",
+        heading="Layers",
+        intro="The table above shows the layer that was best on dev.",
+        caption=page_caption,
+        columns=(*NAME_COLUMNS, ("layer", "Layer"), *INTERVAL_COLUMNS, ("by_dev", "chosen on dev")),
+        absent="No encoder was run with several layers.",
+    ),
+)

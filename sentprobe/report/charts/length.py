@@ -1,0 +1,60 @@
+"""Accuracy by sentence length, one line per encoder, as in Adi et al. (2017), figure 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sentprobe.report.drawing.chart import Chart
+from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
+from sentprobe.report.drawing.lines import Axes, curves
+from sentprobe.report.drawing.options import Options, selected_columns, selected_sets
+from sentprobe.report.interval import in_points
+from sentprobe.report.types import Summary
+
+
+def rows(summary: Summary, options: Options) -> list[Row]:
+    """A row per set, encoder and bin of lengths; ``x`` is the middle of the bin."""
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
+    found: list[Row] = []
+    for i, title in titles.items():
+        errors = summary.errors[i] if summary.errors else None
+        for j, encoder in short.items():
+            own = errors.columns[j] if errors else None
+            if own and summary.sets[i].scored_by != "accuracy" and len(own.length) < 2:
+                continue  # single words
+            for b in own.length if own else ():
+                value = b.correct / b.n
+                span = f"{b.low}" if b.low == b.high else f"{b.low} to {b.high}"
+                found.append(
+                    {
+                        "set": i, "set_name": title, "column": j, "encoder_name": encoder,
+                        "metric": summary.sets[i].scored_by, "from": b.low, "to": b.high, "x": (b.low + b.high) / 2,
+                        "n": b.n, "correct": b.correct, **numbers(value, b.below, b.above),
+                        "text": f"{encoder}, {title}, {span} tokens, {b.n:,} rows: "
+                        f"{in_points(value, b.below, b.above)}",
+                    }
+                )  # fmt: skip
+    return found
+
+
+def spec(rows: Sequence[Row], options: Options) -> Spec:
+    """A panel per set."""
+    return curves(figure_style(options.width), rows, Axes(x="tokens"), "encoder")
+
+
+chart = Chart(
+    name="length",
+    order=70,
+    title="Scores by sentence length",
+    doc="accuracy by sentence length, a line per encoder",
+    needs="Accuracy by length needs the predictions and the test rows of a set that is scored by accuracy; the run has "
+    "none.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "set", "set_name", "column", "encoder_name", "metric", "from", "to", "x", "n", "correct", *CURVE_FIELDS,
+    ),
+    caption="Each point is a bin of sentence lengths with about the same number of test rows; bands or lines: 95 % "
+    "intervals.",
+)  # fmt: skip

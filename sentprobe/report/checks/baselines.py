@@ -1,0 +1,169 @@
+"""Checks of results against baselines that know nothing, or only words."""
+
+from __future__ import annotations
+
+from sentprobe.report.check import Check, Finding
+from sentprobe.report.scored_cells import ScoredCell, differs_significantly, points, scored_cells
+from sentprobe.report.types import Summary
+from sentprobe.report.verdict import verdict_of
+from sentprobe.report.word_texts import noun_of
+
+WORD_BASELINES = ("nb-uni", "nb-bi", "baseline:hash")
+ANSWER_BASELINES = {"sentence_length": ("length",), "word_content": WORD_BASELINES}
+"""Baselines that read the answer off the sentence, which no embedding can be expected to beat: in table 2 of Conneau et
+al. (2018), length has 100 on SentLen, and naive Bayes over words 97.8 on WC."""
+
+
+def below_baseline(summary: Summary) -> Finding | None:
+    """The scores that are marked with † in every table."""
+    found = [n for n in scored_cells(summary) if n.cell.against and n.right_or_wrong]
+    if not found:
+        return None
+    many = len(found)
+    below, close, untested = (
+        [n for n in found if verdict_of(n.cell) == verdict] for verdict in ("below", "not_significant", "untested")
+    )
+    where = [
+        f"{n.name}: {points(n.cell.accuracy)}, {n.cell.against.baseline} {points(n.cell.against.value)}"
+        for n in (*below, *close)
+        if n.cell.against
+    ]
+    tested = f"paired test, Holm over the {noun_of(summary)}s of a set, 5 %"
+    if below or close:
+        text = []
+        if below:
+            text.append(f"{len(below)} of {many} scores: not higher than the best baseline on the same rows.")
+        if close:
+            text.append(f"{len(close)} of {many} scores: higher, but not significantly ({tested}).")
+        if any(_is_answer(n) for n in (*below, *close)):
+            text.append("Length on sentence_length, and words on word_content, are the answer itself.")
+        if untested:
+            text.append(f"{len(untested)} of {many} could not be tested.")
+        if any(not _is_answer(n) for n in below):
+            return Finding("issue", "Some scores are no better than a baseline", " ".join(text), where)
+        return Finding("tip", "Some scores are not significantly better than a baseline", " ".join(text), where)
+    if untested:
+        return Finding(
+            "issue",
+            "Some scores were not compared with the baselines",
+            f"{len(untested)} of {many} scores: their predictions cannot be read, so they could not be tested.",
+        )
+    text = [f"{many} of {many} scores: significantly better than the best baseline on the same rows ({tested})."]
+    return Finding("passed", "Every score is better than the baselines", text[0])
+
+
+def _is_answer(number: ScoredCell) -> bool:
+    """Whether the best baseline reads the answer off the sentence."""
+    against = number.cell.against
+    return against is not None and against.baseline in ANSWER_BASELINES.get(number.set_summary.task, ())
+
+
+def chance(summary: Summary) -> Finding | None:
+    """Scores that the most frequent label reaches as well."""
+    found = [n for n in scored_cells(summary) if "majority" in n.baselines]
+    if not found:
+        return None
+    bounds = [n.baselines["majority"].accuracy for n in found]
+    far = differs_significantly([n.cell for n in found], bounds)
+    below, at = [], []
+    for n, bound, apart in zip(found, bounds, far, strict=True):
+        if apart and n.cell.accuracy < bound:
+            below.append((n, bound))
+        elif (n.cell.accuracy if n.cell.low is None else n.cell.low) <= bound and verdict_of(n.cell) != "above":
+            at.append((n, bound))
+    where = [f"{n.name}: {points(n.cell.accuracy)}, majority {points(b)}" for n, b in below + at]
+    held = f"{len(at)} of {len(found)} scores: not significantly above the most frequent label of the training rows"
+    if below:
+        more = f" {held}." if at else ""
+        text = (
+            f"{len(below)} of {len(found)} scores: significantly below the most frequent label of the training rows "
+            f"(Holm over the scores, 5 %). What was learned is reversed in the test rows, or labels are wrong.{more}"
+        )
+        return Finding("issue", "Some scores are below chance", text, where)
+    if at:
+        text = f"{held}. The probe found nothing there, which does not show that there is nothing."
+        return Finding("tip", "Some scores are at chance", text, where)
+    text = f"{len(found)} of {len(found)} scores: significantly above the most frequent label."
+    return Finding("passed", "Every score is above chance", text)
+
+
+def leak_like(summary: Summary) -> Finding | None:
+    """Sets on which a random vector for each text is better than any constant answer."""
+    found = []
+    for i, own in enumerate(summary.sets):
+        for column, cell in zip(summary.baselines, own.baselines, strict=True):
+            if column.encoder == "baseline:random" and cell and own.scored_by == "accuracy":
+                found.append((own.label, cell, _constant(summary, i, (column.limit, column.sentprobe))))
+    if not found:
+        return None
+    apart = differs_significantly([cell for _, cell, _ in found], [bound for *_, bound in found])
+    above = [f for f, far in zip(found, apart, strict=True) if far and f[1].accuracy > f[2]]
+    if not above:
+        text = f"{len(found)} of {len(found)} sets: random vectors are not significantly above a constant answer."
+        return Finding("passed", "Random vectors find nothing", text)
+    text = (
+        f"{len(above)} of {len(found)} sets: random vectors are significantly better than a constant answer (Holm over "
+        "the sets, 5 %). All they reveal is which texts are identical, so test rows probably occur in the training "
+        "rows as well, and scores on these sets are too high."
+    )
+    where = [f"{label}: {points(cell.accuracy)}, constant answer {points(bound)}" for label, cell, bound in above]
+    return Finding("issue", "Random vectors find something", text, where)
+
+
+def _constant(summary: Summary, number: int, sample: tuple[int | None, str]) -> float:
+    """The best constant answer on the test rows, whose majority may not be that of the training rows."""
+    own = summary.sets[number]
+    errors = summary.errors[number] if summary.errors else None
+    shares: list[float] = [1 / max(1, own.classes)]
+    for column, cell in zip(summary.baselines, own.baselines, strict=True):
+        if column.encoder == "majority" and cell and (column.limit, column.sentprobe) == sample:
+            shares.append(cell.accuracy)
+    if errors is not None:
+        for column, found in zip(summary.columns, errors.columns, strict=True):
+            if found and found.label_counts and (column.limit, column.sentprobe) == sample:
+                counts = [truth for truth, _ in found.label_counts]
+                shares.append(max(counts) / sum(counts))
+    return max(shares)
+
+
+checks = (
+    Check(
+        name="leak-like",
+        order=40,
+        find=leak_like,
+        advice="Run `sentprobe audit` on the set, which lists the duplicates; remove them, or do not use the set.",
+        doc="""
+The baseline `baseline:random`, which draws a vector for each text and knows nothing but which texts are identical. An
+issue where it is significantly above the best constant answer: the accuracy of the majority, or the share of the most
+frequent label of the test rows where that is known and higher. The only way for it to get there is that test rows occur
+in the training rows.
+""",
+    ),
+    Check(
+        name="below-baseline",
+        order=80,
+        find=below_baseline,
+        advice="Do not claim that the encoder captures the property; words alone, or duplicates, explain the score as "
+        "well.",
+        doc="""
+Each score and the [best baseline](show.md#the-best-baseline) on the same rows: what is listed here is what † marks in
+every table and figure. An issue where a score is not higher; a tip where it is, but not significantly by a paired test,
+adjusted by Holm over the encoders of a set. Length on sentence length, and bags of words on word content, read the
+answer off the sentence and are only a tip: in table 2 of Conneau et al. (2018) they have 100 and 97.8. The best of
+several baselines is partly luck on a small set, so the bar is a little too high there.
+""",
+    ),
+    Check(
+        name="chance",
+        order=90,
+        find=chance,
+        advice='Report scores at chance as "not found by this probe with this many rows"; where they are below, look '
+        "at the set.",
+        doc="""
+Each score and the most frequent label of the training rows. A tip where that lies within the 95 % interval, or above
+it, and the score is not significantly better than the best baseline: the probe found nothing. An issue where the score
+is significantly below: what was learned is reversed in the test rows, as happens where sentences come in pairs or the
+splits were not drawn alike, or labels are wrong.
+""",
+    ),
+)

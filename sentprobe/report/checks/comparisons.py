@@ -1,0 +1,152 @@
+"""Checks of differences between encoders."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from sentprobe.report.check import Check, Finding
+from sentprobe.report.scored_cells import ALPHA, MARGIN, ScoredCell, comparable, points
+from sentprobe.report.types import Cell, Summary
+from sentprobe.stats import detectable, wilson
+
+MANY_FAMILIES = 14
+"""Families of tests from which on at least one false positive is more likely than none: 1 - 0.95^14 = 0.51."""
+
+
+def few_rows(summary: Summary) -> Finding | None:
+    """Sets with too few rows to detect any of the differences shown."""
+    found = [(group, *shown) for group in comparable(summary) if (shown := _shown(group)) is not None]
+    if not found:
+        return None
+    small = [f for f in found if f[1] > MARGIN and f[2] < f[1] and not _apart(f[0][0], f[0][-1])]
+    if not small:
+        text = (
+            f"{len(found)} of {len(found)} sets: differences of 3 points would be detected with 80 % power, or the "
+            "largest one shown is significant, or is large enough to be."
+        )
+        return Finding("passed", "There are enough rows", text)
+    least = sorted(rows for _, rows, _ in small)
+    span = points(least[0]) if len(least) == 1 else f"{points(least[0])} to {points(least[-1])}"
+    text = (
+        f"{len(small)} of {len(found)} sets: the largest difference shown is not significant, and is smaller than what "
+        f"this many rows detect with 80 % power, {span} points. More rows may tell the columns apart."
+    )
+    where = [
+        f"{group[0].set_summary.label}: {group[0].cell.n:,} rows detect {points(rows)} points; the largest difference "
+        f"is {points(shown)}"
+        for group, rows, shown in small
+    ]
+    return Finding("tip", "Too few rows for the differences shown", text, where)
+
+
+def _shown(group: list[ScoredCell]) -> tuple[float, float] | None:
+    """The difference that the rows of a set detect with 80 % power, and the one between best and worst.
+
+    Errors of the two are assumed to be independent. Real encoders find the same rows hard and disagree less often, so
+    somewhat smaller differences are detected as well.
+    """
+    best, worst = group[0].cell, group[-1].cell
+    if len(group) < 2 or {best.interval, worst.interval} - {"wilson", "cluster"}:  # folds share their rows
+        return None
+    one, two = best.accuracy, worst.accuracy
+    rows = best.n / max(1.0, (_inflation(best) + _inflation(worst)) / 2)
+    return detectable(one * (1 - two) + two * (1 - one), max(1, round(rows))), one - two
+
+
+def _apart(one: ScoredCell, two: ScoredCell) -> bool:
+    """Whether two columns are significantly different."""
+    first, second = one.cell.letters, two.cell.letters
+    return first is not None and second is not None and set(first).isdisjoint(second)
+
+
+def _inflation(cell: Cell) -> float:
+    """How many rows are worth one independent one: by how much the interval is wider than if all were independent."""
+    low, high = wilson(cell.accuracy * cell.n, cell.n)
+    if cell.low is None or cell.high is None:
+        return 1.0
+    return float(((cell.high - cell.low) / (high - low)) ** 2)
+
+
+def not_apart(summary: Summary) -> Finding | None:
+    """Sets without a clear winner."""
+    found = _lettered(summary)
+    if not found:
+        return None
+    tied = [(group, [n for n in group if not _apart(n, group[0])]) for group in found]
+    tied = [(group, best) for group, best in tied if len(best) > 1]
+    if not tied:
+        text = f"{len(found)} of {len(found)} sets: the best column is significantly different from all others."
+        return Finding("passed", "Every set has a clear winner", text)
+    text = (
+        f"{len(tied)} of {len(found)} sets: the best column is not significantly different from another one. Do not "
+        "rank them, nor conclude that they are equal."
+    )
+    where = [
+        f"{group[0].set_summary.label}: " + ", ".join(f"{n.column.name} {points(n.cell.accuracy)}" for n in best)
+        for group, best in tied
+    ]
+    return Finding("tip", "Some sets have no clear winner", text, where)
+
+
+def _lettered(summary: Summary) -> list[list[ScoredCell]]:
+    """Results that were compared with each other."""
+    return [group for group in comparable(summary) if any(n.cell.letters for n in group)]
+
+
+def many_comparisons(summary: Summary) -> Finding | None:
+    """Letters are adjusted within a set, but not across sets."""
+    found = _lettered(summary)
+    if not found:
+        return None
+    many = len(found)
+    differing = sum(any(_apart(one, two) for one, two in combinations(group, 2)) for group in found)
+    luck = round(100 * (1 - (1 - ALPHA) ** many))
+    text = (
+        f"Columns are compared on {many} {'set' if many == 1 else 'sets'}, on each at 5 %; {differing} of {many} show "
+        f"a difference. If there were none at all, the probability that at least one set shows one would be up to "
+        f"{luck} %."
+    )
+    if many < MANY_FAMILIES:
+        return Finding("passed", "Few comparisons", text)
+    return Finding("tip", "Many comparisons", text)
+
+
+checks = (
+    Check(
+        name="not-apart",
+        order=100,
+        find=not_apart,
+        advice="Do not call one of them the best. `sentprobe compare` gives the difference with its interval.",
+        doc="""
+The letters of each set on which columns were compared. A tip where the best column shares its letter with another one:
+McNemar's mid-p, or a permutation of the target forms or sentences that rows share, adjusted by Holm over pairs, did not
+tell them apart at 5 %.
+""",
+    ),
+    Check(
+        name="few-rows",
+        order=110,
+        find=few_rows,
+        advice="Use a larger test set. Half the difference takes four times the rows.",
+        doc="""
+The largest difference between columns of a set, and the smallest that its test rows detect with 80 % power at 5 %. A
+tip where the latter is above 3 points, the difference shown is smaller, and the two columns are not significantly
+different. Their errors are assumed to be independent. Real pairs find the same rows hard: over four runs, pairs of
+encoders or of layers disagreed on 0.54 to 0.75 times as many rows (medians of the runs), so that differences from 0.7
+times what the report says are detected as well. Where rows share target forms, fewer count: as many as explain the
+width of the interval.
+""",
+    ),
+    Check(
+        name="many-comparisons",
+        order=120,
+        find=many_comparisons,
+        advice="Trust a difference that many sets show; for a claim about one set, `sentprobe compare` adjusts two "
+        "encoders over all sets.",
+        doc="""
+The number of sets on which columns were compared. Letters are adjusted over the pairs of a set but not across sets, so
+each set has a probability of up to 5 % of showing a difference that is not there. A tip from 14 sets on, where at least
+one such set is more likely than none: 1 − 0.95¹⁴ = 0.51.
+""",
+    ),
+)

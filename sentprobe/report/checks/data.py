@@ -1,0 +1,140 @@
+"""Checks of the data behind the scores, and of what is missing."""
+
+from __future__ import annotations
+
+from sentprobe.report.check import Check, Finding
+from sentprobe.report.scored_cells import scored_cells
+from sentprobe.report.types import SetSummary, Summary
+from sentprobe.report.word_texts import is_of_words
+from sentprobe.report.wording import failure_text
+
+
+def failures(summary: Summary) -> Finding | None:
+    """Cells, encoders and sets that failed."""
+    found = summary.failures
+    if not found:
+        return Finding("passed", "Nothing failed", "Everything that was run has a result.")
+    encoders = {f.encoder for f in found if f.encoder}
+    text = f"{len(found)} {'failure' if len(found) == 1 else 'failures'}"
+    if encoders:
+        text += f", of {len(encoders)} {'encoder' if len(encoders) == 1 else 'encoders'}"
+    text += ". Means and rankings over sets are not comparable where some are missing. The same command tries again."
+    where = [
+        failure_text(" on ".join(name for name in (f.name, f.dataset) if name), f.encoder, f.kind, f.error)
+        for f in found
+    ]
+    return Finding("issue", "Something failed", text, list(dict.fromkeys(where)))
+
+
+def partial(summary: Summary) -> Finding | None:
+    """Scores from a sample of a set."""
+    every = list(scored_cells(summary))
+    if not every:
+        return None
+    found = [n for n in every if n.cell.partial]
+    if not found:
+        return Finding("passed", "Full sets", f"{len(every)} of {len(every)} scores: from the full set.")
+    limits = sorted({n.column.limit for n in found if n.column.limit is not None})
+    text = (
+        f"{len(found)} of {len(every)} scores: from a sample of at most {' or '.join(f'{x:,}' for x in limits)} rows "
+        "per split. They are not the scores on the full sets, and must not be compared with those."
+    )
+    labels = list(dict.fromkeys(n.set_summary.label for n in found))
+    return Finding("issue", "Scores from samples", text, labels)
+
+
+def _has(own: SetSummary, severity: str) -> bool:
+    return any(finding.severity == severity for finding in own.audit or ())
+
+
+def unsound_data(summary: Summary) -> Finding | None:
+    """What audits found in the sets."""
+    sets = () if is_of_words(summary) else summary.sets  # audits are of probing sets
+    if not sets:
+        return None
+    known = [own for own in sets if own.audit is not None]
+    unknown = [own for own in sets if own.audit is None]
+    wrong, doubtful = ([own for own in known if _has(own, severity)] for severity in ("error", "warning"))
+    where = [
+        f"{own.label}: {finding.code}: {finding.message}"
+        for severity in ("error", "warning")
+        for own in known
+        for finding in own.audit or ()
+        if finding.severity == severity
+    ]
+    if known:
+        where += [f"{own.label}: not audited" for own in unknown]
+    parts = [
+        f"{len(found)} of {len(sets)} sets: {what}."
+        for found, what in (
+            (wrong, "the audit found errors, so scores do not mean what they seem to"),
+            (doubtful, "the audit has warnings"),
+            (unknown, "not audited; `sentprobe audit` looks for duplicates, leaks and shortcuts"),
+        )
+        if found
+    ]
+    if not parts:
+        text = f"{len(sets)} of {len(sets)} sets: their audit has neither errors nor warnings."
+        return Finding("passed", "The audits found nothing serious", text)
+    title = "Audits found errors" if wrong else "Audits have warnings" if doubtful else "Sets were not audited"
+    return Finding("issue" if wrong else "tip", title, " ".join(parts), where)
+
+
+def synthetic(summary: Summary) -> Finding | None:
+    """Sets of generated sentences."""
+    sets = () if is_of_words(summary) else summary.sets
+    if not sets:
+        return None
+    found = [own.label for own in sets if own.synthetic]
+    if not found:
+        return Finding("passed", "Real sentences", f"None of {len(sets)} sets is from the built-in grammar.")
+    text = (
+        f"{len(found)} of {len(sets)} sets: sentences from the built-in grammar, which is for trying things out. These "
+        "scores say nothing about a language, and must not be compared with others."
+    )
+    return Finding("issue", "Synthetic sentences", text, found)
+
+
+checks = (
+    Check(
+        name="failures",
+        order=10,
+        find=failures,
+        advice="Read the error, fix its cause, and run the same command again; finished cells are not repeated.",
+        doc="""
+Cells, encoders and sets that failed, from the run's own log. Any failure is an issue: a mean or a ranking over sets
+with gaps compares encoders on different sets.
+""",
+    ),
+    Check(
+        name="unsound-data",
+        order=50,
+        find=unsound_data,
+        advice="Run `sentprobe audit` on the set; its codes say what each finding means.",
+        doc="""
+The audit that came with each set. Errors are an issue, since with them scores do not mean what they seem to; warnings
+are a tip; so are sets without an audit, such as released sets. Sets made by `sentprobe make` without `--audit` were
+checked for duplicates, labels, targets and size only. [All audit codes](audit-codes.md).
+""",
+    ),
+    Check(
+        name="synthetic",
+        order=60,
+        find=synthetic,
+        advice="Make sets from a corpus.",
+        doc="""
+Sets whose sentences come from the built-in grammar. An issue: these scores are for trying things out, and say nothing
+about a language.
+""",
+    ),
+    Check(
+        name="partial",
+        order=70,
+        find=partial,
+        advice="Run the command again without `--limit`.",
+        doc="""
+Scores from `sentprobe run --limit`, which trains and tests on a sample of each split. An issue, because they look like
+scores on the full set.
+""",
+    ),
+)

@@ -1,0 +1,125 @@
+"""Checks of the encoders themselves, from what was observed when they were run."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from sentprobe.report.check import Check, Finding
+from sentprobe.report.types import Summary
+
+BROKEN_SYMPTOMS = {
+    "equal-vectors": "identical vectors for different texts", "zero-vectors": "all-zero vectors",
+    "random-vectors": "different vectors each time", "batch-dependent": "vectors that depend on the batch",
+    "order-dependent": "vectors that depend on the order of the batch",
+}  # fmt: skip
+"""Symptoms with which a score says nothing about what an encoder captures."""
+PARTIAL_SYMPTOMS = ("dead-layers", "constant-columns")
+
+
+def broken_encoder(summary: Summary) -> Finding | None:
+    """Encoders whose vectors cannot be what they should be."""
+    seen = summary.diagnoses
+    if not seen:
+        return None
+    wrong, flat = _where(summary, BROKEN_SYMPTOMS), _where(summary, PARTIAL_SYMPTOMS)
+    if wrong:
+        codes = [s.code for d in seen for s in d.symptoms if s.code in BROKEN_SYMPTOMS]
+        kinds = ", ".join(BROKEN_SYMPTOMS[code] for code in dict.fromkeys(codes))
+        text = (
+            f"{_count(summary, BROKEN_SYMPTOMS)} of {len(seen)} encoders: {kinds}. Their scores say nothing about what "
+            "they capture."
+        )
+        return Finding("issue", "An encoder is dead or broken", text, wrong + flat)
+    if flat:
+        text = (
+            f"{_count(summary, PARTIAL_SYMPTOMS)} of {len(seen)} encoders: some layers or dimensions are the same for "
+            "all texts and tell a probe nothing. This happens when vectors are padded or truncated wrongly, or when "
+            "the first token is pooled before any block has seen the others."
+        )
+        return Finding("tip", "Some layers or dimensions are constant", text, flat)
+    text = (
+        f"{len(seen)} of {len(seen)} encoders: different texts have different vectors, which do not depend on the "
+        "batch or on its order."
+    )
+    return Finding("passed", "The encoders are sound", text)
+
+
+def unknown_tokens(summary: Summary) -> Finding | None:
+    """Word vectors that lack many words of the sets."""
+    where = _where(summary, ("unknown-tokens",))
+    if not where:
+        return None
+    text = (
+        f"{len(where)} of {len(summary.diagnoses)} encoders: more than 5 % of the running tokens have no word vector, "
+        "and are skipped."
+    )
+    return Finding("issue", "Many tokens have no word vector", text, where)
+
+
+def taken_on_trust(summary: Summary) -> Finding | None:
+    """Encoders that may change without a trace."""
+    where = _where(summary, ("trust",))
+    if not where:
+        return None
+    text = (
+        f"{len(where)} of {len(summary.diagnoses)} encoders: it cannot be verified that they are the same from run to "
+        "run. Stored vectors, and finished cells, may be from an earlier state."
+    )
+    return Finding("tip", "Some identities are taken on trust", text, where)
+
+
+def _where(summary: Summary, codes: Container[str]) -> list[str]:
+    return [f"{d.name}: {s.message}" for d in summary.diagnoses for s in d.symptoms if s.code in codes]
+
+
+def _count(summary: Summary, codes: Container[str]) -> int:
+    return sum(any(s.code in codes for s in d.symptoms) for d in summary.diagnoses)
+
+
+checks = (
+    Check(
+        name="broken-encoder",
+        order=20,
+        find=broken_encoder,
+        advice="Look at a few vectors; `sentprobe check ENCODER` tests it rule by rule. Do not publish the scores.",
+        doc="""
+What `sentprobe run` observed when each encoder was run, on up to 2,000 texts spread evenly over the sets and five that
+were encoded a second time. An issue where
+
+- more than 5 % of texts (and more than three) have the same vector as a text with other letters, as with a tokenizer to
+  which all words are unknown. Texts with the same letters and digits in any order, case and punctuation may share a
+  vector: bags of words do not see a bigram shift. Two vectors are the same if they differ by less than 1e-5 of their
+  norm;
+- more than 5 % of vectors (and more than three) are all zeros;
+- a text has another vector alone, in another order of the batch or the second time: by more than 0.001 of its norm,
+  0.03 for models in half precision and servers. Where all vectors came from the store, they are not those that the
+  encoder gives now.
+
+A tip where dimensions are the same for all texts, or where the first two symptoms hold for some of several layers:
+where the first token is pooled, layer 0 is the same for all texts. The built-in baselines know nothing by design, and
+are not checked.
+""",
+    ),
+    Check(
+        name="unknown-tokens",
+        order=30,
+        find=unknown_tokens,
+        advice="Use `tokenise=simple` for untokenised text; vectors of the right language; `case=lower` for vectors of "
+        "lower-cased words.",
+        doc="""
+Word vectors (`vec:`) that lack more than 5 % of the running tokens of the sets. An issue, since these words are
+skipped. With the default `tokenise=space` a word and the full stop behind it are one token, which no vectors have.
+""",
+    ),
+    Check(
+        name="taken-on-trust",
+        order=180,
+        find=taken_on_trust,
+        advice="Give them a new `version=` with every change.",
+        doc="""
+Encoders whose identity covers less than everything that can change a vector: your own functions (`py:` with
+`version=`), identified by their version and source files, but not by data that they read or packages that they use; and
+servers, identified by their address and the model's name. A tip, since a change behind such an identity goes unnoticed.
+""",
+    ),
+)

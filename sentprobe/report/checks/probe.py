@@ -1,0 +1,243 @@
+"""Checks of how the probe was trained and chosen."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+from sentprobe.data.layouts import LAYOUTS
+from sentprobe.errors import SentProbeError
+from sentprobe.probes import Probe, parse
+from sentprobe.probes.kind import kind_of
+from sentprobe.report.check import Check, Finding
+from sentprobe.report.scored_cells import MARGIN, ScoredCell, differs_significantly, points, scored_cells
+from sentprobe.report.types import Cell, Summary
+from sentprobe.report.word_texts import is_of_words
+from sentprobe.result import Signature
+
+MIN_GRID_SIZE = 3
+"""Values of L2 that a grid needs to have an inside."""
+RECOMMENDED_SEEDS = 5
+"""Seeds to average over, as in Holmes (Waldis et al. 2024)."""
+COVER_CAPACITY = 2
+"""Rows per dimension up to which a hyperplane more likely than not separates any two classes (Cover 1965, IEEE Trans.
+Electron. Comput. 14:326)."""
+
+
+def mlp_gain(summary: Summary) -> Finding | None:
+    """Sets on which an MLP finds more than a linear probe."""
+    pairs = [pair for several in _by_encoder(summary) for pair in _flat_and_deep(several)]
+    if not pairs:
+        return None
+    gains = [
+        (flat, deep)
+        for flat, deep in pairs
+        if deep.cell.accuracy - flat.cell.accuracy > MARGIN and _differ(flat.cell, deep.cell)
+    ]
+    if not gains:
+        text = f"{len(pairs)} of {len(pairs)} pairs of a linear probe and an MLP: no significant gain above 3 points."
+        return Finding("passed", "An MLP finds little more than a linear probe", text)
+    text = (
+        f"{len(gains)} of {len(pairs)} pairs of a linear probe and an MLP: the MLP is more than 3 points better, "
+        "and significantly different. What it finds there is in the vectors, but not linearly decodable."
+    )
+    where = [
+        f"{deep.name}: {points(deep.cell.accuracy)}, {flat.column.probe} {points(flat.cell.accuracy)}"
+        for flat, deep in gains
+    ]
+    return Finding("tip", "An MLP finds more than a linear probe", text, where)
+
+
+def _by_encoder(summary: Summary) -> list[list[ScoredCell]]:
+    """Results that differ in their probe only."""
+    found: dict[tuple[Any, ...], list[ScoredCell]] = {}
+    for n in scored_cells(summary):
+        if n.by_accuracy:
+            found.setdefault((*n.sample, n.column.encoder, n.column.identity), []).append(n)
+    return list(found.values())
+
+
+def _flat_and_deep(several: list[ScoredCell]) -> list[tuple[ScoredCell, ScoredCell]]:
+    """Each MLP with the best probe that has no hidden layer."""
+    known = [(n, any(probe.hidden)) for n in several if (probe := _probe(n)) is not None]
+    best = max((n for n, units in known if not units), key=lambda n: n.cell.accuracy, default=None)
+    return [] if best is None else [(best, n) for n, units in known if units]
+
+
+def _probe(number: ScoredCell) -> Probe | None:
+    """The probe as it was used on a set; None for one that this version does not know."""
+    with suppress(SentProbeError):
+        text = number.column.probe
+        return None if text is None else parse(text)[1].of_task(number.set_summary.task)
+    return None
+
+
+def _differ(one: Cell, two: Cell) -> bool:
+    """Whether two are significantly different; without letters, nothing speaks against it."""
+    return not one.letters or not two.letters or set(one.letters).isdisjoint(two.letters)
+
+
+def dev_test_gap(summary: Summary) -> Finding | None:
+    """Scores that are further from the dev score than sampling explains."""
+    found: list[tuple[ScoredCell, float, int]] = []
+    for n in scored_cells(summary):
+        rows = int(Signature.parse(n.cell.signatures[0]).n.split("/")[1])
+        if n.by_accuracy and n.cell.dev_score is not None and rows:
+            found.append((n, n.cell.dev_score, rows))
+    if not found:
+        return None
+    # dev is as noisy per row, or per target form, as test, and both count
+    scale = [math.sqrt(1 + n.cell.n / rows) for n, _, rows in found]
+    apart = differs_significantly([n.cell for n, _, _ in found], [dev for _, dev, _ in found], scale)
+    gaps = [
+        (n, dev) for (n, dev, _), far in zip(found, apart, strict=True) if far and abs(dev - n.cell.accuracy) > MARGIN
+    ]
+    if not gaps:
+        text = f"{len(found)} of {len(found)} scores: test is within 3 points of dev, or sampling explains the gap."
+        return Finding("passed", "Dev and test agree", text)
+    higher = sum(dev > n.cell.accuracy for n, dev in gaps)
+    text = (
+        f"{len(gaps)} of {len(found)} scores: dev and test are more than 3 points apart, which sampling does not "
+        f"explain (Holm over the scores, 5 %); dev is higher in {higher} of {len(gaps)}."
+    )
+    where = [f"{n.name}: dev {points(dev)}, test {points(n.cell.accuracy)}" for n, dev in gaps]
+    return Finding("tip", "Dev and test differ", text, where)
+
+
+def grid_edge(summary: Summary) -> Finding | None:
+    """Scores for which dev chose an L2 at the edge of the grid."""
+    found = [n for n in scored_cells(summary) if n.by_accuracy and _grid(n) >= MIN_GRID_SIZE]
+    if not found:
+        return None
+    edges = [n for n in found if n.cell.edge and not _nothing(n)]
+    if not edges:
+        text = (
+            f"{len(found)} of {len(found)} scores: the L2 chosen on dev lies inside the grid, or nothing was learned."
+        )
+        return Finding("passed", "The L2 grid is wide enough", text)
+    counts = Counter(n.cell.edge for n in edges)
+    ends = " or ".join(f"the {end} ({counts[end]})" for end in ("weakest", "strongest") if counts[end])
+    text = f"{len(edges)} of {len(found)} scores: dev chose {ends} L2 of the grid, so one beyond it may be better."
+    return Finding("tip", "L2 at the edge of the grid", text, [f"{n.name}: {n.cell.edge}" for n in edges])
+
+
+def _grid(number: ScoredCell) -> int:
+    probe = _probe(number)
+    return 0 if probe is None else len(probe.l2)
+
+
+def _nothing(number: ScoredCell) -> bool:
+    """Whether the probe learned nothing, so that the choice of L2 is random."""
+    cell, majority = number.cell, number.baselines.get("majority")
+    return majority is not None and (cell.accuracy if cell.low is None else cell.low) <= majority.accuracy
+
+
+def one_seed(summary: Summary) -> Finding | None:
+    """Scores that another seed could change, by an unknown amount."""
+    every = [] if is_of_words(summary) else list(scored_cells(summary))
+    if not every:
+        return None
+    moved = [n for n in every if _moves(n)]
+    once = [n for n in moved if n.cell.seeds == 1]
+    if once:
+        text = (
+            f"{len(once)} of {len(every)} scores: from one seed, though another seed may give another score. Their "
+            f"intervals do not cover that; {RECOMMENDED_SEEDS} seeds would."
+        )
+        return Finding("tip", "Only one seed", text, [n.name for n in once])
+    if not moved:
+        text = f"None of {len(every)} scores depends on a seed: a convex loss has one optimum."
+    else:
+        text = f"{len(moved)} of {len(every)} scores depend on a seed, and are means over two or more."
+    return Finding("passed", "Seeds are accounted for", text)
+
+
+def _moves(number: ScoredCell) -> bool:
+    """Whether a seed matters: for folds, for SentEval's own regressions, and for MLPs."""
+    layout, probe = LAYOUTS.get(number.set_summary.task), _probe(number)
+    protocol = layout.protocol if layout else "split"
+    if protocol == "split":
+        return probe is None or kind_of(probe).seeded
+    return protocol != "similarity"  # nothing is trained for those
+
+
+def wide_vectors(summary: Summary) -> Finding | None:
+    """Scores from so few training rows that a linear probe can fit any labels."""
+    found = [n for n in scored_cells(summary) if n.by_accuracy and n.cell.dimension]
+    if not found:
+        return None
+    wide = [n for n in found if n.cell.train_n <= COVER_CAPACITY * (n.cell.dimension or 0)]
+    if not wide:
+        text = f"{len(found)} of {len(found)} scores: more than twice as many training rows as dimensions."
+        return Finding("passed", "Enough training rows for the dimensions", text)
+    text = (
+        f"{len(wide)} of {len(found)} scores: at most twice as many training rows as dimensions, so that a linear "
+        "probe can probably fit any labels of two classes; L2 decides what it finds, and encoders of different "
+        "dimensions are hard to compare."
+    )
+    where = [f"{n.name}: {n.cell.train_n:,} rows, {n.cell.dimension:,} dimensions" for n in wide]
+    return Finding("tip", "Few training rows for the dimensions", text, where)
+
+
+checks = (
+    Check(
+        name="mlp-gain",
+        order=130,
+        find=mlp_gain,
+        advice="Name the probe with the score, and compare encoders by the same probe.",
+        doc="""
+Columns of one encoder that differ in their probe only: each MLP and the best probe without a hidden layer. A tip where
+the MLP is more than 3 points better, and the letters do not say that the two are not significantly different. The gain
+says that the vectors hold something that a linear probe misses; Conneau et al. (2018) found it for tree depth, odd man
+out and coordination inversion.
+""",
+    ),
+    Check(
+        name="dev-test-gap",
+        order=140,
+        find=dev_test_gap,
+        advice="Run `sentprobe audit` on the set; look at lengths and labels by split.",
+        doc="""
+The accuracy on dev, by which hyperparameters were chosen, and the accuracy on test. A tip where they are more than 3
+points apart, and significantly so, with dev taken to be as noisy per row as test. Dev is naturally a little higher, as
+the best of a grid and of the layers; a gap that sampling does not explain says that dev and test were not drawn alike,
+or that one of them shares rows with train. The score on test was not used for any choice, and remains valid.
+""",
+    ),
+    Check(
+        name="grid-edge",
+        order=150,
+        find=grid_edge,
+        advice='Use a wider grid, as in `-p "linear?l2=0.01,0.1,1,10,100"`.',
+        doc="""
+The L2 that dev chose. A tip where it is the weakest or the strongest of three or more that were tried and the score is
+significantly above the most frequent label; at chance the choice is random.
+""",
+    ),
+    Check(
+        name="wide-vectors",
+        order=160,
+        find=wide_vectors,
+        advice="Use more training rows, or encoders of the same dimension.",
+        doc="""
+Training rows of the probe, and dimensions of its input. A tip where there are at most two rows per dimension: a
+hyperplane then more likely than not separates two classes whatever their labels (Cover 1965), and L2 decides how much
+of what it fits is kept. Longer vectors have an advantage, or a disadvantage, that has nothing to do with what they
+encode.
+""",
+    ),
+    Check(
+        name="one-seed",
+        order=170,
+        find=one_seed,
+        advice="Use `--seeds 5`, as Holmes (Waldis et al. 2024) does; the report then shows means, and intervals over "
+        "rows and seeds.",
+        doc="""
+Scores that depend on a seed: those of MLPs, of tasks with folds, and of SentEval's regressions on pairs. A tip where
+there is only one seed, because intervals do not cover what another seed would give. A convex probe on fixed splits has
+no seed, and nothing is trained for similarity.
+""",
+    ),
+)

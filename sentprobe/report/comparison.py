@@ -1,0 +1,215 @@
+"""Comparisons and reproductions as tables, Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from sentprobe.compare import EQUIVALENCE_MARGIN, SIGNIFICANCE_LEVEL, Comparison, TieGroups
+from sentprobe.console import narrow_out, out, print_wrapped, printable
+from sentprobe.report.columns import Column
+from sentprobe.report.escape import csv_text, in_markdown
+from sentprobe.report.layout import in_blocks, widths
+from sentprobe.report.names import short_names
+from sentprobe.report.tables import print_columns
+from sentprobe.run.variant import CellText
+
+if TYPE_CHECKING:
+    from sentprobe.run.repeat import Reproduction
+
+Rows = Sequence[Comparison] | Sequence[TieGroups]
+
+
+def print_comparison(
+    rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN, shown: Sequence[str] = ()
+) -> None:
+    """Print tables, each with a legend below, no wider than the terminal; ``shown``: what encoders are called there."""
+    console = narrow_out()
+    called = short_names(shown or names)
+    for (head, *lines), legend in _tables(rows, names, margin, called):
+        columns = [
+            Column([name], [CellText(cell) for cell in cells])
+            for name, cells in zip(head, zip(*lines, strict=True), strict=True)
+        ]
+        if sum(widths(columns)) > console.width:
+            columns[0] = _short_sets(columns[0])
+        for block in in_blocks(columns[:1], columns[1:], [], console.width):
+            print_columns(console, block)
+        print_wrapped(console, printable(legend), "dim")
+        console.print()
+
+
+def _short_sets(names: Column) -> Column:
+    """The sets without their suites, where that is enough to tell them apart."""
+    parts = [cell.text.rpartition("/") for cell in names.cells]
+    if len({name for _, _, name in parts}) < len(parts):
+        return names
+    suites = {suite for suite, _, _ in parts}
+    head = f"set of {suites.pop()}" if len(suites) == 1 and "" not in suites else "set"
+    return Column([head], [CellText(name) for _, _, name in parts])
+
+
+def format_comparison(
+    rows: Rows,
+    names: Sequence[str],
+    format: Literal["md", "csv", "json"],
+    margin: float = EQUIVALENCE_MARGIN,
+    shown: Sequence[str] = (),
+) -> str:
+    """The tables as text; CSV and JSON have unrounded numbers, and encoders as they were named."""
+    if format == "md":
+        tables = _tables(rows, names, margin, shown or names)
+        return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in tables)
+    sets = [
+        {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
+        for row in rows
+    ]
+    if format == "csv":
+        plain = [{name: value for name, value in row.items() if name not in _NESTED} for row in sets]
+        nested = [[row[field].get(name) for field in _NESTED if field in row for name in names] for row in sets]
+        fields = [field for field in _NESTED if field in sets[0]]
+        head = [*plain[0], *(f"{field} {name}" for field in fields for name in names)]
+        return csv_text([head, *([*row.values(), *more] for row, more in zip(plain, nested, strict=True))])
+    found = {"version": 2, "encoders": list(names), "margin": margin, "sets": sets}
+    return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
+
+
+_NESTED = ("accuracy", "letters")
+"""Fields that have a value per encoder."""
+
+
+def _in_markdown(cells: Sequence[Sequence[str]]) -> str:
+    head, *lines = ([in_markdown(c) for c in line] for line in cells)
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))
+
+
+def _tables(
+    rows: Rows, names: Sequence[str], margin: float, shown: Sequence[str]
+) -> Iterator[tuple[list[list[str]], str]]:
+    """Each table, its heading first, and its legend."""
+    partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
+    tied = [r for r in rows if isinstance(r, TieGroups)]
+    if tied:
+        body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in tied]
+        yield (
+            [["set", "test", *shown], *body],
+            f"{_metric(rows)} in points. {'Systems' if _of_words(rows) else 'Encoders'} that share a letter are not "
+            "significantly different on that set, which does "
+            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {_LEVEL}.{partial}",
+        )
+        return
+    pairs = [r for r in rows if isinstance(r, Comparison)]
+    head = ["set", "test", *shown, "difference", "95 %", "p Holm", "verdict", "within", "detectable"]
+    yield (
+        [head, *(_compared(r, margin, shown) for r in pairs)],
+        f"{shown[0]} minus {shown[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
+        f"{_LEVEL}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
+        f"(two one-sided tests at {_LEVEL}). verdict: the better one; or equivalent if that margin is "
+        f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
+        f"four times out of five.{partial}",
+    )
+    yield (
+        [
+            ["set", f"only {shown[0]}", f"only {shown[1]}", "McNemar", "mid-p", "t-test", "permutation"],
+            *(
+                [
+                    _name(r),
+                    _count(r.only_first),
+                    _count(r.only_second),
+                    *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe)),
+                ]
+                for r in pairs
+            ),
+        ],
+        f"{'Test rows that only one has right' if _of_words(rows) else ONLY_PROBES}, and p-values, not adjusted: "
+        "McNemar's exact and mid-p tests and the paired t-test, which treat rows as independent; and a permutation "
+        "test over target forms or sentences if rows share them; else again the mid-p value, or with several seeds a "
+        "permutation test over rows.",
+    )
+
+
+_LEVEL = f"{100 * SIGNIFICANCE_LEVEL:g} %"
+ONLY_PROBES = "The trained probes alone: test rows that only one of them classifies correctly"
+
+
+def _of_words(rows: Rows) -> bool:
+    """Whether all sets are of words or sentences that are retrieved."""
+    return all(row.about == "system" for row in rows)
+
+
+def _metric(rows: Rows) -> str:
+    return "Precision@1" if _of_words(rows) else "Accuracy"
+
+
+def _name(row: Comparison | TieGroups) -> str:
+    return row.dataset + "*" * row.partial
+
+
+def _tied(row: TieGroups, name: str) -> str:
+    return f"{100 * row.accuracy[name]:.1f} {row.letters[name]}"
+
+
+def _compared(r: Comparison, margin: float, shown: Sequence[str]) -> list[str]:
+    verdict = r.verdict(margin)
+    found = "!" if r.p_holm <= SIGNIFICANCE_LEVEL else ""
+    return [
+        _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
+        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm),
+        {"first": shown[0], "second": shown[1]}.get(verdict, verdict), f"±{100 * r.equivalence_margin:.1f}",
+        "–" if r.detectable is None else f"{100 * r.detectable:.1f}",
+    ]  # fmt: skip
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
+
+
+def _count(rows: float) -> str:
+    return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"
+
+
+def _tests(rows: Rows) -> str:
+    """What intervals and p-values are about."""
+    found = []
+    for about, text in ABOUT.items():
+        sets = [row.dataset for row in rows if row.about == about]
+        if sets:
+            where = "" if len(sets) == len(rows) else f"On {', '.join(sets)}: "
+            found.append(f"{where}Intervals and p are {text}.")
+    return " ".join(found)
+
+
+ABOUT = {
+    "encoder": "about the encoders: they cover other samples of test, training and dev rows, and other seeds",
+    "partly": "about the encoders as far as is known: what was not retrained (--resample) is assumed to vary as much "
+    "as what was, or not at all if nothing was",
+    "probe": "about the trained probes alone, as none was retrained (--resample)",
+    "system": "about these systems, on other samples of test words or sentences",
+}
+
+
+def print_repeated(found: Reproduction) -> None:
+    """Print whether a number was reproduced."""
+    console = out()
+
+    def say(text: str, style: str | None = None) -> None:
+        console.print(printable(text), style=style, markup=False, soft_wrap=True)
+
+    scale = 1 if found.reproduced.metric in ("bits", "compression", "rank") else 100
+    say(f"now   {scale * found.reproduced.score:.4f}  {found.reproduced.signature}")
+    if found.recorded is not None:
+        say(f"then  {scale * found.recorded.score:.4f}  {found.recorded.signature}")
+        n = found.reproduced.n["te"]
+        if found.same:
+            labels = "" if found.changed_rows is None else f" and the same {n:,} labels"
+            say(f"Reproduced: the same score{labels}.", "green")
+        else:
+            many = found.changed_rows
+            say(f"Not reproduced: {f'{many:,} of {n:,} labels differ' if many else 'the score differs'}.", "red")
+    for note in found.notes:
+        say(f"note: {note}", "yellow")

@@ -1,0 +1,298 @@
+"""Scores along an axis: layers, dimensions, epochs, tokens. A line per series, in one view or in panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sentprobe.report.drawing.figure_style import (
+    FigureStyle,
+    Row,
+    Spec,
+    number_axis,
+    points_axis,
+    single_view,
+    styles,
+    ticks,
+    tooltip,
+)
+from sentprobe.report.drawing.options import Lines, score_title
+from sentprobe.report.drawing.panels import Draw, Panel, grid, legend_columns
+
+INTERVAL_CAPTION = "Bands or lines: 95 % intervals."
+LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
+
+MAX_BANDS = 3
+"""Up to this many series have a band for their interval; more bands would hide each other."""
+
+MAX_LINES = 12
+"""Lines in one view, unless more are requested; and points on a line before they are drawn smaller."""
+
+MIN_PANEL_WIDTH = 10
+"""The minimum width of a panel, in font sizes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axes:
+    """What the rows' ``x`` is."""
+
+    x: str
+    scale: Literal["linear", "log", "point"] = "linear"
+    ticks: Sequence[Any] | None = None
+    """Ticks of the axis; for the scale "point", all values, in order."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which lines and panels there are."""
+
+    lines: Lines
+    names: list[str]
+    """Of the lines."""
+    titles: list[str]
+    """Of the panels."""
+    rows: list[Row]
+    """With ``series``, ``dash`` (the number of the line), ``panel`` and ``x_drawn``."""
+
+
+def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> Layout:
+    """Lines and panels of rows: a line is an encoder if there are several, else a set, or as given."""
+    many = {name: len({row[name] for row in rows}) for name in ("encoder_name", "set_name")}
+    if lines is None:
+        lines = "encoder" if many["encoder_name"] > 1 or many["set_name"] > MAX_LINES else "set"
+    series, panels = ("set_name", "encoder_name") if lines == "set" else ("encoder_name", "set_name")
+    names, titles = (list(dict.fromkeys(row[field] for row in rows)) for field in (series, panels))
+    drawn = [
+        row | {"series": row[series], "dash": names.index(row[series]), "panel": titles.index(row[panels])}
+        for row in _dodge(style, rows, series, names, axes)
+    ]
+    return Layout(lines, names, titles, drawn)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A horizontal line in the panel of a set, to compare its curves with."""
+
+    set_name: str
+    kind: str
+    points: float
+    text: str
+    """The tooltip."""
+
+
+REFERENCE_LINES = {"best baseline": ((4, 2), "#5a5a5a"), "human": ((7, 1.5, 1, 1.5), "#009E73")}
+"""Dashes and colour of each kind."""
+
+
+def curves(
+    style: FigureStyle,
+    rows: Sequence[Row],
+    axes: Axes,
+    lines: Lines | None = None,
+    references: Sequence[Reference] = (),
+) -> Spec:
+    """A line per encoder if there are several, else per set, or as given; what is not a line is a panel.
+
+    Rows have set_name, encoder_name, metric, x, points, points_low, points_high and text. References are drawn where
+    each set has a panel.
+    """
+    layout = lay_out(style, rows, axes, lines)
+    drawn, names, titles = layout.rows, layout.names, layout.titles
+    if layout.lines == "encoder" and references:
+        return panels_of_lines(
+            style, drawn, titles,
+            lambda panel: lines_panel(
+                style, drawn, names, axes, panel, [r for r in references if r.set_name == titles[panel.number]]
+            ),
+        )  # fmt: skip
+    if len(titles) == 1:
+        return _single(style, drawn, names, axes)
+
+    return panels_of_lines(style, drawn, titles, lambda panel: lines_panel(style, drawn, names, axes, panel))
+
+
+def panels_of_lines(style: FigureStyle, rows: Sequence[Row], titles: Sequence[str], draw: Draw) -> Spec:
+    """Panels of curves, with room for their axes."""
+    return grid(
+        style,
+        rows,
+        titles,
+        draw,
+        label_width=4 * style.font,
+        min_width=MIN_PANEL_WIDTH * style.font,
+        gap=3.4 * style.font,
+    )
+
+
+def lines_panel(
+    style: FigureStyle,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    axes: Axes,
+    panel: Panel,
+    references: Sequence[Reference] = (),
+) -> Spec:
+    """The view of one panel."""
+    own = [row for row in rows if row["panel"] == panel.number]
+    here = replace(axes, x=axes.x if panel.last else "")
+    title = score_title(own) if panel.first or score_title(own) != score_title(rows) else ""
+    view = _view(style, own, names, here, title, references=references)
+    return {"height": panel_height(style, panel), **view}
+
+
+def panel_height(style: FigureStyle, panel: Panel) -> float:
+    """The height of a panel, from its width."""
+    return round(min(max(9 * style.font, 0.6 * panel.width), 18 * style.font), 1)
+
+
+def _dodge(style: FigureStyle, rows: Sequence[Row], series: str, names: Sequence[str], axes: Axes) -> list[Row]:
+    """The rows with ``x_drawn``: dodged where whiskers would hide each other."""
+    if axes.scale != "linear" or len(names) <= MAX_BANDS:
+        return [row | {"x_drawn": row["x"]} for row in rows]
+    far = max(row["x"] for row in rows) - min(row["x"] for row in rows)
+    panels = len({row[name] for row in rows for name in ("set_name", "encoder_name") if name != series})
+    plot = 0.65 * style.total if panels == 1 else MIN_PANEL_WIDTH * style.font
+    step = far * 0.1 * style.font / plot
+    return [row | {"x_drawn": row["x"] + step * (names.index(row[series]) - (len(names) - 1) / 2)} for row in rows]
+
+
+def _single(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes) -> Spec:
+    """One view, with names at the ends of the lines: a legend of ten colours is hard to match."""
+    height = max(22 * style.font, 1.3 * style.font * len(names))
+    ends = {row["series"]: i for i, row in enumerate(rows) if row["points"] is not None}
+    low, *_, high = _marks(rows)
+    min_gap = 1.15 * style.font * (high - low) / height
+    labels = dict(
+        zip(ends.values(), spread([rows[i]["points"] for i in ends.values()], min_gap, low, high), strict=True)
+    )
+    drawn = [row | {"label_y": labels.get(i)} for i, row in enumerate(rows)]
+    view = _view(style, drawn, names, axes, score_title(drawn), legend=False)
+    if len(names) > 1:
+        view["layer"] += _labels(style, names, points_axis(_marks(drawn), "points", score_title(drawn)))
+    return single_view(view, drawn, style, height=height)
+
+
+def spread(values: Sequence[float], min_gap: float, low: float, high: float) -> list[float]:
+    """The values, moved as little as needed for this gap between them, in order and within bounds."""
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    found = [values[i] for i in order]
+    min_gap = min(min_gap, (high - low) / max(1, len(values) - 1))
+    groups: list[list[float]] = []  # neighbours that touch move together, around their mean
+    for value in found:
+        groups.append([value])
+        while len(groups) > 1 and _top(groups[-2], min_gap, low, high) + min_gap > _bottom(
+            groups[-1], min_gap, low, high
+        ):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    placed = [_bottom(group, min_gap, low, high) + k * min_gap for group in groups for k in range(len(group))]
+    result = [0.0] * len(values)
+    for i, value in zip(order, placed, strict=True):
+        result[i] = value
+    return result
+
+
+def _bottom(group: Sequence[float], min_gap: float, low: float, high: float) -> float:
+    tall = min_gap * (len(group) - 1)
+    return max(low, min(high - tall, sum(group) / len(group) - tall / 2))
+
+
+def _top(group: Sequence[float], min_gap: float, low: float, high: float) -> float:
+    return _bottom(group, min_gap, low, high) + min_gap * (len(group) - 1)
+
+
+def _marks(rows: Sequence[Row], references: Sequence[Reference] = ()) -> list[float]:
+    drawn = [row[name] for row in rows for name in ("points", "points_low", "points_high")]
+    return ticks([*drawn, *(reference.points for reference in references)])
+
+
+def _reference_lines(style: FigureStyle, references: Sequence[Reference], y: Spec) -> list[Spec]:
+    """Lines from edge to edge, with data of their own."""
+    return [
+        {
+            "data": {"values": [{"points": reference.points, "text": reference.text}]},
+            "mark": {"type": "rule", "color": colour, "strokeDash": style.dash(dash), "strokeWidth": style.font / 9},
+            "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y, "tooltip": tooltip()},
+        }
+        for reference in references
+        for dash, colour in [REFERENCE_LINES[reference.kind]]
+    ]
+
+
+def _view(
+    style: FigureStyle,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    axes: Axes,
+    title: str,
+    *,
+    legend: bool = True,
+    references: Sequence[Reference] = (),
+) -> Spec:
+    y = points_axis(_marks(rows, references), "points", title)
+    key = {"title": None, "orient": "bottom", "columns": legend_columns(style, names)}
+    colour, shape, dash = styles(style, "series", names, key if legend and len(names) > 1 else None)
+    ends = {"y": {**y, "field": "points_low"}, "y2": {"field": "points_high"}, "color": colour}
+    if len(names) <= MAX_BANDS:
+        around: Spec = {"mark": {"type": "area", "opacity": 0.18}, "encoding": ends}
+    else:
+        around = {"mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 0.7}, "encoding": ends}
+    crowded = len({row["x"] for row in rows}) > MAX_LINES
+    return {
+        "encoding": {"x": x_encoding(style, axes)},
+        "layer": [
+            *_reference_lines(style, references, y),
+            around,
+            {
+                "mark": {"type": "line", "strokeWidth": style.font / 6},
+                "encoding": {"y": y, "color": colour, "strokeDash": dash},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": style.dot(8 if crowded else 15), "opacity": 1},
+                "encoding": {"y": y, "color": colour, "shape": shape, "tooltip": tooltip()},
+            },
+        ],
+    }
+
+
+def x_encoding(style: FigureStyle, axes: Axes) -> Spec:
+    """The encoding of ``x_drawn``."""
+    if axes.scale == "point":
+        scale: Spec = {"domain": list(axes.ticks or ()), "padding": 0.3}
+        return {
+            "field": "x_drawn",
+            "type": "ordinal",
+            "scale": scale,
+            "axis": number_axis(axes.x, grid=False, labelAngle=0),
+        }
+    scale = {"type": axes.scale, "nice": False, "padding": style.font / 1.5}
+    scale |= {} if axes.scale == "log" else {"zero": False}  # Vega-Lite warns about it on a logarithmic axis
+    axis = number_axis(axes.x, axes.ticks, grid=False, labelOverlap="greedy", format=",.10~g")
+    return {"field": "x_drawn", "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def _labels(style: FigureStyle, names: Sequence[str], y: Spec) -> list[Spec]:
+    """Names at the right edge, each with a leader from the end of its line."""
+    colour, _, _ = styles(style, "series", names, None)
+    there = [{"filter": {"field": "label_y", "valid": True}}]
+    return [
+        {
+            "transform": there,
+            "mark": {"type": "rule", "strokeWidth": style.font / 12, "opacity": 0.7, "xOffset": style.font / 3},
+            "encoding": {
+                "x2": {"value": "width"},
+                "y": y,
+                "y2": {"field": "label_y"},
+                "color": colour,
+            },
+        },
+        {
+            "transform": there,
+            "mark": {"type": "text", "align": "left", "dx": style.font / 2},
+            "encoding": {
+                "x": {"value": "width"},
+                "y": {**y, "field": "label_y"},
+                "text": {"field": "series", "type": "nominal"},
+            },
+        },
+    ]

@@ -1,0 +1,154 @@
+"""A matrix of coloured cells with numbers in them: what heat maps have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sentprobe.report.drawing.figure_style import BLUES, DIVERGING, GREY, FigureStyle, Row, Spec, name_axis, tooltip
+from sentprobe.report.verdict import MARK
+
+DARK_TEXT, LIGHT_TEXT, FAINT_TEXT = "#1a1a1a", "#ffffff", "#5c5c5c"
+"""Text in a cell is on the colour of the cell, whatever the theme of the page."""
+TEXT_COLOUR_THRESHOLDS = {
+    "more": ((0.75,), (DARK_TEXT, LIGHT_TEXT)),
+    "both": ((0.1, 0.865), (LIGHT_TEXT, DARK_TEXT, LIGHT_TEXT)),
+}
+"""Where light text becomes more readable than dark: both then have a contrast of at least 4 (WCAG 2)."""
+MIN_TEXT_SCALE = 0.85
+"""Numbers may be this much smaller than names before they lose a digit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Which fields are drawn, and how."""
+
+    x: str
+    y: str
+    xs: Sequence[str]
+    ys: Sequence[str]
+    value: str
+    """The field that sets the colour and is printed."""
+    domain: tuple[float, float]
+    title: str
+    """The title of the colour legend."""
+    format: str = ".1f"
+    short: str = ".0f"
+    """The format where there is no room for the first one."""
+    colours: Literal["more", "both"] = "more"
+    """From light to dark, or to both sides of white, which is the middle of the domain."""
+    text_field: str | None = None
+    """Another field to print instead."""
+    bold: str | None = None
+    """A Boolean field: which numbers are bold."""
+    mark_if: str | None = None
+    """A Boolean field: which numbers have a †."""
+    x_title: str | None = None
+    y_title: str | None = None
+    row_height: float = 1.9
+    """The height of a cell, in font sizes."""
+    colour_if: str | None = None
+    """A Boolean field: which cells are coloured; the others are grey."""
+
+
+def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, names: bool = True) -> Spec:
+    """The view of a matrix whose columns share this width; ``names``: whether rows are labelled."""
+    each = width / max(1, len(m.xs))
+    numbers = [row[m.text_field or m.value] for row in rows]
+    form = next(
+        (
+            (f, size)
+            for f in (m.format, m.short)
+            for size in (1.0, MIN_TEXT_SCALE)
+            if each > size * style.text_width(format(n, f) + MARK * bool(m.mark_if) for n in numbers if n is not None)
+        ),
+        None,
+    )
+    upright = each >= style.text_width(m.xs) + 2
+    slant = -45 if each > 1.6 * style.font else -90  # names so close would touch
+    angle = {"labelAngle": 0} if upright else {"labelAngle": slant, "labelAlign": "right", "labelBaseline": "middle"}
+    across = name_axis(style, m.xs, title=m.x_title, **angle)
+    down = name_axis(style, m.ys, title=m.y_title) if names else None
+    place = {
+        "x": {"field": m.x, "type": "nominal", "scale": {"domain": list(m.xs)}, "axis": across},
+        "y": {"field": m.y, "type": "nominal", "scale": {"domain": list(m.ys)}, "axis": down},
+        "tooltip": tooltip(),
+    }
+    layers = [_coloured(style, m, width)]
+    if m.colour_if:
+        known = {"filter": {"field": m.value, "valid": True}}
+        layers.append({"transform": [known, _is(m.colour_if, False)], "mark": {"type": "rect", "fill": GREY}})
+    layers += _texts(style, m, *form) if form else []
+    if m.mark_if and form:
+        wide = form[1] * style.text_width(format(n, form[0]) for n in numbers if n is not None)
+        layers += _marks(style, m, wide, form[1])
+    layers.append(_absent(m))
+    return {"height": {"step": style.font * m.row_height}, "encoding": place, "layer": layers}
+
+
+def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
+    low, high = m.domain
+    ramp = BLUES if m.colours == "more" else DIVERGING
+    stops = [low + (high - low) * i / (len(ramp) - 1) for i in range(len(ramp))]
+    bar = {
+        "title": m.title, "orient": "bottom", "direction": "horizontal", "gradientLength": min(width, 14 * style.font),
+        "gradientThickness": style.font * 0.8, "tickCount": 3, "titleAnchor": "start",
+    }  # fmt: skip
+    colour = {
+        "field": m.value, "type": "quantitative", "legend": bar,
+        "scale": {"domain": stops, "range": list(ramp), "clamp": True, "interpolate": "lab"},
+    }  # fmt: skip
+    transform = [{"filter": {"field": m.value, "valid": True}}, *([_is(m.colour_if, True)] if m.colour_if else [])]
+    edge = {"stroke": LIGHT_TEXT, "strokeWidth": 0.5}
+    return {"transform": transform, "mark": {"type": "rect", **edge}, "encoding": {"fill": colour}}
+
+
+def _texts(style: FigureStyle, m: Matrix, form: str, size: float) -> list[Spec]:
+    """The text of cells: bold or not, and faint where there is no colour."""
+    ink = _ink(m)
+    text_of = {"field": m.text_field or m.value, "type": "quantitative", "format": form}
+    known = {"filter": {"field": m.text_field or m.value, "valid": True}}
+    text = {"type": "text", "fontSize": style.font * size}
+    found: list[Spec] = []
+    for bold in (False, True) if m.bold else (None,):
+        which = [known, *([_is(m.bold, bold)] if m.bold and bold is not None else [])]
+        which += [_is(m.colour_if, True)] if m.colour_if else []
+        mark = text | ({"fontWeight": "bold"} if bold else {})
+        found.append({"transform": which, "mark": mark, "encoding": {"text": text_of, "color": ink}})
+    if m.colour_if:
+        which = [known, _is(m.colour_if, False)]
+        found.append({"transform": which, "mark": {**text, "color": FAINT_TEXT}, "encoding": {"text": text_of}})
+    return found
+
+
+def _ink(m: Matrix) -> Spec:
+    """The colour of the text, by the colour of the cell."""
+    low, high = m.domain
+    turns, inks = TEXT_COLOUR_THRESHOLDS[m.colours]
+    domain = [low + turn * (high - low) for turn in turns]
+    scale = {"type": "threshold", "domain": domain, "range": list(inks)}
+    return {"field": m.value, "type": "quantitative", "legend": None, "scale": scale}
+
+
+def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> list[Spec]:
+    """† after the marked numbers, which have this width; faint where there is no colour."""
+    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": 1.08 * width / 2}
+    which = [{"filter": {"field": m.text_field or m.value, "valid": True}}, _is(m.mark_if or "", True)]
+    mark = {"text": {"value": MARK}}
+    if not m.colour_if:
+        return [{"transform": which, "mark": text, "encoding": {**mark, "color": _ink(m)}}]
+    return [
+        {"transform": [*which, _is(m.colour_if, True)], "mark": text, "encoding": {**mark, "color": _ink(m)}},
+        {"transform": [*which, _is(m.colour_if, False)], "mark": {**text, "color": FAINT_TEXT}, "encoding": mark},
+    ]
+
+
+def _absent(m: Matrix) -> Spec:
+    """A dash where there is no number."""
+    transform = [{"filter": {"field": m.value, "valid": False}}]
+    return {"transform": transform, "mark": {"type": "text"}, "encoding": {"text": {"value": "–"}}}
+
+
+def _is(field: str, value: bool) -> Spec:
+    return {"filter": {"field": field, "equal": value}}

@@ -1,0 +1,199 @@
+"""What a probe got wrong: confusions, accuracy by length and target form, and the most confident errors.
+
+For each set that is scored by accuracy, or has words or sentences that are retrieved, and each of its columns by the
+first seed and the layer shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.compare import best_layer
+from sentprobe.errors import RunError, SentProbeError
+from sentprobe.report.bins import Bins, Ints, by_length, by_target, tally
+from sentprobe.report.grid import Grid, SetKey, grid_of
+from sentprobe.report.retrieval_errors import of_words
+from sentprobe.report.shown_rows import shown_row
+from sentprobe.report.types import ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
+from sentprobe.result import Result
+from sentprobe.run.folder import Run
+from sentprobe.task import Example
+
+MAX_LABELS = 24
+"""With more labels, a table of all pairs cannot be read."""
+MAX_PAIRS, MAX_ERRORS, MAX_DOUBTFUL = 12, 8, 5
+"""Maximum number of each that are shown."""
+
+Errors = tuple[SetErrors | None, ...]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The test rows that some columns have in common."""
+
+    rows: Sequence[Example]
+    inputs: Sequence[str]
+    length: Bins
+    target: Bins | None
+
+    @classmethod
+    def of(cls, rows: Sequence[Example], inputs: Sequence[str]) -> _Sample:
+        return cls(rows, inputs, by_length(rows, inputs), by_target(rows))
+
+
+def error_analysis(run: Run, summary: Summary) -> tuple[Errors, tuple[str, ...]]:
+    """What is wrong on each set of the summary of a run, and notes on what cannot be read."""
+    grid = grid_of(run)
+    notes: dict[str, None] = {}
+    found = tuple(
+        _of_set(run, grid, place, s, notes)
+        if s.scored_by == "accuracy"
+        else of_words(run, grid, place, s, notes)
+        if s.scored_by == "precision@1"
+        else None
+        for place, s in zip(grid.sets, summary.sets, strict=True)
+    )
+    return found, tuple(notes)
+
+
+def _of_set(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
+    first = {i: best_layer(found)[0] for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
+    samples: dict[int | None, _Sample] = {}
+    lost: dict[int | None, str] = {}
+    for result in first.values():
+        if result.cell.limit not in samples:
+            try:
+                samples[result.cell.limit] = _Sample.of(run.rows(result), s.inputs)
+            except SentProbeError as e:  # of joined runs, another may have them
+                lost[result.cell.limit] = f"The errors on {s.label} are missing: {e}"
+    notes |= {note: None for limit, note in lost.items() if limit not in samples}
+    known = {row.label for sample in samples.values() for row in sample.rows}
+    labels = _in_order(known.union(*(result.labels for result in first.values())))
+    number = {label: i for i, label in enumerate(labels)}
+    truths = {
+        limit: np.array([number[row.label] for row in sample.rows], np.int64) for limit, sample in samples.items()
+    }
+    columns: list[ColumnErrors | None] = [None] * len(grid.columns)
+    for i, result in first.items():
+        if result.cell.limit not in samples:
+            continue
+        sample, truth = samples[result.cell.limit], truths[result.cell.limit]
+        try:
+            predicted, confidence = _predictions(run, result, number, truth)
+        except SentProbeError as e:
+            notes[f"The errors of {result.cell.encoder} on {s.label} are missing: {e}"] = None
+            continue
+        columns[i] = _column(sample, labels, truth, predicted, confidence)
+    if not any(columns):
+        return None
+    doubtful, easiest = _pointwise(run, first, samples)
+    return SetErrors(labels=tuple(labels), columns=tuple(columns), doubtful=doubtful, easiest=easiest)
+
+
+def _pointwise(
+    run: Run, first: Mapping[int, Result], samples: Mapping[int | None, _Sample]
+) -> tuple[tuple[ShownRow, ...], tuple[ShownRow, ...]]:
+    """Rows with the lowest and the highest mean information, over the columns of the first sample."""
+    limit = next(iter(samples))
+    sample = samples[limit]
+    tables = []
+    for result in first.values():
+        if result.cell.limit == limit and "information" in result.scores:
+            with suppress(SentProbeError):
+                tables.append(run.predictions(result, "pointwise")["pointwise"])
+    tables = [table for table in tables if len(table) == len(sample.rows)]
+    if not tables:
+        return (), ()
+    bits = np.mean(tables, axis=0)
+
+    def rows(order: Ints) -> tuple[ShownRow, ...]:
+        found: dict[tuple[object, ...], ShownRow] = {}
+        for i in order.tolist():
+            row = sample.rows[i]
+            shown = replace(shown_row(row, sample.inputs), bits=round(float(bits[i]), 3))
+            found.setdefault((row.text, row.extra), shown)
+            if len(found) == MAX_DOUBTFUL:
+                break
+        return tuple(found.values())
+
+    order = np.argsort(bits, kind="stable")  # those that are not a number come last
+    there = order[: int(np.isfinite(bits).sum())]
+    return rows(there[bits[there] < 0]), rows(there[::-1])
+
+
+def _predictions(
+    run: Run, result: Result, number: Mapping[str, int], truth: Ints
+) -> tuple[Ints, npt.NDArray[np.float16]]:
+    """The number of the predicted label of each row (n), and its probability, if they are of these very rows."""
+    found = run.predictions(result, "predicted", "truth", "confidence")
+    numbers = np.array([number[label] for label in result.labels], np.int64)
+    predicted, own = found["predicted"], found["truth"]
+    known = own >= 0  # a label that does not occur in train has no number there
+    if max(predicted.max(initial=0), own.max(initial=0)) >= len(numbers) or predicted.min(initial=0) < 0:
+        raise RunError(
+            "its predictions have labels that the set does not have. They were altered; run again in a new folder."
+        )
+    if len(own) != len(truth) or (numbers[own[known]] != truth[known]).any():
+        raise RunError("the rows that were kept are not those that it was tested on.")
+    return numbers[predicted], found["confidence"]
+
+
+def _in_order(labels: Iterable[str]) -> list[str]:
+    """Labels by number if all are numbers, else by name."""
+    found = sorted(labels)
+    return sorted(found, key=int) if all(label.isascii() and label.isdecimal() for label in found) else found
+
+
+# One column
+
+
+def _column(
+    sample: _Sample, labels: Sequence[str], truth: Ints, predicted: Ints, confidence: npt.NDArray[np.float16]
+) -> ColumnErrors:
+    """What one encoder gets wrong, by the numbers of the true and the predicted labels (n)."""
+    right, k = truth == predicted, len(labels)
+    wrong = np.flatnonzero(~right)
+    counts = np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k) if k <= MAX_LABELS else None
+    return ColumnErrors(
+        confusion=None if counts is None else tuple(map(tuple, counts.tolist())),
+        pairs=_confused(labels, truth[wrong], predicted[wrong]),
+        length=tally(sample.length, right),
+        target=None if sample.target is None else tally(sample.target, right),
+        errors=tuple(
+            replace(
+                shown_row(sample.rows[i], sample.inputs),
+                label=labels[truth[i]],
+                predicted=labels[predicted[i]],
+                confidence=round(float(confidence[i]), 4),
+            )
+            for i in _most_confident(sample.rows, wrong, confidence)
+        ),
+        label_counts=None
+        if counts is None
+        else tuple((int(a), int(b)) for a, b in zip(counts.sum(axis=1), counts.sum(axis=0), strict=True)),
+    )
+
+
+def _confused(labels: Sequence[str], truth: Ints, predicted: Ints) -> tuple[Confusion, ...]:
+    """The most frequent pairs of a true and another label."""
+    codes, times = np.unique(truth * len(labels) + predicted, return_counts=True)
+    return tuple(
+        Confusion(truth=labels[codes[i] // len(labels)], predicted=labels[codes[i] % len(labels)], n=int(times[i]))
+        for i in np.argsort(-times, kind="stable")[:MAX_PAIRS]
+    )
+
+
+def _most_confident(rows: Sequence[Example], wrong: Ints, confidence: npt.NDArray[np.float16]) -> list[int]:
+    """The rows that were wrong with the highest confidence; of those with the same sentence, one."""
+    finite = wrong[np.isfinite(confidence[wrong])]
+    found: dict[tuple[object, ...], int] = {}
+    for i in finite[np.argsort(-confidence[finite], kind="stable")].tolist():
+        found.setdefault((rows[i].text, rows[i].extra), i)
+        if len(found) == MAX_ERRORS:
+            break
+    return list(found.values())

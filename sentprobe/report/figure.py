@@ -1,0 +1,218 @@
+"""A figure of a run as a file for a paper: SVG, PDF or PNG, the Vega-Lite spec, or the numbers alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from sentprobe.core.arguments import StringsOrPaths, as_strings
+from sentprobe.core.files import write_atomically
+from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error, error_location
+from sentprobe.report.charts import CHARTS, Chart, Options, chart
+from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
+from sentprobe.report.drawing.options import Lines, Mode
+from sentprobe.report.escape import csv_text as as_csv
+from sentprobe.report.filters import column_names, find_named, find_sets_of
+from sentprobe.report.types import Seconds, Summary
+from sentprobe.report.verdict import mark_note
+
+FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".json", ".csv")
+"""Formats of figures."""
+PPI = 300
+"""Pixels per inch of a PNG, as printers require."""
+
+
+NO_RUN = Summary(
+    folder="", metric="accuracy", columns=(), baselines=(), sets=(), transfer=(), layers=(), interpretations={},
+    diagnoses=(), failures=(), notes=(), versions={}, seconds=Seconds(encode=0, fit=0, score=0),
+)  # fmt: skip
+"""What there is to draw without a run."""
+
+
+def write(
+    summary: Summary | None,
+    kind: str,
+    path: Path | str,
+    *,
+    columns: Literal[1, 2] = 1,
+    sets: StringsOrPaths = (),
+    encoders: StringsOrPaths = (),
+    mode: Mode = "absolute",
+    relative_to: str | None = None,
+    lines: Lines | None = None,
+    sentences: StringsOrPaths = (),
+    alignment: Path | str | None = None,
+    words: StringsOrPaths = (),
+) -> str:
+    """Write a figure of a run, in the format that the file's suffix names, and return a caption for it.
+
+    Parameters
+    ----------
+    summary
+        What ``full_summary`` makes of a run; None for a chart that needs none, or of an alignment.
+    kind
+        The name of a chart.
+    path
+        The file: .pdf, .svg, .png, .json (the Vega-Lite spec) or .csv (the numbers).
+    columns
+        As wide as one column of a two-column paper, or as both.
+    sets, encoders
+        Names, or parts of names, which select everything that they are a part of; none: all.
+    mode, relative_to, lines, sentences, words
+        As in `sentprobe figure`; a chart refuses those that have no effect on it. One that needs no run loads the
+        encoders.
+    alignment
+        A folder of `sentprobe align`, for a chart that draws one.
+    """
+    path = Path(path)
+    check_figure_suffix(path)
+    found = CHARTS.get(kind)
+    check_options(
+        found,
+        mode=None if mode == "absolute" else mode,
+        relative_to=relative_to,
+        lines=lines,
+        sentence=as_strings(sentences, "a sentence") or None,
+        words=as_strings(words, "a word") or None,
+    )
+    check_run(found, summary is not None, alignment is not None)
+    if relative_to is not None and mode != "relative":
+        raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
+    width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
+    names = as_strings(encoders, "an encoder")
+    if summary is None:
+        summary = NO_RUN
+        options = Options(
+            encoders=tuple(names),
+            sentences=tuple(as_strings(sentences, "a sentence")),
+            alignment=None if alignment is None else str(alignment),
+            words=tuple(as_strings(words, "a word")),
+            width=width,
+        )
+    else:
+        options = Options(
+            sets=find_sets_of(summary, as_strings(sets, "a set")),
+            columns=find_named("encoder", names, column_names(summary)),
+            mode=mode,
+            relative_to=None if relative_to is None else _reference(summary, relative_to),
+            lines=lines,
+            width=width,
+        )
+    try:
+        rows, spec = chart(kind, summary, options)
+    except SentProbeError:
+        raise
+    except Exception as e:  # a chart may be another package's
+        raise UsageError(f"The chart {kind} failed: {describe_error(e)}{error_location(e)}") from e
+    caption = _caption(summary, found, mode, rows)
+    content = _content(path.suffix.lower(), found, rows, spec, width)
+    write_atomically(path, content)  # last: nothing can go wrong any more
+    return caption
+
+
+def check_options(found: Chart, **given: object) -> None:
+    """Refuse options that would have no effect on a chart; None: not given."""
+    for option, value in given.items():
+        if value is not None and value is not False and option not in found.options:
+            kinds = [other.name for other in CHARTS.parts().values() if option in other.options]
+            raise UsageError(
+                f"--{option.replace('_', '-')} has no effect on --kind {found.name}; it is for {', '.join(kinds)}."
+            )
+
+
+def check_run(found: Chart, given: bool, alignment: bool = False) -> None:
+    """Refuse a chart of a run or an alignment without one, and either for a chart of something else."""
+    if alignment and not found.takes_alignment:
+        kinds = [other.name for other in CHARTS.parts().values() if other.takes_alignment]
+        raise UsageError(f"--kind {found.name} does not draw an alignment; {' and '.join(kinds)} do.")
+    if found.takes_alignment:
+        if given == alignment:
+            either = " or of a run of `sentprobe words`" if found.needs_run else ""
+            raise UsageError(f"--kind {found.name} draws an alignment: name one folder of `sentprobe align`{either}.")
+        if given and not found.needs_run:
+            raise UsageError(f"--kind {found.name} is not about a run: name a folder of `sentprobe align`.")
+        return
+    if found.needs_run and not given:
+        raise UsageError(f"--kind {found.name} draws a run: name the folder of one.")
+    if given and not found.needs_run:
+        raise UsageError(f"--kind {found.name} is not about a run: leave it out, and name encoders with --encoder.")
+
+
+def check_figure_suffix(path: Path) -> None:
+    """UsageError if a figure cannot be written in the format that a file's suffix names."""
+    if path.suffix.lower() not in FIGURE_SUFFIXES:
+        raise UsageError(f"{path}: expected one of the suffixes {', '.join(FIGURE_SUFFIXES)}, got {path.suffix!r}.")
+
+
+# What is drawn
+
+
+def _reference(summary: Summary, text: str) -> int | str:
+    """The column or the language that ratios are relative to."""
+    if any(own.language == text for own in summary.sets):
+        return text
+    found = find_named("encoder or language", [text], column_names(summary))
+    if len(found) > 1:
+        names = [column_names(summary)[i][0] for i in found]
+        raise UsageError(f"--relative-to {text} is ambiguous: expected one of {', '.join(names)}.")
+    return found[0]
+
+
+def _caption(summary: Summary, found: Chart, mode: Mode, rows: Sequence[Row]) -> str:
+    sentences = [found.caption_of(summary)] if mode == "absolute" else []
+    if any(row.get("marked") for row in rows):
+        sentences.append(mark_note(summary))
+    sentences += found.notes(summary, rows)
+    if any(row.get("partial") for row in rows):
+        sentences.append("From a sample of the rows.")
+    if any(summary.sets[row["set"]].synthetic for row in rows if isinstance(row.get("set"), int)):
+        sentences.append("The sentences are synthetic.")
+    return " ".join(filter(None, sentences))
+
+
+# Files
+
+
+def _content(suffix: str, found: Chart, rows: Sequence[Row], spec: Spec, width: int) -> bytes:
+    if suffix == ".json":
+        return (json.dumps(spec, indent=1, allow_nan=False) + "\n").encode()
+    if suffix == ".csv":
+        return csv_text(rows, found.fields).encode()
+    try:
+        import vl_convert
+    except ImportError:
+        raise NotInstalled("Figures need vl-convert-python: pip install vl-convert-python.") from None
+    # descriptions for screen readers double the size, and a paper has its caption
+    silent = {**spec, "config": {**spec["config"], "aria": False}}
+    svg = vl_convert.vegalite_to_svg(silent, allowed_base_urls=[])
+    match suffix:
+        case ".svg":
+            return fitted(svg, width, "pt").encode()
+        case ".pdf":
+            return bytes(vl_convert.svg_to_pdf(fitted(svg, width)))
+        case ".png":
+            return bytes(vl_convert.svg_to_png(fitted(svg, width), ppi=PPI))
+        case _:
+            raise UsageError(f"A figure cannot be written as {suffix}.")
+
+
+def fitted(svg: str, width: int, unit: str = "") -> str:
+    """The drawing, scaled down where panels came out wider than estimated from their texts.
+
+    vl-convert takes numbers without a unit as points, other programs as pixels.
+    """
+
+    def sized(match: re.Match[str]) -> str:
+        wide, high = float(match[1]), float(match[2])
+        scale = min(1.0, width / wide)
+        return f'width="{wide * scale:.4g}{unit}" height="{high * scale:.4g}{unit}"'
+
+    return re.sub(r'width="([\d.]+)" height="([\d.]+)"', sized, svg, count=1)
+
+
+def csv_text(rows: Sequence[Row], fields: Sequence[str]) -> str:
+    """These fields of the rows; empty where a row lacks one."""
+    return as_csv([fields, *([row.get(name, "") for name in fields] for row in rows)])

@@ -1,0 +1,196 @@
+"""Which sets and encoders of a run are shown: by name, or those that are significantly above the best baseline.
+
+A filter changes what is shown and no number: letters and p-values stay adjusted over all encoders of the run.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from sentprobe.errors import UsageError
+from sentprobe.report.grid import identity_digest
+from sentprobe.report.missing import missing_notes
+from sentprobe.report.names import set_names, short_names
+from sentprobe.report.types import HumanResult, MissingCells, SetSummary, Summary
+from sentprobe.report.verdict import verdict_of
+from sentprobe.result import Cell
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What to show: nothing given means everything."""
+
+    encoders: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    above: bool = False
+    """Only sets on which an encoder is significantly better than the best baseline, and encoders that are so on one."""
+
+    def __bool__(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.encoders or self.sets or self.above)
+
+
+def find_sets_of(summary: Summary, texts: Sequence[str]) -> tuple[int, ...]:
+    """The numbers of the sets with these names."""
+    drawn = set_names(summary.sets)
+    return find_named(
+        "set", texts, [(name, s.label, s.name, s.task) for name, s in zip(drawn, summary.sets, strict=True)]
+    )
+
+
+def column_names(summary: Summary) -> list[tuple[str, ...]]:
+    """Names of each encoder: a short one, the full one, and what was typed."""
+    full = [column.name for column in summary.columns]
+    typed = [column.encoder for column in summary.columns]
+    return list(zip(short_names(full), full, typed, strict=True))
+
+
+def find_named(what: str, texts: Sequence[str], names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """The numbers of everything that has one of these names, or else contains it in its name, or matches it as a glob.
+
+    Case counts for whole names only.
+    """
+    found: dict[int, None] = {}
+    for text in texts:
+        near = [i for i, own in enumerate(names) if text in own]
+        near = near or [i for i, own in enumerate(names) if text and any(_matches(name, text) for name in own)]
+        if not near:
+            hint = f" Did you mean {close}?" if (close := _closest(text, names)) else ""
+            there = ", ".join(own[0] for own in names) or "none"
+            raise UsageError(f"There is no {what} {text!r} in the run.{hint} It has {there}.")
+        found.update(dict.fromkeys(near))
+    return tuple(found)
+
+
+def _closest(text: str, names: Sequence[tuple[str, ...]]) -> str | None:
+    """The name that was probably meant: one that is similar, or has a similar word in it."""
+    words = {word: own[0] for own in reversed(names) for name in own for word in re.split(r"[\W_]+", name.lower())}
+    known = words | {name.lower(): name for own in names for name in own}
+    return next((known[word] for word in difflib.get_close_matches(text.lower(), list(known), n=1)), None)
+
+
+def _matches(name: str, text: str) -> bool:
+    name, text = name.lower(), text.lower()
+    return text in name or fnmatchcase(name, text)
+
+
+def apply(summary: Summary, wanted: Filter) -> Summary:
+    """The summary of what is wanted, with a note on what is left out.
+
+    Raises
+    ------
+    UsageError
+        If the run has no set or encoder of a given name.
+    """
+    if not wanted:
+        return summary
+    columns = sorted(find_named("encoder", wanted.encoders, column_names(summary))) or range(len(summary.columns))
+    sets = sorted(find_sets_of(summary, wanted.sets)) or range(len(summary.sets))
+    cells = [cell for i in sets for j in columns if (cell := summary.sets[i].cells[j]) is not None]
+    tested = any(cell.against is not None and cell.against.p is not None for cell in cells)
+    if wanted.above:
+        above = {(i, j) for i in sets for j in columns if verdict_of(summary.sets[i].cells[j]) == "above"}
+        sets = sorted({i for i, _ in above})
+        columns = sorted({j for _, j in above})
+    return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above, tested))
+
+
+def keeps(shown: Summary, cell: Cell) -> bool:
+    """Whether a result is of what is shown: of its sets, and of its encoders or baselines."""
+    if cell.data not in {s.data for s in shown.sets}:
+        return False
+    plain = cell.variant is None  # controls and measures may have other probes, and other weights
+    return any(
+        (c.encoder, c.limit) == (cell.encoder, cell.limit)
+        and (not plain or (cell.probe in (c.probe, None) and identity_digest(cell.identity) == c.identity))
+        for c in (*shown.columns, *shown.baselines)
+    )
+
+
+def _note(summary: Summary, columns: Sequence[int], sets: Sequence[int], above: bool, tested: bool) -> str:
+    if above and not tested:
+        return f"Nothing is shown by --above: no {_metric_name(summary)} of these sets was tested against a baseline."
+    if above and not sets:
+        return "No encoder is significantly better than the best baseline on any of these sets."
+    which = " (--above: those with a result significantly better than the best baseline)" if above else ""
+    return (
+        f"Shown: {len(columns)} of {len(summary.columns)} encoders, {len(sets)} of {len(summary.sets)} sets{which}; "
+        "tests are adjusted over all encoders of the run."
+    )
+
+
+def _metric_name(summary: Summary) -> str:
+    return {"accuracy": "score", "macro_f1": "macro-averaged F1"}.get(summary.metric, "loss")
+
+
+def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], note: str) -> Summary:
+    names = {summary.columns[i].encoder for i in columns} | {c.encoder for c in summary.baselines}
+    labels = {summary.sets[i].name for i in sets}
+    place = {old: new for new, old in enumerate(columns)}
+    variants = {v.of for i in sets for j in columns for v in _of(summary.sets[i].variants, [j], ())[0]}
+    missing = tuple(_missing(summary, names, labels))
+    return replace(
+        summary,
+        hidden_columns=summary.hidden_columns + len(summary.columns) - len(columns),
+        hidden_sets=summary.hidden_sets + len(summary.sets) - len(sets),
+        columns=tuple(summary.columns[i] for i in columns),
+        sets=tuple(_columns_of(summary.sets[i], columns) for i in sets),
+        transfer=tuple(summary.transfer[i] for i in columns),
+        training=tuple(summary.training[i] for i in columns) if summary.training else (),
+        layers=tuple(
+            replace(table, column=place[table.column], cells=tuple(tuple(row[i] for i in sets) for row in table.cells))
+            for table in summary.layers
+            if table.column in place and sets
+        ),
+        interpretations={name: text for name, text in summary.interpretations.items() if name in variants},
+        diagnoses=tuple(d for d in summary.diagnoses if d.name in names),
+        failures=tuple(
+            f for f in summary.failures
+            if (f.encoder is None or f.encoder in names) and (f.dataset is None or f.dataset in labels)
+        ),
+        notes=(note, *_notes(summary, missing, labels)),
+        missing=missing,
+    )  # fmt: skip
+
+
+def _missing(summary: Summary, names: Set[str], sets: Set[str]) -> Iterator[MissingCells]:
+    """What is missing of what is shown."""
+    for each in summary.missing:
+        own = tuple(name for name in each.sets if name in sets)
+        if each.encoder in names and own:
+            yield replace(each, sets=own, requested=min(each.requested, len(sets)))
+
+
+def _notes(summary: Summary, missing: Sequence[MissingCells], sets: Set[str]) -> list[str]:
+    """The notes, with only what is missing of what is shown."""
+    old = set(missing_notes(summary.missing, [s.name for s in summary.sets]))
+    return [*(note for note in summary.notes if note not in old), *missing_notes(missing, sorted(sets))]
+
+
+def _columns_of(s: SetSummary, columns: Sequence[int]) -> SetSummary:
+    failed: Mapping[int, str] = {new: s.failed[old] for new, old in enumerate(columns) if old in s.failed}
+    return replace(
+        s,
+        cells=tuple(_of(s.cells, columns, None)),
+        variants=tuple(_of(s.variants, columns, ())),
+        failed=failed,
+        meanings=tuple(_of(s.meanings, columns, None)) if s.meanings else (),
+        people=s.people and _people_of(s.people, columns),
+    )
+
+
+def _people_of(found: HumanResult, columns: Sequence[int]) -> HumanResult:
+    answers = tuple(replace(a, columns=tuple(_of(a.columns, columns, None))) for a in found.answers)
+    return replace(found, columns=tuple(_of(found.columns, columns, None)), answers=answers)
+
+
+def _of(values: Sequence[T], columns: Sequence[int], missing: T) -> list[T]:
+    """The values of these columns; a set without any has none."""
+    return [values[i] if values else missing for i in columns]

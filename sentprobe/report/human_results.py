@@ -1,0 +1,142 @@
+"""What one's own annotators make of the sets of a run, and what the encoders do on the same sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from sentprobe.compare import best_layer
+from sentprobe.errors import SentProbeError
+from sentprobe.judge.people import People, read_people
+from sentprobe.report.columns import ABSENT, Column, human_text
+from sentprobe.report.grid import Grid, SetKey
+from sentprobe.report.types import AnswerShare, HumanResult, SetSummary, Summary
+from sentprobe.result import Result
+from sentprobe.run.folder import Run
+from sentprobe.run.variant import CellText
+
+MAX_ANSWERS = 6
+"""Sets with more classes are shown without response bias."""
+
+Guesses = Sequence[Mapping[int, str]]
+"""Per seed, the label that was predicted for each of the judged sentences, by its place among these."""
+
+
+def judged_sets(run: Run, notes: list[str]) -> dict[str, People]:
+    """What people judged, by digest of the set; of joined runs the first that has it."""
+    found: dict[str, People] = {}
+    for folder in run.folders:
+        own, problems = read_people(folder)
+        notes += problems
+        found = {**own, **found}
+    return found
+
+
+def human_result(run: Run, grid: Grid, place: SetKey, people: People, notes: list[str]) -> HumanResult:
+    """The judgments of a set, with accuracy and answers of every column on the same sentences."""
+    guesses: list[Guesses] = []
+    for column in grid.columns:
+        layers = grid.layers(column, place)
+        try:
+            guesses.append([_predicted(run, result, people) for result in best_layer(layers)] if layers else [])
+            if any(len(seed) < len(people.votes) for seed in guesses[-1]):
+                notes.append(
+                    f"{column.encoder} is compared with people on {min(map(len, guesses[-1]))} of the "
+                    f"{len(people.votes)} judged sentences of {place.name}: it was tested on a part of the set."
+                )
+        except SentProbeError as e:
+            notes.append(f"{column.encoder} cannot be compared with people on {place.name}: {e}")
+            guesses.append([])
+    votes, n = people.votes, len(people.votes)
+    truth, given = Counter(row.label for row in votes), Counter(row.vote for row in votes)
+    labels = sorted(truth | given)
+    return HumanResult(
+        n=n, ties=people.ties, accuracy=people.accuracy, low=people.low, high=people.high, single=people.single,
+        judgments=people.judgments, annotators=len(people.annotators), dropped=len(people.dropped),
+        controls=people.controls, alpha=people.alpha,
+        columns=tuple(_mean([[votes[i].label == g for i, g in seed.items()] for seed in own]) for own in guesses),
+        answers=tuple(
+            AnswerShare(
+                label=label, truth=truth[label] / n, people=given[label] / n,
+                columns=tuple(_mean([[g == label for g in seed.values()] for seed in own]) for own in guesses),
+            )
+            for label in labels
+        ) if len(labels) <= MAX_ANSWERS else (),
+    )  # fmt: skip
+
+
+def _predicted(run: Run, result: Result, people: People) -> dict[int, str]:
+    """The predictions for the judged sentences that are among the test rows of a result."""
+    names = list(people.votes[0].inputs)
+    places: dict[tuple[str, ...], int] = {}
+    for i, row in enumerate(run.rows(result)):
+        extra = dict(row.extra)
+        places.setdefault((row.text, row.label, *(extra.get(name, "") for name in names)), i)
+    predicted = run.predictions(result, "predicted")["predicted"]
+    wanted = ((row.text, row.label, *(row.inputs.get(name, "") for name in names)) for row in people.votes)
+    found = ((i, places.get(key)) for i, key in enumerate(wanted))
+    return {i: result.labels[int(predicted[at])] for i, at in found if at is not None}
+
+
+def _mean(by_seed: Sequence[Sequence[bool]]) -> float | None:
+    shares = [float(np.mean(own)) for own in by_seed if own]
+    return float(np.mean(shares)) if shares else None
+
+
+# Tables
+
+
+def human_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
+    """People beside encoders, on the sentences that people judged; and how often each gives each answer."""
+    judged = [(s, s.people) for s in summary.sets if s.people is not None]
+    if not judged or summary.metric != "accuracy":
+        return
+    yield (
+        "People and encoders on the sentences that people judged",
+        [
+            Column(["set"], [CellText(s.label) for s, _ in judged]),
+            Column(["sentences"], [CellText(f"{p.n:,}") for _, p in judged]),
+            Column(["human"], [human_text(s) for s, _ in judged]),
+            Column(["alpha"], [CellText(ABSENT if p.alpha is None else f"{p.alpha:.2f}") for _, p in judged]),
+            *_of_columns(summary, [p.columns for _, p in judged]),
+        ],
+    )
+    answers = [(s, answer) for s, p in judged for answer in p.answers]
+    if answers:
+        yield (
+            "Response bias: how often each answer is given, in percent of these sentences",
+            [
+                Column(["set, answer"], [CellText(f"{s.label}, {_answer(s, a.label)}") for s, a in answers]),
+                Column(["truth"], [_percent(a.truth) for _, a in answers]),
+                Column(["human"], [_percent(a.people) for _, a in answers]),
+                *_of_columns(summary, [a.columns for _, a in answers]),
+            ],
+        )
+
+
+def human_notes(summary: Summary) -> Iterator[str]:
+    """Whose judgments they are, in a sentence for each set."""
+    for s in summary.sets:
+        if (p := s.people) is not None:
+            dropped = f", {p.dropped} more having failed the controls" if p.dropped else ""
+            ties = f", {p.ties} sentences without a majority left out" if p.ties else ""
+            who = f"the majority vote of {p.annotators} annotators{dropped}, on {p.n} test sentences{ties}"
+            single = f"{100 * p.single:.1f} % of their {p.judgments:,} single judgments are right"
+            yield f"human: {s.label}: {who}; {single}."
+
+
+def _of_columns(summary: Summary, rows: Sequence[Sequence[float | None]]) -> list[Column]:
+    return [
+        Column(column.label, [CellText(ABSENT) if row[i] is None else _percent(row[i]) for row in rows])
+        for i, column in enumerate(summary.columns)
+    ]
+
+
+def _percent(share: float | None) -> CellText:
+    return CellText(ABSENT if share is None else f"{100 * share:.1f}")
+
+
+def _answer(s: SetSummary, label: str) -> str:
+    return s.label_names.get(label, label)

@@ -1,0 +1,133 @@
+"""Names short enough to be drawn: of encoders, which may be paths, and of sets, which have suites and languages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from sentprobe.report.escape import plain
+from sentprobe.report.types import SetSummary
+
+MAX_UNCUT_LENGTH = 24
+"""Labels of up to this many characters are shown as they were typed."""
+MAX_NAME_LENGTH = 40
+"""Characters of a truncated name, unless it takes more to tell it from another."""
+_SCHEME = re.compile(r"(?:[a-z]+:)?")
+_TAIL = re.compile(r"[?,@].*", re.DOTALL)
+_PARTIAL = re.compile(r", partial, ([\d,]+) rows a split")
+_UNINFORMATIVE = re.compile(
+    r"(?:models?|weights|snapshots?|checkpoints?|final|best|last|latest|out|output|main)"
+    r"|(?:checkpoint|step|epoch)s?[-_=. ]*[\d*]*|\d+|[0-9a-f]{7,}",
+    re.IGNORECASE,
+)
+"""Folder names that models are saved under by convention: the folder above has the name."""
+
+
+def short_names(labels: Sequence[str]) -> list[str]:
+    """A name for each label, in order, no two alike: of a path, its last informative part, or more of it.
+
+    ``st:/home/me/models/minilm/model`` becomes ``st:minilm``, or ``st:minilm/model`` if there is an
+    ``st:minilm/other``.
+    Characters that cannot be printed are shown by their code.
+    """
+    lines = [plain(label) for label in labels]
+    return _apart(lines, [_ways(line) for line in lines])
+
+
+def truncate_names(texts: Sequence[str]) -> list[str]:
+    """Each text as it can be drawn, in order, no two alike: on one line, and truncated in the middle if it is long."""
+    lines = [plain(text) for text in texts]
+    return _apart(lines, [[_cut(line), line] for line in lines])
+
+
+def set_names(sets: Sequence[SetSummary]) -> list[str]:
+    """A name for each set of a summary, no two alike, and all with the same parts.
+
+    The task, with the language or the corpus if needed to tell sets apart; then with the suite; then the label.
+    """
+    for head in (lambda name: name.rsplit("/", 1)[-1], str):
+        for keys in ((), ("language",), ("corpus",), ("language", "corpus")):
+            names = [plain(_with(head(s.name), [getattr(s, key) for key in keys])) for s in sets]
+            if len(set(names)) == len(names):
+                return truncate_names(names)
+    return truncate_names([s.label for s in sets])
+
+
+def brief_set_names(sets: Sequence[SetSummary]) -> list[str]:
+    """A name for each set in a sentence, no two alike: the task alone where no other set has it, else more."""
+    ways = []
+    for s in sets:
+        task = s.name.rsplit("/", 1)[-1]
+        names = [task, _with(task, [s.language]), s.name, _with(s.name, [s.language]), s.label]
+        ways.append(list(dict.fromkeys(map(plain, names))))
+    return _apart([plain(f"{s.label} {s.data}") for s in sets], ways)
+
+
+def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
+    """The first way to write each line that is not the name of another line as well."""
+    level = [0] * len(lines)
+    while True:
+        names = [way[i] for way, i in zip(ways, level, strict=True)]
+        meant: dict[str, set[str]] = {}
+        for line, name in zip(lines, names, strict=True):
+            meant.setdefault(name, set()).add(line)
+        clash = [i for i, name in enumerate(names) if len(meant[name]) > 1 and level[i] + 1 < len(ways[i])]
+        if not clash:
+            return _counted(names)
+        for i in clash:
+            level[i] += 1
+
+
+def _with(name: str, more: Sequence[str | None]) -> str:
+    added = ", ".join(word for word in more if word)
+    return f"{name} ({added})" if added else name
+
+
+def _ways(label: str) -> list[str]:
+    """Ways to write a label, from short to full."""
+    if len(label) <= MAX_UNCUT_LENGTH:
+        return [label]
+    full, label = label, _PARTIAL.sub(r", \1 rows", label)
+    scheme = _SCHEME.match(label)[0]  # type: ignore[index]
+    body = label[len(scheme) :]
+    found = _TAIL.search(body)
+    tail = found[0] if found else ""
+    # the cache of the Hugging Face hub has the name of a model in that of its folder
+    parts = [
+        part.rpartition("--")[2] if part.startswith("models--") else part
+        for part in re.split(r"[/\\]", body.removesuffix(tail))
+        if part
+    ]
+    last = next((i for i in range(len(parts) - 1, 0, -1) if not _UNINFORMATIVE.fullmatch(parts[i])), 0)
+    paths = [parts[last], *("/".join(parts[i:]) for i in range(last, -1, -1))] if parts else []
+    # that all layers were run is not what tells an encoder from others
+    short = re.sub(r"\?layer=\*(?:&|(?=,|$))|&layer=\*(?=[&,]|$)", lambda m: "?" if m[0].endswith("&") else "", tail)
+    # of two files of word vectors, as of one, the names
+    bare = re.sub(r",[^,?@ ]*/", ",", short)
+    names = [scheme + path + end for path in paths for end in (bare, short, tail)]
+    cut = [_cut(name) for name in names or [label]]
+    return list(dict.fromkeys([*cut, *names, label, full]))
+
+
+def _cut(name: str) -> str:
+    if len(name) <= MAX_NAME_LENGTH:
+        return name
+    half = (MAX_NAME_LENGTH - 1) // 2
+    return f"{name[: MAX_NAME_LENGTH - 1 - half]}…{name[-half:]}"
+
+
+def _counted(names: Sequence[str]) -> list[str]:
+    """The same names, numbered where one occurs twice."""
+    total, taken, found = Counter(names), set(names), []
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        own = name
+        if total[name] > 1 and seen[name] > 1:
+            while own in taken:
+                seen[name] += own != name
+                own = f"{name} ({seen[name]})"
+        taken.add(own)
+        found.append(own)
+    return found

@@ -1,0 +1,141 @@
+"""A run in two small tables: how hard each task is, over encoders and languages, and how often each encoder is best.
+
+The standard deviation is that of the numbers at hand, as if they were all there are, as in table 1 of Ravishankar et
+al. (2019); wins are counted as Krasnowska-Kieraś and Wróblewska (2019) count them. Neither says anything about
+significance: how often an encoder is among the best that cannot be told apart, and above the best baseline, is counted
+beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sentprobe.report.cells import value_of
+from sentprobe.report.columns import ABSENT, Column
+from sentprobe.report.languages import language_of, named_tasks, task_of
+from sentprobe.report.scores import LOSSES
+from sentprobe.report.types import Summary
+from sentprobe.run.variant import CellText
+
+MIN_COLUMNS = 2
+"""With a single encoder there is nothing to average over, and nothing to win."""
+TOLERANCE = 1e-9
+
+
+class TaskSpread(NamedTuple):
+    """A task over all encoders and languages."""
+
+    task: str
+    mean: float
+    sd: float
+    """As if the numbers were all there are."""
+    lowest: float
+    highest: float
+    n: int
+    languages: tuple[str, ...]
+
+
+class Wins(NamedTuple):
+    """How often an encoder is the best one."""
+
+    alone: int
+    shared: int
+    """Best together with others, at the same number."""
+    significant: int
+    """Sets on which it is above the best baseline, and no other is significantly better."""
+    of: int
+    """Sets that it, and another, has a number for."""
+
+
+def task_spreads(summary: Summary) -> list[TaskSpread]:
+    """Mean and standard deviation of each task over encoders and sets, in whatever languages."""
+    values: dict[tuple[str, str], list[float]] = {}
+    languages: dict[tuple[str, str], dict[str, None]] = {}
+    for own in summary.sets:
+        found = [value for cell in own.cells if (value := value_of(cell)) is not None]
+        if found:
+            values.setdefault(task_of(own), []).extend(found)
+            languages.setdefault(task_of(own), {})[language_of(own) or "?"] = None
+    names = named_tasks(list(values))
+    return [
+        TaskSpread(
+            names[task], float(np.mean(found)), float(np.std(found)), min(found), max(found), len(found),
+            tuple(languages[task]),
+        )
+        for task, found in values.items()
+    ]  # fmt: skip
+
+
+def count_wins(table: Sequence[Mapping[int, float]], columns: int, *, lower: bool = False) -> list[tuple[int, int]]:
+    """How often each column has the best number of a row, alone and together with others; rows need two numbers.
+
+    Means over seeds that differ by rounding are equal.
+    """
+    wins = [[0, 0] for _ in range(columns)]
+    for row in table:
+        if len(row) < MIN_COLUMNS:
+            continue
+        best = (min if lower else max)(row.values())
+        winners = [column for column, value in row.items() if abs(value - best) < TOLERANCE]
+        for column in winners:
+            wins[column][len(winners) > 1] += 1
+    return [(alone, shared) for alone, shared in wins]
+
+
+def encoder_wins(summary: Summary) -> list[Wins]:
+    """Per column."""
+    table = [
+        {i: value for i, cell in enumerate(own.cells) if (value := value_of(cell)) is not None} for own in summary.sets
+    ]
+    counted = count_wins(table, len(summary.columns), lower=summary.metric in LOSSES)
+    contested = [(own.cells, row) for own, row in zip(summary.sets, table, strict=True) if len(row) >= MIN_COLUMNS]
+    return [
+        Wins(
+            *counted[i],
+            sum(cell is not None and cell.best for cells, _ in contested for cell in cells[i : i + 1]),
+            sum(i in row for _, row in contested),
+        )
+        for i in range(len(summary.columns))
+    ]
+
+
+def overview_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
+    """Tasks over encoders and languages, and wins of encoders, each with its title; nothing for a single encoder."""
+    if len(summary.columns) < MIN_COLUMNS:
+        return
+    spreads, wins = task_spreads(summary), encoder_wins(summary)
+    if not spreads:
+        return
+    several = len({language for s in spreads for language in s.languages}) > 1
+    scale, digits = (1, 3) if summary.metric in LOSSES else (100, 1)
+
+    def number(value: float) -> CellText:
+        return CellText(f"{scale * value:.{digits}f}")
+
+    yield (
+        "Tasks over encoders and languages: mean, standard deviation and range of all numbers",
+        [
+            Column(["task"], [CellText(s.task) for s in spreads]),
+            Column(["mean"], [number(s.mean) for s in spreads]),
+            Column(["sd"], [number(s.sd) for s in spreads]),
+            Column(["lowest"], [number(s.lowest) for s in spreads]),
+            Column(["highest"], [number(s.highest) for s in spreads]),
+            Column(["n"], [CellText(f"{s.n}") for s in spreads]),
+            *([Column(["languages"], [CellText(", ".join(s.languages)) for s in spreads])] if several else []),
+        ],
+    )
+    tested = summary.metric == "accuracy"
+    yield (
+        "Wins: on how many sets an encoder has the best number"
+        + ("; and is above the best baseline with no other significantly better" if tested else ""),
+        [
+            Column(["encoder"], [CellText(column.name) for column in summary.columns]),
+            Column(["wins"], [CellText(f"{w.alone}") for w in wins]),
+            Column(["shared"], [CellText(f"{w.shared}") for w in wins]),
+            *([Column(["among the best"], [CellText(f"{w.significant}") for w in wins])] if tested else []),
+            Column(["of"], [CellText(f"{w.of}" if w.of else ABSENT) for w in wins]),
+        ],
+    )

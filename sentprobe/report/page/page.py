@@ -1,0 +1,166 @@
+"""A run as one page: its sections, with everything that they need, in a file that loads nothing and can be sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sentprobe import __version__
+from sentprobe.report.attempt import attempt
+from sentprobe.report.legend import failures
+from sentprobe.report.names import short_names
+from sentprobe.report.page.bundle import bundle
+from sentprobe.report.page.figures import Figure, figures_of
+from sentprobe.report.page.sanitise import page_policy, script_json
+from sentprobe.report.page.section import PageData, Section, sibling_file
+from sentprobe.report.page.sections import SECTIONS
+from sentprobe.report.page.table import table
+from sentprobe.report.page.templates import environment, raw
+from sentprobe.report.page.text import PageHeader, head_of
+from sentprobe.report.types import Summary
+from sentprobe.report.verdict import footnotes
+from sentprobe.report.word_texts import is_of_words, noun_of
+from sentprobe.report.wording import listed
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
+SCRIPTS = ("scripts/start.js", "scripts/charts.js")
+"""In the order in which they run: after the bundle that draws, before those of the sections."""
+
+
+@dataclass(frozen=True)
+class RenderedSection:
+    """A section as it is shown on the page."""
+
+    section: Section
+    body: Markup
+    script_data: object = None
+
+
+def render(summary: Summary, extra: Section | None = None, *, title: str | None = None) -> str:
+    """The page of a run.
+
+    Parameters
+    ----------
+    summary
+        What ``full_summary`` makes of the run.
+    extra
+        One more section, from the server of the page; its script may then send requests to that server.
+    title
+        The heading; by default the names of the run's folders.
+    """
+    figures, absent_charts = figures_of(summary)
+    every = sorted([*SECTIONS.parts().values(), *([extra] if extra else [])], key=lambda section: section.order)
+    names = {section.name for section in every}
+    by_section = {name: [f for f in figures if f.section == name] for name in names}
+    by_section["more_charts"] += [f for f in figures if f.section not in names]
+    page = PageData(summary=summary, brief=_brief(summary), figures=by_section)
+    templates = environment(_renamed(page), noun_of(summary))
+    shown, absent = render_sections(every, page, templates)
+    if summary.sets and not is_of_words(summary):
+        absent = [*absent_charts, *absent]
+    return assemble(
+        templates, shown, absent, figures, title=title or _title(summary), head=head_of(page.brief),
+        folders=_folders(summary), served=extra is not None, of_words=is_of_words(summary), noun=noun_of(summary),
+    )  # fmt: skip
+
+
+def assemble(
+    templates: Environment,
+    shown: Sequence[RenderedSection],
+    absent: Sequence[tuple[str, str]],
+    figures: Sequence[Figure] = (),
+    *,
+    title: str,
+    head: PageHeader,
+    folders: Sequence[str],
+    served: bool = False,
+    of_words: bool = False,
+    noun: str = "encoder",
+) -> str:
+    """Put sections into one page, with their styles and scripts, and a policy that admits nothing else."""
+    styles = "".join([sibling_file(__package__, "page.css"), *(own.section.style for own in shown)])
+    styles = _INDENTATION.sub("", styles)
+    scripts = [sibling_file(__package__, name) for name in SCRIPTS]
+    scripts += [own.section.script for own in shown if own.section.script]
+    if figures:
+        scripts.insert(0, bundle())
+    data = {
+        "figures": {figure.name: figure.data() for figure in figures},
+        "noun": noun,
+        "sections": {own.section.name: own.script_data for own in shown},
+    }
+    return templates.get_template("page.html").render(
+        policy=page_policy(styles, scripts, served=served), version=__version__,
+        title=title, styles=raw(styles), scripts=[raw(script) for script in scripts],
+        data=raw(script_json(data)),
+        head=head, of_words=of_words, sections=shown, absent=absent, served=served, folders=folders,
+    )  # fmt: skip
+
+
+def render_sections(
+    every: Sequence[Section], page: PageData, templates: Environment
+) -> tuple[list[RenderedSection], list[tuple[str, str]]]:
+    """The sections with something to show; and for the rest, why they have nothing."""
+    shown: list[RenderedSection] = []
+    absent: list[tuple[str, str]] = []
+    if not page.summary.sets and page.described is None:
+        absent.append(("Results", "The run has none."))
+        every = [section for section in every if not section.needs_results]
+    for section in every:
+        made = attempt(f"The section {section.name}", partial(_section, section, page, templates))
+        if isinstance(made, RenderedSection):
+            shown.append(made)
+        elif made and (section.words_intro or not is_of_words(page.summary)):
+            absent.append((section.title, made))
+    return shown, absent
+
+
+def _section(section: Section, page: PageData, templates: Environment) -> RenderedSection | str:
+    why = section.absent(page)
+    if why is not None:
+        return why
+    figures = page.figures.get(section.name, ())
+    body = templates.from_string(section.template).render(summary=page.summary, figures=figures, **section.data(page))
+    data = section.script_data(page) if section.script_data else None
+    script_json(data)  # what JSON cannot hold is an error of this section, not of the page
+    return RenderedSection(section, raw(body), data)
+
+
+def fragment(summary: Summary, *, title: str | None = None) -> str:
+    """The table of a run with its own style, and no script, for a notebook."""
+    page = PageData(summary=summary, brief=_brief(summary), figures={})
+    return environment(_renamed(page), noun_of(summary)).get_template("notebook.html").render(
+        title=title or _title(summary), head=head_of(page.brief), table=table(page.brief),
+        failures=failures(page.brief), notes=list(footnotes(page.brief)),
+    )  # fmt: skip
+
+
+def _brief(summary: Summary) -> Summary:
+    """The summary with short names as labels of the columns."""
+    names = short_names([column.name for column in summary.columns])
+    columns = (replace(column, label=(name,)) for column, name in zip(summary.columns, names, strict=True))
+    return replace(summary, columns=tuple(columns))
+
+
+def _renamed(page: PageData) -> list[tuple[str, str]]:
+    """Labels of columns and their short names, as far as they differ, the longest first."""
+    columns = list(zip(page.summary.columns, page.names, strict=True))
+    pairs = {column.encoder: name for column, name in columns} | {column.name: name for column, name in columns}
+    return sorted((pair for pair in pairs.items() if pair[0] != pair[1]), key=lambda pair: -len(pair[0]))
+
+
+def _folders(summary: Summary) -> Sequence[str]:
+    return summary.reproduction.folders if summary.reproduction else (summary.folder,)
+
+
+def _title(summary: Summary) -> str:
+    """The names of the folders."""
+    return listed([Path(folder).resolve().name for folder in _folders(summary)])

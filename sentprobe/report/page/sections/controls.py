@@ -1,0 +1,77 @@
+"""What the scores mean: a verdict per set and encoder, and the controls and measures that it rests on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from sentprobe.report.columns import Column
+from sentprobe.report.meaning import DEFINITIONS, MEANINGS
+from sentprobe.report.page.section import PageData, Section, sibling_file
+from sentprobe.report.variant_tables import column_tables
+from sentprobe.report.word_texts import is_of_words
+
+MAX_CELLS = 2500
+"""Cells of all tables together; more would take a page beyond three megabytes."""
+
+Group = tuple[str, list[tuple[str, list[Column]]]]
+"""An encoder, and its tables with their titles."""
+
+
+def data(page: PageData) -> Mapping[str, object]:
+    """The verdicts, with how often each occurs; and a table of controls and one of measures per encoder."""
+    sets, groups = page.brief.sets, _groups(page)
+    kept = _within(groups, MAX_CELLS)
+    counts = Counter(found.kind for own in sets for found in own.meanings if found is not None)
+    return {
+        "columns": page.brief.columns,
+        "meanings": MEANINGS,
+        "definitions": DEFINITIONS,
+        "counts": [(kind, counts[kind]) for kind in MEANINGS if counts[kind]],
+        "judged": any(found is not None for own in sets for found in own.meanings),
+        "groups": kept,
+        "left_out": sum(len(tables) for _, tables in groups) - sum(len(tables) for _, tables in kept),
+    }
+
+
+def _within(groups: Sequence[Group], most: int) -> list[Group]:
+    """Tables with at most this many cells together: first the first table of every encoder, then the second, …"""
+    left, kept = most, set[tuple[int, int]]()
+    places = [(j, i) for i, (_, tables) in enumerate(groups) for j in range(len(tables))]
+    for j, i in sorted(places):
+        _, columns = groups[i][1][j]
+        left -= len(columns) * len(columns[0].cells)
+        if left < 0:
+            break
+        kept.add((i, j))
+    found = [
+        (name, [table for j, table in enumerate(tables) if (i, j) in kept]) for i, (name, tables) in enumerate(groups)
+    ]
+    return [(name, tables) for name, tables in found if tables]
+
+
+def _groups(page: PageData) -> list[Group]:
+    """The tables of each encoder."""
+    found = [(name, list(column_tables(page.brief, i))) for i, name in enumerate(page.names)]
+    return [(name, tables) for name, tables in found if tables]
+
+
+def absent(page: PageData) -> str | None:
+    """Why there are none: nothing was requested, or nothing could be computed."""
+    if any(column for own in page.summary.sets for column in own.variants):
+        return None
+    if is_of_words(page.summary):
+        return ""
+    return "No controls or measures were requested: sentprobe run --controls all --measures all."
+
+
+section = Section(
+    name="controls",
+    order=28,
+    title="What the scores mean",
+    intro="A score above chance may come from the words, from text length, or from what the probe memorises. Each "
+    "score has one verdict, from baselines, controls and measures.",
+    template=sibling_file(__package__, "controls.html"),
+    data=data,
+    absent=absent,
+)

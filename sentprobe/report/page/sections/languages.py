@@ -1,0 +1,33 @@
+"""Languages: the same tasks in several languages."""
+
+from __future__ import annotations
+
+from sentprobe.report.languages import task_means
+from sentprobe.report.page.section import PageData, Section, sibling_file
+from sentprobe.report.page.text import languages_of
+from sentprobe.report.wording import listed
+
+
+def absent(page: PageData) -> str | None:
+    """Why no task is available in two languages."""
+    if page.figures.get("languages"):
+        return None
+    found = languages_of(page.summary)
+    if len(found) < 2:
+        return f"There is only one language: {found[0]}." if found else "The language of the sets is not known."
+    return f"No task is available in two of the languages ({listed(found)})."
+
+
+section = Section(
+    name="languages",
+    order=90,
+    title="Languages",
+    intro="The same tasks in several languages: profiles of the same shape say that one language is harder, not that "
+    "it is different.",
+    template=sibling_file(__package__, "languages.html"),
+    data=lambda page: {
+        "columns": page.brief.columns,
+        "means": task_means(page.summary.languages) if page.summary.languages else [],
+    },
+    absent=absent,
+)

@@ -1,0 +1,71 @@
+"""Sets without a run as one page: the sections of ``set_sections`` in the page of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+
+from sentprobe import __version__
+from sentprobe.console import count_of
+from sentprobe.core.plugins import module_names
+from sentprobe.report.described_sets import DescribedSets
+from sentprobe.report.figure import NO_RUN
+from sentprobe.report.page.page import assemble, render_sections
+from sentprobe.report.page.section import PageData, Section
+from sentprobe.report.page.templates import environment
+from sentprobe.report.page.text import PageHeader
+from sentprobe.report.wording import listed
+
+MAX_NAMED = 6
+"""Of more sets, only the number is given."""
+
+
+def render_sets(described: DescribedSets, *, title: str | None = None) -> str:
+    """The page of sets alone, which loads nothing."""
+    package = f"{__package__}.set_sections"
+    sections: list[Section] = [import_module(f"{package}.{name}").section for name in module_names(package)]
+    page = PageData(summary=NO_RUN, brief=NO_RUN, figures={}, described=described)
+    templates = environment([], "encoder")
+    shown, absent = render_sections(sorted(sections, key=lambda section: section.order), page, templates)
+    name = listed([Path(path).resolve().name for path in described.paths], most=MAX_NAMED)
+    return assemble(
+        templates, shown, absent, title=title or f"Probing sets: {name}", head=head_of_sets(described),
+        folders=described.paths,
+    )  # fmt: skip
+
+
+def head_of_sets(described: DescribedSets) -> PageHeader:
+    """How many sets there are, and what their audits found."""
+    sets = described.sets
+    languages = list(dict.fromkeys(own.language for own in sets if own.language))
+    lede = [count_of(len(sets), "set"), count_of(sum(sum(own.n.values()) for own in sets), "row")]
+    if languages:
+        lede.append(listed(languages, most=4, more="more languages"))
+    synthetic = sum(own.synthetic for own in sets)
+    badges = ["Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")]
+    unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
+    return PageHeader(
+        lede=" · ".join(lede), badges=badges if synthetic else [], missing=unread, answer=_answer(described),
+        note=f"Audited by sentprobe {__version__}; “sentprobe audit --explain CODE” says what a code means.",
+        verdict="",
+    )  # fmt: skip
+
+
+def _answer(described: DescribedSets) -> list[str]:
+    """Which sets have errors and warnings, and how often which."""
+    sets, found = described.sets, []
+    for severity in ("error", "warning"):
+        own = [s.name for s in sets if any(f.severity == severity for f in s.findings)]
+        codes = Counter(code for s in sets for code in {f.code for f in s.findings if f.severity == severity})
+        if not own:
+            found.append(f"No set has {severity}s.")
+            continue
+        some = f"{len(own)} of {count_of(len(sets), 'set')} {'has' if len(own) == 1 else 'have'}"
+        which = some if len(own) < len(sets) else "All sets have" if len(sets) > 1 else "The set has"
+        names = f" ({listed(own)})" if len(own) <= MAX_NAMED and len(own) < len(sets) else ""
+        kinds = listed([f"{code} in {n}" if len(sets) > 1 else code for code, n in codes.most_common()], most=MAX_NAMED)
+        found.append(f"{which} {severity}s{names}: {kinds}.")
+    if described.shared:
+        found.append(f"Across sets: {listed([f.message for f in described.shared], most=2, more='more findings')}.")
+    return found

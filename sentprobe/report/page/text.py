@@ -1,0 +1,123 @@
+"""What the page says about a run in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sentprobe.console import count_of
+from sentprobe.report.answer import answer, answer_note
+from sentprobe.report.missing import missing_line
+from sentprobe.report.types import CheckResult, Summary
+from sentprobe.report.word_texts import is_of_words, noun_of
+from sentprobe.report.wording import listed
+
+
+@dataclass(frozen=True)
+class PageHeader:
+    """The header of the page."""
+
+    lede: str
+    badges: Sequence[str]
+    missing: str
+    """What was requested and is not there; empty if the run is complete."""
+    answer: Sequence[str]
+    """What the run says, in one to three sentences."""
+    note: str
+    """What these rest on."""
+    verdict: str
+    """How many checks found something."""
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Results of the checks, by level."""
+
+    issues: Sequence[CheckResult]
+    tips: Sequence[CheckResult]
+    passed: Sequence[CheckResult]
+
+
+def checks_of(summary: Summary) -> Checks:
+    """The checks by level."""
+    found = summary.checks
+    return Checks(*([c for c in found if c.level == level] for level in ("issue", "tip", "passed")))
+
+
+def head_of(summary: Summary) -> PageHeader:
+    """What was run, what to know before reading any score, and how many checks found something."""
+    sets, columns = summary.sets, summary.columns
+    languages = languages_of(summary)
+    probes = list(dict.fromkeys(c.probe for c in columns if c.probe))
+    seeds = sorted({cell.seeds for own in sets for cell in own.cells if cell})
+    encoders = len({(c.encoder, c.identity) for c in columns})
+    words = is_of_words(summary)
+    lede = [f"{count_of(encoders, noun_of(summary))} × {count_of(len(sets), 'set')}"]
+    if languages:
+        lede.append(listed(languages) if len(languages) <= 4 else f"{len(languages)} languages")
+    if probes and words:
+        lede.append(f"retrieval: {listed(probes)}")
+    elif probes:
+        lede.append(f"probe: {listed(probes)}" if len(probes) == 1 else f"probes: {listed(probes)}")
+    if seeds and not words:
+        lede.append(count_of(seeds[-1], "seed"))
+    if summary.days:
+        lede.append(_date(summary.days))
+    return PageHeader(
+        " · ".join(lede), _badges(summary), missing_line(summary), answer(summary), answer_note(summary),
+        _verdict(checks_of(summary)),
+    )  # fmt: skip
+
+
+def _date(days: Sequence[str]) -> str:
+    """When a run was made: a day, or from the first to the last."""
+    dates = [date.fromisoformat(day) for day in (days[0], days[-1])]
+    first, last = (f"{found.day} {found:%B %Y}" for found in dates)
+    return first if first == last else f"{first} to {last}"
+
+
+def languages_of(summary: Summary) -> list[str]:
+    """The languages of the sets, in their order."""
+    return list(dict.fromkeys(own.language for own in summary.sets if own.language))
+
+
+def _badges(summary: Summary) -> list[str]:
+    sets, columns = summary.sets, summary.columns
+    limits = sorted({c.limit for c in columns if c.limit is not None})
+    badges = []
+    if limits:
+        scope = "Some scores are partial" if any(c.limit is None for c in columns) else "Partial"
+        badges.append(f"{scope}: at most {listed([f'{limit:,}' for limit in limits])} rows per split")
+    made = sum(own.synthetic for own in sets)
+    if made:
+        badges.append("Synthetic sentences" + ("" if made == len(sets) else f" in {made} of {len(sets)} sets"))
+    if summary.failures:
+        badges.append(count_of(len(summary.failures), "failure"))
+    return badges
+
+
+def _verdict(checks: Checks) -> str:
+    if not (checks.issues or checks.tips or checks.passed):
+        return "No checks apply."
+    if not (checks.issues or checks.tips):
+        return f"All {len(checks.passed)} checks passed."
+    found = [count_of(len(own), word) for own, word in ((checks.issues, "issue"), (checks.tips, "tip")) if own]
+    return f"The checks found {listed(found)}; {len(checks.passed)} passed."
+
+
+def duration(seconds: float) -> str:
+    """A readable duration."""
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def not_audited(summary: Summary) -> str:
+    """How to audit the sets that have no audit."""
+    found = [own.label for own in summary.sets if own.audit is None]
+    if not found or is_of_words(summary):
+        return ""
+    which = "No set has" if len(found) == len(summary.sets) else "Not every set has"
+    return f"{which} an audit. `sentprobe audit` looks for duplicates, leaks, shortcuts and imbalance in any set."

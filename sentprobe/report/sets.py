@@ -1,0 +1,83 @@
+"""What is known about a set before any number: its source, its audit findings, published results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sentprobe.errors import SentProbeError
+from sentprobe.report.grid import Grid, SetKey
+from sentprobe.report.published_results import published_results
+from sentprobe.report.types import AuditFinding, SetSummary
+from sentprobe.run.folder import Run
+from sentprobe.tasks import load as load_task
+from sentprobe.tasks import names as task_names
+
+SOURCE_KINDS = {
+    "made": "made by sentprobe",
+    "senteval": "a file in SentEval's format",
+    "xprobe": "files in X-Probe's format",
+    "table": "a table",
+}
+"""What a source of each kind is; others are transfer sets, and go by their own names."""
+
+
+def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False) -> SetSummary:
+    """A set without its cells; ``published``: also results that papers printed for other sets."""
+    layers = (grid.layers(column, place) for column in (*grid.columns, *grid.baselines))
+    results = [r for by_layer in layers for found in by_layer.values() for r in found]
+    every = [d for d in run.info.get("datasets", ()) if d["digest"] == place.data]
+    info: Mapping[str, Any] = next((d for d in every if d["name"] == place.name), every[0] if every else {})
+    cell = results[0].cell if results else next(f.cell for (_, other), f in grid.failed.items() if other == place)
+    language = results[0].language if results else info.get("language")
+    twins = sum(other.name == place.name for other in grid.sets)
+    found = info.get("audit")
+    printed = published_results(info, place.name, cell.task, language, results, others=published)
+    return SetSummary(
+        name=place.name,
+        label=place.name if twins == 1 else f"{place.name} #{place.data[:8]}",
+        data=place.data,
+        task=cell.task,
+        version=cell.version,
+        language=language,
+        classes=max((len(r.labels) for r in results), default=len(info.get("labels", ()))),
+        label_names=label_names_of(cell.task, results[0].labels if results else info.get("labels", ())),
+        n=dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
+        scored_by=results[0].metric if results else "accuracy",
+        synthetic=any(r.synthetic for r in results),
+        question=info.get("question"),
+        corpus=info.get("corpus"),
+        source=_source(info.get("source")),
+        inputs=tuple(info.get("inputs", ())),
+        audit=None if found is None else tuple(map(_finding, found)),
+        redundancy=info.get("redundancy") or {},
+        printed_for=printed.extent,
+        human=printed.human,
+        published=printed.models,
+    )
+
+
+def label_names_of(task: str, labels: Iterable[str]) -> dict[str, str]:
+    """What the labels of a set mean, if its task is known and has these labels."""
+    if task not in task_names():
+        return {}
+    try:
+        names = load_task(task).label_names
+    except SentProbeError:  # a task of another package that cannot be loaded
+        return {}
+    return {label: names[label] for label in labels if label in names}
+
+
+def _source(source: Mapping[str, Any] | None) -> str | None:
+    """Where a set was read from, in a few words: of a long path its end."""
+    if not source or not source["paths"]:
+        return None
+    path = Path(source["paths"][0])
+    end = path.parent if len(source["paths"]) > 1 else path
+    kind = str(source["kind"])
+    return f"{SOURCE_KINDS.get(kind, kind)}: {'/'.join(part for part in end.parts[-3:] if part != end.anchor)}"
+
+
+def _finding(finding: Mapping[str, Any]) -> AuditFinding:
+    return AuditFinding(code=finding["code"], severity=finding["severity"], message=finding["message"])

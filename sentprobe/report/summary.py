@@ -1,0 +1,237 @@
+"""A run as a ``Summary``, from which tables, texts, figures and pages are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sentprobe.compare import best_layer, tie_letters
+from sentprobe.errors import SentProbeError
+from sentprobe.report.aggregate import aggregate
+from sentprobe.report.cells import make_cell, make_layer_cell, value_of
+from sentprobe.report.differences import mark_best
+from sentprobe.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
+from sentprobe.report.human_results import human_result, judged_sets
+from sentprobe.report.meaning import meanings
+from sentprobe.report.missing import missing_cells, missing_notes
+from sentprobe.report.scores import Metric, check_metric
+from sentprobe.report.sets import describe_set
+from sentprobe.report.types import (
+    Cell,
+    Diagnosis,
+    FailureSummary,
+    LayerTable,
+    Seconds,
+    SetSummary,
+    Summary,
+    Symptom,
+    TrainingScore,
+)
+from sentprobe.report.variant_results import interpret_variants, variant_results
+from sentprobe.report.verdict import Scored, compare_with_baseline, verdict_of
+from sentprobe.result import RIGHT_OR_WRONG, Failure, Result
+from sentprobe.run.aliases import read_aliases
+from sentprobe.run.diagnoses import read_diagnoses
+from sentprobe.run.folder import Run
+from sentprobe.run.training_scores import read_training_scores
+
+
+def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) -> Summary:
+    """Summarise a run: every number of its tables, with intervals, baselines and notes.
+
+    Parameters
+    ----------
+    run
+        The run, or several joined by ``sentprobe.run.join``.
+    metric
+        What ``Cell.score`` holds: accuracy, macro_f1, log2_loss or log2_loss_calibrated (bits; lower is better).
+    published
+        Also include results that papers printed for other sets of the same task, which are not comparable.
+    """
+    checked, grid = check_metric(metric), grid_of(run)
+    missing = missing_cells(run, grid)
+    notes = [*run.damaged, *missing_notes(missing, [place.name for place in grid.sets])]
+    sets = mark_best([_with_cells(run, grid, place, checked, published, notes) for place in grid.sets])
+    if people := judged_sets(run, notes):
+        sets = [
+            replace(s, people=human_result(run, grid, place, people[place.data], notes)) if place.data in people else s
+            for place, s in zip(grid.sets, sets, strict=True)
+        ]
+    variants = variant_results(run, grid, [s.label for s in sets])
+    aliases = read_aliases(run.info)
+    columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
+    sets = [replace(s, variants=own) for s, own in zip(sets, variants, strict=True)]
+    if checked == "accuracy":
+        sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
+    tables = (_layer_table(grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
+    return Summary(
+        folder=str(run.folder),
+        metric=checked,
+        columns=columns,
+        baselines=baselines,
+        sets=tuple(sets),
+        transfer=tuple(aggregate(_chosen(grid, column)) for column in grid.columns),
+        training=_training(run, grid),
+        layers=tuple(table for table in tables if table is not None),
+        interpretations=interpret_variants(run),
+        diagnoses=tuple(
+            Diagnosis(name=d.name, symptoms=tuple(Symptom(code=s.code, message=s.message) for s in d.symptoms))
+            for d in read_diagnoses(run)
+        ),
+        failures=tuple(_failure(failure, aliases) for failure in run.failures),
+        missing=missing,
+        notes=tuple(dict.fromkeys(notes)),
+        days=tuple(sorted(run.info.get("days", ()))),
+        versions=_versions(run.results),
+        seconds=_seconds(run.results),
+    )
+
+
+def _chosen(grid: Grid, column: ColumnKey) -> list[Result]:
+    """The first seed of what is shown of a column, set by set."""
+    return [best_layer(layers)[0] for place in grid.sets if (layers := grid.layers(column, place))]
+
+
+# One set
+
+
+def _with_cells(run: Run, grid: Grid, place: SetKey, metric: Metric, published: bool, notes: list[str]) -> SetSummary:
+    described = describe_set(run, grid, place, published=published)
+    cells = [make_cell(run, grid, column, place, metric, notes) for column in grid.columns]
+    baselines = [make_cell(run, grid, column, place, metric, notes) for column in grid.baselines]
+    cells = _compare(run, grid, place, cells, baselines, metric, notes)
+    letters_about = None
+    if metric == "accuracy" and described.scored_by in RIGHT_OR_WRONG:
+        cells, letters_about = _add_letters(run, grid, place, cells, notes)
+    return replace(
+        described,
+        cells=tuple(cells),
+        baselines=tuple(baselines),
+        failed=_failed(grid, grid.columns, cells, place),
+        failed_baselines=_failed(grid, grid.baselines, baselines, place),
+        letters_about=letters_about,
+    )
+
+
+def _failed(grid: Grid, columns: Sequence[ColumnKey], cells: Sequence[Cell | None], place: SetKey) -> dict[int, str]:
+    """Errors of the columns without a cell, by their number."""
+    return {
+        i: failure.error
+        for i, (column, cell) in enumerate(zip(columns, cells, strict=True))
+        if cell is None and (failure := grid.failure(column, place)) is not None
+    }
+
+
+def _compare(
+    run: Run,
+    grid: Grid,
+    place: SetKey,
+    cells: Sequence[Cell | None],
+    baselines: Sequence[Cell | None],
+    metric: Metric,
+    notes: list[str],
+) -> list[Cell | None]:
+    """Cells compared with the best baseline on the same rows."""
+
+    def scored(columns: Sequence[ColumnKey], cells: Sequence[Cell | None]) -> list[tuple[int, Scored]]:
+        return [
+            (i, Scored(column.encoder, value, best_layer(grid.layers(column, place))))
+            for i, (column, cell) in enumerate(zip(columns, cells, strict=True))
+            if (value := value_of(cell)) is not None
+        ]
+
+    found = list(cells)
+    numbers, rivals = scored(grid.columns, cells), scored(grid.baselines, baselines)
+    for sample in dict.fromkeys(column.sample for column in grid.columns):
+        here = [(i, each) for i, each in numbers if grid.columns[i].sample == sample]
+        there = [each for i, each in rivals if grid.baselines[i].sample == sample]
+        compared = compare_with_baseline(run, [each for _, each in here], there, metric, notes)
+        for (i, _), against in zip(here, compared, strict=True):
+            cell = found[i]
+            assert cell is not None
+            found[i] = replace(cell, against=against)
+    return found
+
+
+def _add_letters(
+    run: Run, grid: Grid, place: SetKey, cells: Sequence[Cell | None], notes: list[str]
+) -> tuple[list[Cell | None], str | None]:
+    """Cells with letters, for columns on the same rows, and what the letters are about.
+
+    Columns that share a letter do not differ significantly.
+    """
+    found, letters_about = list(cells), None
+    shown = {i: best_layer(layers) for i, c in enumerate(grid.columns) if (layers := grid.layers(c, place))}
+    for sample in dict.fromkeys(grid.columns[i].sample for i in shown):
+        # by number, with leading zeros: names may be equal, and of equally good encoders the first comes first
+        rivals = {f"{i:06}": results for i, results in shown.items() if grid.columns[i].sample == sample}
+        if len(rivals) < 2:
+            continue
+        try:
+            letters, letters_about = tie_letters(run, rivals)
+        except SentProbeError as e:
+            notes.append(f"The letters of {place.name} are missing: {e}")
+            continue
+        top = set(next(iter(letters.values())))
+        for number, own in letters.items():
+            cell = found[int(number)]
+            assert cell is not None
+            best = verdict_of(cell) == "above" and not top.isdisjoint(own)
+            found[int(number)] = replace(cell, letters=own, best=best)
+    return found, letters_about
+
+
+def _layer_table(
+    grid: Grid, number: int, column: ColumnKey, metric: Metric, sets: Sequence[SetSummary]
+) -> LayerTable | None:
+    """Every layer of an encoder on every set; None if there is only one."""
+    found = [grid.layers(column, place) for place in grid.sets]
+    names = tuple(dict.fromkeys(name for layers in found for name in layers))
+    if len(names) < 2:
+        return None
+    return LayerTable(
+        column=number,
+        names=names,
+        cells=tuple(
+            tuple(make_layer_cell(layers, name, metric, s.cells[number]) for layers, s in zip(found, sets, strict=True))
+            for name in names
+        ),
+    )
+
+
+# The run
+
+
+def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
+    known = read_training_scores(run)
+    found = (known.get((column.encoder, column.identity)) for column in grid.columns)
+    return tuple(
+        None if s is None else TrainingScore(metric=s.metric, value=s.value, maximise=s.maximise) for s in found
+    )
+
+
+def _failure(failure: Failure, aliases: Mapping[str, str]) -> FailureSummary:
+    cell = failure.cell
+    return FailureSummary(
+        encoder=cell.encoder or None, dataset=cell.dataset or None, variant=cell.variant, layer=cell.layer,
+        probe=cell.probe, seed=cell.seed if cell.data else None, kind=failure.kind, error=failure.error,
+        alias=aliases.get(cell.encoder),
+    )  # fmt: skip
+
+
+def _versions(results: Iterable[Result]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for r in results:
+        for name, version in r.versions.items():
+            found.setdefault(name, {})[version] = None
+    return {name: tuple(versions) for name, versions in found.items()}
+
+
+def _seconds(results: Sequence[Result]) -> Seconds:
+    """Time by stage. Layers, probes and seeds share the time in which their set was encoded: it counts once."""
+    encode = dict.fromkeys((r.cell.encoder, r.cell.data, r.cell.limit, r.seconds.get("encode", 0.0)) for r in results)
+    return Seconds(
+        encode=sum(seconds for *_, seconds in encode),
+        fit=sum(r.seconds.get("fit", 0.0) for r in results),
+        score=sum(r.seconds.get("score", 0.0) for r in results),
+    )

@@ -1,0 +1,167 @@
+"""The controls and measures of a run, by set and column.
+
+Nothing here knows a control or measure by name: what each is about (all layers, another encoder, the linear probe)
+follows from its object. One whose package is not installed is kept as it was recorded, and shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sentprobe.compare import best_layer
+from sentprobe.report.grid import ColumnKey, Grid, SetKey
+from sentprobe.result import Cell, Result
+from sentprobe.run.control import CONTROLS, Control
+from sentprobe.run.folder import Run
+from sentprobe.run.measure import MEASURES, Measure
+from sentprobe.run.measures import measure_of
+from sentprobe.run.variant import ERASED, GIVEN, VariantSummary, base_variant
+
+GIVEN_SEPARATOR = " given "
+"""Separates the identities of two encoders; neither has spaces."""
+LINEAR = "linear"
+"""The probe that measures are about."""
+NO_INTERVAL = "none"
+"""The kind of the interval of a number that has none."""
+UNKNOWN = "its package is not installed; numbers are shown as they were recorded."
+"""In place of an interpretation."""
+
+Part = Control | Measure
+
+
+def part_of(name: str) -> Part | None:
+    """The control or measure of this name, as in ``VariantSummary.of``; None if its package is not installed."""
+    if name in CONTROLS:
+        return CONTROLS[name]
+    return measure_of(name) if name in MEASURES or name.startswith(GIVEN) else None
+
+
+def variant_results(run: Run, grid: Grid, labels: Sequence[str]) -> list[tuple[tuple[VariantSummary, ...], ...]]:
+    """What was computed besides the plain scores, per set and column; ``labels`` are those of the sets."""
+    extras = _Extras.of(run)
+    erased = {f"{ERASED}{place.name}#{place.data}": label for place, label in zip(grid.sets, labels, strict=True)}
+    return [tuple(_of_cell(extras, grid, column, place, erased) for column in grid.columns) for place in grid.sets]
+
+
+def interpret_variants(run: Run) -> dict[str, str]:
+    """How to read each control and measure of a run, in a sentence, by name."""
+    there = dict.fromkeys(base_variant(r.cell.variant or "") for r in run.extras)
+    parts = {name: part_of(name) for name in sorted(there, key=variant_order)}
+    return {name: UNKNOWN if part is None else part.interpretation for name, part in parts.items()}
+
+
+def variant_order(of: str) -> tuple[int, int]:
+    """Controls, then measures, each in their own order; then the others."""
+    for kind, names in enumerate((list(CONTROLS), list(MEASURES))):
+        if of in names:
+            return kind, names.index(of)
+    return 2, 0
+
+
+@dataclass(frozen=True)
+class _Extras:
+    """The controls and measures of a run, indexed."""
+
+    by_cell: Mapping[tuple[str, str], Sequence[Result]]
+    """By encoder and set."""
+    baselines: Mapping[tuple[str | None, str], Sequence[Result]]
+    """Of baselines that learn from the words themselves, by variant and set."""
+    linear: frozenset[str]
+    """Encoders that were run with the linear probe."""
+
+    @classmethod
+    def of(cls, run: Run) -> _Extras:
+        by_cell: dict[tuple[str, str], list[Result]] = {}
+        baselines: dict[tuple[str | None, str], list[Result]] = {}
+        for r in run.extras:
+            by_cell.setdefault((r.cell.encoder, r.cell.data), []).append(r)
+            if r.cell.probe is None:
+                baselines.setdefault((r.cell.variant, r.cell.data), []).append(r)
+        linear = frozenset(r.cell.encoder for r in run.results if r.cell.probe == LINEAR)
+        return cls(by_cell, baselines, linear)
+
+
+def _of_cell(
+    extras: _Extras, grid: Grid, column: ColumnKey, place: SetKey, erased: Mapping[str, str]
+) -> tuple[VariantSummary, ...]:
+    layers = grid.layers(column, place)
+    if not layers:
+        return ()
+    plain = best_layer(layers)[0]
+    found = _about(extras, plain)
+    order = list(erased)
+
+    def key(name: str) -> tuple[int, int, int]:
+        return *variant_order(base_variant(name)), order.index(name) if name in erased else len(order)
+
+    return tuple(_summary(extras, plain, found[name], erased.get(name, name)) for name in sorted(found, key=key))
+
+
+def _about(extras: _Extras, plain: Result) -> dict[str, Result]:
+    """The controls and measures of the layer that is shown, by name; of several seeds, that of the plain result."""
+    cell, found = plain.cell, dict[str, Result]()
+    linear = cell.encoder in extras.linear
+    near = extras.by_cell.get((cell.encoder, cell.data), ())
+    for r in sorted(near, key=lambda r: r.cell.seed != cell.seed):
+        if _as_plain(r.cell, cell, linear) == cell:
+            found.setdefault(r.cell.variant or "", r)
+    return found
+
+
+def _as_plain(other: Cell, plain: Cell, linear: bool) -> Cell:
+    """The cell of a variant without what it may differ in from the plain cell that it is shown with."""
+    part = part_of(base_variant(other.variant or ""))
+    # measures are about the linear probe: they are shown with it, or if it was not run, with the probe that was
+    own_probe = isinstance(part, Control) or linear
+    all_layers = part.all_layers if isinstance(part, Measure) else part is None and other.layer is None
+    # a control may replace the encoder by another, such as an untrained one
+    replaced = isinstance(part, Control) and part.encoder is not None
+    return replace(
+        other,
+        variant=None,
+        parts=plain.parts,
+        seed=plain.seed,
+        probe=other.probe if own_probe else plain.probe,
+        layer=plain.layer if all_layers else other.layer,
+        identity=plain.identity if replaced else _own(other.identity),
+    )
+
+
+def _own(identity: str | None) -> str | None:
+    """The identity of the encoder that was probed, without that of one that was given."""
+    return identity and identity.partition(GIVEN_SEPARATOR)[0]
+
+
+def _summary(extras: _Extras, plain: Result, r: Result, name: str) -> VariantSummary:
+    of = base_variant(r.cell.variant or "")
+    part = part_of(of)
+    low, high = (None, None) if r.interval_kind == NO_INTERVAL else r.range
+    comparable = isinstance(part, Control) and part.same_test and r.n["te"] == plain.n["te"]
+    return VariantSummary(
+        name=name,
+        of=of,
+        kind="control" if isinstance(part, Control) else "measure",
+        value=r.score,
+        low=low,
+        high=high,
+        n=r.n["te"],
+        lost=plain.score - r.score if comparable else None,
+        scores=dict(r.scores),
+        chosen=dict(r.chosen),
+        points=tuple(dict(point) for point in r.tried),
+        baselines={} if isinstance(part, Control) else _baselines(extras, r),
+    )
+
+
+def _baselines(extras: _Extras, r: Result) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    """The curves of baselines that learned from the same rows as the points of a measure."""
+    found: dict[str, tuple[Mapping[str, Any], ...]] = {}
+    if r.tried and all("majority" in point for point in r.tried):
+        found["majority"] = tuple({"rows": point["rows"], "accuracy": point["majority"]} for point in r.tried)
+    for other in extras.baselines.get((r.cell.variant, r.cell.data), ()):
+        alike = replace(other.cell, encoder=r.cell.encoder, identity=r.cell.identity, probe=r.cell.probe)
+        if other.tried and replace(alike, layer=r.cell.layer, device=r.cell.device, parts=r.cell.parts) == r.cell:
+            found[other.cell.encoder] = tuple(dict(point) for point in other.tried)
+    return found

@@ -1,0 +1,31 @@
+"""All vectors scaled to the same norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sentprobe.run.control import Control, Table
+from sentprobe.run.controls._vectors import Floats, blocks, norms_of
+from sentprobe.run.parts import any_set
+
+
+def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:
+    """Each vector divided by its norm, (n, d); zero vectors stay as they are."""
+    made = np.empty(table.shape, np.float32)
+    norms = norms_of(table)
+    by = np.where(norms > 0, norms, 1)
+    for rows in blocks(len(table)):
+        made[rows] = table[rows] / by[rows, None]
+    return made
+
+
+control = Control(
+    name="direction",
+    order=80,
+    interpretation=("The score when all vectors are scaled to the same norm: the drop is what only the norm encodes."),
+    encodes=False,
+    applies_to=any_set,
+    table=to_direction,
+)

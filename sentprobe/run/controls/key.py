@@ -1,0 +1,216 @@
+"""The control task of Hewitt and Liang (2019), adapted from words to sentences: labels that depend on one word only.
+
+They give every word type a random label, drawn once from the distribution of the real labels; a probe can only memorise
+it, and is tested on other tokens of the same types. Here every *key* gets a label, and a row has the label of its key:
+
+    the target form     if all rows of the set have one, and it occurs in the text (that of odd_man_out occurs only in
+                        the changed texts): the verb of past_present, the noun of subj_number
+    a rare word         otherwise: among the words of a row that occur in at least ``MIN_KEY_TEXTS`` texts of the set,
+                        the rarest; of several the longest, then the first alphabetically
+
+A rare word replaces the "first content word": function words occur in many texts, so they are not chosen if there
+is another word, and no list of them is needed for any language. Without the lower bound, keys would be words that occur
+two or three times, which no probe could learn; with it there are about eight rows per key, where target forms have
+three to six. Words are lower-cased and stripped of outer punctuation. Without spaces between words there are no keys.
+
+The splits of the set cannot be used, because target forms are disjoint between them. So the rows of all splits are
+re-split: keys with a single text are left out, sentences that differ only in case, digits or punctuation stay together,
+every key of dev and test also occurs in train, and the proportions of the splits are preserved. Labels and splits are
+drawn by seeded hashes: neither depends on the order of the rows.
+
+In this split, words seen in training help with the task as well. The control is therefore subtracted from the task on
+the same rows (``Parts.same_rows``), not from the score on the set's own splits, whose test words are new: that
+difference may be below 0 even for an encoder that knows everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from typing import Literal
+
+import numpy as np
+
+from sentprobe.core.hashing import hash_64
+from sentprobe.core.words import split_punctuation
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.errors import TooFewError
+from sentprobe.run.control import Control
+from sentprobe.run.parts import Part, Parts, has_train_test_split
+from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, estimate, percent, points
+from sentprobe.task import fold
+
+MIN_KEY_TEXTS = 10
+"""Texts that a word must occur in to be a key. In six sets made from UD_English-EWT and GUM, 2 leaves out a sixth to a
+half of the rows and gives keys of two or three rows; 50 makes keys of *of* and *and*."""
+MIN_FORM_SHARE = 0.9
+"""The share of rows whose target form must occur in the text; contracted tokens may not."""
+MIN_SEEN_SHARE = 0.5
+"""The share of test rows whose target forms must be in train, for selectivity to say something about the score."""
+MIN_TEST_ROWS = 10
+"""Dev and test rows that the control needs."""
+
+Kind = Literal["target form", "rare word"]
+Key = str | None
+
+
+def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
+    """The kind of keys of a set, and the keys of its train, dev and test rows; None for a row without one."""
+    three = (parts.train, parts.dev, parts.test)
+    pairs = [pair for part in three for pair in zip(part.keys, part.texts, strict=True)]
+    occurring = sum(key is not None and key in fold(text) for key, text in pairs)
+    if all(key is not None for key, _ in pairs) and occurring >= MIN_FORM_SHARE * len(pairs):
+        train, dev, test = (list(part.keys) for part in three)
+        return "target form", (train, dev, test)
+    words = _words(text for part in three for text in part.texts)
+    count = Counter(chain.from_iterable(words.values()))
+    usable = (word for word in count if count[word] >= MIN_KEY_TEXTS)
+    best = sorted(usable, key=lambda word: (count[word], -len(word), word))
+    place = {word: i for i, word in enumerate(best)}
+    ends: list[Key] = [*best, None]  # the last is for texts without any of them
+    key = {text: ends[min([place[w] for w in found if w in place], default=-1)] for text, found in words.items()}
+    train, dev, test = ([key[text] for text in part.texts] for part in three)
+    return "rare word", (train, dev, test)
+
+
+def _words(texts: Iterable[str]) -> dict[str, set[str]]:
+    """The distinct words of each text, lower-cased and without outer punctuation."""
+    bare = cache(_bare)  # each word once
+    return {text: {token for word in text.lower().split() for token in bare(word)} for text in texts}
+
+
+def _bare(word: str) -> list[str]:
+    return [token for token in split_punctuation(word) if any(map(str.isalpha, token))]
+
+
+def key_control(parts: Parts, seed: int) -> Parts:
+    """The set with a random label for each key, and its rows re-split; ``Part.keys`` are the keys.
+
+    ``Parts.same_rows`` holds the same rows with the labels of the task.
+    """
+    three = (parts.train, parts.dev, parts.test)
+    kind, keys = lexical_keys(parts)
+    # a row whose label is not in train could get into the new train split, where the task has no index for it
+    rows = [
+        (p, i, key)
+        for p, (part, found) in enumerate(zip(three, keys, strict=True))
+        for i, (key, label) in enumerate(zip(found, part.labels.tolist(), strict=True))
+        if key is not None and label >= 0
+    ]
+    sentence = {text: near_duplicate_key(text) for part in three for text in part.texts}
+    texts: defaultdict[str, set[int]] = defaultdict(set)
+    for p, i, key in rows:
+        texts[key].add(sentence[three[p].texts[i]])
+    groups: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
+    for p, i, key in rows:
+        if len(texts[key]) > 1:
+            groups[sentence[three[p].texts[i]]].append((p, i, key))
+    sizes = [len(part) for part in three]
+    splits = _split(groups, [size / sum(sizes) for size in sizes], seed)
+    if min(len(splits[1]), len(splits[2])) < MIN_TEST_ROWS:
+        usable = sum(map(len, groups.values()))
+        raise TooFewError(
+            f"{parts.name}: {usable} of {sum(sizes)} rows have a {kind} that occurs in at least two texts, which "
+            f"leaves fewer than {MIN_TEST_ROWS} dev or test rows. The key control needs more rows."
+        )
+    shares = np.bincount(parts.train.labels, minlength=len(parts.labels)) / len(parts.train)
+    drawn = _draw(sorted({key for part in splits for _, _, key in part}), shares, seed)
+    seen = sorted({drawn[key] for _, _, key in splits[0]})
+    if len(seen) < 2 or len({int(three[p].labels[i]) for p, i, _ in splits[0]}) < 2:
+        raise TooFewError(f"{parts.name}: with seed {seed} all keys have the same label; expected at least two labels.")
+    number = {label: i for i, label in enumerate(seen)}
+    task = [_part(three, part) for part in splits]
+    train, dev, test = (
+        replace(part, labels=np.array([number[drawn[key]] for _, _, key in rows], np.int64))
+        for part, rows in zip(task, splits, strict=True)
+    )
+    labels = tuple(parts.labels[i] for i in seen)
+    same_rows = replace(parts, train=task[0], dev=task[1], test=task[2])
+    return replace(parts, labels=labels, train=train, dev=dev, test=test, same_rows=same_rows)
+
+
+Row = tuple[int, int, str]
+
+
+def _split(groups: dict[int, list[Row]], shares: Sequence[float], seed: int) -> tuple[list[Row], list[Row], list[Row]]:
+    """Train, dev and test rows in their original order: groups stay together; keys of dev and test are in train."""
+    order = sorted(groups, key=lambda group: (hash_64(f"key control\t{seed}\t{group}"), group))
+    train: list[Row] = []
+    rest: list[list[Row]] = []
+    seen: set[str] = set()
+    for group in order:
+        keys = {key for _, _, key in groups[group]}
+        if keys <= seen:
+            rest.append(groups[group])
+        else:
+            train += groups[group]
+            seen |= keys
+    spare = sum(map(len, rest))
+    whole = len(train) + spare
+    scale = min(1.0, spare / max(1.0, whole * (shares[1] + shares[2])))
+    ends = [whole * shares[2] * scale, whole * (shares[1] + shares[2]) * scale]
+    test: list[Row] = []
+    dev: list[Row] = []
+    given = 0
+    for found in rest:
+        # a group goes where its midpoint falls
+        at = given + len(found) / 2
+        (test if at <= ends[0] else dev if at <= ends[1] else train).extend(found)
+        given += len(found)
+    return sorted(train), sorted(dev), sorted(test)
+
+
+def _draw(keys: Sequence[str], shares: np.ndarray, seed: int) -> dict[str, int]:
+    """A label for each key, drawn from the label distribution of the training rows."""
+    ends = np.cumsum(shares)
+    drawn = [hash_64(f"key label\t{seed}\t{key}") / 2**64 * ends[-1] for key in keys]
+    return dict(zip(keys, np.searchsorted(ends, drawn, side="right").tolist(), strict=True))
+
+
+def _part(three: Sequence[Part], rows: Sequence[Row]) -> Part:
+    """These rows with their own labels and the lexical keys."""
+    inputs = {name: [three[p].inputs[name][i] for p, i, _ in rows] for name in three[0].inputs}
+    texts = [three[p].texts[i] for p, i, _ in rows]
+    labels = np.array([three[p].labels[i] for p, i, _ in rows], np.int64)
+    return Part(texts, inputs, labels, [key for _, _, key in rows])
+
+
+def _applies_to(parts: Parts) -> bool:
+    return has_train_test_split(parts) and (not parts.train.inputs or parts.words)
+
+
+def _objection(v: VariantSummary, plain: PlainScore) -> Objection | None:
+    """Whether random labels of the same words are learned as well, where the words of test rows are also in train.
+
+    An encoder that knows both words and answers has no selectivity either; if test words are new, its score tells.
+    """
+    low, shown = v.scores.get("selectivity_low"), estimate(v, "selectivity")
+    if low is None or shown is None or low > 0 or v.scores.get("seen", 0.0) < MIN_SEEN_SHARE:
+        return None
+    return Objection("memorised", f"selectivity {shown.text} {shown.margin}".replace("-", "\u2212"))
+
+
+control = Control(
+    name="key",
+    order=10,
+    interpretation=(
+        "Hewitt and Liang's control task: each word gets a random label, and every test word also occurs in train, so "
+        "only memorising words helps. Selectivity is the accuracy on the task minus that on this control, on the same "
+        "rows; near 0, a probe that memorises words would do as well. It is not subtracted from the score, which is "
+        "from another split."
+    ),
+    columns=(
+        VariantColumn(("selectivity",), lambda v: estimate(v, "selectivity")),
+        VariantColumn(("task in the", "split of key"), lambda v: percent(v.scores.get("task"))),
+        VariantColumn(("key",), points),
+    ),
+    encodes=False,
+    applies_to=_applies_to,
+    parts=key_control,
+    probe="used",
+    same_test=False,
+    objection=_objection,
+)

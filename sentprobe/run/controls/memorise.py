@@ -1,0 +1,34 @@
+"""How much a probe can memorise: shuffled labels, tested on the training rows themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sentprobe.run.control import Control
+from sentprobe.run.controls._labels import shuffled_part
+from sentprobe.run.parts import Parts, has_train_test_split
+
+
+def memorise_labels(parts: Parts, seed: int) -> Parts:
+    """The training rows with shuffled labels, as train, dev and test.
+
+    With the penalty of the plain probe, the score is what that probe can memorise; without a plain result, the most
+    that any point of the grid can, because it is chosen on the training rows, too.
+    """
+    rows = shuffled_part(parts.train, f"memorise\t{seed}")
+    return replace(parts, train=rows, dev=rows, test=rows, chosen_on=parts.trained_on)
+
+
+control = Control(
+    name="memorise",
+    order=30,
+    interpretation=(
+        "Accuracy on the training rows themselves, with shuffled labels: what exceeds the majority class is what the "
+        "probe can memorise from vectors of this kind."
+    ),
+    encodes=False,
+    applies_to=has_train_test_split,
+    parts=memorise_labels,
+    probe="used",
+    same_test=False,
+)

@@ -1,0 +1,34 @@
+"""The words of every test text in random order; the probe is trained on the original texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sentprobe.run.control import Control
+from sentprobe.run.controls._texts import permuted_parts
+from sentprobe.run.parts import Parts
+
+
+def permute_test(parts: Parts, seed: int) -> Parts:
+    """The set with the words of every test text in random order."""
+    (test,) = permuted_parts(parts, (parts.test,), seed)
+    return replace(parts, test=test)
+
+
+def _tested_apart(parts: Parts) -> bool:
+    """Whether test rows are not training rows: with nested folds every row is both."""
+    return parts.protocol != "nested"
+
+
+control = Control(
+    name="permuted_test",
+    order=50,
+    interpretation=(
+        "Trained on the original texts, tested on texts whose words are in random order: the drop is due to word "
+        "order, or to vectors unlike any the probe was trained on."
+    ),
+    encodes=True,
+    applies_to=_tested_apart,
+    parts=permute_test,
+    probe="trained",
+)

@@ -1,0 +1,38 @@
+"""Shuffled labels: a sanity check that labels do not leak into scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sentprobe.run.control import Control
+from sentprobe.run.controls._labels import shuffled_part
+from sentprobe.run.parts import Parts, has_train_test_split
+from sentprobe.run.variant import above_majority
+
+
+def shuffle_labels(parts: Parts, seed: int) -> Parts:
+    """The set with the labels of each split shuffled.
+
+    Nothing that is learned can generalise. This is often called a control task, which it is not: it does not show what
+    a probe can memorise, only whether labels leak into scores.
+    """
+    train, dev, test = (
+        shuffled_part(part, f"shuffled\t{seed}\t{which}")
+        for which, part in enumerate((parts.train, parts.dev, parts.test))
+    )
+    return replace(parts, train=train, dev=dev, test=test)
+
+
+control = Control(
+    name="shuffled",
+    order=20,
+    interpretation=(
+        "A sanity check rather than a control: with shuffled labels no score may exceed that of the majority class by "
+        "more than its interval; otherwise something leaks."
+    ),
+    encodes=False,
+    applies_to=has_train_test_split,
+    parts=shuffle_labels,
+    probe="used",
+    objection=above_majority,
+)

@@ -1,0 +1,108 @@
+"""Results of baselines, kept beside the vectors of the store: they are the same in every run on the same set.
+
+A result that is read is recorded in the run like one that was computed, with its predictions and its probe. What is
+damaged is computed again.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import scipy
+
+from sentprobe.core.checksum import digest
+from sentprobe.core.files import write_atomically
+from sentprobe.encoders.store import RESULT_SUFFIX, RESULTS_FOLDER, Store, StoreWarning
+from sentprobe.errors import DataError
+from sentprobe.result import Cell, Result
+from sentprobe.run.folder import Arrays
+from sentprobe.run.log import Log
+from sentprobe.run.parts import Parts
+from sentprobe.run.record_line import from_line, to_line
+from sentprobe.run.scoring import versions
+from sentprobe.run.verify import UNREADABLE, from_npz, predictions_path, probe_path
+
+KEPT_VERSION = 1
+"""Raise it if a baseline has other results within one version of sentprobe."""
+_DIGITS = 32
+"""Of the checksum that a file begins with."""
+_Content = tuple[bytes, bytes, bytes | None]
+"""The line of the result, its predictions and its probe."""
+
+
+@dataclass(frozen=True)
+class KeptResults:
+    """The results of baselines in the folder of a store; none without a store."""
+
+    store: Store | None
+
+    def restore(self, log: Log, cell: Cell, parts: Parts, baselines: Mapping[str, float]) -> Result | None:
+        """Add the kept result of a cell to a run, if there is one, along with the accuracies of other baselines."""
+        started = time.perf_counter()
+        found = _read(_path(self.store, cell, parts)) if self.store is not None else None
+        if found is None:
+            return None
+        old, predictions, probe = found
+        result = replace(
+            old, key=cell.key, cell=cell, language=parts.language, synthetic=parts.synthetic, baselines=baselines,
+            versions=versions(), files={},
+            seconds={**dict.fromkeys(old.seconds, 0.0), "fit": time.perf_counter() - started},
+        )  # fmt: skip
+        log.add(result, predictions, probe)
+        return result
+
+    def keep(self, log: Log, cell: Cell, parts: Parts) -> None:
+        """Keep the result of a cell that a run has computed."""
+        result = log.done.get(cell.key)
+        if self.store is None or result is None:
+            return
+        path = _path(self.store, cell, parts)
+        try:
+            probe = probe_path(log.folder, result).read_bytes() if "probe" in result.files else None
+            content = to_line(result, 0), predictions_path(log.folder, result).read_bytes(), probe
+            encoded = msgspec.msgpack.encode(content)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, digest(encoded).encode() + encoded)
+            if self.store.limit is not None:
+                self.store.evict()
+        except (OSError, DataError) as e:
+            _warn(path.parent, f"cannot be written to: {e}", "Results of baselines are not kept for later runs.")
+
+
+def _path(store: Store, cell: Cell, parts: Parts) -> Path:
+    """The file of a cell: it depends on all that can change the result, and not on the name of the set."""
+    facts = (
+        KEPT_VERSION, np.__version__, scipy.__version__, [*parts.train.inputs], astuple(replace(cell, dataset=""))
+    )  # fmt: skip
+    return store.root / RESULTS_FOLDER / f"{digest(msgspec.json.encode(facts))}{RESULT_SUFFIX}"
+
+
+def _read(path: Path) -> tuple[Result, Arrays, Arrays | None] | None:
+    try:
+        content = path.read_bytes()
+        encoded = content[_DIGITS:]
+        if digest(encoded).encode() != content[:_DIGITS]:
+            raise ValueError("its checksum does not match")
+        line, predictions, probe = msgspec.msgpack.decode(encoded, type=_Content)
+        record = from_line(line)
+        if record is None or not isinstance(record[0], Result):
+            raise ValueError("it holds no result")
+        return record[0], from_npz(predictions), None if probe is None else from_npz(probe)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UNREADABLE as e:
+        _warn(path, f"cannot be used: {e}", "The baseline is computed again.")
+        with suppress(OSError):
+            path.unlink()
+        return None
+
+
+def _warn(path: Path, what: str, then: str) -> None:
+    warnings.warn(f"{path} {what}. {then}", StoreWarning, stacklevel=3)

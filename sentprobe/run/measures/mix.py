@@ -1,0 +1,78 @@
+"""Where in an encoder a property is: a scalar mix of its layers, trained with the probe (Tenney et al. 2019)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sentprobe.probes.mix import expected_layer, fit
+from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure
+from sentprobe.run.parts import has_train_test_split
+from sentprobe.run.scoring import classification_result, saved_predictions
+from sentprobe.run.unit import Unit, features_of
+from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
+from sentprobe.stats.classification import accuracy, log2_loss
+
+MIX_PENALTIES = (1e-1, 1e-2, 1e-3)
+"""L2 penalties to choose from on dev."""
+
+
+def compute(unit: Unit) -> list[Finished]:
+    """The mix of all layers, and the scores of cumulative mixes from the lowest layer, for the expected layer."""
+    plain, parts, (cell,) = unit.plain, unit.parts, unit.cells
+    assert plain is not None
+    classes = len(parts.labels)
+    train, dev, test = (
+        [features_of(replace(unit, vectors=vectors), part) for vectors in plain.layers.values()]
+        for part in (parts.train, parts.dev, parts.test)
+    )
+    started = time.perf_counter()
+    mixes = [fit(train, parts.train.labels, classes, l2=l2) for l2 in MIX_PENALTIES]
+    devs = [accuracy(mix.scores(dev).argmax(axis=1), parts.dev.labels) for mix in mixes]
+    best = int(np.argmax(devs))
+    mix, l2 = mixes[best], MIX_PENALTIES[best]
+    cumulative = []
+    for last in range(1, len(train) + 1):
+        some = mix if last == len(train) else fit(train[:last], parts.train.labels, classes, l2=l2)
+        cumulative.append(accuracy(some.scores(test[:last]).argmax(axis=1), parts.test.labels))
+    logs = mix.scores(test)
+    arrays = saved_predictions(logs, parts.test.labels)
+    result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
+    expected = expected_layer(cumulative)
+    scores = {**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), "centre": mix.centre}
+    if np.isfinite(expected):  # otherwise no layer gains over the lowest one
+        scores["expected_layer"] = expected
+    result = replace(
+        result, dimension=train[0].shape[1], scores=scores, dev_score=devs[best], chosen={"l2": l2},
+        tried=tuple(
+            {"layer": name, "weight": float(weight), "up_to": score}
+            for name, weight, score in zip(plain.layers, mix.weights, cumulative, strict=True)
+        ),
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+    )  # fmt: skip
+    return [(result, arrays, None)]
+
+
+def _expected(v: VariantSummary) -> CellText | None:
+    return CellText(f"{v.scores['expected_layer']:.1f}") if "expected_layer" in v.scores else None
+
+
+measure = Measure(
+    name="mix",
+    order=90,
+    interpretation=(
+        "Which layers a probe reads a property from if it may mix them: the centre of gravity of the weights, and the "
+        "expected layer at which the score is reached. "
+        f"{SUBSAMPLED}"
+    ),
+    columns=(
+        VariantColumn(("centre", "of layers"), lambda v: CellText(f"{v.scores['centre']:.1f}")),
+        VariantColumn(("expected", "layer"), _expected),
+    ),
+    applies_to=has_train_test_split,
+    compute=compute,
+    max_rows=MAX_MEASURE_ROWS,
+    all_layers=True,
+)

@@ -1,0 +1,95 @@
+"""How the norm of the vectors depends on the length of the text (Adi et al. 2017, figure 2b).
+
+Averages of word vectors shrink with the number of words, so that the norm gives the length away.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.run.measure import Finished, Measure, empty_result
+from sentprobe.run.parts import Parts, has_train_test_split
+from sentprobe.run.unit import Unit
+from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
+from sentprobe.stats.correlation import correlate
+from sentprobe.stats.intervals import Z
+
+MIN_ROWS, MAX_BINS = 10, 24
+"""Neighbouring lengths are put together until a bin has this many rows; and no more bins than this."""
+NORM_TOLERANCE = 1e-6
+"""Norms that differ by less than this fraction of the largest are equal: those of vectors normalised in float32 do."""
+DRAWS = 1000
+CELLS = 2**20
+"""The approximate number of values that are read at a time: sparse vectors may have 200,000 dimensions."""
+
+Floats = npt.NDArray[np.float64]
+
+
+def compute(unit: Unit) -> list[Finished]:
+    """The rank correlation of norm and length over the test texts, and the mean norm by length."""
+    parts, (cell,) = unit.parts, unit.cells
+    started = time.perf_counter()
+    test = replace(parts.test, inputs={})  # the sentence alone
+    features = unit.vectors.features(test)
+    some = (rows for _, rows in features.chunks(max(1, CELLS // features.shape[1])))
+    norms = np.concatenate([np.linalg.norm(rows.astype(np.float64), axis=1) for rows in some])
+    lengths = np.array(_lengths(parts), np.float64)
+    step = NORM_TOLERANCE * (norms.max(initial=0.0) or 1.0)
+    norms = np.rint(norms / step) * step
+    value, low, high = 0.0, 0.0, 0.0  # nothing varies: the norm says nothing about the length
+    if np.ptp(norms) > 0 and np.ptp(lengths) > 0 and len(norms) > 2:
+        found = correlate(lengths, norms, seed=cell.seed, draws=DRAWS)
+        value, low, high = found.value, found.low, found.high
+    result = replace(
+        empty_result(cell, parts), dimension=features.shape[1], metric="spearman", score=value, interval=(low, high),
+        interval_kind="bootstrap", scores={"mean_norm": float(norms.mean())}, tried=tuple(by_length(lengths, norms)),
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+    )  # fmt: skip
+    return [(result, {"norm": norms.astype(np.float32), "length": lengths.astype(np.int32)}, None)]
+
+
+def by_length(lengths: Floats, norms: Floats) -> Iterator[dict[str, float | int]]:
+    """The mean norm with its 95 % interval, by bins of neighbouring lengths."""
+    least = max(MIN_ROWS, -(-len(lengths) // MAX_BINS))
+    sizes, counts = np.unique(lengths, return_counts=True)
+    first, rows = 0, 0
+    for i, count in enumerate(counts.tolist()):
+        rows += count
+        rest = int(counts[i + 1 :].sum())
+        if (rows >= least and rest >= least) or not rest:
+            here = (lengths >= sizes[first]) & (lengths <= sizes[i])
+            own, mean = norms[here], float(norms[here].mean())
+            half = Z * float(own.std(ddof=1)) / len(own) ** 0.5 if len(own) > 1 else 0.0
+            yield {
+                "from": int(sizes[first]), "to": int(sizes[i]), "n": rows, "length": float(lengths[here].mean()),
+                "norm": mean, "low": mean - half, "high": mean + half,
+            }  # fmt: skip
+            first, rows = i + 1, 0
+
+
+def _lengths(parts: Parts) -> Sequence[int]:
+    sizes = parts.test.sizes
+    return sizes if len(sizes) == len(parts.test) else [len(text.split()) for text in parts.test.texts]
+
+
+def _rho(v: VariantSummary) -> CellText:
+    half = "" if v.low is None or v.high is None else f"±{(v.high - v.low) / 2:.2f}"
+    return CellText(f"{v.value:+.2f}", half)
+
+
+measure = Measure(
+    name="norms",
+    order=85,
+    interpretation=(
+        "Spearman's correlation of the norm of a vector with the number of words, over the test texts: the farther "
+        "from 0, the more the norm gives the length away. Averages of word vectors shrink with length."
+    ),
+    columns=(VariantColumn(("norm and", "length"), _rho),),
+    applies_to=has_train_test_split,
+    compute=compute,
+)

@@ -1,0 +1,95 @@
+"""Online description length: the cost in bits of the training labels, block by block (Voita and Titov 2020)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sentprobe.probes.online import online
+from sentprobe.run.folder import AUXILIARY_PREFIX, Arrays
+from sentprobe.run.measure import Finished, Measure, empty_result
+from sentprobe.run.parts import has_train_test_split
+from sentprobe.run.unit import Unit, clusters_of, features_of, statistics_of
+from sentprobe.run.variant import CellText, VariantColumn, VariantSummary, margin
+from sentprobe.stats.description_length import sample_complexity, surplus_description_length
+
+TARGETS = (0.75, 0.5, 0.25)
+"""Target losses, as fractions of the entropy of the class distribution."""
+
+
+def compute(unit: Unit) -> list[Finished]:
+    """The description length of the training labels of a set, with loss and accuracy on test after each block."""
+    parts, (cell,) = unit.parts, unit.cells
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    started = time.perf_counter()
+    found = online(
+        train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), seed=cell.seed, test=test,
+        test_labels=parts.test.labels, clusters=clusters_of(parts.train), statistics=statistics_of(unit, train),
+        device=cell.device,
+    )  # fmt: skip
+    # no code is shorter than its first block, which bounds the interval
+    least = found.block_ends[0] * float(np.log2(len(parts.labels)))
+    length = replace(found.description, low=max(found.description.low, least))
+    assert found.test_bits is not None
+    assert found.test_accuracy is not None
+    curve, each = found.test_bits.mean(axis=0), length.prior / length.n
+    scores = {
+        "bits": length.bits, "bits_low": length.low, "bits_high": length.high, "uniform_bits": length.uniform,
+        "prior_bits": length.prior, "orders": length.orders,
+        **dict(zip(("compression", "compression_low", "compression_high"), length.compression, strict=True)),
+        **dict(zip(("gain", "gain_low", "gain_high"), length.prior_compression, strict=True)),
+    }  # fmt: skip
+    for target in TARGETS:
+        name = f"{100 * target:.0f}"
+        scores[f"surplus_{name}"] = surplus_description_length(
+            found.block_ends, curve, target * each, first=np.log2(len(parts.labels))
+        )
+        # 0 if it is never reached
+        scores[f"enough_{name}"] = sample_complexity(found.block_ends, curve, target * each) or 0
+    result = replace(
+        empty_result(cell, parts),
+        dimension=train.shape[1],
+        metric="compression",
+        score=scores["gain"],
+        scores=scores,
+        interval=(scores["gain_low"], scores["gain_high"]),
+        interval_kind="rows and orders",
+        chosen={"l2": found.l2[-1]},
+        tried=tuple(
+            {"rows": end, "bits": float(bits), "test_bits": float(loss), "test_accuracy": float(right)}
+            for end, bits, loss, right in zip(
+                found.block_ends, found.bits.mean(axis=0), curve, found.test_accuracy.mean(axis=0), strict=True
+            )
+        ),
+        seconds={"encode": unit.encode_seconds, "fit": time.perf_counter() - started},
+    )
+    arrays: Arrays = {f"{AUXILIARY_PREFIX}bits": found.bits, f"{AUXILIARY_PREFIX}rows": found.rows.astype(np.float32)}
+    return [(result, arrays, None)]
+
+
+def _compression(v: VariantSummary) -> CellText:
+    return CellText(f"{v.value:.2f}", margin(v.low, v.high, scale=1, digits=2))
+
+
+def _rows_to_half(v: VariantSummary) -> CellText:
+    rows = int(v.scores["enough_50"])
+    return CellText(f"{rows:,}" if rows else f"> {v.points[-1]['rows']:,}")
+
+
+measure = Measure(
+    name="online",
+    order=10,
+    interpretation=(
+        "How many times fewer bits it takes to transmit the labels given the vectors than given the class frequencies "
+        "alone (minimum description length; 1: the vectors are uninformative). Unlike accuracy, it counts how many "
+        "rows it takes to learn."
+    ),
+    columns=(
+        VariantColumn(("compression", "times"), _compression),
+        VariantColumn(("rows to half", "of the prior"), _rows_to_half),
+    ),
+    applies_to=has_train_test_split,
+    compute=compute,
+)

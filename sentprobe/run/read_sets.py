@@ -1,0 +1,151 @@
+"""The datasets of a run: each is read once, described in run.json, and given its baselines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from sentprobe import __version__
+from sentprobe.baselines.of_set import Baselines
+from sentprobe.core.memory import return_free_memory
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.expected import expectations_for
+from sentprobe.data.random_split import split_name
+from sentprobe.data.sources import Source
+from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.published.content import content_digests
+from sentprobe.result import Cell
+from sentprobe.run.cells import baseline_result
+from sentprobe.run.config import RunConfig
+from sentprobe.run.folder import dataset_failure_cell
+from sentprobe.run.kept import KeptResults
+from sentprobe.run.measures import learning
+from sentprobe.run.parts import Parts, parts_of, sampled
+from sentprobe.run.transfer import nested_baseline
+from sentprobe.run.variants import Variants
+
+CURVE_BASELINE = "nb-uni"
+"""The baseline whose learning curve is drawn with those of encoders."""
+
+
+def is_utf8(name: str) -> bool:
+    """Whether a name has no lone surrogate."""
+    return name.encode(errors="replace").decode() == name
+
+
+def read_sets(
+    config: RunConfig, datasets: Sequence[Dataset | Source], learners: Sequence[str], variants: Variants
+) -> Iterator[tuple[Parts, Mapping[str, float]]]:
+    """Read each set once, run the baselines that learn from words, and keep what the loop needs."""
+    seen: set[tuple[str, str]] = set()
+    for i, given in enumerate(datasets):
+        if config.progress:
+            config.progress(f"sets: {given.name} and its baselines", i, len(datasets))
+        if odd := [name for name in (given.name, given.task) if not is_utf8(name)]:
+            raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
+        try:
+            dataset = given if isinstance(given, Dataset) else given.load()
+            parts = parts_of(dataset, config.limit)
+        except SentProbeError as e:
+            config.fail(dataset_failure_cell(given.task, given.name), e)
+            continue
+        config.log.forget(dataset_failure_cell(given.task, given.name).key)
+        if (parts.name, parts.digest) in seen:
+            continue
+        seen.add((parts.name, parts.digest))
+        _refuse_another_split(config, parts)
+        config.log.describe(datasets=[_about(dataset, given, config.log.info)])
+        config.log.save_rows(sampled(dataset, config.limit), parts.digest, config.limit)
+        if (
+            CURVE_BASELINE in learners
+            and learning.measure.name in variants.measures
+            and learning.measure.applies_to(parts)
+        ):
+            _curve(config, dataset, parts)
+        scores = dict(_baselines(config, dataset, parts, learners))
+        del dataset
+        return_free_memory()
+        yield parts, scores
+    if config.progress:
+        config.progress("sets", len(datasets), len(datasets))
+
+
+def _refuse_another_split(config: RunConfig, parts: Parts) -> None:
+    """A table that was split otherwise in the same folder would be another set of the same name."""
+    for there in config.log.info.get("datasets", ()):
+        before = split_name(there.get("split"))
+        if there["name"] == parts.name and before != parts.split and (before or parts.split):
+            raise UsageError(
+                f"{config.log.folder} has results of {parts.name} split {before or 'by its files'}; got "
+                f"{parts.split or 'the splits of its files'}. Use the same --split, --group and --split-seed, or "
+                "another folder (-o)."
+            )
+
+
+def _about(dataset: Dataset, given: Dataset | Source, info: Mapping[str, Any]) -> dict[str, Any]:
+    """What run.json records about a set. The digests of its content are not computed again."""
+    manifest = dataset.manifest
+    file = given.paths[0] if isinstance(given, Source) and given.kind == "senteval" else None
+    before = (d for d in info.get("datasets", ()) if (d["name"], d["digest"]) == (dataset.name, dataset.digest))
+    content = next((d["content"] for d in before if d.get("content")), None) or content_digests(dataset, file)
+    return {
+        "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
+        "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
+        "inputs": list(expectations_for(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
+        "rows": {split: len(rows) for split, rows in dataset.rows.items()}, "split": manifest.get("split"),
+        "content": content,
+        "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
+        "redundancy": manifest.get("redundancy", {}).get("te"),
+    }  # fmt: skip
+
+
+def _kept(source: Source) -> Any:
+    """A source as plain data, with absolute paths."""
+    return msgspec.to_builtins(replace(source, paths=tuple(map(os.path.abspath, source.paths))))
+
+
+def _baselines(
+    config: RunConfig, dataset: Dataset, parts: Parts, learners: Sequence[str]
+) -> Iterator[tuple[str, float]]:
+    if not parts.labels:
+        return
+    kept, given = KeptResults(config.store), Baselines(sampled(dataset, config.limit))
+    work = nested_baseline if parts.protocol == "nested" else baseline_result
+    for name in learners:
+        cell = Cell(
+            task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
+            identity=name, limit=config.limit, sentprobe=__version__,
+        )  # fmt: skip
+        done = config.log.done.get(cell.key) or kept.restore(config.log, cell, parts, {})
+        if done is None:
+            try:
+                done, arrays = work(cell, given, parts)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as e:  # whatever goes wrong in one baseline, the run continues
+                config.fail(cell, e)
+                continue
+            config.log.add(done, arrays)
+            kept.keep(config.log, cell, parts)
+        yield name, done.accuracy
+
+
+def _curve(config: RunConfig, dataset: Dataset, parts: Parts) -> None:
+    """Compute the learning curve of a baseline, to compare those of encoders with."""
+    if parts.chosen_on != "va":  # encoders are trained on some of its rows only
+        return
+    cell = Cell(
+        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=CURVE_BASELINE,
+        identity=CURVE_BASELINE,
+        limit=config.limit, sentprobe=__version__, seed=config.seeds[0], variant=learning.measure.name,
+    )  # fmt: skip
+    if cell.key in config.log.done:
+        return
+    try:
+        config.log.add(*learning.baseline_curve(cell, dataset, parts))
+    except Exception as e:
+        config.fail(cell, e)

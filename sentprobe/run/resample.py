@@ -1,0 +1,180 @@
+"""Probes retrained without some of the training rows, so that a score has an interval about its encoder.
+
+``sentprobe.stats.training`` explains that interval. Which rows are left out depends on the set alone, so it is the same
+for all encoders: whole target forms, or sentences, where rows share them, balanced over classes. The same holds for the
+dev rows that are resampled to choose from the grid. For each of these probes, one bit per test row is saved: whether it
+is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.errors import UsageError
+from sentprobe.probes import Features, Fit, Model, Probe, parse
+from sentprobe.probes.convex import Linear, logits
+from sentprobe.probes.fit import leave_groups_out
+from sentprobe.probes.kind import kind_of
+from sentprobe.result import Result
+from sentprobe.run.folder import CHOSEN_ARRAY, RESAMPLED, Run
+from sentprobe.run.parts import Part, Parts, cluster_ids
+from sentprobe.stats.intervals import proportion_interval
+from sentprobe.stats.means import Rows
+from sentprobe.stats.resample import cluster_numbers
+from sentprobe.stats.training import Retrained, Systems
+
+DEV_DRAWS = 20
+"""Bootstrap samples of dev rows."""
+RESAMPLE_MULTIPLE = 10
+"""Numbers of probes are multiples of this, so that rounds are complete for any kind of probe."""
+MAX_DEFAULT_COST = 5 * 10**10
+"""Training rows × dimensions × classes² above which no probes are retrained by default: with many classes there are
+more parameters, and fits converge more slowly."""
+
+Ints = npt.NDArray[np.int64]
+
+
+def checked_resamples(requested: int | None) -> int | None:
+    """A valid number of probes; UsageError otherwise."""
+    if requested is not None and (requested < 0 or requested % RESAMPLE_MULTIPLE):
+        raise UsageError(
+            f"--resample {requested}: expected a multiple of {RESAMPLE_MULTIPLE}, or 0: each round trains one probe "
+            "without each group of training rows."
+        )
+    return requested
+
+
+def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: int, classes: int) -> int:
+    """How many probes to retrain: as requested, or the default."""
+    if requested is not None:
+        return requested
+    outputs = 1 if classes == 2 else classes
+    if rows * dimensions * outputs**2 > MAX_DEFAULT_COST:
+        return 0
+    return kind_of(probe).resamples
+
+
+def has_enough_resamples(found: Result, requested: int | None) -> bool:
+    """Whether a finished cell has as many retrained probes as requested, or cannot have any."""
+    if found.not_resampled is not None or found.cell.probe is None:
+        return True
+    _, probe = parse(found.cell.probe)
+    needed = resample_count(requested, probe, found.n["tr"], found.dimension or 0, len(found.labels))
+    return found.resamples >= needed
+
+
+def assign_groups(train: Part, rounds: int, groups: int) -> Ints | str:
+    """Groups (rounds, n) of the training rows, 0 … groups - 1, or why there are none."""
+    shared = cluster_ids(train.keys, train.texts)
+    unit = np.arange(len(train)) if shared is None else cluster_numbers(shared, len(train))
+    units = int(unit.max()) + 1
+    if units < 2 * groups:
+        return f"the training rows have {units} target forms or sentences; {2 * groups} are needed"
+    # rows of a unit stay together; units of one class, by their first row, are assigned in turn
+    label = train.labels[np.unique(unit, return_index=True)[1]]
+    found = np.empty((rounds, len(train)), np.int64)
+    for i in range(rounds):
+        order = np.random.default_rng([i, units]).permutation(units)
+        order = order[np.argsort(label[order], kind="stable")]
+        group = np.empty(units, np.int64)
+        group[order] = np.arange(units) % groups
+        found[i] = group[unit]
+    classes = np.unique(train.labels)
+    if any(len(np.unique(assigned[train.labels == each])) < 2 for assigned in found for each in classes):
+        return "all training rows of a class may be left out at once"
+    return found
+
+
+def retrain(
+    probe: Probe, one: Fit, count: int, parts: Parts, features: Sequence[Features], device: str | None
+) -> Retrained | str:
+    """The test rows that retrained probes have right, or why there are none. ``features``: train, dev and test."""
+    train, dev, test = features
+    shared = cluster_ids(parts.test.keys, parts.test.texts)
+    if len(set(shared or range(len(parts.test)))) < 2:
+        return "there is only one test row, or all test rows share one target form or sentence"
+    groups = kind_of(probe).groups
+    assigned = assign_groups(parts.train, count // groups, groups)
+    if isinstance(assigned, str):
+        return assigned
+    models = leave_groups_out(
+        probe, one, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), assigned, device=device,
+    )  # fmt: skip
+    candidates = _right(one.candidates, test, parts.test.labels)
+    return Retrained(
+        _right(list(models), test, parts.test.labels),
+        groups,
+        candidates[bootstrap_choices(probe, one.candidates, dev, parts.dev)],
+        wide=train.shape[1] > len(train),
+    )
+
+
+def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray[np.float64]:
+    """Which test rows each probe has right, (probes, n)."""
+    found = np.empty((len(models), len(labels)))
+    linear = [model for model in models if isinstance(model, Linear)]
+    if len(linear) == len(models):  # scored in one pass over the rows
+        for part, scores in logits(linear, test):
+            found[:, part] = scores.argmax(axis=1) == labels[part]
+    else:
+        for i, model in enumerate(models):
+            found[i] = model.scores(test).argmax(axis=1) == labels
+    return found
+
+
+def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, part: Part) -> list[int]:
+    """Which candidate is chosen on each bootstrap sample of the dev rows, or of their clusters."""
+    correct = np.empty((len(candidates), len(part)))
+    losses = np.empty_like(correct)
+    known = part.labels >= 0
+    for i, model in enumerate(candidates):
+        logs = model.scores(dev)
+        correct[i] = logs.argmax(axis=1) == part.labels
+        losses[i] = np.where(known, -logs[np.arange(len(part)), part.labels], 0.0)
+    shared = cluster_ids(part.keys, part.texts)
+    unit = np.arange(len(part)) if shared is None else cluster_numbers(shared, len(part))
+    units = int(unit.max()) + 1
+    found = []
+    for i in range(DEV_DRAWS):
+        times = np.random.default_rng([i, units]).multinomial(units, np.full(units, 1 / units))[unit]
+        of_known = max(1.0, float((times * known).sum()))
+        accuracies, mean_losses = correct @ times / times.sum(), losses @ times / of_known
+        found.append(kind_of(probe).select_best(probe, accuracies.tolist(), mean_losses.tolist()))
+    return found
+
+
+def about_encoder(
+    correct: npt.NDArray[np.bool_], retrained: Retrained, clusters: Sequence[str] | None
+) -> tuple[tuple[float, float], float]:
+    """The 95 % interval of the encoder's accuracy, and its standard deviation over samples of train and dev rows.
+
+    Computed from the test rows (n) that the probe has right, and those that retrained probes have right.
+    """
+    rows = Rows.of(len(correct), clusters)
+    system = Systems(rows, correct[None].astype(np.float64), [retrained])
+    variance = system.training_variance(0)
+    assert variance is not None
+    return proportion_interval(system.score(0), rows), variance**0.5
+
+
+def pack_resamples(retrained: Retrained) -> dict[str, npt.NDArray[np.uint8]]:
+    """The arrays that are saved with the predictions."""
+    return {
+        name: np.packbits(bits > 0, axis=1)
+        for name, bits in ((RESAMPLED, retrained.trained), (CHOSEN_ARRAY, retrained.chosen))
+    }
+
+
+def read_resamples(run: Run, result: Result) -> Retrained | None:
+    """Which test rows the retrained probes have right; None if there are none."""
+    if not result.resamples or result.cell.probe is None:
+        return None
+    found, n = run.paired_arrays(result), result.n["te"]
+    trained, chosen = (
+        np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
+    )
+    wide = (result.dimension or 0) > result.n["tr"]
+    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide)

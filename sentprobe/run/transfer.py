@@ -1,0 +1,213 @@
+"""Cells of the transfer tasks: folds, relatedness, similarity and retrieval, each by its own protocol."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.baselines import baseline
+from sentprobe.baselines.of_set import Baselines
+from sentprobe.errors import UsageError
+from sentprobe.probes import Features
+from sentprobe.result import Cell, Result
+from sentprobe.run.folder import Arrays
+from sentprobe.run.parts import Parts
+from sentprobe.run.scoring import classification_result, saved_predictions, versions, without_interval
+from sentprobe.run.unit import Unit, features_of
+from sentprobe.stats import corrected_t, log2_loss, wilson
+from sentprobe.transfer.classify import OUTER_SEED, Outcome, kfold, nested
+from sentprobe.transfer.folds import folds
+from sentprobe.transfer.rank import Gallery, rank
+from sentprobe.transfer.relate import relate
+from sentprobe.transfer.similar import correlations, similarity
+
+FOLDS = 10
+"""SentEval's default configuration."""
+CORRELATION_DRAWS = 2000
+"""Bootstrap samples of rows for the interval of a correlation."""
+
+
+def transfer_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
+    """Train and test the cells of a unit by the protocol of its set."""
+    return [_one(unit, cell) for cell in unit.cells]
+
+
+def _one(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
+    started = time.perf_counter()
+    match unit.parts.protocol:
+        case "nested" | "kfold":
+            result, arrays = _folded(unit, cell)
+        case "relatedness":
+            result, arrays = _related(unit, cell)
+        case "similarity":
+            result, arrays = _similar(unit, cell)
+        case "retrieval":
+            result, arrays = _retrieved(unit, cell)
+        case "split":
+            raise ValueError("a set with splits is for probe_unit")
+        case _:
+            assert_never(unit.parts.protocol)
+    spent = {"encode": unit.encode_seconds, "fit": time.perf_counter() - started, "score": 0.0}
+    return replace(result, seconds=spent), arrays
+
+
+def _folded(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
+    parts, classes = unit.parts, len(unit.parts.labels)
+    train, truth = features_of(unit, parts.train), parts.test.labels
+    if parts.protocol == "nested":
+        found = nested(unit.probe, train, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device)
+    else:
+        test = features_of(unit, parts.test)
+        found = kfold(
+            unit.probe, train, parts.train.labels, test, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device
+        )
+    arrays = saved_predictions(found.scores, truth)
+    result = classification_result(cell, parts, arrays["predicted"], truth, unit.baselines)
+    scores = {**result.scores, "log2_loss": log2_loss(found.scores, truth)}
+    if parts.task == "MRPC":
+        scores["f1"] = _f1(arrays["predicted"], truth)
+    result = replace(
+        result,
+        scores=scores,
+        dimension=train.shape[1],
+        dev_score=found.dev / 100,
+        chosen=_most_common_choice(found),
+        tried=tuple(dict(point) for point in found.chosen),
+    )
+    return (_over_folds(result, found.parts) if found.parts else result), arrays
+
+
+def _most_common_choice(found: Outcome) -> Mapping[str, Any]:
+    """The grid point that was chosen on most outer folds."""
+    return dict(Counter(tuple(point.items()) for point in found.chosen).most_common(1)[0][0])
+
+
+def _over_folds(result: Result, shares: tuple[float, ...]) -> Result:
+    """The mean over folds with Nadeau and Bengio's interval: folds share training rows."""
+    n = result.n["te"]
+    held = n / len(shares)
+    spread = corrected_t(shares, n - held, held)
+    return replace(
+        result,
+        score=spread.mean,
+        n={"tr": round(n - held), "va": 0, "te": n},
+        interval=(max(0.0, spread.low), min(1.0, spread.high)),
+        interval_kind="nadeau-bengio",
+    )
+
+
+def _f1(predicted: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
+    """F1 of the second label (paraphrase)."""
+    hits = float(((predicted == 1) & (truth == 1)).sum())
+    return 2 * hits / max(1.0, float((predicted == 1).sum() + (truth == 1).sum()))
+
+
+def _related(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
+    parts = unit.parts
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    gold = [np.asarray(part.gold, np.float64) for part in (parts.train, parts.dev, parts.test)]
+    found = relate(train, gold[0], dev, gold[1], test, seed=cell.seed, device=cell.device)
+    truth = gold[2]
+    agreed = correlations(found.predicted, truth, [""] * len(truth), seed=0, draws=CORRELATION_DRAWS)
+    result = _correlated(unit, cell, "pearson", agreed.pearson.overall, (agreed.pearson.low, agreed.pearson.high))
+    scores = {"spearman": agreed.spearman.overall, "mse": float(np.square(found.predicted - truth).mean())}
+    return replace(result, scores=scores, dimension=train.shape[1], dev_score=found.dev), {
+        "predicted": found.predicted.astype(np.float32), "truth": truth.astype(np.float32)
+    }  # fmt: skip
+
+
+def _similar(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
+    part = unit.parts.test
+    one, two = (
+        unit.vectors.features(replace(part, texts=texts, inputs={})) for texts in (part.texts, *part.inputs.values())
+    )
+    cosines, truth = similarity(one, two), np.asarray(part.gold, np.float64)
+    found = correlations(cosines, truth, part.groups, seed=0, draws=CORRELATION_DRAWS)
+    result = _correlated(unit, cell, "spearman", found.spearman.overall, (found.spearman.low, found.spearman.high))
+    scores = {
+        "spearman_mean": found.spearman.mean, "spearman_weighted": found.spearman.weighted,
+        "pearson": found.pearson.overall, "pearson_mean": found.pearson.mean,
+        "pearson_weighted": found.pearson.weighted,
+        **{f"spearman {name}": float(group.spearman[0]) for name, group in found.groups.items()},
+    }  # fmt: skip
+    finite = {name: value for name, value in scores.items() if math.isfinite(value)}
+    return replace(result, scores=finite, dimension=one.shape[1]), {
+        "predicted": cosines.astype(np.float32), "truth": truth.astype(np.float32)
+    }  # fmt: skip
+
+
+def _retrieved(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
+    """Recall@1 of images by captions, on folds of a thousand images."""
+    parts = unit.parts
+    galleries = [
+        Gallery(Features.of(images), unit.vectors.features(part))
+        for images, part in zip(parts.images, (parts.train, parts.dev, parts.test), strict=True)
+    ]
+    images = len(galleries[2].images)
+    found = rank(*galleries, seed=cell.seed, fold=min(1000, images))
+    recalls = {"image": found.images, "text": found.captions}
+    scores = {
+        f"{of} {name}": value / 100 if name != "median" else value
+        for of, side in recalls.items()
+        for name, value in side._asdict().items()
+    }
+    first = found.image_ranks == 0
+    result = Result(
+        key=cell.key,
+        cell=cell,
+        language=parts.language,
+        labels=(),
+        n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)},
+        metric="recall@1",
+        score=float(first.mean()),
+        scores=scores,
+        interval=wilson(float(first.sum()), len(first)),
+        dev_score=found.dev / 600,
+        dimension=galleries[0].captions.shape[1],
+        versions=versions(),
+    )
+    return result, {"predicted": found.image_ranks.astype(np.int32), "truth": np.zeros(len(first), np.int32)}
+
+
+def _correlated(unit: Unit, cell: Cell, metric: str, value: float, interval: tuple[float, float]) -> Result:
+    parts = unit.parts
+    if not all(map(math.isfinite, (value, *interval))):
+        raise UsageError(f"{cell.encoder} gives all pairs of {parts.name} the same score, so there is no correlation.")
+    return Result(
+        key=cell.key,
+        cell=cell,
+        language=parts.language,
+        labels=(),
+        n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)},
+        trained_on=parts.trained_on,
+        chosen_on=parts.chosen_on,
+        metric=metric,
+        score=value,
+        interval=interval,
+        interval_kind="bootstrap",
+        versions=versions(),
+    )
+
+
+def nested_baseline(cell: Cell, baselines: Baselines, parts: Parts) -> tuple[Result, Arrays]:
+    """A baseline that learns from words, on the same outer folds."""
+    started = time.perf_counter()
+    used = baselines.dataset
+    rows, truth = [row for _, row in used], parts.test.labels
+    number = {label: i for i, label in enumerate(parts.labels)}
+    predicted = np.empty(len(rows), np.int64)
+    shares = []
+    for learn, held in folds(truth, FOLDS, OUTER_SEED):
+        fold = replace(used, rows={"tr": [rows[i] for i in learn], "te": [rows[i] for i in held]})
+        predicted[held] = [number[label] for label in baseline(cell.encoder, fold).labels]
+        shares.append(float((predicted[held] == truth[held]).mean()))
+    arrays = {"predicted": predicted.astype(np.int32), "truth": truth.astype(np.int32)}
+    result = without_interval(_over_folds(classification_result(cell, parts, predicted, truth, {}), tuple(shares)))
+    return replace(result, seconds={"fit": time.perf_counter() - started}), arrays

@@ -1,0 +1,17 @@
+"""SentEval's own interface: code written for SentEval, or for SimCSE's copy of it, runs unchanged.
+
+    import sentprobe.senteval as senteval
+
+    se = senteval.engine.SE({"task_path": "data"}, batcher, prepare)
+    results = se.eval(["MR", "STSBenchmark", "Length"])
+
+``sentprobe senteval install DIR`` writes a package ``senteval`` that imports from here, for scripts that use that name.
+"""
+
+from sentprobe.senteval import binary, engine, mrpc, probing, rank, sick, snli, sst, sts, tools, trec, utils
+from sentprobe.senteval.engine import SE, register_task
+
+__all__ = [
+    "SE", "binary", "engine", "mrpc", "probing", "rank", "register_task", "sick", "snli", "sst", "sts", "tools", "trec",
+    "utils",
+]  # fmt: skip

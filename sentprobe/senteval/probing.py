@@ -1,0 +1,158 @@
+"""The ten probing tasks, and any other in their format."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.data.dataset import check_against_manifest
+from sentprobe.errors import CorpusError, DataError
+from sentprobe.senteval.batches import Batcher, Prepare, by_length, encode
+from sentprobe.senteval.config import protocol_of
+from sentprobe.senteval.read import lines_of
+from sentprobe.senteval.tools.validation import SplitClassifier
+from sentprobe.senteval.utils import dotdict
+
+__all__ = [
+    "BigramShiftEval", "CoordinationInversionEval", "DepthEval", "LengthEval", "ObjNumberEval", "OddManOutEval",
+    "PROBINGEval", "SubjNumberEval", "TenseEval", "TopConstituentsEval", "WordContentEval",
+]  # fmt: skip
+
+log = logging.getLogger("senteval")
+
+UNSEEN = -1
+"""The number of a label that no training row has: any prediction for such a row is wrong."""
+
+
+class PROBINGEval:
+    """A file of lines ``tr|va|te<TAB>label<TAB>[further columns]<TAB>sentence``."""
+
+    def __init__(self, task: str, task_path: str | Path, seed: int = 1111) -> None:
+        self.seed, self.task = seed, task
+        log.debug("***** (Probing) Transfer task : %s classification *****", task.upper())
+        self.task_data: dict[str, dict[str, list[Any]]] = {s: {"X": [], "y": []} for s in ("train", "dev", "test")}
+        self.loadFile(task_path)
+        counts = [len(data["y"]) for data in self.task_data.values()]
+        log.info("Loaded %s train - %s dev - %s test for %s", *counts, task)
+
+    def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
+        """Pass all sentences to the client."""
+        return prepare(params, [sentence for data in self.task_data.values() for sentence in data["X"]])
+
+    def loadFile(self, fpath: str | Path) -> None:  # noqa: N802 - SentEval's name
+        """Read the file. Labels of the training rows are numbered in sorted order, as texts."""
+        self.tok2split = {"tr": "train", "va": "dev", "te": "test"}
+        check_against_manifest(Path(fpath))
+        for number, line in lines_of(fpath):
+            cells = line.rstrip().split("\t")
+            cells = line.split("\t") if len(cells) < 3 else cells  # the sentence may be empty
+            if len(cells) < 3 or cells[0] not in self.tok2split:
+                raise CorpusError(
+                    str(fpath), number, f"{line[:20]!r}", "tr, va or te, a label and a sentence, separated by tabs"
+                )
+            data = self.task_data[self.tok2split[cells[0]]]
+            data["X"].append(cells[-1].split())
+            data["y"].append(cells[1])
+        if missing := [part for part, split in self.tok2split.items() if not self.task_data[split]["y"]]:
+            raise DataError(f"{fpath} has no rows of the split {', '.join(missing)}; expected tr, va and te.")
+        self.tok2label = {label: i for i, label in enumerate(sorted(set(self.task_data["train"]["y"])))}
+        self.nclasses = len(self.tok2label)
+        for split, data in self.task_data.items():
+            if unseen := sorted(set(data["y"]) - set(self.tok2label)):
+                log.warning("%s: %s has labels that no training row has: %s", self.task, split, ", ".join(unseen[:5]))
+            data["y"] = [self.tok2label.get(label, UNSEEN) for label in data["y"]]
+
+    def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
+        """Encode, train and test."""
+        vectors, labels = {}, {}
+        log.info("Computing embeddings for train/dev/test")
+        for split, data in self.task_data.items():
+            data["X"], data["y"] = by_length(data["X"], data["y"])
+            name = "valid" if split == "dev" else split
+            vectors[name], labels[name] = encode(params, batcher, data["X"]), np.array(data["y"])
+        log.info("Computed embeddings")
+        classifier = params.classifier
+        if self.task == "WordContent" and classifier["nhid"] > 0:
+            log.info("WordContent is always fitted without hidden units; nhid=%s is ignored", classifier["nhid"])
+            classifier = {**classifier, "nhid": 0}
+        config = {
+            "nclasses": self.nclasses, "seed": self.seed, "usepytorch": params.usepytorch, "classifier": classifier,
+            "device": params.device,
+        }  # fmt: skip
+        dev, test = SplitClassifier(X=vectors, y=labels, config=config).run()
+        log.debug("Dev acc : %.1f Test acc : %.1f for %s classification", dev, test, self.task.upper())
+        counted = {"ndev": len(vectors["valid"]), "ntest": len(vectors["test"])}
+        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
+
+
+class LengthEval(PROBINGEval):
+    """The number of words, in bins."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "Length", Path(task_path) / "sentence_length.txt", seed)
+
+
+class WordContentEval(PROBINGEval):
+    """Which of many words the sentence contains."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "WordContent", Path(task_path) / "word_content.txt", seed)
+
+
+class DepthEval(PROBINGEval):
+    """The depth of the tree, in bins."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "Depth", Path(task_path) / "tree_depth.txt", seed)
+
+
+class TopConstituentsEval(PROBINGEval):
+    """Which constituents the sentence has."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "TopConstituents", Path(task_path) / "top_constituents.txt", seed)
+
+
+class BigramShiftEval(PROBINGEval):
+    """Whether two words were swapped."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "BigramShift", Path(task_path) / "bigram_shift.txt", seed)
+
+
+class TenseEval(PROBINGEval):
+    """Past or present."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "Tense", Path(task_path) / "past_present.txt", seed)
+
+
+class SubjNumberEval(PROBINGEval):
+    """The number of the subject."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "SubjNumber", Path(task_path) / "subj_number.txt", seed)
+
+
+class ObjNumberEval(PROBINGEval):
+    """The number of the object."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "ObjNumber", Path(task_path) / "obj_number.txt", seed)
+
+
+class OddManOutEval(PROBINGEval):
+    """Whether a word was replaced."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "OddManOut", Path(task_path) / "odd_man_out.txt", seed)
+
+
+class CoordinationInversionEval(PROBINGEval):
+    """Whether two clauses were swapped."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        PROBINGEval.__init__(self, "CoordinationInversion", Path(task_path) / "coordination_inversion.txt", seed)

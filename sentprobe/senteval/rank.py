@@ -1,0 +1,63 @@
+"""COCO: the captions of an image, and the image of a caption."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from sentprobe.data.layouts import scan
+from sentprobe.data.layouts.captions import features_path, load_features
+from sentprobe.senteval.batches import Batcher, Prepare, encode
+from sentprobe.senteval.tools.ranking import ImageSentenceRankingPytorch
+from sentprobe.senteval.utils import dotdict
+
+__all__ = ["ImageCaptionRetrievalEval"]
+
+log = logging.getLogger("senteval")
+
+
+class ImageCaptionRetrievalEval:
+    """Images with five captions each, in three splits. The words of captions are bytes."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task: Image Caption Retrieval *****")
+        self.seed = seed
+        self.coco_data = dict(zip(("train", "dev", "test"), self.loadFile(task_path), strict=True))
+
+    def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
+        """Pass all captions to the client."""
+        return prepare(params, [sentence for data in self.coco_data.values() for sentence in data["sent"]])
+
+    def loadFile(self, fpath: str | Path) -> tuple[dict[str, Any], ...]:  # noqa: N802 - SentEval's name
+        """Captions and image features of the three splits, as ``sentprobe data convert-coco`` writes them."""
+        found: dict[str, dict[str, Any]] = {split: {"sent": []} for split in ("tr", "va", "te")}
+        for split, path, row in scan("ImageCaptionRetrieval", Path(fpath)):
+            found[split]["sent"].append([word.encode() for word in row.text.split()])
+            if "imgfeat" not in found[split]:
+                found[split]["imgfeat"] = load_features(features_path(path))
+        return tuple(found.values())
+
+    def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
+        """Encode, train and test."""
+        parts = {}
+        for split, data in self.coco_data.items():
+            log.info("Computing embedding for %s", split)
+            sentences = np.empty(len(data["sent"]), object)
+            sentences[:] = data["sent"]
+            order = sorted(range(len(sentences)), key=sentences.__getitem__)
+            vectors = encode(params, batcher, cast(Sequence[Any], sentences[order]))
+            parts[split] = {"sentfeat": vectors[np.argsort(order)], "imgfeat": data["imgfeat"]}
+        config = {"seed": self.seed, "projdim": 1000, "margin": 0.2}
+        dev, *found = ImageSentenceRankingPytorch(
+            train=parts["train"], valid=parts["dev"], test=parts["test"], config=config
+        ).run()
+        log.debug("Test scores | Image to text: %s | Text to image: %s", found[:4], found[4:])
+        counted = {split: len(part["sentfeat"]) for split, part in parts.items()}
+        return {
+            "devacc": dev, "acc": [tuple(found[:4]), tuple(found[4:])], "ndev": counted["dev"],
+            "ntest": counted["test"],
+        }  # fmt: skip

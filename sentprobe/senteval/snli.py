@@ -1,0 +1,93 @@
+"""SNLI: entailment, neutral, contradiction."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.data.layouts.parsing import NO_GOLD
+from sentprobe.errors import DataError
+from sentprobe.senteval.batches import Array, Batcher, Prepare, Sentence, by_length, check_finite, matrix
+from sentprobe.senteval.config import protocol_of
+from sentprobe.senteval.read import text_of
+from sentprobe.senteval.tools.validation import SplitClassifier
+from sentprobe.senteval.utils import dotdict
+
+__all__ = ["SNLIEval"]
+
+log = logging.getLogger("senteval")
+
+SNLI_LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2}
+SNLI_MAX_EPOCHS = 15
+"""Maximum number of epochs, with an evaluation on dev after each."""
+
+
+class SNLIEval:
+    """Pairs of premise and hypothesis in three splits, which are sorted by length, the hypothesis first."""
+
+    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : SNLI Entailment*****")
+        self.seed = seed
+        self.data: dict[str, tuple[list[Sentence], list[Sentence], list[str]]] = {}
+        self.samples: list[Sentence] = []
+        for split, word in (("train", "train"), ("valid", "dev"), ("test", "test")):
+            one, two = (self.loadFile(Path(taskpath) / f"{side}.{word}") for side in ("s1", "s2"))
+            file = Path(taskpath) / f"labels.{word}"
+            labels = [line.strip() for line in _lines(text_of(file))]
+            if not len(one) == len(two) == len(labels):
+                counts = f"{len(one)}, {len(two)} and {len(labels)}"
+                raise DataError(f"{file} and the sentences next to it have {counts} lines; expected the same number.")
+            if strange := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
+                raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(SNLI_LABELS)}.")
+            kept = [row for row in zip(two, one, labels, strict=True) if row[2] != NO_GOLD]
+            two, one, labels = by_length(*([row[i] for row in kept] for i in range(3)))
+            self.data[split] = (one, two, labels)
+            self.samples += one + two
+
+    def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
+        """Pass all sentences to the client."""
+        return prepare(params, self.samples)
+
+    def loadFile(self, fpath: str | Path) -> list[Sentence]:  # noqa: N802 - SentEval's name
+        """The sentences of a file, which SentEval always reads as Latin-1."""
+        return [line.split() for line in _lines(text_of(fpath, "latin-1"))]
+
+    def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
+        """Encode, train and test."""
+        self.X, self.y = {}, {}
+        for split, (one, two, labels) in self.data.items():
+            made = []
+            for start in range(0, len(labels), params.batch_size):
+                sides = []
+                for side in (one, two):
+                    batch = side[start : start + params.batch_size]
+                    sides.append(matrix(params, batcher(params, batch), batch, start))
+                    check_finite(params, sides[-1], start)
+                made.append(_juxtaposed(*sides))
+                if start % (20000 * params.batch_size) == 0:
+                    log.info("PROGRESS (encoding): %.2f%%", 100 * start / len(labels))
+            self.X[split] = np.vstack(made)
+            self.y[split] = np.array([SNLI_LABELS[label] for label in labels])
+        classifier = {**copy.deepcopy(params.classifier), "max_epoch": SNLI_MAX_EPOCHS, "epoch_size": 1}
+        config = {
+            "nclasses": 3, "seed": self.seed, "usepytorch": params.usepytorch, "cudaEfficient": True,
+            "nhid": params.nhid, "noreg": True, "classifier": classifier, "device": params.device,
+        }  # fmt: skip
+        dev, test = SplitClassifier(self.X, self.y, config).run()
+        log.debug("Dev acc : %s Test acc : %s for SNLI", dev, test)
+        counted = {"ndev": len(self.y["valid"]), "ntest": len(self.y["test"])}
+        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
+
+
+def _juxtaposed(u: Array, v: Array) -> Array:
+    """u, v, u · v and |u − v| side by side, (n, 4d), as 32-bit floats: there are more than half a million pairs."""
+    return np.hstack((u, v, u * v, np.abs(u - v))).astype(np.float32)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines end at line feeds only: Latin-1 has a character that ends a line in Python."""
+    return text.removesuffix("\n").split("\n") if text else []

@@ -1,0 +1,238 @@
+"""SentEval's classifier, for code that fits it directly or builds on it.
+
+``MLP`` is trained by ``sentprobe.probes``, without torch. Where torch is requested, by an optimiser that it alone
+has or by a class that brings a model of its own, the same rule is followed in torch.
+"""
+
+# ruff: noqa: N803, N806 - the capital letters are SentEval's
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.errors import NotInstalled
+from sentprobe.probes import Features, Model, network
+from sentprobe.senteval.config import probe_of, reduction_of
+from sentprobe.senteval.utils import get_optimizer
+
+__all__ = ["MLP", "PyTorchClassifier"]
+
+Array = npt.NDArray[Any]
+
+
+def floats(X: Any) -> npt.NDArray[np.float32]:
+    """(n, d) as one contiguous array of 32-bit floats."""
+    return np.ascontiguousarray(X, np.float32)
+
+
+def integers(y: Any) -> npt.NDArray[np.int64]:
+    """Labels (n,), which may be floats, as integers."""
+    return np.asarray(y).astype(np.int64)
+
+
+class PyTorchClassifier:
+    """A classifier in torch: a subclass gives it ``model``, ``loss_fn``, ``optimizer`` and when to stop."""
+
+    model: Any
+    loss_fn: Any
+    optimizer: Any
+    max_epoch = 200
+    epoch_size = 4
+    tenacity = 5
+
+    def __init__(
+        self,
+        inputdim: int,
+        nclasses: int,
+        l2reg: float = 0.0,
+        batch_size: int = 64,
+        seed: int = 1111,
+        cudaEfficient: bool = False,
+        device: str | None = None,
+    ) -> None:
+        self.inputdim, self.nclasses, self.l2reg = inputdim, nclasses, l2reg
+        self.batch_size, self.seed, self.cudaEfficient = batch_size, seed, cudaEfficient
+        self.device = device or "cpu"
+        self.nepoch = 0
+        self._orders = np.random.RandomState(seed)
+        self._torch = _torch()
+        self._torch.manual_seed(seed)  # a model that is built now starts from this seed
+
+    def prepare_split(
+        self, X: Any, y: Any, validation_data: Any = None, validation_split: float | None = None
+    ) -> tuple[Any, Any, Any, Any]:
+        """Training and dev rows with their labels, as tensors; a share of the rows becomes dev if none is given."""
+        trainX, trainy, devX, devy = self._parts(X, y, validation_data, validation_split)
+        return self._tensor(trainX), self._labels(trainy), self._tensor(devX), self._labels(devy)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        validation_data: Any = None,
+        validation_split: float | None = None,
+        early_stop: bool = True,
+    ) -> float:
+        """Train until dev no longer improves, keep the best model, and return its accuracy on dev."""
+        self.nepoch, best, borne, stopped = 0, -1.0, 0, False
+        trainX, trainy, devX, devy = self.prepare_split(X, y, validation_data, validation_split)
+        kept, threads = self.model, self._torch.get_num_threads()
+        self._torch.set_num_threads(1)  # batches are small: several threads wait for each other
+        try:
+            while not stopped and self.nepoch <= self.max_epoch:
+                self.trainepoch(trainX, trainy, epoch_size=self.epoch_size)
+                accuracy = self.score(devX, devy)
+                if accuracy > best:
+                    best, kept = accuracy, copy.deepcopy(self.model)
+                elif early_stop:
+                    stopped = borne >= self.tenacity
+                    borne += 1
+        finally:
+            self._torch.set_num_threads(threads)
+        self.model = kept
+        return best
+
+    def trainepoch(self, X: Any, y: Any, epoch_size: int = 1) -> None:
+        """Train for this many epochs, each in a new order."""
+        self.model.train()
+        for _ in range(epoch_size):
+            order = self._torch.from_numpy(self._orders.permutation(len(X)))
+            for rows in order.split(self.batch_size):
+                loss = self.loss_fn(self.model(X[rows]), y[rows])
+                self.optimizer.zero_grad()
+                loss.backward()
+                self.optimizer.step()
+        self.nepoch += epoch_size
+
+    def score(self, devX: Any, devy: Any) -> float:
+        """The share of rows that are predicted correctly."""
+        labels = devy.cpu() if hasattr(devy, "cpu") else devy
+        right = self.predict(devX)[:, 0] == np.asarray(labels)
+        return float(right.sum() / len(right))
+
+    def predict(self, devX: Any) -> Array:
+        """The predicted labels, (n, 1), as floats."""
+        return np.asarray(self._scores(devX).argmax(axis=1)[:, None], np.float64)
+
+    def predict_proba(self, devX: Any) -> Array:
+        """The probabilities of the classes, (n, classes)."""
+        scores = self._scores(devX).astype(np.float64)
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def _parts(self, X: Any, y: Any, given: Any, share: float | None) -> tuple[Array, Array, Array, Array]:
+        if not share and not given:
+            raise AssertionError("Early stopping needs dev rows: pass validation_data or validation_split.")
+        X, y = np.asarray(X), integers(y)
+        if given is not None:
+            return X, y, np.asarray(given[0]), integers(given[1])
+        assert share is not None
+        stop, learn = np.split(self._orders.permutation(len(X)), [int(share * len(X))])
+        return X[learn], y[learn], X[stop], y[stop]
+
+    def _scores(self, X: Any) -> Array:
+        """The output of the model, (n, classes)."""
+        self.model.eval()
+        with self._torch.no_grad():
+            parts = self._tensor(X).split(self.batch_size)
+            return np.concatenate([self.model(part).cpu().numpy() for part in parts])
+
+    def _tensor(self, X: Any) -> Any:
+        return self._torch.as_tensor(X, dtype=self._torch.float32, device=self.device)
+
+    def _labels(self, y: Any) -> Any:
+        return self._torch.as_tensor(y, dtype=self._torch.int64, device=self.device)
+
+
+class MLP(PyTorchClassifier):
+    """SentEval's classifier: logistic regression, or with ``nhid`` one hidden layer of sigmoid units."""
+
+    def __init__(
+        self,
+        params: Mapping[str, Any],
+        inputdim: int,
+        nclasses: int,
+        l2reg: float = 0.0,
+        batch_size: int = 64,
+        seed: int = 1111,
+        cudaEfficient: bool = False,
+        device: str | None = None,
+    ) -> None:
+        self.nhid = params["nhid"]
+        self.optim = params.get("optim", "adam")
+        self.tenacity = params.get("tenacity", 5)
+        self.epoch_size = params.get("epoch_size", 4)
+        self.max_epoch = params.get("max_epoch", 200)
+        self.dropout = params.get("dropout", 0.0)
+        size = params.get("batch_size", batch_size)
+        probe = probe_of({**params, "fast": False})
+        self._probe = None if probe is None or type(self) is not MLP else replace(probe, l2=(l2reg,))
+        if self._probe is None:
+            super().__init__(inputdim, nclasses, l2reg, size, seed, cudaEfficient, device)
+            self._build(reduction_of(params))
+        else:
+            self.inputdim, self.nclasses, self.l2reg = inputdim, nclasses, l2reg
+            self.batch_size, self.seed, self.cudaEfficient = size, seed, cudaEfficient
+            self.device = device or ""
+            self.nepoch = 0
+            self._orders = np.random.RandomState(seed)
+
+    def _build(self, reduction: str) -> None:
+        nn = self._torch.nn
+        if self.nhid:
+            layers = [
+                nn.Linear(self.inputdim, self.nhid),
+                nn.Dropout(p=self.dropout),
+                nn.Sigmoid(),
+                nn.Linear(self.nhid, self.nclasses),
+            ]
+        else:
+            layers = [nn.Linear(self.inputdim, self.nclasses)]
+        self.model = nn.Sequential(*layers).to(self.device)
+        self.loss_fn = nn.CrossEntropyLoss(reduction=reduction)
+        made, options = get_optimizer(self.optim)
+        self.optimizer = made(self.model.parameters(), **options)
+        self.optimizer.param_groups[0]["weight_decay"] = self.l2reg
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        validation_data: Any = None,
+        validation_split: float | None = None,
+        early_stop: bool = True,
+    ) -> float:
+        """Train until dev no longer improves, keep the best model, and return its accuracy on dev."""
+        if self._probe is None:
+            return super().fit(X, y, validation_data, validation_split, early_stop)
+        trainX, trainy, devX, devy = self._parts(X, y, validation_data, validation_split)
+        probe = self._probe if early_stop else replace(self._probe, patience=self._probe.passes)
+        (found,) = network.fit_grid(
+            probe, Features.of(floats(trainX)), trainy, Features.of(floats(devX)), devy, self.nclasses,
+            seed=self.seed, orders=self._orders, device=self.device or None,
+        )  # fmt: skip
+        self.model, self.nepoch = found.model, found.tried[0]["passes"]
+        return found.dev
+
+    def _scores(self, X: Any) -> Array:
+        if self._probe is None:
+            return super()._scores(X)
+        model: Model = self.model
+        return model.scores(Features.of(floats(X)))
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as why:
+        raise NotInstalled(
+            f"This classifier needs torch, which cannot be imported ({why}): pip install torch. SentEval's own, with "
+            "optim adam, adagrad, rmsprop or sgd and no option but lr, does not need it."
+        ) from why
+    return torch

@@ -1,0 +1,52 @@
+"""Images and captions ranked for each other, as a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import gcd
+from typing import Any
+
+import numpy as np
+
+from sentprobe.probes import Features
+from sentprobe.transfer.rank import Gallery, rank
+
+__all__ = ["ImageSentenceRankingPytorch"]
+
+FOLD = 1000
+"""Images per fold, among which the right one is retrieved."""
+CAPTIONS_PER_IMAGE = 5
+"""Captions per image."""
+
+
+class ImageSentenceRankingPytorch:
+    """Two projections to a common space. ``train``, ``valid`` and ``test`` are dictionaries.
+
+    ``sentfeat`` (5n, d) are the vectors of the captions, five of each image in turn; ``imgfeat`` the features of the
+    images, (n, d'), or (5n, d') with those of an image five times.
+    """
+
+    def __init__(
+        self, train: Mapping[str, Any], valid: Mapping[str, Any], test: Mapping[str, Any], config: Mapping[str, Any]
+    ) -> None:
+        self.train, self.valid, self.test = train, valid, test
+        self.seed: int = config["seed"]
+        self.projdim: int = config["projdim"]
+        self.margin: float = config["margin"]
+
+    def run(self) -> tuple[float, float, float, float, float, float, float, float, float]:
+        """The sum of recalls on dev; recall at 1, 5 and 10 and median rank of captions, and of images, on test."""
+        parts = [_gallery(part) for part in (self.train, self.valid, self.test)]
+        sizes = [len(part.images) for part in parts[1:]]
+        # sets of another size than COCO's are ranked in folds that fit both
+        fold = FOLD if all(size % FOLD == 0 for size in sizes) else gcd(*sizes)
+        found = rank(*parts, seed=self.seed, dim=self.projdim, margin=self.margin, fold=fold)
+        return found.dev, *found.captions, *found.images
+
+
+def _gallery(part: Mapping[str, Any]) -> Gallery:
+    captions, images = np.asarray(part["sentfeat"], np.float32), np.asarray(part["imgfeat"])
+    features = Features.of(images)
+    if len(images) == len(captions):
+        features = features.select(slice(None, None, CAPTIONS_PER_IMAGE))
+    return Gallery(features, Features.of(captions))

@@ -1,0 +1,67 @@
+"""Scores of relatedness learned from pair features, as a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.errors import UsageError
+from sentprobe.probes import Features
+from sentprobe.senteval.tools.classifier import floats
+from sentprobe.transfer.relate import relate
+
+__all__ = ["RelatednessPytorch"]
+
+Doubles = npt.NDArray[np.float64]
+
+
+class RelatednessPytorch:
+    """A softmax over the levels 1 … ``nclasses``, trained on the distributions ``y`` of the training rows.
+
+    ``train``, ``valid`` and ``test`` are dictionaries of ``X`` (n, d) and ``y`` (n, levels). Besides ``seed`` and
+    ``nclasses``, the configuration may say what must gain on dev, ``watch``: pearson, or spearman as in SimCSE's copy.
+    """
+
+    def __init__(
+        self,
+        train: Mapping[str, Any],
+        valid: Mapping[str, Any],
+        test: Mapping[str, Any],
+        devscores: Sequence[float],
+        config: Mapping[str, Any],
+    ) -> None:
+        self.train, self.valid, self.test, self.devscores = train, valid, test, devscores
+        self.inputdim: int = np.asarray(train["X"]).shape[1]
+        self.nclasses: int = config["nclasses"]
+        self.seed: int = config["seed"]
+        self.config = config
+
+    def run(self) -> tuple[float, Doubles]:
+        """The best correlation on dev, and the scores of the test rows, (n,)."""
+        parts = [Features.of(floats(part["X"])) for part in (self.train, self.valid, self.test)]
+        found = relate(
+            parts[0], scores_of(self.train["y"]), parts[1], np.asarray(self.devscores, np.float64), parts[2],
+            seed=self.seed, watch=self.config.get("watch", "pearson"), levels=self.nclasses,
+            reduction=self.config.get("loss_reduction", "mean"),
+        )  # fmt: skip
+        return found.dev, found.predicted
+
+
+def distributions(scores: npt.ArrayLike, levels: int) -> Doubles:
+    """Scores as shares of the two levels around each, (n, levels); those of scores below 1 sum to less than 1."""
+    given = np.asarray(scores, np.float64)[:, None]
+    near = np.floor(given)
+    level = np.arange(1, levels + 1)
+    return np.where(level == near, near - given + 1, np.where(level == near + 1, given - near, 0.0))
+
+
+def scores_of(shares: Any) -> Doubles:
+    """Scores (n,) from their distributions (n, levels)."""
+    shares = np.asarray(shares, np.float64)
+    found: Doubles = shares @ np.arange(1.0, shares.shape[1] + 1)
+    if not np.allclose(distributions(found, shares.shape[1]), shares, atol=1e-5):
+        raise UsageError("Expected shares of two neighbouring levels as labels, as encode_labels returns them.")
+    return found

@@ -1,0 +1,182 @@
+"""SentEval's three ways to train and test a classifier, as classes: on given splits, by folds, and by nested folds.
+
+SentEval's own classifier is left to ``sentprobe.transfer.classify``, which fits the grid at once. scikit-learn's, and
+optimisers that only torch has, are fitted one by one here.
+"""
+
+# ruff: noqa: N803, N806 - the capital letters are SentEval's
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sentprobe.errors import NotInstalled
+from sentprobe.probes import Features
+from sentprobe.probes.network import EARLY_STOPPING_SHARE
+from sentprobe.senteval.config import grid_of, is_fast, probe_of, warn_unknown_keys
+from sentprobe.senteval.tools.classifier import MLP, Array, floats, integers
+from sentprobe.transfer import classify
+from sentprobe.transfer.folds import Ints, folds
+
+__all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
+
+log = logging.getLogger("senteval")
+
+
+def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> str:
+    """The name of a classifier in the log."""
+    if not usepytorch and not is_fast(classifier_config):
+        return "sklearn-LogReg"
+    optim, size = classifier_config.get("optim", "adam"), classifier_config.get("batch_size", 64)
+    return f"pytorch-MLP-nhid{classifier_config['nhid']}-{optim}-bs{size}"
+
+
+class _Classifier:
+    """What the three share: the configuration, and fitting one classifier."""
+
+    def __init__(self, dimensions: int, config: Mapping[str, Any]) -> None:
+        self.featdim = dimensions
+        self.nclasses: int = config["nclasses"]
+        self.seed: int = config["seed"]
+        self.usepytorch: bool = config["usepytorch"]
+        self.classifier_config: Mapping[str, Any] = config["classifier"]
+        self.device: str | None = config.get("device")
+        warn_unknown_keys(self.classifier_config)
+        self.modelname = get_classif_name(self.classifier_config, self.usepytorch)
+        self.k: int = config.get("kfold", 5)
+
+    def _probe(self, *, unregularised: bool = False) -> Any:
+        """The probe, unless classifiers have to be fitted one by one."""
+        if not self.usepytorch and not is_fast(self.classifier_config):
+            return None
+        return probe_of(self.classifier_config, unregularised=unregularised)
+
+    def _learn(self, X: Array, y: Ints, reg: float, dev: tuple[Array, Ints] | None = None) -> Any:
+        """One classifier; without dev rows, torch stops on a few of the others."""
+        if not self.usepytorch:
+            return _logistic(reg, self.seed).fit(X, y)
+        found = MLP(self.classifier_config, self.featdim, self.nclasses, l2reg=reg, seed=self.seed, device=self.device)
+        found.fit(X, y, validation_data=dev, validation_split=None if dev else EARLY_STOPPING_SHARE)
+        return found
+
+    def _choose(self, X: Array, y: Ints, parts: Iterable[tuple[Ints, Ints]], grid: Sequence[float]) -> Any:
+        """The best mean accuracy over folds, in per cent, and the first of the grid that has it."""
+        pairs = list(parts)
+        scores = []
+        for reg in grid:
+            found = [self._learn(X[a], y[a], reg, (X[b], y[b])).score(X[b], y[b]) for a, b in pairs]
+            scores.append(round(100 * np.mean(found), 2))
+        best = int(np.argmax(scores))
+        log.info("%s", [(f"reg:{reg}", score) for reg, score in zip(grid, scores, strict=True)])
+        return scores[best], grid[best]
+
+
+class InnerKFoldClassifier(_Classifier):
+    """Nested folds of the rows ``X`` (n, d) with labels ``y``."""
+
+    def __init__(self, X: Any, y: Any, config: Mapping[str, Any]) -> None:
+        self.X, self.y = np.asarray(X), integers(y)
+        self.devresults: list[float] = []
+        self.testresults: list[float] = []
+        super().__init__(self.X.shape[1], config)
+
+    def run(self) -> tuple[Any, Any]:
+        """Accuracies in per cent: of the inner folds, which chose, and of the outer ones."""
+        log.info("Training %s with (inner) %s-fold cross-validation", self.modelname, self.k)
+        if probe := self._probe():
+            found = classify.nested(
+                probe, Features.of(floats(self.X)), self.y, self.nclasses, k=self.k, seed=self.seed, device=self.device
+            )
+            for i, (point, dev) in enumerate(zip(found.chosen, found.devs, strict=True), 1):
+                log.info("Best param found at split %s: l2reg = %s with score %s", i, point["l2"], dev)
+            self.devresults = list(found.devs)
+            self.testresults = [round(100 * share, 2) for share in found.parts]
+            return np.float64(found.dev), np.float64(found.test)
+        grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-2, 3)
+        devs, tests = [], []
+        for outer, held in folds(self.y, self.k, classify.OUTER_SEED):
+            X, y = self.X[outer], self.y[outer]
+            dev, reg = self._choose(X, y, folds(y, self.k, classify.OUTER_SEED), grid)
+            devs.append(dev)
+            tests.append(round(100 * self._learn(X, y, reg).score(self.X[held], self.y[held]), 2))
+        self.devresults, self.testresults = devs, tests
+        return round(np.mean(devs), 2), round(np.mean(tests), 2)
+
+
+class KFoldClassifier(_Classifier):
+    """Folds of the training rows choose; ``train`` and ``test`` are dictionaries of ``X`` (n, d) and ``y``."""
+
+    def __init__(self, train: Mapping[str, Any], test: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+        self.train, self.test = _pair(train), _pair(test)
+        super().__init__(self.train["X"].shape[1], config)
+
+    def run(self) -> tuple[Any, float, Array]:
+        """Accuracies in per cent, of the folds and of the test rows; and the labels that were predicted for these."""
+        log.info("Training %s with %s-fold cross-validation", self.modelname, self.k)
+        X, y, testX, testy = self.train["X"], self.train["y"], self.test["X"], self.test["y"]
+        if probe := self._probe():
+            found = classify.kfold(
+                probe, Features.of(floats(X)), y, Features.of(floats(testX)), testy, self.nclasses, k=self.k,
+                seed=self.seed, device=self.device,
+            )  # fmt: skip
+            log.info("Cross-validation : best param found is reg = %s with score %s", found.chosen[0]["l2"], found.dev)
+            return np.float64(found.dev), found.test, found.scores.argmax(axis=1)[:, None].astype(np.float64)
+        grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-1, 5)
+        dev, reg = self._choose(X, y, folds(y, self.k, self.seed), grid)
+        last = self._learn(X, y, reg)
+        return np.float64(dev), round(100 * last.score(testX, testy), 2), last.predict(testX)
+
+
+class SplitClassifier(_Classifier):
+    """Given splits: ``X`` and ``y`` are dictionaries with ``train``, ``valid`` and ``test``."""
+
+    def __init__(self, X: Mapping[str, Any], y: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+        self.X = {split: np.asarray(rows) for split, rows in X.items()}
+        self.y = {split: integers(labels) for split, labels in y.items()}
+        self.cudaEfficient: bool = config.get("cudaEfficient", False)
+        self.noreg: bool = config.get("noreg", False)
+        self.config = config
+        super().__init__(self.X["train"].shape[1], config)
+
+    def run(self) -> tuple[Any, float]:
+        """Accuracies in per cent, of the dev rows and of the test rows."""
+        log.info("Training %s with standard validation..", self.modelname)
+        (X, y), dev, (testX, testy) = ((self.X[split], self.y[split]) for split in ("train", "valid", "test"))
+        if probe := self._probe(unregularised=self.noreg):
+            found = classify.split(
+                probe, Features.of(floats(X)), y, Features.of(floats(dev[0])), dev[1], Features.of(floats(testX)),
+                testy, self.nclasses, seed=self.seed, device=self.device,
+            )  # fmt: skip
+            log.info("Validation : best param found is reg = %s with score %s", found.chosen[0]["l2"], found.dev)
+            return np.float64(found.dev), found.test
+        grid: Sequence[float] = _powers(-2, 3) if not self.noreg else [1e9]
+        if self.usepytorch:
+            grid = grid_of(self.classifier_config, unregularised=self.noreg)
+        learnt = [self._learn(X, y, reg, dev) for reg in grid]
+        scores = [round(100 * each.score(*dev), 2) for each in learnt]
+        best = int(np.argmax(scores))
+        return np.float64(scores[best]), round(100 * learnt[best].score(testX, testy), 2)
+
+
+def _pair(given: Mapping[str, Any]) -> dict[str, Array]:
+    return {"X": np.asarray(given["X"]), "y": integers(given["y"])}
+
+
+def _powers(low: int, high: int) -> list[float]:
+    """Powers of two, which are what the inverse of the penalty is chosen from in scikit-learn."""
+    return [2.0**power for power in range(low, high + 1)]
+
+
+def _logistic(inverse: float, seed: int) -> Any:
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError as why:
+        raise NotInstalled(
+            f"usepytorch=False needs scikit-learn, which cannot be imported ({why}): pip install scikit-learn, or "
+            "leave usepytorch out: SentEval's other classifier needs neither it nor torch."
+        ) from why
+    return LogisticRegression(C=inverse, random_state=seed)

@@ -1,0 +1,135 @@
+"""The stored probes of a run, by column, set and layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sentprobe.compare import best_layer
+from sentprobe.encoders import sends_texts
+from sentprobe.errors import UsageError
+from sentprobe.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
+from sentprobe.report.names import set_names, short_names
+from sentprobe.report.sets import describe_set
+from sentprobe.result import Result
+from sentprobe.run.aliases import read_aliases
+from sentprobe.run.folder import Run
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An encoder with its probes."""
+
+    name: str
+    """The name in the tables of a run; no two are alike."""
+    short: str
+    column: ColumnKey
+    cells: Mapping[SetKey, Layers]
+    """By set and layer, the results whose probe was stored: of several seeds, the first."""
+    baseline: bool
+    layer: str | None = None
+    """The selected layer; None: for each set the one that was best on dev."""
+
+    @property
+    def layers(self) -> list[str]:
+        """The layers there are, if there are several."""
+        names = list(dict.fromkeys(name for layers in self.cells.values() for name in layers))
+        return [name for name in names if name is not None] if len(names) > 1 else []
+
+    @property
+    def remote(self) -> bool:
+        """Whether sentences leave this machine to be encoded."""
+        return sends_texts(self.column.encoder)
+
+    def result_for(self, place: SetKey) -> Result | None:
+        """The result whose probe is used for a set, if there is one."""
+        layers = self.cells.get(place, {})
+        if self.layer is not None:
+            layers = {name: found for name, found in layers.items() if name == self.layer}
+        return best_layer(layers)[0] if layers else None
+
+
+@dataclass(frozen=True)
+class ProbeCatalogue:
+    """All probes there are, and why others are missing."""
+
+    choices: Sequence[Choice]
+    sets: Mapping[SetKey, Mapping[str, str | None]]
+    """The sets with a probe, in order: ``set``, its short name, ``name`` in full, ``question``."""
+    excluded: Sequence[Mapping[str, str]]
+    """``set`` and ``why``."""
+
+    def selected(self, names: Sequence[str] | None, layers: Mapping[str, str]) -> list[Choice]:
+        """The choices with these names, or all that are neither baselines nor remote; at these layers."""
+        there = {choice.name: choice for choice in self.choices}
+        if names is None:
+            names = [choice.name for choice in self.choices if not choice.baseline and not choice.remote]
+        for name in (*names, *layers):
+            if name not in there:
+                raise UsageError(f"There is no stored probe of {name!r}; expected one of {', '.join(there) or 'none'}.")
+        for name, layer in layers.items():
+            if layer not in there[name].layers:
+                own = ", ".join(there[name].layers)
+                expected = f"expected one of {own}" if own else "it has no layers to choose from"
+                raise UsageError(f"{name} has no layer {layer!r}; {expected}.")
+        return [replace(there[name], layer=layers.get(name)) for name in dict.fromkeys(names)]
+
+
+def probe_catalogue(run: Run) -> ProbeCatalogue:
+    """Find the stored probes of a run."""
+    grid = grid_of(run)
+    both = [*label_columns(grid.columns, read_aliases(run.info)), *label_columns(grid.baselines)]
+    names = [column.name for column in both]
+    choices = [
+        Choice(name, short, column, cells, i >= len(grid.columns))
+        for i, (column, name, short) in enumerate(
+            zip((*grid.columns, *grid.baselines), names, short_names(names), strict=True)
+        )
+        if (cells := _readable(run, grid, column))
+    ]
+    called = dict(zip(grid.sets, set_names([describe_set(run, grid, place) for place in grid.sets]), strict=True))
+    there = {place for choice in choices for place in choice.cells}
+    return ProbeCatalogue(
+        choices,
+        {
+            place: {"set": name, "name": place.name, "question": _about(run, place).get("question")}
+            for place, name in called.items()
+            if place in there
+        },
+        [{"set": called[p], "why": _exclusion_reason(run, grid, p)} for p in grid.sets if p not in there],
+    )
+
+
+def _readable(run: Run, grid: Grid, column: ColumnKey) -> dict[SetKey, Layers]:
+    """The first seed's results whose probe was stored and takes nothing but the sentence."""
+    found: dict[SetKey, Layers] = {}
+    for place in grid.sets:
+        layers = {
+            layer: [kept[0]]
+            for layer, results in grid.layers(column, place).items()
+            if (kept := [r for r in results if not _inputs(run, place) and run.has_model(r)])
+        }
+        if layers:
+            found[place] = layers
+    return found
+
+
+def _exclusion_reason(run: Run, grid: Grid, place: SetKey) -> str:
+    if inputs := _inputs(run, place):
+        return f"Its probe takes the sentence and {', '.join(inputs)}."
+    results = [r for column in grid.columns for found in grid.layers(column, place).values() for r in found]
+    if results and results[0].metric != "accuracy":
+        return f"It is scored by {results[0].metric}: there are no classes to predict."
+    return (
+        "Its probes were not stored: they are too large, or there is one per fold, or the run is of an older version."
+    )
+
+
+def _inputs(run: Run, place: SetKey) -> Sequence[str]:
+    return [str(name) for name in _about(run, place).get("inputs", ())]
+
+
+def _about(run: Run, place: SetKey) -> Mapping[str, Any]:
+    datasets = run.info.get("datasets", ())
+    return next((d for d in datasets if (d["name"], d["digest"]) == (place.name, place.data)), {})

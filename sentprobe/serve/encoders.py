@@ -1,0 +1,110 @@
+"""The encoders of a run: loaded on first use, kept in memory, and called by one thread at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sentprobe.core.arguments import StringsOrPaths, as_strings
+from sentprobe.core.third_party import third_party_code
+from sentprobe.encoders import Spec, encoder_info, load, refuse_untrusted, scheme_names
+from sentprobe.encoders.embed import Embeddings, embed
+from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_error
+from sentprobe.result import FLOAT16_FACT
+from sentprobe.run.info import read_info
+from sentprobe.run.places import find_encoder, places_of
+
+FILE_SCHEMES = ("npy", "py", "trained", "vec")
+"""Schemes whose names are always files or folders."""
+
+
+class Encoders:
+    """The encoders that a server holds in memory.
+
+    ``trusted``: those of the scheme ``py:`` that may be loaded; ``run``: the folder of the run, from which relative
+    paths are looked for.
+    """
+
+    def __init__(self, trusted: StringsOrPaths = (), run: Path | None = None) -> None:
+        self.run = run
+        self.trusted = frozenset(as_strings(trusted, "an encoder"))
+        self._lock = Lock()
+        self._locks: dict[str, Lock] = {}
+        self._loaded: dict[str, Any] = {}
+
+    def vectors(self, name: str, identity: str | None, sentences: Sequence[str]) -> Embeddings:
+        """The vectors of texts, from the same encoder as in the run: (n, d), or (layers, n, d)."""
+        with self._loaded_encoder(name) as encoder:
+            half = identity is not None and FLOAT16_FACT in identity
+            _check(name, encoder, identity, half=half)
+            return embed(encoder, sentences, half=half)
+
+    def selection(self, name: str, sentences: Sequence[str]) -> list[list[tuple[str, float]]] | None:
+        """Per sentence, its words and the share of dimensions whose maximum each gives; None if it cannot be said."""
+        with self._loaded_encoder(name) as encoder:
+            select = getattr(encoder, "selection", None)
+            if not callable(select):
+                return None
+            try:
+                with third_party_code:
+                    return [[(str(word), float(share)) for word, share in words] for words in select(sentences)]
+            except (SentProbeError, KeyboardInterrupt):
+                raise
+            except BaseException as e:
+                raise EncoderError(f"selection() of {name} failed: {describe_error(e)}") from e
+
+    @contextmanager
+    def _loaded_encoder(self, name: str) -> Iterator[Any]:
+        """An encoder, loaded if need be, for one thread."""
+        with self._lock:
+            lock = self._locks.setdefault(name, Lock())
+        with lock:
+            if name not in self._loaded:
+                self._loaded[name] = self._load(name)
+            yield self._loaded[name]
+
+    def _load(self, name: str) -> Any:
+        try:
+            scheme = Spec.parse(name).scheme
+        except SentProbeError:
+            scheme = ""
+        if scheme not in scheme_names():
+            raise UsageError(
+                f"{name} was passed to the run as a function, not as a name such as st:all-MiniLM-L6-v2, and cannot be "
+                "loaded again."
+            )
+        refuse_untrusted(name, self.trusted)  # remote encoders are called only if the user selects them
+        places = [] if self.run is None else places_of(self.run, read_info(self.run) or {})
+        path = find_encoder(name, places)
+        try:
+            encoder = load(path)
+        except SentProbeError as e:
+            if path != name or not places or scheme not in FILE_SCHEMES:
+                raise
+            looked = ", ".join(map(str, places))
+            raise EncoderError(f"{str(e).rstrip('.')}. A relative path was looked for in {looked}.") from e
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            raise EncoderError(f"{name} cannot be loaded: {describe_error(e)}") from e
+        if getattr(encoder, "needs_fit", False):
+            raise UsageError(f"{name} is fitted on the texts of all sets of its run, and cannot be loaded on its own.")
+        return encoder
+
+
+def _check(name: str, encoder: Any, identity: str | None, *, half: bool) -> None:
+    """Refuse an encoder that is not the one whose vectors the probes were trained on."""
+    now = encoder_info(encoder).identity
+    if identity is None or now is None:
+        raise EncoderError(
+            f"{name} has no identity, and may not be the one of the run. Give it one, as in ?version=1, and run again."
+        )
+    identity_now = str(now.with_facts(kept="float16") if half else now)
+    if identity_now != identity:
+        raise EncoderError(
+            f"{name} has changed since the run: expected {identity}, got {identity_now}. Its probes do not fit these "
+            "vectors; run again in a new folder."
+        )

@@ -1,0 +1,172 @@
+"""What a probing task is: a question, the columns it reads, and a function from a sentence to an example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from random import Random
+from typing import Any, Literal
+
+from sentprobe.core.hashing import mix
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.task.counts import Counts
+from sentprobe.task.example import Example
+from sentprobe.task.policy import Policy
+
+
+@dataclass(slots=True)
+class Context:
+    """What ``propose`` may look at besides the sentence; its draws depend on seed, task and sentence only."""
+
+    policy: Policy
+    reading: str
+    plan: Any
+    state: int = 0
+    language: str | None = None
+    """The code of the corpus's language, if it is known."""
+
+    def draw(self, n: int) -> int:
+        """A number from 0 to n - 1, all equally likely."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        return mix(self.state) % n
+
+
+LabelIssue = Literal["", "wrong", "ambiguous"]
+"""Whether the tokens contradict a label, or support several; empty: nothing speaks against it."""
+Proposal = Example | str | None
+"""The example, or the reason why there is none; None: the question does not apply to the sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Task:
+    """One probing task: a question, and a function from a sentence to a labelled example.
+
+    Parameters
+    ----------
+    name
+        A plain name; it becomes a folder.
+    version
+        Raise it when the sets would come out differently.
+    question
+        The question that a probe has to answer about a sentence.
+    paper
+        Where the task comes from.
+    propose
+        ``propose(sentence, context)`` returns the `Example`, or the reason (a string) why there is none, or None if the
+        question does not apply.
+    labels
+        The labels; or, when they depend on the corpus, a sentence that says what they are.
+    label_names
+        What labels that are codes mean, in a word or two, for readers: ``{"NNS": "plural"}``. Sets keep the codes.
+    readings
+        Ways to read the label off the annotation, each with the columns it needs, best first.
+    policies
+        One `Policy` per suite that the task belongs to.
+    tables
+        The count tables that ``plan`` reads: ``words``, ``bigrams``.
+    count
+        ``count(sentence)`` yields anything else to count in the first pass.
+    plan
+        ``plan(counts, policy, reading)`` turns counts into whatever ``propose`` needs (``context.plan``), once per
+        corpus; the result is sent to every worker.
+    complete
+        ``complete(examples, rng)`` turns the chosen examples of one split into its rows (Adi's word tasks add the word
+        and its opposite here).
+    original
+        For a task that changes sentences: ``original(row)`` gives the text before the change, or None if unknown.
+    changes
+        ``order`` or ``words``: rows may be sentences with words moved or replaced, which must not be the sentence of
+        another row.
+    solved_by
+        Shallow cues that answer the question legitimately, so that an audit expects them: ``length``, ``unigrams``, …
+    inputs
+        Extra columns that the probe is given besides the sentence: the words of Adi's tasks.
+    settings
+        The fields of the policy among ``sentprobe.task.TASK_SPECIFIC_FIELDS`` that the task uses; one that only some
+        readings use is prefixed with them: ``constituency.depths``. None: it may use any.
+    label_issues
+        ``label_issues(rows)`` says for each row whether the tokens contradict the label; applied to any set of this
+        task, whoever made it.
+
+    Examples
+    --------
+    >>> from sentprobe import Example, Policy, Task
+    >>> def propose(s, context):
+    ...     return Example.of(s, "question" if s.text.endswith("?") else "other")
+    >>> Task(name="is_question", version=1, question="Is it a question?", paper="ours", propose=propose,
+    ...      labels=("question", "other"), policies={"ours": Policy(sizes=(400, 80, 80))})
+    Task('is_question', version 1, readings: text, suites: ours)
+    """
+
+    name: str
+    version: int
+    question: str
+    paper: str
+    propose: Callable[[Sentence, Context], Proposal]
+    labels: tuple[str, ...] | str
+    label_names: Mapping[str, str] = field(default_factory=dict)
+    readings: Mapping[str, frozenset[str]] = field(default_factory=lambda: {"text": frozenset()})
+    policies: Mapping[str, Policy] = field(default_factory=lambda: {"default": Policy()})
+    tables: frozenset[str] = frozenset()
+    count: Callable[[Sentence], Iterable[Hashable]] | None = None
+    plan: Callable[[Counts, Policy, str], Any] | None = None
+    complete: Callable[[Sequence[Example], Random], list[Example]] | None = None
+    original: Callable[[Example], str | None] | None = None
+    changes: Literal["", "order", "words"] = ""
+    solved_by: frozenset[str] = frozenset()
+    inputs: tuple[str, ...] = ()
+    settings: tuple[str, ...] | None = None
+    label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
+
+    def __repr__(self) -> str:
+        readings, suites = ", ".join(self.readings), ", ".join(self.policies)
+        return f"Task({self.name!r}, version {self.version}, readings: {readings}, suites: {suites})"
+
+
+TARGET_FIELDS = ("band", "band_tokens", "trim", "disjoint", "cap")
+"""Fields of a policy for tasks whose examples have a target form, which ``target_forms`` chooses."""
+TASK_SPECIFIC_FIELDS = (
+    *TARGET_FIELDS,
+    "bins",
+    "depths",
+    "ranks",
+    "tolerance",
+    "domain",
+    "subtypes",
+    "punctuation",
+    "upos",
+    "tense",
+)
+"""Fields that only some tasks use."""
+FIELD_REQUIREMENTS = {
+    "strata": "balance=equal",
+    "remainder": "balance=equal and decorrelate=exact",
+    "disjoint": "balance=equal and decorrelate=exact",
+    "cap": "balance=equal and decorrelate=exact",
+    "decorrelate": 'balance=equal and strata="exact"',
+    "band_tokens": "a band",
+    "classes": "a task whose labels depend on the corpus",
+    "min_classes": "a task whose labels depend on the corpus",
+}
+"""What a field needs in order to have an effect, in words."""
+
+
+def effective_fields(task: Task, policy: Policy, readings: Collection[str]) -> frozenset[str]:
+    """The fields of a policy that can have an effect on the task's sets under one of these readings."""
+    known = {f.name for f in fields(Policy)}
+    if task.settings is not None:
+        named = [name.rpartition(".") for name in task.settings]
+        known -= set(TASK_SPECIFIC_FIELDS) - {
+            field for reading, _, field in named if not reading or reading in readings
+        }
+    if isinstance(task.labels, tuple):
+        known -= {"classes", "min_classes"}
+    if policy.balance == "natural":
+        known -= {"strata", "decorrelate", "remainder", "disjoint", "cap"}
+    elif policy.strata != "exact":
+        known -= {"decorrelate"}
+    elif policy.decorrelate == "gaussian":
+        known -= {"remainder", "disjoint", "cap"}
+    if policy.band is None:
+        known -= {"band_tokens"}
+    return frozenset(known)

@@ -1,0 +1,49 @@
+"""Is the direct object of the main clause singular or plural?
+
+The object is the one direct object of the root, a finite verb (or the last plain NP of the innermost VP), and a common
+noun; the rest is as for the subject.
+"""
+
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.corpus.syntax import head_noun, lexical_phrase, main_clause, sentence_node
+from sentprobe.task import TARGET_FIELDS, Context, Proposal, Task
+from sentprobe.tasks.subj_number import POLICIES, READINGS, argument, number, plan
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """The number of the object; its form is the key."""
+    if context.reading != "constituency":
+        return number(s, context, argument(s, "obj"), "obj")
+    phrase = main_clause(sentence_node(s.tree))[1] if s.tree else None
+    if phrase is None:
+        return "no main clause with a verb"
+    inner = lexical_phrase(phrase)
+    if not inner.nodes or str(inner.nodes[0].children[0]).lower() in LINKING:
+        return "linking verb"
+    nouns = [c for c in inner.nodes if c.label == "NP"]  # function tags mark times, manners and vocatives
+    return number(s, context, head_noun(s, nouns[-1]) if nouns else "no object", "obj")
+
+
+LINKING = frozenset(
+    {
+        "be", "is", "are", "am", "was", "were", "been", "being", "'s", "’s", "'re", "’re", "'m", "’m",
+        "become", "becomes", "became", "becoming", "remain", "remains", "remained", "remaining",
+        "seem", "seems", "seemed", "seeming",
+    }
+)  # fmt: skip
+
+task = Task(
+    name="obj_number",
+    version=1,
+    question="Is the direct object of the main clause singular or plural?",
+    paper="conneau2018",
+    propose=propose,
+    settings=TARGET_FIELDS,
+    labels=("NN", "NNS"),
+    label_names={"NN": "singular", "NNS": "plural"},
+    solved_by=frozenset({"unigrams", "bigrams", "characters"}),
+    readings=READINGS,
+    tables=frozenset({"words"}),
+    plan=plan,
+    policies=POLICIES,
+)

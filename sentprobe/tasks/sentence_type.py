@@ -1,0 +1,47 @@
+"""Is the sentence a question, a command, or neither?
+
+``inter``: the sentence ends in a question mark. ``imper``: the root is imperative, or its auxiliary (*don't go*).
+``other``: everything else. A question mark anywhere but at the end leaves the sentence out, and so does a hortative
+particle (Polish *niech*).
+"""
+
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.corpus.syntax import auxiliaries, feature, root
+from sentprobe.task import Context, Example, Policy, Proposal, Task
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """One of the three types."""
+    last, top = len(s) - 1, root(s)
+    if not QUESTIONS.isdisjoint("".join(s.forms)):
+        final = set(s.forms[last])
+        if final <= FINAL_MARKS and not QUESTIONS.isdisjoint(final):
+            return Example.of(s, "inter", marks=(last,))
+        return "question mark inside"
+    if found := [i for i in (top, *auxiliaries(s, top)) if feature(s, i, "Mood") == "Imp"]:
+        return Example.of(s, "imper", marks=found[:1])
+    assert s.deprels is not None
+    if "aux:imp" in s.deprels and "aux:imp" in [s.deprels[i] for i in auxiliaries(s, top)]:
+        return "hortative particle"
+    return Example.of(s, "other")
+
+
+QUESTIONS = frozenset("?؟？")
+FINAL_MARKS = QUESTIONS | {"!"}
+
+
+task = Task(
+    name="sentence_type",
+    version=2,
+    question="Is the sentence a question, a command, or neither?",
+    paper="universal2019",
+    propose=propose,
+    settings=(),
+    labels=("imper", "inter", "other"),
+    label_names={"imper": "imperative", "inter": "interrogative"},
+    readings={"ud": frozenset({"feats", "heads"})},
+    policies={
+        "universal2019": Policy(length=(3, 28), strata=((3, 8), (9, 14), (15, 28)), sizes=(75_000, 7_500, 7_500))
+    },
+    solved_by=frozenset({"punctuation", "edges", "unigrams", "bigrams", "characters"}),
+)

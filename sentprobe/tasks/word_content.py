@@ -1,0 +1,106 @@
+"""Which of a list of mid-frequency words does the sentence contain?
+
+The targets are words of four letters or more, no names, from a band of frequency ranks; a sentence qualifies if it has
+exactly one of them exactly once. In a corpus too small for the paper's band the targets are more frequent words: the
+rarest that still occur often enough, as many as leave most sentences with at most one.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.corpus.syntax import is_word
+from sentprobe.task import Context, Counts, Example, LabelIssue, Policy, Proposal, Task, fold
+
+MIN_LETTERS = 4
+FUNCTION_WORDS = 50
+"""Ranks that are never targets, however small the corpus."""
+OCCURRENCES = 3
+"""Occurrences needed per row: some sentences have two targets, or are too long, or otherwise unfit."""
+PER_SENTENCE = 1.0
+"""Most target words a sentence may have on average, so that one is the usual number."""
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """The one target of the sentence."""
+    if context.plan.isdisjoint(map(str.lower, s.forms)):
+        return "no target word"
+    found = [i for i, form in enumerate(s.forms) if form.lower() in context.plan]
+    if len(found) > 1:
+        return "several target words"
+    if any(first <= found[0] < end for first, end, _ in s.mwts):
+        return "target inside a multi-word token"
+    return Example.of(s, s.forms[found[0]].lower(), marks=found)
+
+
+def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
+    """The target words."""
+    seen = counts.forms()
+    names = counts.forms("PROPN")
+    ranked = sorted(seen, key=lambda form: (-seen[form], form))
+    fit = [
+        (rank, form)
+        for rank, form in enumerate(ranked, 1)
+        if len(form) >= MIN_LETTERS and is_word(form) and names[form] * 2 < seen[form]
+    ]
+    first, last = policy.ranks
+    most = min(last - first + 1, policy.most_classes)
+    band = [form for rank, form in fit if rank >= first][:most]
+    if len(band) == most and seen[band[-1]] >= max(sum(policy.sizes) / most, OCCURRENCES * policy.min_class):
+        return frozenset(band)
+    return _frequent(seen, fit, counts, policy, most)
+
+
+def _frequent(
+    seen: Counter[str], fit: list[tuple[int, str]], counts: Counts, policy: Policy, most: int
+) -> frozenset[str]:
+    """The rarest words with enough occurrences, until sentences would have several."""
+    enough = [form for rank, form in fit if rank > FUNCTION_WORDS and seen[form] >= OCCURRENCES * policy.min_class]
+    chosen: list[str] = []
+    total = 0
+    for form in reversed(enough):
+        total += seen[form]
+        if len(chosen) == most or total > PER_SENTENCE * counts.sentences:
+            break
+        chosen.append(form)
+    return frozenset(chosen)
+
+
+def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
+    """The word must be in the sentence, and no other target, spelled as it is or with the capital of a first word.
+
+    A target is a label that half of its rows hold; a name that is spelled like a target (*Betty Hill*) is not one.
+    """
+    times = Counter(row.label for row in rows)
+    held = Counter(row.label for row in rows if fold(row.label) in map(fold, row.tokens))
+    words = {word for word, n in held.items() if n > 1 and 2 * n >= times[word]}
+    folded = {fold(word): word for word in words}
+    out: list[LabelIssue] = []
+    for row in rows:
+        first = folded.get(fold(row.tokens[0]), row.label) if row.tokens else row.label
+        found = words.intersection(row.tokens) | {first}
+        own = fold(row.label) in map(fold, row.tokens)
+        out.append("wrong" if not own else "ambiguous" if found - {row.label} else "")
+    return out
+
+
+task = Task(
+    name="word_content",
+    version=1,
+    question="Which of a list of mid-frequency words does the sentence contain?",
+    paper="conneau2018",
+    propose=propose,
+    settings=("ranks",),
+    labels="the words, up to 1,000",
+    tables=frozenset({"words"}),
+    plan=plan,
+    policies={
+        "conneau2018": Policy(classes=1000, min_classes=20, min_class=12, strata=()),
+        "universal2019": Policy(
+            classes=750, min_classes=20, min_class=12, strata=(), ranks=(2001, 2750), sizes=(75_000, 7_500, 7_500)
+        ),
+        "xprobe2019": Policy(classes=1000, min_classes=20, min_class=12, strata=()),
+    },
+    solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
+    label_issues=label_issues,
+)

@@ -1,0 +1,79 @@
+"""Is this word in the sentence? The probe reads the sentence vector and the word's vector.
+
+One row per sentence has a word of its own, one has the word of another sentence of the same split that this one lacks.
+Taking the absent words from the present ones leaves nothing to learn from the word alone (Adi et al. 2017).
+"""
+
+import re
+from collections.abc import Sequence
+from random import Random
+
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
+from sentprobe.task.edit import plain_words
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """One word of the sentence, picked at random."""
+    words = sorted(plain_words(s))
+    if not words:
+        return "no word"
+    i = words[context.draw(len(words))]
+    return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", s.forms[i].lower()),))
+
+
+NON_WORD = re.compile(r"\W+")
+"""*I've* has the word *I* in it."""
+
+
+def _pieces(e: Example) -> set[str]:
+    return {piece for t in e.tokens for piece in (t.lower(), *NON_WORD.split(t.lower()))}
+
+
+def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
+    """Each sentence with its own word, and with the word of another sentence that it does not have.
+
+    The words are exchanged at random, so that every word is absent as often as it is present.
+    """
+    words = [dict(e.extra)["word"] for e in examples]
+    present = [_pieces(e) for e in examples]
+    order = list(range(len(words)))
+    rng.shuffle(order)
+    for i in range(len(order)):
+        if words[order[i]] not in present[i]:
+            continue
+        for _ in range(200):
+            j = rng.randrange(len(order))
+            if words[order[i]] not in present[j] and words[order[j]] not in present[i]:
+                order[i], order[j] = order[j], order[i]
+                break
+    rows: list[Example] = []
+    for i, e in enumerate(examples):
+        absent = words[order[i]]
+        if absent in present[i]:
+            continue
+        rows += [e, e._replace(label="0", marks=(), extra=(("word", absent),))]
+    return rows
+
+
+def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
+    """The word is in the sentence, or it is not."""
+    return ["" if (row.extra[0][1].lower() in _pieces(row)) == (row.label == "1") else "wrong" for row in rows]
+
+
+task = Task(
+    name="word_presence",
+    version=1,
+    question="Is this word in the sentence?",
+    paper="adi2017",
+    propose=propose,
+    settings=(),
+    labels=("0", "1"),
+    label_names={"0": "absent", "1": "present"},
+    complete=complete,
+    inputs=("word",),
+    label_issues=label_issues,
+    policies={
+        "adi2017": Policy(length=(5, 70), strata=(), balance="natural", sizes=(150_000, 25_000, 25_000), pool="adi2017")
+    },
+)

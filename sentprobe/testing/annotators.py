@@ -1,0 +1,151 @@
+"""Whether an annotator follows the rules: sentences of the texts, with the columns that it states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from io import StringIO
+
+from sentprobe.annotate.annotator import Loaded
+from sentprobe.annotate.repair import repair
+from sentprobe.annotate.sentence_fault import sentence_fault
+from sentprobe.annotate.universal import not_universal
+from sentprobe.core.third_party import third_party_code
+from sentprobe.corpus.conllu import parse_conllu, write_conllu
+from sentprobe.corpus.languages import code_of
+from sentprobe.corpus.sentence import ANNOTATION_COLUMNS, Sentence
+from sentprobe.errors import SentProbeError, describe_error, error_location
+from sentprobe.testing.verdict import Verdict, verdicts
+
+PARAGRAPHS = {
+    "en": ("The river was very high (3.5 m!). A dog chased two cats; she doesn't drink cold milk.", "It rained."),
+    "fr": ("La rivière était très haute (3,5 m !). L'eau du lac n'est pas froide. Où va-t-elle ?", "Il a plu."),
+    "de": ("Der Fluss war sehr hoch (3,5 m!). Ein Hund jagte zwei Katzen; sie trinkt nie Milch.", "Es hat geregnet."),
+    "es": ("El río estaba muy alto (¡3,5 m!). Un perro persigue dos gatos. ¿Dónde está ella?", "Llovió ayer."),
+    "ru": ("Река вчера была очень высокой (3,5 м!). Собака гнала двух серых кошек. Где она?", "Шёл дождь."),
+    "zh": ("昨天河水涨得很高（3.5米！）。一只狗追着两只猫。她在哪里？", "下雨了。"),
+    "ja": ("昨日は川の水が高かった（3.5メートル！）。犬が二匹の猫を追いかけた。", "雨が降った。"),
+}
+"""Two paragraphs each, the first of several sentences."""
+
+
+def check_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> None:
+    """Raise SentProbeError at the first rule that an annotator breaks.
+
+    Parameters
+    ----------
+    loaded: Loaded
+        What the ``load`` of an ``Annotator`` returns.
+    texts: Sequence[str]
+        Paragraphs to try it on, at least two. Default: those of this module in the model's language.
+    """
+    for verdict in examine_annotator(loaded, texts):
+        if not verdict.passed:
+            raise SentProbeError(f"The annotator breaks a rule: {verdict.rule}. {verdict.detail}")
+
+
+def examine_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> Iterator[Verdict]:
+    """Try an annotator on a few texts, rule by rule; what cannot be tried after a failure is skipped."""
+    model = loaded.model
+    texts = list(texts or PARAGRAPHS.get(code_of(model.language), PARAGRAPHS["en"]))
+    if not model.splits:
+        texts = [text.rstrip(".。!?") + "." for text in texts]
+    unknown = [column for column in model.columns if column not in ANNOTATION_COLUMNS]
+    empty = [name for name in ("name", "version", "software") if not getattr(model, name)]
+    wrong = f"it leaves {empty[0]} empty" if empty else f"there is no column {unknown[0]!r}" if unknown else ""
+    yield Verdict("its model has a name, a version and known columns", not wrong, wrong)
+
+    def called(some: Sequence[str], is_split: bool = not model.splits) -> list[list[Sentence]]:
+        with third_party_code:
+            return [list(sentences) for sentences in loaded.annotate(list(some), is_split)]
+
+    rule = "it gives sentences for each text"
+    try:
+        found = called(texts)
+        wrong = _shape(found, texts)
+    except Exception as e:  # whatever third-party code raises
+        yield Verdict(rule, False, f"got {describe_error(e)}{error_location(e)}")
+        return
+    yield Verdict(rule, not wrong, wrong)
+    if wrong:
+        return
+    sentences = [s for some in found for s in some]
+    rules: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("the sentences have the text's words, all of them and in order", lambda: _words(texts, found)),
+        ("its columns are those that it states", lambda: _columns(sentences, model.columns)),
+        ("the same texts get the same sentences again", lambda: _difference(found, called(texts))),
+        (
+            "a text's sentences do not depend on the other texts",
+            lambda: _difference(found, [some for text in texts for some in called([text])]),
+        ),
+        (
+            "sentences that are split are not split again",
+            lambda: _unsplit(called([s.text for s in sentences], True)),
+        ),
+        ("it takes no texts, and an empty one", lambda: _empty(called([]), called([""]))),
+        ("its sentences can be written as CoNLL-U and read again", lambda: _written(sentences)),
+    )
+    yield from verdicts(rules)
+    others = not_universal(r for s in sentences for r in s.deprels or ())
+    detail = f"it is said to annotate by Universal Dependencies, and has the relation {others[0]}" if others else ""
+    yield Verdict(
+        "its relations are those of Universal Dependencies, if it says so", not (model.universal and others), detail
+    )
+    broken = sum(bool(repair(s).faults) for s in sentences)
+    detail = f"{broken} of {len(sentences)} are not, and would be repaired" if broken else ""
+    yield Verdict("its heads are trees", True, detail, warning=bool(broken))
+
+
+def _shape(found: list[list[Sentence]], texts: Sequence[str]) -> str:
+    if len(found) != len(texts):
+        return f"got the sentences of {len(found)} texts for {len(texts)}"
+    return next((f"got none for {text!r}" for text, some in zip(texts, found, strict=True) if not some), "")
+
+
+def _words(texts: Sequence[str], found: list[list[Sentence]]) -> str:
+    for text, some in zip(texts, found, strict=True):
+        if fault := next((fault for s in some if (fault := sentence_fault(s))), ""):
+            return fault
+        spelled = "".join("".join(s.tokens) for s in some)
+        if "".join(spelled.split()) != "".join(text.split()):
+            return f"got {spelled!r} for {text!r}"
+    return ""
+
+
+def _columns(sentences: Sequence[Sentence], stated: Sequence[str]) -> str:
+    filled = {c for s in sentences for c in s.columns if c == "tree" or any(v != "_" for v in getattr(s, c))}
+    if more := sorted(filled - set(stated)):
+        return f"it fills {more[0]}, and does not say so"
+    return next((f"it says that it fills {c}, and does not" for c in stated if c not in filled), "")
+
+
+def _difference(one: list[list[Sentence]], other: list[list[Sentence]]) -> str:
+    if len(one) != len(other):
+        return f"got the sentences of {len(other)} texts for {len(one)}"
+    if [len(some) for some in one] != [len(some) for some in other]:
+        return "got another number of sentences"
+    pairs = ((a, b) for some, more in zip(one, other, strict=True) for a, b in zip(some, more, strict=True))
+    return next((f"{a.text!r} is annotated in another way" for a, b in pairs if a != replace(b, id=a.id)), "")
+
+
+def _unsplit(found: list[list[Sentence]]) -> str:
+    return next((f"got {len(some)} for {some[0].text if some else ''!r}" for some in found if len(some) != 1), "")
+
+
+def _empty(none: list[list[Sentence]], empty: list[list[Sentence]]) -> str:
+    if none:
+        return f"got the sentences of {len(none)} texts for none"
+    return "" if len(empty) == 1 and not empty[0] else f"got {empty!r:.80} for an empty text"
+
+
+def _written(sentences: Sequence[Sentence]) -> str:
+    numbered = [replace(repair(s).sentence, id=f"s{i}", doc=None, tree=None) for i, s in enumerate(sentences)]
+    out = StringIO()
+    write_conllu(numbered, out)
+    again = [s for _, s in parse_conllu(out.getvalue().encode(), "what was written")]
+    for before, after in zip(numbered, again, strict=True):
+        for column in ("text", "forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "mwts"):
+            value = getattr(before, column)
+            if value is not None and not (value == getattr(after, column) or set(value) == {"_"}):
+                return f"{before.text!r}: got {column} {getattr(after, column)!r:.80} for {value!r:.80}"
+    return ""

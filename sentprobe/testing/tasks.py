@@ -1,0 +1,157 @@
+"""Whether a task follows the rules."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+
+from sentprobe.core.hashing import mix
+from sentprobe.core.third_party import third_party_code
+from sentprobe.corpus.corpus import Corpus
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.sentence import ANNOTATION_COLUMNS, Sentence
+from sentprobe.errors import SentProbeError, describe_error, error_location
+from sentprobe.make import SkippedTask, choose_reading, count, make_sets
+from sentprobe.make.filters import rejection_reason
+from sentprobe.task import Context, Example, Policy, Proposal, Task
+from sentprobe.tasks import is_name
+from sentprobe.testing.verdict import Verdict
+
+SAMPLE_SENTENCES = 500
+
+
+def check_task(task: Task, corpus: Corpus) -> None:
+    """Raise SentProbeError at the first rule that a task breaks.
+
+    Parameters
+    ----------
+    task: Task
+        The task to check.
+    corpus: Corpus
+        Annotated text to try it on.
+    """
+    for verdict in examine_task(task, corpus):
+        if not verdict.passed:
+            raise SentProbeError(f"The task {task.name} breaks a rule: {verdict.rule}. {verdict.detail}")
+
+
+def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
+    """Try a task on a corpus, under every policy it has, rule by rule."""
+    yield _verdict("its name, version, question and labels are filled in", _filled, task)
+    yield _verdict("its readings need columns that exist", _columns, task)
+    sentences = list(islice((s for s in corpus if rejection_reason(s) is None), SAMPLE_SENTENCES))
+    counts, _ = count(corpus, [task])
+    for suite, policy in task.policies.items():
+        try:
+            if task.name in counts.failed:
+                yield Verdict(f"{suite}: it counts and plans", False, counts.failed[task.name])
+                continue
+            reading = choose_reading(task, policy, counts)
+            if not isinstance(reading, str):
+                yield Verdict(f"{suite}: the corpus has the columns it needs", False, str(reading))
+                continue
+            with third_party_code:
+                context = Context(policy, reading, task.plan(counts, policy, reading) if task.plan else None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            yield Verdict(f"{suite}: it counts and plans", False, f"{describe_error(e)}{error_location(e)}")
+            continue
+        run = partial(_propose, task, context)
+        yield _verdict(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
+        yield _verdict(f"{suite}: the same sentence gets the same proposal, in any order", _repeats, run, sentences)
+        yield _verdict(f"{suite}: some sentence gets an example", _some, run, sentences)
+        yield _verdict(
+            f"{suite}: a set comes out, the same from one shard and three",
+            _sharding,
+            task,
+            suite,
+            policy,
+            corpus,
+        )
+
+
+def _propose(task: Task, context: Context, s: Sentence) -> Proposal:
+    context.state = mix(near_duplicate_key(s.text))
+    return task.propose(s, context)
+
+
+def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict:
+    try:
+        with third_party_code:
+            detail = test(*arguments)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        detail = f"{describe_error(e)}{error_location(e)}"
+    return Verdict(rule, not detail, detail)
+
+
+def _filled(task: Task) -> str:
+    name = task.name.partition(".")[0] if is_name(task.name) else task.name  # a parametric task has its parameter in it
+    if not name.isidentifier() or name != name.lower():
+        return f"The name must be a lower-case identifier, got {task.name!r}."
+    if task.version < 1:
+        return f"The version must be 1 or more, got {task.version}."
+    if not task.question.endswith("?"):
+        return f"The question must end in a question mark, got {task.question!r}."
+    if not task.labels or (isinstance(task.labels, tuple) and len(set(task.labels)) < 2):
+        return f"The labels must be two or more, or a sentence that describes them, got {task.labels!r}."
+    return "" if task.policies else "There must be at least one policy, got none."
+
+
+def _columns(task: Task) -> str:
+    known = {*ANNOTATION_COLUMNS, "penn"}
+    unknown = sorted({c for needed in task.readings.values() for c in needed} - known)
+    if unknown:
+        return f"Columns must be among {', '.join(sorted(known))}, got {', '.join(unknown)}."
+    for suite, policy in task.policies.items():
+        if missing := [r for r in policy.readings if r not in task.readings]:
+            return f"The policy {suite} names the reading {missing[0]}, which the task does not have."
+    return "" if task.readings else "There must be at least one reading, got none."
+
+
+def _shapes(task: Task, run: Callable[[Sentence], object], sentences: list[Sentence]) -> str:
+    for s in sentences:
+        found = run(s)
+        if found is None or isinstance(found, str):
+            continue
+        if not isinstance(found, Example):
+            return f"`propose` must return an example, a reason or None, got {type(found).__name__} for {s.id}."
+        if not found.tokens or any(t.split() != [t] for t in found.tokens):
+            return f"Tokens must be words without white space, got {found.tokens} for {s.id}."
+        if isinstance(task.labels, tuple) and found.label not in task.labels:
+            return f"Labels must be among {task.labels}, got {found.label!r} for {s.id}."
+        if any(not 0 <= i < len(found.tokens) for i in found.marks):
+            return f"Marks must be positions of tokens, got {found.marks} for {s.id}."
+        if found.source != s.id:
+            return f"The source must be the sentence's id {s.id}, got {found.source!r}."
+    return ""
+
+
+def _repeats(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str:
+    forwards = [run(s) for s in sentences]
+    for s, first in zip(reversed(sentences), reversed(forwards), strict=True):
+        if run(copy.copy(s)) != first:
+            return f"{s.id} got a different proposal the second time; draw with context.draw, and keep no state."
+    return ""
+
+
+def _some(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str:
+    reasons = [p for s in sentences if not isinstance(p := run(s), Example)]
+    if len(reasons) < len(sentences):
+        return ""
+    return f"None of {len(sentences)} sentences qualified; the last reason was {reasons[-1] if reasons else None!r}."
+
+
+def _sharding(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
+    one = next(iter(make_sets(corpus, [(suite, task, policy)])))
+    if isinstance(one, SkippedTask):
+        return one.reason
+    three = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
+    if isinstance(three, SkippedTask) or one.digest != three.digest:
+        return "Three shards give a different set than one shard; propose must not depend on other sentences."
+    errors = [f["message"] for f in one.manifest["audit"] if f["severity"] == "error"]
+    return f"The audit finds: {'; '.join(errors)}." if errors else ""

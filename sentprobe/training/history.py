@@ -1,0 +1,151 @@
+"""What training has come to, epoch by epoch, as ``training.jsonl`` and ``config.json`` tell; needs no torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sentprobe.core.json_files import read_json
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.training.log import Report, read_reports
+from sentprobe.training.options import Options
+from sentprobe.training.schedule import why_stopped
+
+RESUME = "resume.safetensors"
+"""The state of training, whose header says where it is."""
+MAX_HEADER = 1 << 27
+"""Bytes; a longer header shows that the file is damaged."""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One epoch, finished or not."""
+
+    number: int
+    steps: int
+    """Steps from the beginning to its end."""
+    loss: float
+    """The mean, per sentence or target token; of an unfinished epoch, of its reports by their steps."""
+    lr: float
+    """The learning rate at its end."""
+    words: int
+    seconds: float
+    """Of its steps, without scoring."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """On dev."""
+    checkpoint: str = ""
+    """The name of its checkpoint; empty if it is not finished."""
+    best: bool = False
+    """Whether its checkpoint is the best one of all."""
+
+    @property
+    def words_per_second(self) -> float:
+        """Words read per second of training."""
+        return self.words / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class History:
+    """All epochs, and what decides between them."""
+
+    epochs: tuple[Epoch, ...]
+    selection: str
+    """The score that selects the best checkpoint; empty if none does."""
+    best_checkpoint: str
+    stopped: str = ""
+    """Why training ended, or nothing if it has not."""
+
+    @property
+    def best(self) -> Epoch | None:
+        """The epoch of the best checkpoint, if it is after one."""
+        return next((epoch for epoch in self.epochs if epoch.best), None)
+
+    @property
+    def finished(self) -> tuple[Epoch, ...]:
+        """Epochs that have a checkpoint."""
+        return tuple(epoch for epoch in self.epochs if epoch.checkpoint)
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """Names of the scores on dev: first the one that selects, then the others as they came."""
+        names = dict.fromkeys(name for epoch in self.epochs for name in epoch.scores)
+        return tuple(sorted(names, key=lambda name: name != self.selection))
+
+    @property
+    def words(self) -> int:
+        """Words read in all epochs."""
+        return sum(epoch.words for epoch in self.epochs)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training in all epochs."""
+        return sum(epoch.seconds for epoch in self.epochs)
+
+
+def read_history(folder: TrainedFolder) -> History:
+    """What the files of a folder tell."""
+    config = folder.config
+    best = read_json(folder.path / "best.json") if (folder.path / "best.json").is_file() else {}
+    name = str(best.get("checkpoint", "")) if isinstance(best, Mapping) else ""
+    epochs = tuple(group_reports(read_reports(folder.path), name))
+    return History(epochs, str(config.get("selection", "")), name, why_finished(folder))
+
+
+def why_finished(folder: TrainedFolder, wanted: Options | None = None) -> str:
+    """Why training has ended, in a few words; empty if it has not, or if more is wanted now than was requested."""
+    config = folder.config
+    if not config.get("trains", True):
+        return "nothing is trained" if (folder.path / "epoch-000" / "model.safetensors").is_file() else ""
+    facts = _state(folder.path / RESUME)
+    before = config.get("request", {}).get("options", {})
+    patience, epochs = (
+        int(before.get(name, 0)) if wanted is None else getattr(wanted, name) for name in ("patience", "epochs")
+    )
+    if stopped := why_stopped(facts.get("schedule", {}), patience):
+        return stopped
+    ended = facts.get("position", {}).get("epoch", 1) > epochs
+    return f"{epochs} epoch{'s' * (epochs != 1)} as requested" if ended else ""
+
+
+def _state(file: Path) -> dict[str, Any]:
+    """The numbers and texts in the header of a state, which is JSON; nothing if there is none."""
+    try:
+        with file.open("rb") as opened:
+            size = int.from_bytes(opened.read(8), "little")
+            header = json.loads(opened.read(size)) if size <= MAX_HEADER else {}
+        found = json.loads(header["__metadata__"]["about"])
+    except (OSError, ValueError, KeyError, TypeError):  # the loop says what is wrong with it
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def group_reports(reports: Iterable[Report], best: str = "") -> Iterable[Epoch]:
+    """The epochs that reports are of; ``best`` is the name of the best checkpoint.
+
+    The report at the end of an epoch is about all of it; the others are about what came after the one before.
+    """
+    epochs: dict[int, list[Report]] = {}
+    for report in reports:
+        epochs.setdefault(report.epoch, []).append(report)
+    for number, group in epochs.items():
+        *_, last = group
+        if last.checkpoint:
+            loss, words = last.loss, last.words_per_second * last.seconds
+        else:
+            loss = words = 0.0
+            for before, one in zip([None, *group], group, strict=False):
+                done, seconds = (before.steps, before.seconds) if before else (0, 0.0)
+                loss += one.loss * (one.steps - done) / last.steps
+                words += one.words_per_second * (one.seconds - seconds)
+        yield Epoch(
+            number, last.step, loss, last.lr, round(words), last.seconds, dict(last.scores), last.checkpoint,
+            bool(best) and last.checkpoint == best,
+        )  # fmt: skip
+
+
+def score_text(value: Any) -> str:
+    """A score with one decimal, a small one with more."""
+    return f"{value:.1f}" if abs(value) >= 10 or not value else f"{value:.3g}"

@@ -1,0 +1,13 @@
+"""Training data in files: pairs, labelled sentences, trees and texts, in the layouts that they come in.
+
+``find`` tells which files a source means and how each is read; ``tables``, ``sentences``, ``aligned`` and ``sets`` read
+them. Everything is streamed: no reader holds more than a few rows.
+"""
+
+from __future__ import annotations
+
+from sentprobe.training.reading.find import DEV, TRAIN, find_parts, find_parts_named_dev
+from sentprobe.training.reading.part import Part, Row
+from sentprobe.training.reading.read import part_files, read_part, read_rows
+
+__all__ = ["DEV", "TRAIN", "Part", "Row", "find_parts", "find_parts_named_dev", "part_files", "read_part", "read_rows"]

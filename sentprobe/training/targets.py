@@ -1,0 +1,130 @@
+"""The target side of a decoder: texts as numbers, and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sentprobe.errors import DataError
+from sentprobe.networks.vocabulary import Vocabulary
+from sentprobe.training.installed import import_for_training
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+FILE = "tokenizer.json"
+BEGIN, END, UNKNOWN = 0, 1, 2
+"""The first input of a decoder, the last token of a target, and what is not in the vocabulary."""
+SPECIAL = ("<s>", "</s>", "<unk>")
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """A vocabulary of target tokens."""
+
+    tokenizer: Tokenizer
+
+    def __post_init__(self) -> None:
+        # a text that contains <s> has these three characters, and not the special token
+        self.tokenizer.encode_special_tokens = True
+
+    def __len__(self) -> int:
+        return int(self.tokenizer.get_vocab_size())
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of the tokens of each text, END last."""
+        found = self.tokenizer.encode_batch([valid(text) for text in texts], add_special_tokens=False)
+        return [[*one.ids, END] for one in found]
+
+    def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        """The texts of numbers, each up to its first END, if it has one."""
+        cut = [row[: row.index(END)] if END in row else row for row in map(list, rows)]
+        found: list[str] = self.tokenizer.decode_batch(cut, skip_special_tokens=False)
+        return found
+
+    def to_bytes(self) -> bytes:
+        """The content of ``tokenizer.json``."""
+        return bytes(self.tokenizer.to_str(pretty=True).encode() + b"\n")
+
+
+@dataclass(frozen=True, eq=False)
+class WordTargets(Targets):
+    """The words of an encoder as targets: a text is what the encoder reads of it."""
+
+    vocabulary: Vocabulary
+    numbers: Sequence[int]
+    """Of targets, by the encoder's number of a word; -1 for the marks at the ends of sentences."""
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> WordTargets:
+        """The targets of a vocabulary."""
+        words = [word for word in vocabulary.words if word not in SPECIAL]
+        places = {word: number for number, word in enumerate((*SPECIAL, *words))}
+        # the first two mark the ends of sentences, which a decoder knows by its own tokens
+        places |= dict.fromkeys(SPECIAL[:2], -1)
+        return cls(_at_spaces(words), vocabulary, [UNKNOWN, *(places[word] for word in vocabulary.words)])
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of the words of each text, END last."""
+        found = [[self.numbers[number] for number in self.vocabulary.ids(text)] for text in texts]
+        return [[*(number for number in row if number >= 0), END] for row in found]
+
+
+def learn_bpe(texts: Iterable[str], codes: int) -> Targets:
+    """Byte-pair encoding with at most this many merges; fewer if the texts have no more pairs to merge."""
+    return Targets(train_bpe(texts, codes, SPECIAL))
+
+
+def train_bpe(texts: Iterable[str], codes: int, special: Sequence[str], *, prefix_space: bool = False) -> Tokenizer:
+    """Byte-pair encoding, perhaps with a space before each text, with special tokens that have the first numbers.
+
+    The alphabet are bytes: there is no unknown character, and decoding gives back the text as it was. Merges do not
+    cross words, and equally frequent pairs have a fixed order, so that the same texts give the same codes.
+    """
+    tokenizers = import_for_training("tokenizers")
+    found: Tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    found.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
+    found.decoder = tokenizers.decoders.ByteLevel()
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=len(special) + len(alphabet) + codes,
+        initial_alphabet=sorted(alphabet),
+        special_tokens=list(special),
+        show_progress=False,
+    )
+    found.train_from_iterator(map(valid, texts), trainer)
+    return found
+
+
+def learn_tokens(texts: Iterable[str]) -> Targets:
+    """All tokens of texts that are split at spaces, the most frequent first."""
+    counts = Counter(token for text in texts for token in text.split())
+    return Targets(_at_spaces(sorted(set(counts) - set(SPECIAL), key=lambda token: (-counts[token], token))))
+
+
+def _at_spaces(tokens: Sequence[str]) -> Tokenizer:
+    """A tokenizer that splits at spaces and knows these tokens, which follow the special ones."""
+    tokenizers = import_for_training("tokenizers")
+    vocabulary = {token: number for number, token in enumerate((*SPECIAL, *tokens))}
+    found: Tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=SPECIAL[UNKNOWN]))
+    found.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    return found
+
+
+def read_targets(folder: Path) -> Targets:
+    """The vocabulary of a trained folder."""
+    file = folder / FILE
+    try:
+        return Targets(import_for_training("tokenizers").Tokenizer.from_str(file.read_text("utf-8")))
+    except OSError as e:
+        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+    except Exception as e:  # the library raises nothing more special
+        raise DataError(f"{file} is damaged: {e}.") from None
+
+
+def valid(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which no tokenizer takes."""
+    return text if text.isascii() else text.encode(errors="replace").decode()

@@ -1,0 +1,64 @@
+"""Adam as in torch, on one flat array that holds all weights of a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from sentprobe.probes.network.group import BETAS, EPSILON, Floats
+from sentprobe.probes.network.steps_numpy import BLOCK
+
+
+@dataclass(frozen=True, eq=False)
+class Adam:
+    """Weights, their gradient, and the moments, (n,) each. A step changes all of them.
+
+    Both moments are kept without the factors 1 - beta, which are applied to the step instead; this saves two passes
+    over the arrays.
+    """
+
+    weights: Floats
+    gradient: Floats
+    first: Floats
+    second: Floats
+    spare: Floats
+    """A buffer for a block."""
+
+    @classmethod
+    def of(cls, arrays: Sequence[Floats]) -> Adam:
+        """Start from these arrays, flattened."""
+        weights = np.concatenate([array.ravel() for array in arrays])
+        gradient, first, second = (np.zeros_like(weights) for _ in range(3))
+        return cls(weights, gradient, first, second, np.empty(BLOCK, np.float32))
+
+    def step(self, number: int, rate: float) -> None:
+        """Take the ``number``-th step, from 1, by the gradient, which is overwritten."""
+        root = math.sqrt((1 - BETAS[1] ** number) / (1 - BETAS[1]))
+        length = np.float32(rate * root * (1 - BETAS[0]) / (1 - BETAS[0] ** number))
+        epsilon = np.float32(EPSILON["adam"] * root)
+        keep_first, keep_second = np.float32(BETAS[0]), np.float32(BETAS[1])
+        for start in range(0, len(self.weights), BLOCK):
+            w, g, m, v = (
+                each[start : start + BLOCK] for each in (self.weights, self.gradient, self.first, self.second)
+            )
+            spare = self.spare[: len(w)]
+            m *= keep_first
+            m += g
+            v *= keep_second
+            g *= g
+            v += g
+            np.sqrt(v, out=spare)
+            spare += epsilon
+            np.divide(m, spare, out=spare)
+            spare *= length
+            w -= spare
+
+
+def parts(line: Floats, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
+    """The arrays of these shapes, as views of the flat array."""
+    ends = list(accumulate(math.prod(shape) for shape in shapes))
+    return [line[end - math.prod(shape) : end].reshape(shape) for end, shape in zip(ends, shapes, strict=True)]

@@ -1,0 +1,82 @@
+"""Checked sets and downloads on the console, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from sentprobe import __version__
+from sentprobe.console import err, out, printable
+from sentprobe.transfer.check import SetReport
+from sentprobe.transfer.fetch import is_downloaded
+from sentprobe.transfer.remote_sets import RemoteSet
+
+
+def as_json(reports: Sequence[SetReport], absent: Sequence[str]) -> str:
+    """All reports as JSON."""
+    found = {
+        "format": "sentprobe.data.v1",
+        "sets": [{**asdict(report), "valid": report.is_valid} for report in reports],
+        "absent": list(absent),
+        "versions": {"sentprobe": __version__},
+    }
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def print_reports(reports: Sequence[SetReport], absent: Sequence[str]) -> None:
+    """Print a table, then errors and notes of each set, then the sets that were not found."""
+    from rich.table import Table
+
+    console = out()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("set", "state", "rows", "published"):
+        table.add_column(column, overflow="fold")
+    table.add_column("labels", justify="right")
+    for report in reports:
+        state = "[green]valid[/green]" if report.is_valid else "[red]invalid[/red]"
+        same = report.is_valid and set(report.rows) <= set(report.published)
+        published = "same" if same else _sizes(report.published)
+        table.add_row(printable(report.name), state, _sizes(report.rows), published, f"{report.labels:,}")
+    console.print(table)
+    for report in reports:
+        remarks = [("error", text) for text in report.errors] + [("note ", text) for text in report.notes]
+        if remarks:
+            console.print(f"\n{printable(report.name)}", style="bold", markup=False)
+        for severity, text in remarks:
+            console.print(f"  {severity}  {printable(text)}", markup=False, soft_wrap=True)
+    if absent:
+        console.print(f"\nnot found: {', '.join(absent)}", markup=False, soft_wrap=True)
+
+
+def print_remote_sets(remote_sets: Iterable[RemoteSet], data: Path) -> None:
+    """Print what can be downloaded, and whether it has been."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("set", "state", "checksum", "licence"):
+        table.add_column(column, overflow="fold")
+    for place in remote_sets:
+        state = "present" if is_downloaded(place, data) else "by hand" if place.manual_steps else "to download"
+        known = "" if place.manual_steps else "known" if all(file.sha256 for file in place.files) else "unknown"
+        table.add_row(place.key, state, known, place.licence)
+    out().print(table)
+
+
+def print_licence(place: RemoteSet) -> None:
+    """Print the licence that the user accepts."""
+    err().print(f"{place.key}: {place.licence}\n  {place.page}", markup=False, soft_wrap=True)
+
+
+def print_manual_steps(place: RemoteSet, data: Path) -> None:
+    """Print what to do for a set that cannot be downloaded."""
+    lines = "".join(f"  {line}\n" for line in place.manual_steps.strip().splitlines())
+    err().print(
+        f"{place.key} must be downloaded by hand: {place.licence}\n  {place.page}\n{lines}  {place.folder(data)}",
+        markup=False, soft_wrap=True,
+    )  # fmt: skip
+
+
+def _sizes(rows: Mapping[str, int]) -> str:
+    return ", ".join(f"{part} {n:,}" for part, n in rows.items())

@@ -1,0 +1,119 @@
+"""Reads other people's pickles without running any of their code.
+
+The image features of SentEval are published as pickles of Python 2 only. A pickle is a program; this reader knows
+containers, strings, numbers and the few names by which numpy's arrays are pickled, and stops at any other. Not even
+those names are numpy's here: they are resolved to functions made for one call of ``load``, which record what an
+array is, so that neither numpy's own state nor a later pickle can be reached from inside one.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.core.files import reject_special_file
+from sentprobe.errors import DataError
+
+_PLAIN = re.compile(r"[fiu][1248]")
+"""Types of arrays that are read: floats and integers."""
+
+
+class Type:
+    """The type of an array's numbers, as pickled: a code, and then the byte order."""
+
+    __slots__ = ("code", "order")
+
+    def __init__(self, code: str) -> None:
+        self.code, self.order = code, "="
+
+    def __setstate__(self, state: Any) -> None:
+        self.order = state[1]
+
+    def numpy(self) -> np.dtype[Any]:
+        """The type itself, if it is a plain one."""
+        if not (isinstance(self.code, str) and _PLAIN.fullmatch(self.code)) or self.order not in ("<", ">", "|", "="):
+            raise ValueError(f"an array of {self.code!r}")
+        return np.dtype(self.order + self.code)
+
+
+class Array:
+    """An array as pickled; ``numbers`` is what it holds."""
+
+    __slots__ = ("numbers",)
+    numbers: np.ndarray[Any, Any]
+
+    def __setstate__(self, state: Any) -> None:
+        shape, kind, fortran, raw = state[-4:]
+        content = raw.encode("latin-1") if isinstance(raw, str) else raw  # as Python 2 wrote it
+        if not isinstance(kind, Type) or not isinstance(content, bytes):
+            raise ValueError("an array of objects")
+        self.numbers = np.frombuffer(content, kind.numpy()).reshape(shape, order="F" if fortran else "C")
+
+
+def load(path: Path) -> Any:
+    """What a pickle holds: containers, strings and numbers, with an ``Array`` for every array."""
+    try:
+        reject_special_file(path)
+        with path.open("rb") as file:
+            return _Reader(path, file).load()
+    except DataError:
+        raise
+    except FileNotFoundError:
+        raise DataError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    except Exception as error:  # a broken pickle may raise anything
+        message = " ".join(str(error).split())[:200]
+        raise DataError(
+            f"{path} is not a pickle of plain data: {type(error).__name__}: {message}. Download it again."
+        ) from None
+
+
+class _Reader(pickle.Unpickler):
+    """An unpickler that finds nothing but the few names of ``_names``."""
+
+    def __init__(self, path: Path, file: Any) -> None:
+        super().__init__(file, encoding="latin1")
+        self._path, self._names = path, _names()
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        try:
+            return self._names[f"{module.replace('._core.', '.core.')}.{name}"]
+        except KeyError:
+            raise DataError(
+                f"{self._path} refers to {module}.{name}, which is not a container, string, number or array: "
+                "expected image features as SentEval has them. It was not run."
+            ) from None
+
+
+def _names() -> dict[str, Callable[..., Any] | str]:
+    """What the names in a pickled array stand for. New functions at every call, since a pickle could change them."""
+
+    def reconstruct(*_: Any) -> Array:
+        return Array()
+
+    def kind(code: Any, *_: Any) -> Type:
+        return Type(code)
+
+    def scalar(of: Any, raw: Any) -> int | float:
+        content = raw.encode("latin-1") if isinstance(raw, str) else raw
+        (number,) = np.frombuffer(content, of.numpy()).tolist()
+        return number  # type: ignore[no-any-return]
+
+    def encode(text: Any, encoding: Any = "latin1") -> bytes:
+        if not isinstance(text, str) or encoding != "latin1":
+            raise ValueError(f"the encoding {encoding!r}")
+        return text.encode("latin-1")
+
+    return {
+        "numpy.core.multiarray._reconstruct": reconstruct,
+        "numpy.core.multiarray.scalar": scalar,
+        "numpy.ndarray": "ndarray",
+        "numpy.dtype": kind,
+        "_codecs.encode": encode,
+    }

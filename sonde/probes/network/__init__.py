@@ -1,6 +1,0 @@
-"""Classifiers trained in minibatches and stopped early on dev, many at a time."""
-
-from sonde.probes.network.model import Network, Scale
-from sonde.probes.network.training import EARLY_STOPPING_SHARE, EarlyStopping, choose, fit, fit_grid, settings
-
-__all__ = ["EARLY_STOPPING_SHARE", "EarlyStopping", "Network", "Scale", "choose", "fit", "fit_grid", "settings"]

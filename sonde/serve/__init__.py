@@ -1,5 +1,0 @@
-"""A run as a page on this machine: it grows with the run, and its probes can be tried on your own sentences."""
-
-from sonde.serve.server import Server
-
-__all__ = ["Server"]
