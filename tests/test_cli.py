@@ -470,7 +470,7 @@ def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
     assert sentprobe("ls", "store").returncode == 0
     embed_texts(load_encoder("static:?dim=64"), ["one", "two"], store=Store(tmp_path / "store"))
     listed = sentprobe("ls", "store").stdout
-    assert "static:l2_supercat" in listed
+    assert "static:minilm" in listed
     assert " 64 " in listed
 
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import sentprobe
+from tools.wheels import PLATFORMS, requirements
 
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -49,8 +50,13 @@ def classified():
 
 
 def test_the_matrix_covers_every_version_and_system():
-    matrix = read(".github/workflows/ci.yml")["jobs"]["test"]["strategy"]["matrix"]
-    assert matrix["python"] == classified()
+    jobs = read(".github/workflows/ci.yml")["jobs"]
+    matrix, core = jobs["test"]["strategy"]["matrix"], jobs["core"]["strategy"]["matrix"]
+    assert core["python"] == classified()
+    assert len(core["os"]) == len(PLATFORMS)
+    # packages of the test extra take a while to follow a new Python; what the core needs does not
+    assert matrix["python"] == classified()[: len(matrix["python"])]
+    assert len(matrix["python"]) >= 3
     assert PROJECT["requires-python"] == f">={classified()[0]}"
     assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{classified()[0].replace('.', '')}"
     assert {system.partition("-")[0] for system in matrix["os"]} == {"ubuntu", "macos", "windows"}
@@ -285,3 +291,14 @@ def test_nothing_tells_to_install_an_unreserved_name():
     texts = [*PAGES, *ROOT.glob("examples/*.ipynb"), *ROOT.glob("sentprobe/**/*.py")]
     texts = [path for path in texts if path.name not in ("RELEASE.md", "install.py")]
     assert [path.name for path in texts if re.search(r"pip install '?sentprobe", path.read_text("utf-8"))] == []
+
+
+# platforms
+
+
+def test_the_core_needs_few_packages_and_none_that_must_be_compiled():
+    names = {re.match(r"[\w.-]+", line)[0] for line in requirements("")}
+    assert "wordllama" not in names
+    assert len(names) <= 13
+    assert requirements("annotate") == [line for name in ("language", "spacy", "tokenisers", "wikipedia")
+                                        for line in PROJECT["optional-dependencies"][name]]  # fmt: skip

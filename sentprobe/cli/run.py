@@ -21,8 +21,8 @@ resumes = True
 examples = """
 Two encoders on all sets of a folder:
   sentprobe run -e static: -e st:all-MiniLM-L6-v2 -d probes/ -o my-run/
-Every layer of a model, with two controls that say what the scores mean:
-  sentprobe run -e 'hf:bert-base-uncased?layer=*' -d probes/ --controls key,permuted
+Every layer of a model, with a control that says what the scores mean:
+  sentprobe run -e 'hf:bert-base-uncased?layer=*' -d probes --controls permuted
 A table of your own:
   sentprobe run -d reviews.csv --text review --label mood --split 80/10/10
 """

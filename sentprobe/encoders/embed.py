@@ -53,7 +53,7 @@ class Embeddings:
     >>> from sentprobe import embed_texts, load_encoder
     >>> found = embed_texts(load_encoder("static:"), ["A short text.", "Another one."])
     >>> found
-    <Embeddings 2 texts, 256 dimensions, float32, static:l2_supercat>
+    <Embeddings 2 texts, 256 dimensions, float32, static:minilm>
     >>> found.vectors.shape
     (2, 256)
     """

@@ -101,5 +101,5 @@ def encoder_info(encoder: object) -> EncoderInfo:
 
 
 def short_repr(encoder: object, name: str, *details: str) -> str:
-    """One line for an encoder, without its model: ``<Static static:l2_supercat, 256 dimensions>``."""
+    """One line for an encoder, without its model: ``<Static static:minilm, 256 dimensions>``."""
     return f"<{type(encoder).__name__} {', '.join([name, *filter(None, details)])}>"

@@ -125,7 +125,7 @@ def load(text: str) -> Encoder:
     >>> from sentprobe import load_encoder
     >>> encoder = load_encoder("static:?dim=64")
     >>> encoder
-    <Static static:l2_supercat, 64 dimensions>
+    <Static static:minilm, 64 dimensions>
     >>> encoder(["A short text.", "Another one."]).shape
     (2, 64)
     """

@@ -53,8 +53,11 @@ def test_checkpoints_are_in_order(tmp_path):
 def test_what_is_no_alignment_is_refused(tmp_path):
     with pytest.raises(UsageError, match="is not an alignment"):
         open_alignment(tmp_path)
-    (tmp_path / "alignment.json").write_text(json.dumps({"format": 99}))
+    (tmp_path / "alignment.json").write_text(json.dumps({"other": 99}))
     with pytest.raises(DataError, match="is not of an alignment"):
+        open_alignment(tmp_path).config  # noqa: B018
+    (tmp_path / "alignment.json").write_text(json.dumps({"format": 1}))
+    with pytest.raises(DataError, match=r"has the format 1; .* reads 2\. It was written by another version, or before"):
         open_alignment(tmp_path).config  # noqa: B018
 
 

