@@ -4,9 +4,8 @@ import pytest
 
 from sentprobe.cli import demo
 from sentprobe.cli._story import Found, tell
-from sentprobe.core.install import pip_install
 from sentprobe.errors import UsageError
-from sentprobe.run import Run
+from sentprobe.run import Run, references
 
 MAJORITIES = {"word_content": 0.01, "passive": 0.5, "bigram_shift": 0.5}
 
@@ -53,14 +52,14 @@ def test_nothing_is_claimed_that_was_not_found():
 
 def test_it_says_what_it_leaves_out(monkeypatch, tmp_path, capsys):
     """A tiny one, without ``use:``."""
-    monkeypatch.setattr(demo, "DEMO_SENTENCES", 1200)
-    monkeypatch.setattr(demo, "DEMO_SIZES", "80/20/30")
-    monkeypatch.setattr(demo, "DEMO_TASKS", {"conneau2018": ("bigram_shift",), "universal2019": ("passive",)})
+    monkeypatch.setattr(references, "DEMO_SENTENCES", 1200)
+    monkeypatch.setattr(references, "DEMO_SIZES", "80/20/30")
+    monkeypatch.setattr(references, "DEMO_TASKS", {"conneau2018": ("bigram_shift",), "universal2019": ("passive",)})
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     assert demo.demo(out=tmp_path / "demo") == 0
     said = capsys.readouterr()
     text = " ".join((said.out + said.err).split())
-    assert "Left out: use:, the Universal Sentence Encoder. To add it: " + pip_install("use") in text
+    assert "bigram_shift is not the set of the results that come with sentprobe, which are left out." in text
     assert "significantly better than the best baseline" in text
     assert (tmp_path / "demo" / "report.html").stat().st_size > 100_000
     run = Run.load(tmp_path / "demo" / "run")
@@ -76,5 +75,5 @@ def test_it_says_what_it_leaves_out(monkeypatch, tmp_path, capsys):
 def test_its_tasks_are_in_their_suites(suite):
     from sentprobe.make.request import select_tasks
 
-    found = select_tasks([suite], demo.DEMO_TASKS[suite], sizes=demo.DEMO_SIZES)
-    assert len(found) == len(demo.DEMO_TASKS[suite])
+    found = select_tasks([suite], references.DEMO_TASKS[suite], sizes=references.DEMO_SIZES)
+    assert len(found) == len(references.DEMO_TASKS[suite])

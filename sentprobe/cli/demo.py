@@ -13,25 +13,16 @@ from cyclopts import Parameter
 from sentprobe.core.install import pip_install
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Sequence
 
-    from sentprobe.make import Progress
+    from sentprobe.core.progress import Progress
+    from sentprobe.data.dataset import Dataset
     from sentprobe.report.types import Summary
     from sentprobe.run import Run
 
 order = 10
 resumes = True
 
-DEMO_SENTENCES, DEMO_SIZES = 14_000, "1500/300/1000"
-"""Few sets and many rows, so that intervals are narrow; in a minute on two cores."""
-DEMO_TASKS = {
-    "conneau2018": ("word_content", "tree_depth", "past_present", "bigram_shift", "odd_man_out"),
-    "universal2019": ("top_dependencies", "passive", "subj_number"),
-}
-"""Suites and what the demo makes of them."""
-DEMO_ENCODERS = {"words": "static:", "USE": "use:", "parser": "builtin:", "untrained": "builtin:?random=0"}
-"""A bag of word vectors, two encoders that see word order, and one of them before training; by name."""
 TWINS = {"parser": "untrained"}
 DEMO_CONTROLS = ("permuted",)
 
@@ -45,11 +36,14 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
         The folder to write to. Default: demo.
     """
     from sentprobe.cli._story import tell_story
+    from sentprobe.cli._warnings import printed_warnings
     from sentprobe.console import announce, count_of, err, print_sets, progress_bar
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.report import Report
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
+    from sentprobe.report.wording import listed
+    from sentprobe.run.references import DEMO_SENTENCES, DEMO_TASKS, make_demo_sets
 
     _check_folder(out)
     jobs = resolve_jobs(0)
@@ -59,9 +53,11 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
         f"{count_of(len(_encoders()), 'encoder')} on them; {count_of(jobs, 'job')}; writing to {out}/"
     )
     with progress_bar() as progress:
-        manifests = _make(out, jobs, progress)
-    print_sets(manifests)
+        sets = make_demo_sets(out / "probes", jobs, progress)
+    print_sets([dataset.manifest for dataset in sets])
     err().print()
+    with printed_warnings():
+        missing = _add_missing(out / "run", sets)
     with progress_bar() as progress:
         run = _probe(out, jobs, progress)
     summary = summarise(run)
@@ -69,8 +65,9 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     err().print()
     for line in tell_story(summary, TWINS):
         err().print(line, markup=False)
-    if len(_encoders()) < len(DEMO_ENCODERS):
-        err().print(f"Left out: use:, the Universal Sentence Encoder. To add it: {pip_install('use')}", markup=False)
+    if missing:
+        said = f"The results of {listed(missing)} come with sentprobe, without controls. To compute them here: "
+        err().print(f"{said}{pip_install('use')}", markup=False)
     page = Report.of(run, title="sentprobe demo").save(out / "report.html")
     err().print(f"\nThe sets are in {out}/probes/, the results in {out}/run/, the page is {page}", markup=False)
     return 2 if run.failures else 0
@@ -84,14 +81,29 @@ def _without_controls(summary: Summary) -> Summary:
 def _encoders() -> list[str]:
     """The encoders that can be loaded: ``use:`` needs a package of its own."""
     from sentprobe.encoders.schemes.use import MODULE
+    from sentprobe.run.references import DEMO_ENCODERS
 
     there = find_spec(MODULE) is not None
     return [f"{name}={encoder}" for name, encoder in DEMO_ENCODERS.items() if there or encoder != "use:"]
 
 
+def _add_missing(folder: Path, sets: Sequence[Dataset]) -> list[str]:
+    """Add results that come with sentprobe of encoders whose packages are not installed; their names."""
+    from sentprobe.run.references import DEMO_ENCODERS, References, add_references, read_references
+
+    there = {encoder.partition("=")[2] for encoder in _encoders()}
+    if there == {*DEMO_ENCODERS.values()}:
+        return []
+    shipped = read_references()
+    results = [result for result in shipped.results if result.cell.encoder in {*DEMO_ENCODERS.values()} - there]
+    names = {encoder: name for name, encoder in DEMO_ENCODERS.items() if encoder in there}
+    return add_references(folder, References(results, shipped.predictions), sets, names)
+
+
 def _check_folder(folder: Path) -> None:
     """Raise UsageError if a folder has something that is not of a demo, which might be overwritten."""
     from sentprobe.errors import UsageError
+    from sentprobe.run.references import DEMO_TASKS
 
     tasks = {f"probes/{suite}/{task}" for suite, tasks in DEMO_TASKS.items() for task in tasks}
     own = {"run", "report.html", "probes", *(f"probes/{suite}" for suite in DEMO_TASKS), *tasks}
@@ -102,25 +114,6 @@ def _check_folder(folder: Path) -> None:
             f"{folder} exists and is not the folder of a demo: it has {odd[0]}. Choose a new folder: sentprobe demo -o "
             "NEW."
         )
-
-
-def _make(folder: Path, jobs: int, progress: Progress) -> list[Mapping[str, Any]]:
-    """Make the sets; their manifests."""
-    from sentprobe.corpus.corpus import Corpus
-    from sentprobe.data.dataset import Dataset
-    from sentprobe.make import make_sets
-    from sentprobe.make.request import check_writable, select_tasks
-
-    check_writable(folder)
-    requests = [
-        request for suite, tasks in DEMO_TASKS.items() for request in select_tasks([suite], tasks, sizes=DEMO_SIZES)
-    ]
-    manifests: list[Mapping[str, Any]] = []
-    for found in make_sets(Corpus.synthetic(DEMO_SENTENCES), requests, jobs=jobs, progress=progress):
-        if isinstance(found, Dataset):
-            found.save(folder / "probes" / found.name)
-            manifests.append(found.manifest)
-    return manifests
 
 
 def _probe(folder: Path, jobs: int, progress: Progress) -> Run:

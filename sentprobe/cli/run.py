@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ order = 70
 resumes = True
 
 examples = """
+A first picture of a model, on sets of synthetic English that are made at once:
+  sentprobe run -e st:all-MiniLM-L6-v2
 Two encoders on all sets of a folder:
   sentprobe run -e static: -e st:all-MiniLM-L6-v2 -d probes/ -o my-run/
 Every layer of a model, with a control that says what the scores mean:
@@ -35,7 +38,7 @@ MORE = Group("Controls and measures", sort_key=40)
 def run(
     *paths: Annotated[str, Parameter(group=WHAT)],
     data: Annotated[tuple[str, ...], Parameter(("--data", "-d"), group=WHAT)] = (),
-    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=WHAT)] = ("static:",),
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=WHAT)] = (),
     suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"), group=WHAT)] = (),
     task: Annotated[str | None, Parameter(("--task", "-t"), group=WHAT)] = None,
     language: Annotated[str | None, Parameter(group=WHAT)] = None,
@@ -68,12 +71,12 @@ def run(
     Parameters
     ----------
     paths: str
-        Sets, or folders of sets, as for `sentprobe audit`.
+        Sets, or folders of sets, as for `sentprobe audit`. Default: the sets of `sentprobe demo`, beside its encoders.
     data: tuple[str, ...]
         The same as PATHS.
     encoder: tuple[str, ...]
         scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME; may be
-        repeated. Default: static:.
+        repeated. Default: static:, on sets that are named.
     out: Path
         The folder to write to, or to resume in. Default: run.
     probe: tuple[str, ...]
@@ -133,6 +136,7 @@ def run(
     measure_rows: int
         Training rows that capacity, erasure, inlp and mix use at most. Default: 10000.
     """
+    from sentprobe.cli._first_picture import add_demo_results, demo_sets, print_next_steps
     from sentprobe.cli._options import STDIN, open_store, parse_columns, workers_of
     from sentprobe.cli._warnings import printed_warnings
     from sentprobe.console import announce, count_of, err, print_symptoms, printable, progress_bar
@@ -142,18 +146,31 @@ def run(
     from sentprobe.probes import parse
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
+    from sentprobe.report.wording import listed
     from sentprobe.run import evaluate
     from sentprobe.run.aliases import split_aliases
     from sentprobe.run.diagnoses import read_diagnoses
     from sentprobe.run.reload import read_unloadable
     from sentprobe.run.variants import select_variants
 
-    if not (paths or data):
-        raise UsageError("Name the sets to probe on: sentprobe run -e ENCODER -d FOLDER.")
+    if not (paths or data or encoder):
+        raise UsageError(
+            "Name an encoder for a first picture, on synthetic sentences: sentprobe run -e st:all-MiniLM-L6-v2\n"
+            "Name sets for an answer about real text:   sentprobe run -e st:all-MiniLM-L6-v2 -d probes/\n"
+            "`sentprobe make` makes sets, `sentprobe ls encoders` lists encoders, `sentprobe run --help` has the rest."
+        )
+    first_picture = not (paths or data)
+    encoder = encoder or ("static:",)
     for option, number in (("--seeds", seeds), ("--batch-size", batch_size)):
         if number is not None and number < 1:
             raise UsageError(f"{option} {number}: expected a number, 1 or more.")
     columns = parse_columns(text, label, split, None, no_header, group, split_seed)
+    plain, aliases = split_aliases(encoder)
+    names = expand_names(plain)
+    for name in names:
+        check_name(name)
+    if first_picture:
+        data = (os.fspath(demo_sets(jobs)),)
     sources = find_sets(
         ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, train=train
     )
@@ -163,17 +180,18 @@ def run(
     for each in probe:
         parse(each)
     select_variants(controls, measures, measure_rows)
-    names = expand_names(split_aliases(encoder)[0])
-    for name in names:
-        check_name(name)
     begun = (out / "results.jsonl").exists()  # sentprobe.run has the name, but takes a second to import
     store = open_store(no_store, store_limit)
+    beside = []
+    if first_picture and (probe, limit) == (("linear",), None):
+        beside = add_demo_results(out, sources, {name: aliases.get(name) for name in names})
     reads = [path for source in sources for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
         announce(
             f"Probing {count_of(len(names), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probe)}"
             f"{f', {seeds} seeds' if seeds > 1 else ''}{_extra(controls, 'control')}{_extra(measures, 'measure')}, "
-            f"along with baselines; {count_of(workers, 'job')}; {'resuming in' if begun else 'writing to'} {out}/"
+            f"along with {listed([*beside, 'baselines'])}; {count_of(workers, 'job')}; "
+            f"{'resuming in' if begun else 'writing to'} {out}/"
         )
         with printed_warnings(), progress_bar() as progress:
             found = evaluate(
@@ -187,6 +205,8 @@ def run(
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
     for name, why in read_unloadable(found.info).items():
         err().print(printable(f"note: {name} cannot be loaded again: {why}."), markup=False, soft_wrap=True)
+    if first_picture:
+        print_next_steps(beside, encoder, out)
     err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
     return 2 if found.failures else 0
 
