@@ -142,7 +142,8 @@ def run(
     from sentprobe.console import announce, count_of, err, print_symptoms, printable, progress_bar
     from sentprobe.data.sources import filter_by_suite, find_sets
     from sentprobe.encoders import check_name, expand_names
-    from sentprobe.errors import UsageError
+    from sentprobe.encoders.preflight import check_encoders
+    from sentprobe.errors import RunError, UsageError
     from sentprobe.probes import parse
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
@@ -184,6 +185,7 @@ def run(
     store = open_store(no_store, store_limit)
     beside = []
     if first_picture and (probe, limit) == (("linear",), None):
+        check_encoders(names)
         beside = add_demo_results(out, sources, {name: aliases.get(name) for name in names})
     reads = [path for source in sources for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
@@ -200,6 +202,8 @@ def run(
                 measures=measures, measure_rows=measure_rows, progress=progress,
                 command=shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")]),
             )  # fmt: skip
+    if first_picture and not any(result.cell.encoder in names for result in found):
+        raise RunError(f"Nothing was computed: {found.failures[0].error}")
     print_table(summarise(found))
     for diagnosis in read_diagnoses(found):
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])

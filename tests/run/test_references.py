@@ -182,6 +182,20 @@ def test_another_probe_stands_alone(cache, folder, tmp_path, monkeypatch):
     assert not {*DEMO_ENCODERS.values()} & {result.cell.encoder for result in Run.load(tmp_path / "out").results}
 
 
+def test_an_encoder_that_cannot_be_loaded_is_all_that_is_said(cache, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("SENTPROBE_CACHE", str(cache))
+    done = command("run", "-e", "vec:gone.txt", "-o", "out", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "gone.txt" in done.stderr
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "mine.py").write_text("def encode(texts):\n    raise ValueError('no model')\n")
+    done = command("run", "-e", "py:mine.py:encode", "-s", "universal2019", "-o", "out", "-j", 1, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Nothing was computed: " in done.stderr
+    assert "no model" in done.stderr
+    assert "A first picture" not in done.stderr
+
+
 def test_without_anything_it_explains_itself(tmp_path):
     done = command("run", cwd=tmp_path)
     assert done.returncode == 1
