@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
+from sentprobe.core.download import RetryPolicy, download, offline, sha256
 from sentprobe.errors import DataError, Offline
-from sentprobe.transfer.download import RetryPolicy, download, offline, sha256
 
 CONTENT = bytes(range(256)) * 1000
 
