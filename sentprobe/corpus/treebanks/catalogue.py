@@ -6,13 +6,13 @@ The table, treebanks.csv, is written by tools/treebank_table.py; what is empty i
 from __future__ import annotations
 
 import csv
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import UsageError
 
 SCHEME = "ud:"
@@ -161,7 +161,7 @@ def _unknown(spec: str, typed: str) -> str:
     if of_language := treebanks_of(SCHEME + typed):
         named = _enumerate([one.name for one in of_language])
         return f"{spec!r} is a language; name one of its treebanks: {named}."
-    names = {name.removeprefix("UD_").lower(): name for one in treebanks().values() for name in (one.name,)}
+    names = {name.removeprefix("UD_").lower(): name for name in treebanks()}
     languages = {one.language.lower(): one.language for one in treebanks().values()}
     written = typed.removeprefix("UD_").removeprefix("ud_").lower()
     if "-" not in written and "_" not in written:
@@ -177,8 +177,8 @@ def _unknown(spec: str, typed: str) -> str:
 
 def _near(written: str, known: dict[str, str]) -> str:
     """A suggestion, found in lower case and shown as it is written."""
-    hint = did_you_mean(written, known)
-    return re.sub(r"(?<=mean |. or ).+?(?= or |\?)", lambda m: known.get(m[0], m[0]), hint)
+    near = difflib.get_close_matches(written, known, n=1)
+    return f" Did you mean {known[near[0]]}?" if near else ""
 
 
 def _enumerate(names: Sequence[str]) -> str:

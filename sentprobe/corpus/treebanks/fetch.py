@@ -175,8 +175,9 @@ def _download_all(remote: RemoteTreebank, present: dict[str, FileFacts], notify:
     size = {"sentences": total.sentences, "tokens": total.tokens, "words": total.words}
     write_record(remote.folder, {**known, **size, "verified": verified, "files": files, "complete": True})
     megabytes = sum(one["bytes"] for one in files) / 1e6
+    amount = f"{megabytes:,.1f} MB" if megabytes >= 1 else f"{1000 * megabytes:,.0f} kB"
     notify(
-        f"{count_of(len(files), 'file')}, {megabytes:,.1f} MB, verified by {' and '.join(verified)} ({total}); kept in "
+        f"{count_of(len(files), 'file')}, {amount}, verified by {' and '.join(verified)} ({total}); kept in "
         f"{remote.folder}"
     )
     if not has_checksums:

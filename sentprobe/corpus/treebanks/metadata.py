@@ -96,7 +96,7 @@ def count_conllu(pieces: Iterable[bytes]) -> Counts:
     sentences = tokens = words = hidden = 0
     inside, end = False, 0
     for piece in pieces:
-        for line in piece.split(b"\n"):
+        for line in piece.removesuffix(b"\n").split(b"\n"):
             if not line.strip():
                 inside, end = False, 0
                 continue
