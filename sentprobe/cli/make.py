@@ -14,9 +14,11 @@ from sentprobe.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 order = 20
 
 examples = """
-The sets of a suite from a treebank of Universal Dependencies, which is downloaded; ud:fi lists those of a language:
-  sentprobe make ud:UD_English-EWT --suite universal2019 -o probes/
-From files of your own:
+From a treebank of Universal Dependencies, which is downloaded:
+  sentprobe make ud:UD_English-EWT -o probes/
+The treebanks of a language, with size and licence:
+  sentprobe make ud:fi
+The sets of a suite from files:
   sentprobe make en_ewt-ud-*.conllu --suite universal2019 -o probes/
 Two tasks, in other sizes:
   sentprobe make corpus.conllu -t past_present -t passive --sizes 4000/500/500

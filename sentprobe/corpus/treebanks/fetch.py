@@ -145,24 +145,26 @@ def _download_all(remote: RemoteTreebank, present: dict[str, FileFacts], notify:
         "address": remote.url("").rstrip("/"),
     }
     files: list[FileFacts] = []
-    counts = dict.fromkeys(SPLITS, Counts())
-    for split in (split for split in SPLITS if stats[split].sentences):
-        for name in remote.data_files(split, present):
+    counts = dict.fromkeys(("total", *SPLITS), Counts())
+    has_splits = any(split in stats for split in SPLITS)
+    for split in (split for split in SPLITS if not has_splits or stats.get(split, Counts()).sentences):
+        for name in remote.data_files(split, present, required=has_splits):
             files.append(present.get(name) or _file_facts(remote, name))
             # after every file: if the next one is interrupted, this one is not downloaded again
             write_record(remote.folder, {**known, "files": files, "complete": False})
-            counts[split] += count_conllu(open_bytes(str(remote.folder / name)))
-    total = sum(counts.values(), Counts())
+            counted = count_conllu(open_bytes(str(remote.folder / name)))
+            counts[split] += counted
+            counts["total"] += counted
+    total = counts["total"]
     if total.lacks_text:
         _discard(remote.folder, files)
         raise _without_text(treebank)
     has_checksums = all("git_blob" in one for one in files)
     matching = True
-    for split in SPLITS:
-        if counts[split].size != stats[split].size:
+    for part, expected in stats.items():
+        if counts[part].size != expected.size and (part != "total" or not has_splits):
             matching = False
-            sizes = f"stats.xml says {stats[split]}, got {counts[split]}"
-            difference = f"{treebank.name} {treebank.release}, {split}: {sizes}."
+            difference = f"{treebank.name} {treebank.release}, {part}: stats.xml says {expected}, got {counts[part]}."
             if not has_checksums:
                 _discard(remote.folder, files)
                 raise DataError(

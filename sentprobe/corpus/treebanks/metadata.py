@@ -60,19 +60,22 @@ class Metadata:
 
 
 def parse_stats(content: bytes) -> dict[str, Counts]:
-    """The counts of stats.xml: of ``total``, ``train``, ``dev`` and ``test``; DataError if it has none."""
+    """The counts of stats.xml: of ``total``, ``train``, ``dev`` and ``test``; DataError if it has none.
+
+    Releases before 2.4 have the total only.
+    """
     # no XML parser: entities of a downloaded document could expand without end, and four elements are wanted
     text = content.decode("utf-8", "replace")
     sizes = re.search(r"<size>(.*?)</size>", text, re.S)
-    counts = {part: _counts(sizes[1], part) for part in ("total", *SPLITS)} if sizes else {}
-    if not counts or not counts["total"].sentences:
+    elements = re.findall(r"<(total|train|dev|test)>(.*?)</\1>", sizes[1], re.S) if sizes else []
+    counts = {part: _counts(element) for part, element in elements}
+    if not counts.get("total", Counts()).sentences:
         raise DataError("stats.xml has no <size> with the number of sentences")
     return counts
 
 
-def _counts(sizes: str, part: str) -> Counts:
-    element = re.search(rf"<{part}>(.*?)</{part}>", sizes, re.S)
-    numbers = {name: int(n) for name, n in re.findall(r"<(\w+)>(\d{1,12})</", element[1])} if element else {}
+def _counts(element: str) -> Counts:
+    numbers = {name: int(n) for name, n in re.findall(r"<(\w+)>(\d{1,12})</", element)}
     tokens = numbers.get("tokens", 0)
     # "The words and fused elements can be omitted if no token is split", says stats.xml
     return Counts(numbers.get("sentences", 0), tokens, numbers.get("words", tokens))

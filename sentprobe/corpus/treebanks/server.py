@@ -81,11 +81,12 @@ class RemoteTreebank:
         table = self.treebank
         return Metadata(said.licence or table.licence, said.text or table.text, said.genres or table.genres)
 
-    def data_files(self, split: str, present: Container[str]) -> Iterator[str]:
+    def data_files(self, split: str, present: Container[str], required: bool = True) -> Iterator[str]:
         """The names of the files of a split, each downloaded if it is not present.
 
         They are those of the table. For another release, where it has none, they are found out: the file is
-        ``en_ewt-ud-train.conllu``, or it is in parts, as it was in some release, or in parts from a on.
+        ``en_ewt-ud-train.conllu``, or it is in parts, as it was in some release, or in parts from a on. That there is
+        none is an error if it is ``required``.
         """
         if self.treebank.files:
             for name in self.treebank.files_of(split):
@@ -109,6 +110,8 @@ class RemoteTreebank:
                         break  # letters have no gaps
                 if found:
                     return
+        if not required:
+            return
         raise DataError(
             f"{self.treebank.name} {self.treebank.release} has {split} data, as {_STATS} says, but none of the files "
             f"{', '.join(tried)} exists. Download it by hand from {page(self.treebank)} and give the paths."

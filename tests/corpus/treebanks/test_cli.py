@@ -76,6 +76,21 @@ def test_python_reads_them_as_well(ud, capsys):
         Corpus.read("ud:qmi")
 
 
+def test_an_annotator_is_scored_on_a_treebank_by_name(ud, tmp_path):
+    mill.publish(ud)
+    (tmp_path / "rules.py").write_text(
+        "from sentprobe import Sentence\n"
+        "def annotate(texts, is_split):\n"
+        "    words = [text.split() for text in texts]\n"
+        "    return [[Sentence('', t, tuple(w), upos=('NOUN',) * len(w))] for t, w in zip(texts, words)]\n"
+        "annotate.columns = ('upos',)\n"
+        "annotate.universal = True\n"
+    )
+    done = sentprobe("annotate", "--evaluate", "ud:UD_Millish-Mill", "-w", "py:rules.py:annotate", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "on ud:UD_Millish-Mill@r2.16: 576 sentences, 9,504 words" in done.stderr
+
+
 def test_a_language_lists_its_treebanks_and_downloads_nothing(ud, tmp_path):
     ud.table["UD_Millish-Hidden"] = mill.row(name="UD_Millish-Hidden", text="no", licence="CC BY-NC 4.0")
     ud.table["UD_Millish-New"] = mill.row(

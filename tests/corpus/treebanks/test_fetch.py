@@ -288,6 +288,17 @@ def test_the_files_of_another_release_are_found(ud, published, known):
     assert "CC BY-SA 4.0" in told[0]
 
 
+@pytest.mark.parametrize("published", [("train", "dev", "test"), ("test",), ("train-a", "train-b", "dev")])
+def test_before_2_4_only_the_total_is_known(ud, published):
+    ud.table["UD_Millish-Mill"] = mill.row(since="2.2")
+    mill.publish(ud, parts(*published), release="r2.3", splits=False)
+    files, _ = fetch(f"{MILL}@r2.3")
+    assert [file.name for file in files] == [f"qmi_mill-ud-{name}.conllu" for name in published]
+    mill.publish(ud, parts(*published), release="r2.2", splits=False, counts={"dev": Counts(1, 1, 1)})
+    with pytest.raises(DataError, match=r"total: stats\.xml says"):
+        fetch(f"{MILL}@r2.2")
+
+
 def test_a_part_that_nobody_knows_of_is_noticed_by_the_counts(ud):
     mill.publish(ud, parts("train-a", "train-x", "test"), release="r2.9")
     with pytest.raises(DataError, match=r"train: stats\.xml says .*got"):

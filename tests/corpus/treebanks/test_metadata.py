@@ -53,9 +53,9 @@ def test_words_that_are_underscores_are_no_text():
 def test_counts_are_read_from_stats_xml():
     found = parse_stats(mill.stats({"train": Counts(3, 20, 21), "test": Counts(1, 5, 5)}))
     assert found["total"] == Counts(4, 25, 26)
-    assert found["dev"] == Counts()
+    assert "dev" not in found
     without = b"<treebank><size><total><sentences>2</sentences><tokens>9</tokens></total></size></treebank>"
-    assert parse_stats(without)["total"] == Counts(2, 9, 9)  # words may be left out if they are the tokens
+    assert parse_stats(without) == {"total": Counts(2, 9, 9)}  # words may be left out if they are the tokens
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>404</html>", b"\xff\xfe", mill.stats({"train": Counts()})])
