@@ -10,6 +10,7 @@ from sentprobe.corpus import Corpus, spool
 from sentprobe.make import make_sets
 from sentprobe.make.request import select_tasks
 from tests.browser import INSTALL, REASON, REQUIRED
+from tests.http_server import serving
 
 # a busy machine is no failure: the suite asserts no wall time
 settings.register_profile("sentprobe", deadline=None)
@@ -33,6 +34,18 @@ def cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SENTPROBE_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """An HTTP server on loopback, which is reached without a proxy."""
+    for name in (*PROXIES, "SENTPROBE_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    with serving() as found:
+        yield found
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,6 +15,7 @@ from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.splitters import splitter
+from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
 from sentprobe.errors import DataError, SentProbeError, describe_error
 
 PARAGRAPH_SENTENCES = 10
@@ -76,7 +77,8 @@ def measure_accuracy(annotator: str, loaded: Loaded, treebank: str, is_split: bo
         raise
     except BaseException as e:
         raise DataError(f"The annotator {annotator} fails on the text of {treebank}: {describe_error(e)}") from e
-    return Accuracy(stem(treebank), evaluate(gold, found), is_split and not splitter_name)
+    name = find_treebank(treebank).spec if is_spec(treebank) else stem(treebank)
+    return Accuracy(name, evaluate(gold, found), is_split and not splitter_name)
 
 
 def _paragraphs(gold: Sequence[Sentence]) -> Iterator[str]:

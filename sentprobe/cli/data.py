@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -47,10 +48,10 @@ def get(
     offline: bool
         Do not use the network, as if SENTPROBE_OFFLINE were set.
     """
-    from sentprobe.console import err, progress_bar
+    from sentprobe.console import announce, err, progress_bar
+    from sentprobe.core.download import offline as is_offline
     from sentprobe.transfer import remote_sets as known
     from sentprobe.transfer.check import check
-    from sentprobe.transfer.download import offline as is_offline
     from sentprobe.transfer.fetch import fetch_sets, is_downloaded
     from sentprobe.transfer.show import print_licence, print_manual_steps, print_remote_sets, print_reports
 
@@ -83,6 +84,9 @@ def get(
     reports = [report for folder in folders for report in check(folder)[0]]
     if reports:
         print_reports(reports, ())
+        if all(report.is_valid for report in reports):
+            sets = " ".join(f"-d {shlex.quote(folder)}" for folder in folders)
+            announce(f"next: sentprobe run -e static: {sets} -o my-run")
     return 1 if any(not report.is_valid for report in reports) else 2 if manual_steps else 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from sentprobe.core.settings import Setting
+    from sentprobe.corpus.treebanks.catalogue import Treebank
 
 order = 160
 
@@ -134,6 +135,25 @@ def value_text(value: object) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def _treebanks() -> Iterator[Row]:
+    from sentprobe.corpus.treebanks.catalogue import treebanks
+
+    yield from treebank_rows(treebanks().values())
+
+
+def treebank_rows(treebanks: Iterable[Treebank]) -> Iterator[Row]:
+    """A list of treebanks; what the table does not have is unknown."""
+    from sentprobe.corpus.treebanks.catalogue import UNKNOWN
+    from sentprobe.corpus.treebanks.fetch import describe_licence
+
+    yield "treebank", "release", "code", "sentences", "words", "genres", "licence"
+    for one in treebanks:
+        sizes = (UNKNOWN if n is None else f"{n:,}" for n in (one.sentences, one.words))
+        licence = describe_licence(one.licence) if one.licence else UNKNOWN
+        without = "; without its text, not usable" if one.text == "no" else ""
+        yield one.name, one.release, one.code, *sizes, one.genres or UNKNOWN, licence + without
+
+
 def _published() -> Iterator[Row]:
     from sentprobe.published import papers, rows_of
 
@@ -181,6 +201,7 @@ def _verbs() -> Iterator[Row]:
 LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "tasks": _tasks,
     "suites": _suites,
+    "treebanks": _treebanks,
     "annotators": _annotators,
     "text-sources": _text_sources,
     "encoders": _encoders,
@@ -201,7 +222,7 @@ LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "store": _store,
 }
 """What can be listed: the first row of a list is its header. A kind of part takes one line."""
-NUMBERS = ("numbers", "vectors", "dimension", "MB", "last written")
+NUMBERS = ("numbers", "vectors", "dimension", "MB", "last written", "sentences", "words")
 
 
 HELP = f"What to list: {', '.join(LISTS)} (the vectors kept on this machine)."

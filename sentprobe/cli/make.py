@@ -14,7 +14,11 @@ from sentprobe.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 order = 20
 
 examples = """
-The sets of a suite from a treebank:
+From a treebank of Universal Dependencies, which is downloaded:
+  sentprobe make ud:UD_English-EWT -o probes/
+The treebanks of a language, with size and licence:
+  sentprobe make ud:fi
+The sets of a suite from files:
   sentprobe make en_ewt-ud-*.conllu --suite universal2019 -o probes/
 Two tasks, in other sizes:
   sentprobe make corpus.conllu -t past_present -t passive --sizes 4000/500/500
@@ -62,7 +66,9 @@ def make(
     Parameters
     ----------
     corpus: str
-        CoNLL-U, bracketed or plain-text files (also .gz .bz2 .xz .zst), globs, folders, or - for standard input.
+        CoNLL-U, bracketed or plain-text files (also .gz .bz2 .xz .zst), globs, folders, or - for standard input; or a
+        treebank of Universal Dependencies by name, ud:UD_English-EWT or, of another release, ud:UD_English-EWT@r2.15,
+        which is downloaded; ud:LANGUAGE lists the treebanks of a language and makes nothing.
     builtin: int
         Use this many sentences of the built-in synthetic corpus instead: English, or with --language qto their
         translations into an invented language.
@@ -123,10 +129,12 @@ def make(
     gold: str
         A treebank on which the annotator is scored, for the manifests.
     """
-    from sentprobe.cli._annotated import print_annotations
+    from sentprobe.cli._annotated import annotate_first, print_annotations
     from sentprobe.cli._options import workers_of
+    from sentprobe.cli._treebanks import list_treebanks
     from sentprobe.console import announce, count_of, err, print_sets, progress_bar
     from sentprobe.corpus.corpus import Corpus
+    from sentprobe.corpus.treebanks.catalogue import is_spec, treebanks_of
     from sentprobe.data.dataset import MANIFEST_FILE, Dataset
     from sentprobe.errors import UsageError
     from sentprobe.make import make_sets
@@ -143,20 +151,24 @@ def make(
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
     typed = tuple("-" if c == STDIN else c for c in corpus)
+    named = [path for path in typed if is_spec(path)]
+    if languages := {path: known for path in named if (known := treebanks_of(path))}:
+        return list_treebanks(languages, out)
     raw = {"--text": text, "--id": id, "--lines": lines, "--gold": gold}
     if with_ is None:
         if idle := [option for option, value in raw.items() if value]:
             raise UsageError(f"{idle[0]} is for raw text: add --with ANNOTATOR, or leave it out.")
     else:
-        from sentprobe.cli._annotated import annotate_first
-
         if idle := [o for o, v in {"--builtin": builtin, "--trees": trees, "--tokenise": tokenise}.items() if v]:
             raise UsageError(f"{idle[0]} has no effect on raw text that is annotated: leave it out, or --with.")
-        check_writable(out)
-        if not set(suite) & parametric_suites().keys():
-            select_tasks(
-                suite, task, sizes=sizes, length=length, settings=set_
-            )  # what is wrong is said before the work
+        if named:
+            raise UsageError(f"{named[0]} is annotated already: leave --with out.")
+    check_writable(out)
+    excluded = read_excluded(exclude) if exclude else ExcludedSentences()
+    if (with_ is not None or named) and not set(suite) & parametric_suites().keys():
+        # what is wrong with them is said before anything is annotated or downloaded
+        select_tasks(suite, task, sizes=sizes, length=length, settings=set_)
+    if with_ is not None:
         with workers_of(jobs, cluster) as workers:
             typed, trees = annotate_first(
                 typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
@@ -168,8 +180,6 @@ def make(
         if builtin
         else Corpus.read(*typed, name=name, language=language, format=format, trees=trees, tokenise=tokenise)
     )
-    excluded = read_excluded(exclude) if exclude else ExcludedSentences()
-    check_writable(out)
     source_name = f"{builtin:,} built-in sentences" if builtin else source.name
     made: list[Any] = []
     skipped: list[Any] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,10 +11,13 @@ from sentprobe.errors import SentProbeError
 
 
 @contextmanager
-def locked(place: Path, folder: Path, error: type[SentProbeError]) -> Iterator[None]:
+def locked(
+    place: Path, folder: Path, error: type[SentProbeError], waiting: Callable[[], None] | None = None
+) -> Iterator[None]:
     """Hold the lock of a file, which is made, or of a folder; it is released when the process dies.
 
-    ``folder`` is what errors name. There are no locks on Windows, nor on some network drives.
+    ``folder`` is what errors name. If another process has the lock, that is an error; with ``waiting``, which is called
+    then, it is waited for. There are no locks on Windows, nor on some network drives.
     """
     try:
         import fcntl
@@ -29,7 +32,10 @@ def locked(place: Path, folder: Path, error: type[SentProbeError]) -> Iterator[N
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise error(f"Another process is writing to {folder}; wait for it, or choose another folder.") from None
+            if waiting is None:
+                raise error(f"Another process is writing to {folder}; wait for it, or choose another folder.") from None
+            waiting()
+            fcntl.flock(opened, fcntl.LOCK_EX)
         except OSError:
             if not place.is_dir():  # some drives lock files only
                 raise error(f"{folder} cannot be locked; choose a folder on another drive.") from None

@@ -111,7 +111,8 @@ class Corpus:
         Parameters
         ----------
         *paths
-            Files, globs and directories; ``-`` is standard input.
+            Files, globs and directories; ``-`` is standard input; ``ud:UD_English-EWT`` and ``ud:UD_English-EWT@r2.15``
+            are treebanks of Universal Dependencies, which are downloaded into the cache after their licence was shown.
         name, language
             By default from file names in the style of UD, ``fr_sequoia-ud-train.conllu``, or from the annotator.
         format

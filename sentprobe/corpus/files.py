@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sentprobe.core.files import COMPRESSED, nearest, open_text, plain_name
+from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
 from sentprobe.errors import UsageError
 
 SUFFIXES = {
@@ -36,17 +37,28 @@ COMPRESSION_RATIO = 6
 
 
 def expand(paths: Sequence[str]) -> tuple[str, ...]:
-    """Find the files meant by paths, globs and directories, in the order typed, each once; ``-`` is kept.
+    """Find the files meant by paths, globs, directories and treebanks, in the order typed, each once; ``-`` is kept.
 
     A directory means the corpus files below it, sorted. Raw ``.txt`` files next to annotated files are left out: UD
-    releases ship the same sentences a second time as plain text.
+    releases ship the same sentences a second time as plain text. ``ud:UD_English-EWT`` means the files of a treebank,
+    which is downloaded if it is not in the cache.
     """
+    # a mistake in any of the paths is reported before a treebank is downloaded
+    files = {path: [path] if path == "-" else _expand_one(path) for path in paths if not is_spec(path)}
+    for spec in (path for path in paths if is_spec(path)):
+        find_treebank(spec)
     found: dict[str, None] = {}
     for path in paths:
-        found |= dict.fromkeys([path] if path == "-" else _expand_one(path))
+        found |= dict.fromkeys(_files_of_treebank(path) if is_spec(path) else files[path])
     if not found:
         raise UsageError("no corpus file was given; name a file, a directory, a glob, or - for standard input")
     return tuple(found)
+
+
+def _files_of_treebank(spec: str) -> list[str]:
+    from sentprobe.corpus.treebanks.fetch import fetch_treebank
+
+    return [str(file) for file in fetch_treebank(spec)]
 
 
 def _expand_one(path: str) -> list[str]:

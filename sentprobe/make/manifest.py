@@ -14,6 +14,7 @@ from sentprobe import __version__
 from sentprobe.audit import Finding
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.provenance import read_provenances
+from sentprobe.corpus.treebanks.record import describe_treebanks
 from sentprobe.data.dataset import MANIFEST_FORMAT, Dataset
 from sentprobe.make.candidates import Candidate, Cells, Pool
 from sentprobe.make.job import Job
@@ -91,6 +92,7 @@ def corpus_facts(corpus: Corpus, counts: Counts, log: ReadLog) -> dict[str, Any]
         "columns": dict(sorted(counts.columns.items())),
         "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
+        **({"treebanks": treebanks} if (treebanks := describe_treebanks(corpus.files)) else {}),
         **({"annotation": annotation} if (annotation := read_provenances(corpus.files)) else {}),
         "skipped": {"sentences": log.malformed, "listed": log.messages, "incomplete files": log.incomplete},
     }

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sentprobe.core.download import RetryPolicy, download, git_blob, offline, sha256
 from sentprobe.core.files import make_folder
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.progress import Progress
 from sentprobe.data.file_names import find_file
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import DataError, Offline, UsageError
-from sentprobe.transfer.download import RetryPolicy, download, offline, sha256
 from sentprobe.transfer.remote_sets import File, RemoteSet
 from sentprobe.transfer.reshape import reshape
 from sentprobe.transfer.unpack import unpack
@@ -62,7 +62,7 @@ def fetch_sets(
                     file.urls,
                     path,
                     limit=file.limit,
-                    has_checksum=bool(file.sha256),
+                    has_checksum=file.has_checksum,
                     retries=retries,
                     progress=progress,
                 )
@@ -106,18 +106,21 @@ def _name(file: File) -> str:
 def _verify(place: RemoteSet, file: File, path: Path, trust: bool) -> str:
     """Compare the checksum of a file; if none is known and it is trusted, return the one it has."""
     found = sha256(path)
-    if file.sha256 and found != file.sha256:
-        path.unlink()
-        raise DataError(
-            f"{file.urls[0]} has changed: expected SHA-256 {file.sha256}, got {found}. The download was deleted; "
-            f"try again later, or look at {place.page}."
-        )
-    if not file.sha256 and not trust:
+    compared = [("SHA-256", file.sha256, found)] if file.sha256 else []
+    compared += [("git checksum", file.git_blob, git_blob(path))] if file.git_blob else []
+    for kind, expected, got in compared:
+        if got != expected:
+            path.unlink()
+            raise DataError(
+                f"{file.urls[0]} has changed: expected {kind} {expected}, got {got}. The download was deleted; "
+                f"try again later, or look at {place.page}."
+            )
+    if not compared and not trust:
         raise DataError(
             f"{file.urls[0]} was downloaded, but no checksum is known for it. Its SHA-256 is {found}. If you trust "
             "it, run the same command with --trust to continue from here."
         )
-    return "" if file.sha256 else found
+    return "" if compared else found
 
 
 def _move(stage: Path, home: Path) -> None:

@@ -27,6 +27,12 @@ class File:
     step: str = ""
     unpacked: int = 0
     members: Mapping[str, str] = field(default_factory=dict)
+    git_blob: str = ""
+
+    @property
+    def has_checksum(self) -> bool:
+        """Whether it is known what the file must be."""
+        return bool(self.sha256 or self.git_blob)
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def print_remote_sets(remote_sets: Iterable[RemoteSet], data: Path) -> None:
         table.add_column(column, overflow="fold")
     for place in remote_sets:
         state = "present" if is_downloaded(place, data) else "by hand" if place.manual_steps else "to download"
-        known = "" if place.manual_steps else "known" if all(file.sha256 for file in place.files) else "unknown"
+        known = "" if place.manual_steps else "known" if all(file.has_checksum for file in place.files) else "unknown"
         table.add_row(place.key, state, known, place.licence)
     out().print(table)
 

@@ -4,14 +4,19 @@ import gc
 import hashlib
 import io
 import json
+import shlex
 import sys
+from dataclasses import replace
 
 import numpy
 import pytest
 
 from sentprobe.cli import main
+from sentprobe.transfer import check
 from sentprobe.transfer import remote_sets as table
 from sentprobe.transfer.remote_sets import File, RemoteSet
+from tests import command_line
+from tests.corpus.treebanks import mill
 from tests.data.layouts.files import FILES, write
 from tests.transfer.pickles import array, coco
 
@@ -65,6 +70,61 @@ def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sentprobe, fi
     assert code == 0
     assert "downstream/MR" in out
     assert "not found: CR, SUBJ" in out
+
+
+PROBING_SIZES = {"tr": 40, "va": 10, "te": 10}
+
+
+def probing_set(number):
+    """One of SentEval's probing sets, in its format, much smaller."""
+    rows = [(split, i) for split, n in PROBING_SIZES.items() for i in range(n)]
+    return "".join(f"{s}\t{'ab'[i % 2]}\tThe {s} mill number{number} turns {i} times .\n" for s, i in rows).encode()
+
+
+@pytest.fixture
+def probing(server, monkeypatch):
+    """SentEval's ten probing sets on a server, with checksums of git."""
+    real = table.remote_sets()["probing"]
+    contents = {file.to: probing_set(i) for i, file in enumerate(real.files)}
+    served = tuple(
+        File((server.serve(f"/{name}", content),), 100_000, to=name, git_blob=mill.blob(content))
+        for name, content in contents.items()
+    )
+    monkeypatch.setattr(table, "remote_sets", lambda: {"probing": replace(real, files=served)})
+    monkeypatch.setattr(check, "_PROBING_SIZES", PROBING_SIZES)
+    return contents
+
+
+def test_the_probing_sets_have_one_name_and_lead_to_a_run(probing, server, tmp_path):
+    # the first is interrupted; the command line waits before it goes on
+    server.pages["/bigram_shift.txt"].cut = [100]
+    done = command_line.sentprobe("data", "get", "probing", "-o", "my data", "--yes", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert ("/bigram_shift.txt", "bytes=100-") in server.asked
+    assert done.stdout.count("valid") == 10
+    assert "accepted without verification" not in done.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "my data/probing").iterdir()} == probing
+    (command,) = [line.removeprefix("next: ") for line in done.stderr.splitlines() if line.startswith("next: ")]
+    assert command == "sentprobe run -e static: -d 'my data/probing' -o my-run"
+    ran = command_line.sentprobe(*shlex.split(command)[1:], cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert sum(name.removesuffix(".txt") in ran.stdout for name in probing) == 10
+
+
+def test_a_probing_set_that_is_not_that_of_the_commit_is_refused(probing, server, tmp_path):
+    server.serve("/tree_depth.txt", probing_set(99))
+    done = command_line.sentprobe("data", "get", "probing", "-o", "data", "--yes", "--trust", cwd=tmp_path)
+    assert done.returncode == 1
+    assert (
+        f"tree_depth.txt has changed: expected git checksum {mill.blob(probing['tree_depth.txt'])}, got" in done.stderr
+    )
+    assert not (tmp_path / "data/probing").exists()
+
+
+def test_all_ten_probing_sets_are_known_by_their_checksums():
+    place = table.remote_sets()["probing"]
+    assert {file.to.removesuffix(".txt") for file in place.files} == set(check.PROBING_TASKS.values())
+    assert len({file.git_blob for file in place.files if file.has_checksum}) == 10
 
 
 def test_on_a_terminal_one_is_asked(sentprobe, films, server, tmp_path):

@@ -7,10 +7,10 @@ import zipfile
 
 import pytest
 
+from sentprobe.core.download import RetryPolicy
 from sentprobe.data.layouts import read_layout
 from sentprobe.errors import CorpusError, DataError, Offline, UsageError
 from sentprobe.transfer import remote_sets as table
-from sentprobe.transfer.download import RetryPolicy
 from sentprobe.transfer.fetch import fetch_sets, is_downloaded
 from sentprobe.transfer.remote_sets import File, RemoteSet
 from sentprobe.transfer.reshape import reshape

@@ -42,7 +42,8 @@ def test_every_file_is_named_limited_and_safe():
             assert file.urls
             assert all(urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname for url in file.urls)
             assert re.fullmatch(r"|[0-9a-f]{64}", file.sha256)
-            assert bool(file.sha256) == bool(file.checksum_source), f"{key}: a sum must say where it is from"
+            assert re.fullmatch(r"|[0-9a-f]{40}", file.git_blob)
+            assert file.has_checksum == bool(file.checksum_source), f"{key}: a sum must say where it is from"
             assert file.limit > 0
             assert bool(file.members) == bool(file.unpacked)
             assert file.step in ("", *RESHAPE_STEPS)

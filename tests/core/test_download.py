@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
+from sentprobe.core.download import NotOnServer, RetryPolicy, download, git_blob, offline, sha256
 from sentprobe.errors import DataError, Offline
-from sentprobe.transfer.download import RetryPolicy, download, offline, sha256
 
 CONTENT = bytes(range(256)) * 1000
 
@@ -53,6 +53,20 @@ def test_what_came_is_kept_and_a_later_command_goes_on(server, tmp_path):
     fetch(tmp_path / "file", url)
     assert server.asked[-1] == ("/file", "bytes=100000-")
     assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_git_has_the_same_checksum(tmp_path):
+    (tmp_path / "file").write_bytes(b"a mill\n")
+    # printf 'a mill\n' | git hash-object --stdin, git 2.39.5
+    assert git_blob(tmp_path / "file") == "a13e1273200f4ad525313d61f8dc14ff6402807a"
+
+
+def test_a_server_that_has_no_such_file_is_told_from_one_that_fails(server, tmp_path):
+    with pytest.raises(NotOnServer, match="404"):
+        fetch(tmp_path / "file", f"{server.address}/gone", f"{server.address}/lost")
+    with pytest.raises(DataError, match="403") as refused:
+        fetch(tmp_path / "file", f"{server.address}/gone", server.serve("/file", status=[403]))
+    assert not isinstance(refused.value, NotOnServer)
 
 
 def test_a_server_without_ranges_starts_again(server, tmp_path):

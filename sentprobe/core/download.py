@@ -25,6 +25,7 @@ from sentprobe.errors import DataError, Offline
 
 _PIECE = 1 << 16
 _DOWNLOAD_RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+_ABSENT = frozenset({404, 410})
 
 
 def offline() -> bool:
@@ -53,6 +54,14 @@ class _Unknown(_Broken):
 class _Refused(Exception):
     """This address does not serve the file; another may."""
 
+    def __init__(self, message: str, absent: bool = False) -> None:
+        super().__init__(message)
+        self.absent = absent
+
+
+class NotOnServer(DataError):
+    """The server has no such file."""
+
 
 def download(
     urls: tuple[str, ...],
@@ -68,7 +77,7 @@ def download(
     ``has_checksum`` says that a checksum will be compared, so that parts of two versions cannot be mixed unnoticed.
     """
     reasons: list[str] = []
-    reached = False
+    reached, absent = False, 0
     for url in urls:
         try:
             _from(url, path, limit, has_checksum, retries or RetryPolicy(), progress)
@@ -77,8 +86,11 @@ def download(
             reasons.append(f"{url}: {error}")
         except _Refused as error:
             reached = True
+            absent += error.absent
             reasons.append(f"{url}: {error}")
     why = "; ".join(reasons)
+    if absent == len(urls):
+        raise NotOnServer(f"A file could not be downloaded: {why}.")
     if reached:
         raise DataError(f"A file could not be downloaded: {why}.")
     part = _part(path)
@@ -94,6 +106,16 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_blob(path: Path) -> str:
+    """The name that git gives to the content of a file: what a repository says a file at one of its tags must be."""
+    # git's own choice of hash; it finds every damage and every other version of a file
+    hashed = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            hashed.update(piece)
+    return hashed.hexdigest()
 
 
 def _from(
@@ -138,7 +160,7 @@ def _attempt(url: str, path: Path, limit: int, has_checksum: bool, timeout: floa
                 raise _Broken(f"the server answered {error.code}") from None
             else:
                 reason = " ".join(str(error.reason).split())[:200]
-                raise _Refused(f"the server answered {error.code} ({reason})") from None
+                raise _Refused(f"the server answered {error.code} ({reason})", error.code in _ABSENT) from None
     except (OSError, http.client.HTTPException) as error:
         raise _network(error, timeout) from None
     if total is not None and got != total:
@@ -155,7 +177,7 @@ def _request(url: str, have: int, validator: str) -> urllib.request.Request:
         headers["Range"] = f"bytes={have}-"
         if validator:
             headers["If-Range"] = validator
-    return urllib.request.Request(url, headers=headers)  # noqa: S310 - remote_sets.toml has http and https only
+    return urllib.request.Request(url, headers=headers)  # noqa: S310 - the opener knows http and https only
 
 
 def _total(answer: Any, have: int, limit: int, url: str) -> int | None:

@@ -1,0 +1,1 @@
+"""Treebanks of Universal Dependencies by name: a table of them, and their download into the cache."""

@@ -1,0 +1,119 @@
+"""What a treebank of Universal Dependencies says of itself: counts in stats.xml, metadata at the end of its README."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sentprobe.errors import DataError
+
+SPLITS = ("train", "dev", "test")
+_METADATA = re.compile(r"[-=]{3} machine[- ]readable metadata", re.I)
+_UNDERSCORE = b"_"
+_NO_TEXT_SHARE = 0.5
+"""A treebank most of whose words are underscores was released without its text; a real underscore is rare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The size of a file or a treebank."""
+
+    sentences: int = 0
+    tokens: int = 0
+    """Surface tokens: *don't* is one."""
+    words: int = 0
+    """Syntactic words: *don't* is two, *do* and *n't*."""
+    hidden: int = 0
+    """Words whose form is an underscore; stats.xml does not count them."""
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.sentences + other.sentences,
+            self.tokens + other.tokens,
+            self.words + other.words,
+            self.hidden + other.hidden,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences, {self.tokens:,} tokens and {self.words:,} words"
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """What stats.xml counts."""
+        return self.sentences, self.tokens, self.words
+
+    @property
+    def lacks_text(self) -> bool:
+        """Whether the words were replaced by underscores."""
+        return self.hidden > self.words * _NO_TEXT_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a README says; what it does not say is empty."""
+
+    licence: str = ""
+    text: str = ""
+    """Whether the text is included: ``yes`` or ``no``."""
+    genres: str = ""
+
+
+def parse_stats(content: bytes) -> dict[str, Counts]:
+    """The counts of stats.xml: of ``total``, ``train``, ``dev`` and ``test``; DataError if it has none.
+
+    Releases before 2.4 have the total only.
+    """
+    # no XML parser: entities of a downloaded document could expand without end, and four elements are wanted
+    text = content.decode("utf-8", "replace")
+    sizes = re.search(r"<size>(.*?)</size>", text, re.S)
+    elements = re.findall(r"<(total|train|dev|test)>(.*?)</\1>", sizes[1], re.S) if sizes else []
+    counts = {part: _counts(element) for part, element in elements}
+    if not counts.get("total", Counts()).sentences:
+        raise DataError("stats.xml has no <size> with the number of sentences")
+    return counts
+
+
+def _counts(element: str) -> Counts:
+    numbers = {name: int(n) for name, n in re.findall(r"<(\w+)>(\d{1,12})</", element)}
+    tokens = numbers.get("tokens", 0)
+    # "The words and fused elements can be omitted if no token is split", says stats.xml
+    return Counts(numbers.get("sentences", 0), tokens, numbers.get("words", tokens))
+
+
+def parse_readme(text: str) -> Metadata:
+    """The machine-readable metadata at the end of a README."""
+    *_, block = _METADATA.split(text)
+    if block == text:
+        return Metadata()
+    fields = {
+        name.strip().lower(): value.strip()
+        for name, colon, value in (line.partition(":") for line in block.splitlines())
+        if colon
+    }
+    return Metadata(fields.get("license", ""), fields.get("includes text", "").lower(), fields.get("genre", ""))
+
+
+def count_conllu(pieces: Iterable[bytes]) -> Counts:
+    """Count what a CoNLL-U file contains, as UD's own statistics do; the pieces are of whole lines."""
+    sentences = tokens = words = hidden = 0
+    inside, end = False, 0
+    for piece in pieces:
+        for line in piece.removesuffix(b"\n").split(b"\n"):
+            if not line.strip():
+                inside, end = False, 0
+                continue
+            if line.startswith(b"#"):
+                continue
+            number, _, rest = line.partition(b"\t")
+            if not inside:
+                sentences, inside = sentences + 1, True
+            if b"-" in number:
+                tokens += 1
+                last = number.partition(b"-")[2]
+                end = int(last) if last.isdigit() else 0
+            elif number.isdigit():
+                words += 1
+                tokens += int(number) > end  # the words of a multi-word token are counted with it
+                hidden += rest.partition(b"\t")[0] == _UNDERSCORE
+    return Counts(sentences, tokens, words, hidden)
