@@ -84,7 +84,8 @@ def run(
     seed: int
         The first seed. Default: 1111.
     limit: int
-        Use a balanced sample of at most this many rows per split; every score is marked as partial.
+        Use a sample of at most this many rows per split, in which labels keep their shares; every score is marked as
+        partial.
     jobs: int
         Probes to fit in parallel, and worker processes that encode with static:, vec: and baseline:; 0 means one per
         core. Default: 0.

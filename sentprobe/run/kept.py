@@ -29,7 +29,7 @@ from sentprobe.run.record_line import from_line, to_line
 from sentprobe.run.scoring import versions
 from sentprobe.run.verify import UNREADABLE, from_npz, predictions_path, probe_path
 
-KEPT_VERSION = 1
+KEPT_VERSION = 2
 """Raise it if a baseline has other results within one version of sentprobe."""
 _DIGITS = 32
 """Of the checksum that a file begins with."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expected import Expectations, expectations_for
 from sentprobe.data.protocol import Protocol
 from sentprobe.data.random_split import split_name
 from sentprobe.errors import DataError, UsageError
@@ -214,37 +214,42 @@ def _cell(dataset: Dataset, row: Example, name: str) -> str:
 
 
 def sampled(dataset: Dataset, limit: int | None) -> Dataset:
-    """Sample at most ``limit`` rows of each split, balanced over labels, by hash and in their original order.
+    """Sample at most ``limit`` rows of each split, by hash and in their original order.
 
-    In a set with the natural distribution of classes, sentences are sampled regardless of their label, with all their
-    rows. With more labels than ``limit``, that many labels are sampled, the same in every split. The sample depends on
-    the rows alone, not on their order or on any seed.
+    Every label keeps its share of the split, and at least one row, so that a score estimates that of the whole set, and
+    a constant answer scores what it scores there. With more labels than ``limit``, that many labels are sampled, the
+    same in every split. Where labels are scores, rows are sampled regardless of these; so are, in a set with the
+    natural distribution of classes, sentences with all their rows. The sample depends on the rows alone, not on their
+    order or on any seed.
     """
     if limit is None:
         return dataset
     if limit < 2:
         raise UsageError(f"--limit {limit}: expected a number of rows per split, 2 or more.")
-    rows = dataset.rows
-    labels = {row.label for split in rows.values() for row in split}
+    rows, expectations = dataset.rows, expectations_for(dataset)
+    labels = {row.label for split in rows.values() for row in split} if expectations.classes else set()
     if limit < len(labels):
         some = set(sorted(labels, key=lambda label: (hash_64(f"limit\t{label}"), label))[:limit])
         rows = {split: [row for row in found if row.label in some] for split, found in rows.items()}
-    natural_balance = expectations_for(dataset).natural_balance
-    return replace(dataset, rows={split: _sample(found, limit, natural_balance) for split, found in rows.items()})
+    return replace(dataset, rows={split: _sample(found, limit, expectations) for split, found in rows.items()})
 
 
-def _sample(rows: Sequence[Example], limit: int, natural_balance: bool) -> Sequence[Example]:
+def _sample(rows: Sequence[Example], limit: int, expectations: Expectations) -> Sequence[Example]:
     if len(rows) <= limit:
         return rows
-    if natural_balance:
+    if expectations.natural_balance:
         drawn_first = sorted(range(len(rows)), key=lambda i: (hash_64(f"limit\t{rows[i].text}"), i))
         return [rows[i] for i in sorted(drawn_first[:limit])]
     by_label: dict[str, list[tuple[int, int]]] = {}
     for i, row in enumerate(rows):
         drawn = hash_64("\t".join(("limit", row.text, *(value for _, value in sorted(row.extra)))))
-        by_label.setdefault(row.label, []).append((drawn, i))
-    # the first of every label, then the second of every label, …: as even as the labels allow
-    queue = sorted((place, drawn, i) for found in by_label.values() for place, (drawn, i) in enumerate(sorted(found)))
+        by_label.setdefault(row.label if expectations.classes else "", []).append((drawn, i))
+    # the first of every label; of the others those with the smallest share of their label before them (Sainte-Laguë)
+    queue = sorted(
+        ((place + 0.5) / len(found) if place else 0.0, drawn, i)
+        for found in by_label.values()
+        for place, (drawn, i) in enumerate(sorted(found))
+    )
     return [rows[i] for i in sorted(i for _, _, i in queue[:limit])]
 
 
