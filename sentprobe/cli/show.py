@@ -152,7 +152,16 @@ def _show_run(
     from sentprobe.report.overview import overview_tables
     from sentprobe.report.published_results import check_published
     from sentprobe.report.summary import summarise
-    from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table, print_tables, signatures
+    from sentprobe.report.tables import (
+        csv_text,
+        json_text,
+        latex,
+        markdown,
+        print_data_errors,
+        print_table,
+        print_tables,
+        signatures,
+    )
     from sentprobe.run import Run
 
     if format == "csv" and metric != "accuracy":
@@ -173,6 +182,7 @@ def _show_run(
         if not (tables := list(overview_tables(summary))):
             raise UsageError(f"--means needs the results of two encoders or more; {path} has {len(summary.columns)}.")
         if format == "table":
+            print_data_errors(summary)
             print_tables(tables)
         else:
             sys.stdout.write({"md": markdown, "tex": latex}[format](summary, tables))
