@@ -51,7 +51,8 @@ class KeptResults:
             return None
         old, predictions, probe = found
         result = replace(
-            old, key=cell.key, cell=cell, language=parts.language, synthetic=parts.synthetic, baselines=baselines,
+            old, key=cell.key, cell=cell, language=parts.language, synthetic=parts.synthetic, split=parts.split,
+            merged_labels=parts.merged_labels, baselines=baselines,
             versions=versions(), files={},
             seconds={**dict.fromkeys(old.seconds, 0.0), "fit": time.perf_counter() - started},
         )  # fmt: skip

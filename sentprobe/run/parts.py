@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
-from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations, expectations_for
+from sentprobe.data.lookalike_labels import MERGED, refuse_lookalikes
 from sentprobe.data.protocol import Protocol
 from sentprobe.data.random_split import split_name
 from sentprobe.errors import DataError, UsageError
+from sentprobe.run.held_out import hold_out
 from sentprobe.task import SPLITS, Example
 from sentprobe.transfer.coco import images
 
@@ -81,6 +82,8 @@ class Parts:
     """The control or measure that this was made for."""
     split: str | None = None
     """How the rows of a table were split, if they were split when they were read."""
+    merged_labels: bool = False
+    """Whether labels that look alike were made one when the set was read."""
     grouped: bool = False
     """Whether the keys of rows are groups that were kept together, and not target forms."""
     same_rows: Parts | None = None
@@ -115,6 +118,9 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
             f"The manifest of {dataset.name}: expected one of the protocols {', '.join(get_args(Protocol))}; "
             f"got {protocol!r}."
         )
+    expectations = expectations_for(dataset)
+    if expectations.classes:
+        refuse_lookalikes(dataset, expectations.labels or ())
     if protocol == "retrieval" and limit is not None:
         raise UsageError(f"{dataset.name} cannot be sampled: images and captions belong together. Leave --limit out.")
     used = sampled(dataset, limit)
@@ -122,7 +128,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
     labels = () if protocol in (*REGRESSION_PROTOCOLS, "retrieval") else tuple(sorted({row.label for row in train}))
     if labels and len(labels) < 2:
         raise DataError(f"{dataset.name}: expected at least two labels in {trained_on}, got only {', '.join(labels)}.")
-    inputs = expectations_for(dataset).inputs
+    inputs = expectations.inputs
     number = {label: i for i, label in enumerate(labels)}
 
     def part(rows: Sequence[Example], language: str | None = None) -> Part:
@@ -143,6 +149,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         part(train, trained_in), part(dev, chosen_in), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
         split=split_name(recorded := dataset.manifest.get("split")),
+        merged_labels=MERGED in dataset.manifest,
         grouped=isinstance(recorded, Mapping) and recorded.get("keys") == "group",
     )  # fmt: skip
 
@@ -185,7 +192,7 @@ def _splits(dataset: Dataset, protocol: Protocol) -> tuple[Rows, Rows, Rows, str
         # without dev (va), or without train (tr), some of the training rows are held out as dev
         trained_on = "tr" if train else "va"
         chosen_on = f"{HELD_OUT_SHARE:.0%} of {trained_on}"
-        train, dev = _held_out(train or dev)
+        train, dev = hold_out(train or dev, HELD_OUT_SHARE)
     if not train or not dev:
         raise DataError(
             f"{dataset.name} has {len(train)} train and {len(dev)} dev rows; expected some of each. Add tr and va "
@@ -251,40 +258,6 @@ def _sample(rows: Sequence[Example], limit: int, expectations: Expectations) -> 
         for place, (drawn, i) in enumerate(sorted(found))
     )
     return [rows[i] for i in sorted(i for _, _, i in queue[:limit])]
-
-
-def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
-    """Train rows and held-out dev rows; no target form or sentence is in both."""
-    group = _groups(rows)
-    target, taken, size = HELD_OUT_SHARE * len(rows), set[int](), 0
-    counts: dict[int, int] = {}
-    for g in group:
-        counts[g] = counts.get(g, 0) + 1
-    for g in sorted(counts):
-        if size >= target:
-            break
-        taken.add(g)
-        size += counts[g]
-    train = [row for g, row in zip(group, rows, strict=True) if g not in taken]
-    return train, [row for g, row in zip(group, rows, strict=True) if g in taken]
-
-
-def _groups(rows: Sequence[Example]) -> list[int]:
-    """A number per row, the same for rows connected by shared target forms or sentences."""
-    leader: dict[tuple[str, str | int], tuple[str, str | int]] = {}
-
-    def find(name: tuple[str, str | int]) -> tuple[str, str | int]:
-        while leader.setdefault(name, name) != name:
-            leader[name] = leader[leader[name]]
-            name = leader[name]
-        return name
-
-    names = [("text", near_duplicate_key(row.text)) for row in rows]
-    for row, name in zip(rows, names, strict=True):
-        if row.key is not None:
-            one, two = sorted((find(name), find(("key", row.key))), key=str)
-            leader[two] = one
-    return [hash_64(f"held out\t{find(name)}") for name in names]
 
 
 def has_train_test_split(parts: Parts) -> bool:

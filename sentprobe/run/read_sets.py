@@ -16,6 +16,7 @@ from sentprobe.baselines.of_set import Baselines
 from sentprobe.core.memory import return_free_memory
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
+from sentprobe.data.lookalike_labels import MERGED
 from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
 from sentprobe.errors import SentProbeError, SentProbeWarning, UsageError, describe_error
@@ -101,6 +102,7 @@ def _about(dataset: Dataset, given: Dataset | Source, info: Mapping[str, Any]) -
         "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
         "inputs": list(expectations_for(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
         "rows": {split: len(rows) for split, rows in dataset.rows.items()}, "split": manifest.get("split"),
+        "merged_labels": manifest.get(MERGED),
         "content": content,
         "source": _kept(given) if isinstance(given, Source) else None, "audit": audit,
         "redundancy": manifest.get("redundancy", {}).get("te"),
