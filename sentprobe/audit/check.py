@@ -53,7 +53,7 @@ class AuditCheck:
     needs_classes: bool = False
     """Skipped if the labels are scores or image indices, not classes."""
     quick: bool = False
-    """Fast enough for ``sentprobe make`` to run it on every set."""
+    """Fast enough for ``sentprobe make`` and ``sentprobe run`` to run it on every set."""
     order: int = 100
     """Position among the checks, both when they run and on the page of codes."""
 

@@ -34,14 +34,15 @@ class UnreadableSet:
 
 
 def audit_sources(
-    sources: Source | Iterable[Source], *, jobs: int = 1, task: Task | None = None, disjoint: bool | None = None
+    sources: Source | Iterable[Source], *, jobs: int = 1, tasks: Sequence[Task] = (), disjoint: bool | None = None
 ) -> Iterator[tuple[Audit, SentenceKeys] | UnreadableSet]:
     """Audit sets one after the other, or in worker processes, in the order given; a worker holds one at a time.
 
-    ``task`` overrides the task that their names suggest; ``disjoint`` says that splits must not share target forms.
+    ``tasks`` are those that are not found by name; ``disjoint`` says that splits must not share target forms.
     """
     sources = as_list(sources, Source, "a set")
-    calls = [(source, task, disjoint) for source in sources]
+    by_name = {task.name: task for task in tasks}
+    calls = [(source, by_name.get(source.task), disjoint) for source in sources]
     yield from map_largest_first(_audit_one, calls, [source.size_bytes for source in sources], jobs)
 
 

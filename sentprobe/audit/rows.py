@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from sentprobe.corpus.near_duplicates import near_duplicate_key
@@ -38,7 +39,8 @@ class Rows:
         """The columns of a set; ``inputs`` names the further columns that are fed to the probe."""
         splits = tuple(s for s in SPLITS if dataset.rows.get(s))
         examples = tuple(row for s in splits for row in dataset.rows[s])
-        label, tokens, text, _, key, _, marks, extra = zip(*examples, strict=True) if examples else ((),) * 8
+        # not by zip(*examples), whose iterators, one for every row, set off the garbage collector
+        label, tokens, text, key, marks, extra = (tuple(map(itemgetter(i), examples)) for i in (0, 1, 2, 4, 6, 7))
         return cls(
             splits=splits,
             split=tuple(s for s in splits for _ in dataset.rows[s]),

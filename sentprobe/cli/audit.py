@@ -21,8 +21,10 @@ def audit(
     group: Annotated[str | None, Parameter(group=TABLES)] = None,
     split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
     no_header: Annotated[bool, Parameter(group=TABLES)] = False,
-    task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
-    language: str | None = None,
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
+    language: tuple[str, ...] = (),
+    as_task: str | None = None,
+    as_language: str | None = None,
     format: Annotated[Literal["table", "md", "json"], Parameter(group=OUTPUT)] = "table",
     json: Annotated[bool, Parameter(group=OUTPUT)] = False,
     min_severity: Annotated[Literal["error", "warning", "note"], Parameter(group=OUTPUT)] = "note",
@@ -53,11 +55,16 @@ def audit(
         The column with the target form, which no two splits may share.
     no_header: bool
         The table has no header; columns are numbers.
-    task: str
-        The task of the set, which says what to expect: a name, package.module:attribute, or a path to a Python file.
-        Default: the task named as the file or folder is.
-    language: str
-        The language that the text should be in. Default: from the manifest or the folder.
+    task: tuple[str, ...]
+        Only the sets of this task: a name, package.module:attribute, or a path to a Python file; may be repeated.
+        Default: all.
+    language: tuple[str, ...]
+        Only the sets in this language, such as fr; may be repeated. Default: all.
+    as_task: str
+        The task of files that do not say it (SentEval's, X-Probe's, tables), which says what to expect of them; as for
+        --task. Default: the task named as the file or folder is.
+    as_language: str
+        The language that the text of files should be in that do not say it. Default: from the folder.
     format: str
         table, md (Markdown) or json. Default: table.
     json: bool
@@ -105,17 +112,15 @@ def audit(
     format = "json" if json else format
     shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
     audits, sentences, unreadable = [], [], []
-    given_task = load(task) if task else None
+    typed = [load(name) for name in (*task, *([as_task] if as_task else ()))]
     sources = find_sets(
-        ["-" if p == STDIN else p for p in paths],
-        columns,
-        task=given_task.name if given_task else None,
-        language=language,
-    )
+        ["-" if p == STDIN else p for p in paths], columns, task=[each.name for each in typed[: len(task)]],
+        language=language, as_task=typed[-1].name if as_task else None, as_language=as_language,
+    )  # fmt: skip
     reads = [path for source in sources for path in source.paths]
     with workers_of(jobs, cluster, reads=reads) as workers:
         announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
-        for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target or group else None):
+        for found in audit_sources(sources, jobs=workers, tasks=typed, disjoint=True if target or group else None):
             if isinstance(found, UnreadableSet):
                 unreadable.append(found)
                 reason = printable(f"not read: {found.name}: {found.reason}")

@@ -36,6 +36,7 @@ def compare(
     from sentprobe.console import err, printable
     from sentprobe.errors import UsageError
     from sentprobe.report.comparison import format_comparison, print_comparison
+    from sentprobe.report.data_errors import erroneous_sets
     from sentprobe.run import Run
 
     if not 0 < margin < 100:
@@ -44,6 +45,10 @@ def compare(
         found = Run.load(folder)
         names = encoders or non_baseline_encoders(found)
         rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
+    if errors := erroneous_sets(found.info):
+        where = ", ".join(f"{name} ({codes})" for name, codes in errors.items())
+        text = f"Data errors: differences on {where} do not mean what they seem to; `sentprobe show {folder}` says why."
+        err().print(printable(text), style="red", markup=False, soft_wrap=True)
     if format == "table":
         print_comparison(rows, names, margin / 100, shown_names(found, names))
     else:

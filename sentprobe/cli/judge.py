@@ -96,8 +96,8 @@ def read(
     run: tuple[Path, ...]
         Put the result into the folder of this run, for `sentprobe show` and `sentprobe report`. May be repeated.
     expert: tuple[str, ...]
-        Annotators whose agreement makes controls: what all of them judged alike. Their own judgments are no votes.
-        May be repeated.
+        Annotators who confirm controls: only those count that all of them judged alike, and what they say is right.
+        Their own judgments are no votes. May be repeated.
     min_controls: int
         Controls that an annotator must have judged. Default: 10.
     control_accuracy: float

@@ -40,8 +40,11 @@ def run(
     data: Annotated[tuple[str, ...], Parameter(("--data", "-d"), group=WHAT)] = (),
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=WHAT)] = (),
     suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"), group=WHAT)] = (),
-    task: Annotated[str | None, Parameter(("--task", "-t"), group=WHAT)] = None,
-    language: Annotated[str | None, Parameter(group=WHAT)] = None,
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=WHAT)] = (),
+    language: Annotated[tuple[str, ...], Parameter(group=WHAT)] = (),
+    as_task: Annotated[str | None, Parameter(group=WHAT)] = None,
+    as_language: Annotated[str | None, Parameter(group=WHAT)] = None,
+    merge_labels: Annotated[bool, Parameter(group=WHAT)] = False,
     train: Annotated[str | None, Parameter(group=WHAT)] = None,
     limit: Annotated[int | None, Parameter(group=WHAT)] = None,
     probe: Annotated[tuple[str, ...], Parameter(("--probe", "-p"), group=HOW)] = ("linear",),
@@ -87,7 +90,8 @@ def run(
     seed: int
         The first seed. Default: 1111.
     limit: int
-        Use a balanced sample of at most this many rows per split; every score is marked as partial.
+        Use a sample of at most this many rows per split, in which labels keep their shares; every score is marked as
+        partial.
     jobs: int
         Probes to fit in parallel, and worker processes that encode with static:, vec: and baseline:; 0 means one per
         core. Default: 0.
@@ -121,10 +125,17 @@ def run(
         With shares: another seed splits otherwise. Default: 1111.
     no_header: bool
         The table has no header; columns are numbers.
-    task: str
-        The task of the sets. Default: the task named as the file or folder is.
-    language: str
-        The language of the sets. Default: from the manifest or the folder.
+    task: tuple[str, ...]
+        Only the sets of this task; may be repeated. Default: all.
+    language: tuple[str, ...]
+        Only the sets in this language, such as fr; may be repeated. Default: all.
+    as_task: str
+        The task of files that do not say it: SentEval's, X-Probe's and tables. Default: the task named as the file or
+        folder is.
+    as_language: str
+        The language of files that do not say it. Default: from the folder.
+    merge_labels: bool
+        Make labels that look alike one: Yes and yes, 1 and 1.0. Without it, sets that have such labels are refused.
     suite: tuple[str, ...]
         Only the sets of these suites, such as conneau2018, or transfer: SentEval's transfer tasks. Default: all.
     train: str
@@ -173,8 +184,9 @@ def run(
     if first_picture:
         data = (os.fspath(demo_sets(jobs)),)
     sources = find_sets(
-        ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, train=train
-    )
+        ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, as_task=as_task,
+        as_language=as_language, train=train, merge_labels=merge_labels,
+    )  # fmt: skip
     if suite:
         sources = filter_by_suite(sources, suite)
     _check_columns(sources)

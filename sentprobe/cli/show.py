@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
-    from sentprobe.data.dataset import Dataset
     from sentprobe.report.filters import Filter
 
 order = 80
 
 RUN = Group("For a run", sort_key=10)
 SETS = Group("For sets", sort_key=20)
-
-T = TypeVar("T")
 
 
 def show(
@@ -39,7 +35,8 @@ def show(
     features: Annotated[int, Parameter(group=SETS)] = 0,
     published: bool = False,
     against: str | None = None,
-    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
+    language: tuple[str, ...] = (),
     seed: Annotated[int, Parameter(group=SETS)] = 0,
 ) -> int:
     """Show the results of a run; the sizes or rows of probing sets; the scores of an encoder or alignment by epoch.
@@ -78,7 +75,9 @@ def show(
         Of a run: the published model that differences are from, its name or a part of it. Default: the best one of each
         set.
     task: tuple[str, ...]
-        Only these tasks.
+        Only the sets of this task; may be repeated.
+    language: tuple[str, ...]
+        Only the sets in this language, such as fr; may be repeated.
     seed: int
         Another seed samples other rows.
     """
@@ -96,27 +95,49 @@ def show(
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
         from sentprobe.report.filters import Filter
 
-        if examples or baselines or features or task or seed:
-            raise UsageError(f"--examples, --baselines, --features, --task and --seed are for sets; {path} is a run.")
+        if examples or baselines or features or seed:
+            raise UsageError(f"--examples, --baselines, --features and --seed are for sets; {path} is a run.")
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
         if means and (signatures or published or against or format in ("csv", "json")):
             raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
-        _show_run(path, format, metric, signatures, published, means, against, Filter(encoder, set, above))
+        _show_run(
+            path, format, metric, signatures, published, means, against, Filter(encoder, set, above, task, language)
+        )
         return 0
     if encoder or set or above or means or against:
         raise UsageError(
             f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
         )
     if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
-        if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
+        if (
+            examples
+            or baselines
+            or features
+            or published
+            or task
+            or language
+            or seed
+            or signatures
+            or metric != "accuracy"
+        ):
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
         from sentprobe.cli._trained import show_trained
 
         show_trained(path, format)
         return 0
     if (path / "alignment.json").is_file():
-        if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
+        if (
+            examples
+            or baselines
+            or features
+            or published
+            or task
+            or language
+            or seed
+            or signatures
+            or metric != "accuracy"
+        ):
             raise UsageError(f"{path} is an alignment: the only option for it is --format.")
         from sentprobe.cli._alignment import show_alignment
 
@@ -132,7 +153,9 @@ def show(
         raise UsageError(f"--seed {seed} samples other rows, and none are printed: add --examples, or leave it out.")
     if published and not baselines:
         raise UsageError("--published compares with baselines: add --baselines.")
-    return _show_sets(path, examples, baselines, features, task, seed, published)
+    from sentprobe.cli._shown_sets import show_sets
+
+    return show_sets(path, examples, baselines, features, task, language, seed, published)
 
 
 def _show_run(
@@ -152,7 +175,16 @@ def _show_run(
     from sentprobe.report.overview import overview_tables
     from sentprobe.report.published_results import check_published
     from sentprobe.report.summary import summarise
-    from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table, print_tables, signatures
+    from sentprobe.report.tables import (
+        csv_text,
+        json_text,
+        latex,
+        markdown,
+        print_data_errors,
+        print_table,
+        print_tables,
+        signatures,
+    )
     from sentprobe.run import Run
 
     if format == "csv" and metric != "accuracy":
@@ -173,6 +205,7 @@ def _show_run(
         if not (tables := list(overview_tables(summary))):
             raise UsageError(f"--means needs the results of two encoders or more; {path} has {len(summary.columns)}.")
         if format == "table":
+            print_data_errors(summary)
             print_tables(tables)
         else:
             sys.stdout.write({"md": markdown, "tex": latex}[format](summary, tables))
@@ -182,72 +215,3 @@ def _show_run(
         sys.stdout.write(csv_text(run, summary))
     else:
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
-
-
-def _show_sets(
-    path: Path, examples: int, baselines: bool, features: int, task: tuple[str, ...], seed: int, published: bool
-) -> int:
-    """Show sets; one that cannot be read is reported, and the others are shown."""
-    from random import Random
-
-    from sentprobe.cli._annotated import print_annotations
-    from sentprobe.console import err, example_line, out, print_sets, printable
-    from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
-    from sentprobe.errors import DataError, UsageError
-
-    unread: list[DataError] = []
-
-    def read(load: Callable[[Path], T]) -> Iterator[T]:
-        for folder in folders:
-            try:
-                yield load(folder)
-            except DataError as e:
-                unread.append(e)
-                err().print(printable(f"not read: {e}"), style="yellow", markup=False, soft_wrap=True)
-
-    folders = [f for f in find_set_folders(path) if not task or f.name in task]
-    if not folders:
-        raise UsageError(
-            f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find_set_folders(path))}."
-        )
-    if baselines:
-        from sentprobe.baselines.table import print_baselines
-
-        print_baselines(read(Dataset.load), published=published)
-        return _code(folders, unread)
-    if features:
-        for dataset in read(Dataset.load):
-            _print_features(dataset, features)
-        return _code(folders, unread)
-    if not examples:
-        if manifests := list(read(read_manifest)):
-            print_sets(manifests)
-            print_annotations(manifests)
-        return _code(folders, unread)
-    console = out()
-    for dataset in read(Dataset.load):
-        note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
-        console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
-        for label in dataset.labels:
-            rows = [row for _, row in dataset if row.label == label]
-            console.print(f"  {label}", style="cyan", markup=False)
-            for row in Random(seed).sample(rows, min(examples, len(rows))):
-                console.print("    ", example_line(row, console.is_terminal), soft_wrap=True, sep="")
-    return _code(folders, unread)
-
-
-def _print_features(dataset: Dataset, top: int) -> None:
-    """The words that naive Bayes associates most with each label, with their log-odds."""
-    from sentprobe.baselines.naive_bayes import top_features
-    from sentprobe.console import out, print_wrapped, printable
-
-    console = out()
-    note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
-    console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
-    for label, found in top_features(dataset, top=top).items():
-        words = ", ".join(f"{word.replace(chr(9), ': ')} {odds:.1f}" for word, odds in found)
-        print_wrapped(console, printable(f"  {label}: {words or 'nothing'}"), "")
-
-
-def _code(folders: Sequence[Path], unread: Sequence[Exception]) -> int:
-    return 0 if not unread else 2 if len(unread) < len(folders) else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -228,6 +228,24 @@ def _peek(path: str) -> list[str]:
 
 def _is_senteval(lines: Sequence[str]) -> bool:
     return 2 * sum(_SENTEVAL.match(line) is not None for line in lines) > len(lines)
+
+
+def distinct(candidates: Iterable[FoundSet]) -> list[FoundSet]:
+    """Each set once, with enough of its path shown that no two have the same name."""
+    once: dict[tuple[str, ...], FoundSet] = {}
+    for m in candidates:
+        key = (m.kind, *m.trail, *(Path(p).resolve().name for p in m.paths))
+        once[key] = max(once.get(key, m), m, key=lambda candidate: candidate.shown)
+    trails = Counter(m.trail for m in once.values())
+    left = [
+        replace(m, trail=(*m.trail[:-1], Path(m.paths[0]).name)) if trails[m.trail] > 1 else m for m in once.values()
+    ]
+    while max((names := Counter(m.name for m in left)).values(), default=1) > 1:
+        longer = [replace(m, shown=min(m.shown + 1, len(m.trail))) if names[m.name] > 1 else m for m in left]
+        if longer == left:
+            return [replace(m, trail=(*m.trail[:-1], f"{m.trail[-1]}#{i}")) for i, m in enumerate(left, 1)]
+        left = longer
+    return left
 
 
 def _code(trail: Sequence[str]) -> str | None:

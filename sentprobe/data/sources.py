@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import glob
 import os
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
 from sentprobe.core.files import open_bytes, reject_special_file
+from sentprobe.core.suggest import did_you_mean
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
+from sentprobe.data.expected import expectations_for
 from sentprobe.data.layouts import LAYOUTS, read_layout
+from sentprobe.data.lookalike_labels import merge_labels
 from sentprobe.data.records import Columns
-from sentprobe.data.search import FoundSet, is_made, is_plain_file, sets_below, sets_in_files, table_sets
+from sentprobe.data.search import FoundSet, distinct, is_made, is_plain_file, sets_below, sets_in_files, table_sets
 from sentprobe.data.tables import read_parts, read_senteval, read_table
-from sentprobe.errors import DataError, UsageError
+from sentprobe.errors import DataError, SentProbeError, UsageError
+from sentprobe.tasks import load as load_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Source:
         Which of the languages in a folder of XNLI is meant.
     train
         The English pairs that XNLI is trained on.
+    merge_labels
+        Whether labels that look alike are made one.
     """
 
     name: str
@@ -52,10 +57,14 @@ class Source:
     columns: Columns | None = None
     part: str | None = None
     train: str | None = None
+    merge_labels: bool = False
 
     def load(self) -> Dataset:
         """Read the set, and give it the name, task and language that were found or requested."""
         found = self._read()
+        if self.merge_labels:
+            expectations = expectations_for(replace(found, task=self.task))
+            found = merge_labels(found, expectations.labels or ()) if expectations.classes else found
         if (found.name, found.task, found.language) == (self.name, self.task, self.language):
             return found  # which has computed its digest
         return replace(found, name=self.name, task=self.task, language=self.language)
@@ -90,9 +99,12 @@ def find_sets(
     columns: Columns | None = None,
     *,
     name: str | None = None,
-    task: str | None = None,
-    language: str | None = None,
+    task: StringsOrPaths = (),
+    language: StringsOrPaths = (),
+    as_task: str | None = None,
+    as_language: str | None = None,
     train: StrOrPath | None = None,
+    merge_labels: bool = False,
 ) -> list[Source]:
     """Find the sets in files and folders, and in the folders below them, without reading them.
 
@@ -103,10 +115,17 @@ def find_sets(
         SentEval's transfer sets, and tables.
     columns
         Read every file as a table with these columns; sets made by sentprobe are still recognised.
-    name, task, language
-        Override what the files and folders say; a name can be given to a single set only.
+    name
+        Another name, for a single set.
+    task, language
+        Only the sets of these tasks, and in these languages. A task may also be a path or a module that has one.
+    as_task, as_language
+        What files are of that do not say it themselves: SentEval's, X-Probe's and tables. What the manifest of a set
+        says, or that it is a certain transfer set, is not overridden.
     train
         A file of English pairs to train XNLI on.
+    merge_labels
+        Make labels that look alike one (Yes and yes, 1 and 1.0), when a set is read.
 
     Returns
     -------
@@ -116,7 +135,8 @@ def find_sets(
     Raises
     ------
     UsageError
-        If there is no such path.
+        If there is no such path, no set of such a task or language, or if a set says that it is of another one than
+        ``as_task`` or ``as_language``.
     DataError
         If a file or folder holds no set in a known format.
 
@@ -143,9 +163,7 @@ def find_sets(
             candidates += sets_below(place, columns)
         else:
             files.append(path)
-    candidates = _distinct(
-        [*candidates, *(table_sets(files, columns, typed=True) if columns else sets_in_files(files))]
-    )
+    candidates = distinct([*candidates, *(table_sets(files, columns, typed=True) if columns else sets_in_files(files))])
     if not candidates:
         raise UsageError("No set was given; name a file or a folder.")
     if train is not None and not any(m.kind == "XNLI" for m in candidates):
@@ -154,19 +172,72 @@ def find_sets(
         raise UsageError(
             f"One name cannot be given to {len(candidates)} sets: {', '.join(m.name for m in candidates[:3])}, …"
         )
-    return [
+    sources = [
         Source(
             name or m.name,
             m.kind,
             m.paths,
-            language or m.language,
-            task or m.task,
+            _stated(m, "language", m.language, as_language),
+            _stated(m, "task", m.task, as_task) or m.task,
             columns=columns if m.kind == "table" else None,
             part=m.language if m.kind == "XNLI" else None,
             train=os.fspath(train) if train is not None and m.kind == "XNLI" else None,
+            merge_labels=merge_labels,
         )
         for m in candidates
     ]
+    tasks, languages = as_strings(task, "the name of a task"), as_strings(language, "a language code")
+    return _of_languages(_of_tasks(sources, tasks), languages)
+
+
+def _stated(found: FoundSet, what: str, own: str | None, given: str | None) -> str | None:
+    """The task or language of a set: what it says itself, or what the user says of files that do not say it."""
+    if given is None or given == own:
+        return own
+    if own is not None and (found.kind == "made" or found.kind in LAYOUTS):
+        who = "The manifest of" if found.kind == "made" else "The layout of"
+        raise UsageError(
+            f"--as-{what} {given}: {who} {found.name} says that its {what} is {own}, and is not overridden. Leave it "
+            f"out; --{what} {given} selects the sets whose {what} that is."
+        )
+    return given
+
+
+def _of_tasks(sources: list[Source], tasks: Sequence[str]) -> list[Source]:
+    """The sets of these tasks, by name, or by the path or module of the task; all if none are named."""
+    known = list(dict.fromkeys(source.task for source in sources))
+    wanted = set()
+    for text in tasks:
+        task = text if text in known else task_name(text)
+        if task not in known:
+            hint = did_you_mean(text, known)
+            raise UsageError(
+                f"--task {text}: no set is of this task.{hint} Expected one of {', '.join(known)}. To name the task of "
+                f"files without a manifest, use --as-task {text}."
+            )
+        wanted.add(task)
+    return [source for source in sources if not tasks or source.task in wanted]
+
+
+def task_name(text: str) -> str:
+    """The name of a task that was typed as a name, a path or a module; the text itself if there is no such task."""
+    try:
+        return load_task(text).name
+    except SentProbeError:
+        return text
+
+
+def _of_languages(sources: list[Source], languages: Sequence[str]) -> list[Source]:
+    """The sets in these languages; all if none are named."""
+    known = list(dict.fromkeys(source.language for source in sources))
+    for code in languages:
+        if code not in known:
+            have = ", ".join(code or "unknown" for code in known)
+            raise UsageError(
+                f"--language {code}: no set is in this language; they are in: {have}. To name the language of files "
+                f"without a manifest, use --as-language {code}."
+            )
+    return [source for source in sources if not languages or source.language in languages]
 
 
 def filter_by_suite(sources: Source | Iterable[Source], suites: StringsOrPaths) -> list[Source]:
@@ -200,24 +271,6 @@ def _existing(path: str) -> Path:
     if not special:
         next(open_bytes(path), None)  # raises an error that suggests the nearest name
     raise UsageError(f"{path} is neither a file nor a folder; save its content to a file first.")
-
-
-def _distinct(candidates: Iterable[FoundSet]) -> list[FoundSet]:
-    """Each set once, with enough of its path shown that no two have the same name."""
-    once: dict[tuple[str, ...], FoundSet] = {}
-    for m in candidates:
-        key = (m.kind, *m.trail, *(Path(p).resolve().name for p in m.paths))
-        once[key] = max(once.get(key, m), m, key=lambda candidate: candidate.shown)
-    trails = Counter(m.trail for m in once.values())
-    left = [
-        replace(m, trail=(*m.trail[:-1], Path(m.paths[0]).name)) if trails[m.trail] > 1 else m for m in once.values()
-    ]
-    while max((names := Counter(m.name for m in left)).values(), default=1) > 1:
-        longer = [replace(m, shown=min(m.shown + 1, len(m.trail))) if names[m.name] > 1 else m for m in left]
-        if longer == left:
-            return [replace(m, trail=(*m.trail[:-1], f"{m.trail[-1]}#{i}")) for i, m in enumerate(left, 1)]
-        left = longer
-    return left
 
 
 def _size_bytes(path: Path) -> int:

@@ -66,7 +66,9 @@ class People:
     """Whose judgments count."""
     dropped: tuple[Dropped, ...] = ()
     controls: int = 0
-    """Control items; none: nobody was dropped."""
+    """Control items that count; none: nobody was dropped."""
+    control_items: int = 0
+    """Control items that were drawn; experts may not agree on all of them."""
     alpha: float | None = None
     """Krippendorff's alpha of the judgments; None if no item has two, or all are the same."""
     votes: tuple[VotedRow, ...] = ()

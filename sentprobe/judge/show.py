@@ -38,6 +38,11 @@ def print_people(found: Sequence[People]) -> None:
         print_wrapped(console, f"{each.name}: {'; '.join(filter(None, (single, bias_line(each))))}.", "dim")
         for person in each.dropped:
             print_wrapped(console, f"{each.name}: {person.annotator} does not count: {person.reason}.", "yellow")
+        if each.controls < each.control_items:
+            agreed = (
+                f"the experts agree on {each.controls:,} of {each.control_items:,} controls, which are those that count"
+            )
+            print_wrapped(console, f"{each.name}: {agreed}.", "dim")
         if not each.controls:
             print_wrapped(console, f"{each.name}: there are no controls, so everybody counts.", "dim")
     print_wrapped(

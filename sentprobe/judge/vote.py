@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from sentprobe.errors import TooFewError
+from sentprobe.errors import TooFewError, UsageError
 from sentprobe.judge.judgments import Judgment
 from sentprobe.judge.people import Dropped, People, VotedRow
 from sentprobe.judge.sheet import Sheet
@@ -26,8 +26,9 @@ def vote(
 ) -> People:
     """The majority vote of the annotators who pass the controls, compared with the labels of the set.
 
-    Items without a majority are dropped and counted. Controls are not scored. If the sheet has none, and there are no
-    experts, nobody is dropped.
+    Items without a majority are dropped and counted. Controls are a sample of their own, and never scored: what is
+    scored is a random sample of the test rows, whether experts find it easy or not. If the sheet has no controls,
+    nobody is dropped.
 
     Parameters
     ----------
@@ -36,23 +37,24 @@ def vote(
     judgments
         Judgments of these and other items.
     experts
-        Annotators whose agreement makes controls: the items on which all of them, blindly, gave the same answer. Their
-        judgments are not counted as votes.
+        Annotators whose agreement confirms controls: of these, only those count on which all of them, blindly, gave the
+        same answer, which then counts as right. Their judgments are not counted as votes.
     min_controls, control_accuracy
         What it takes to pass: controls judged, and the share of these that was judged right.
 
     Raises
     ------
     TooFewError
-        If no item has a majority.
+        If no item has a majority, or if experts agree on no control.
+    UsageError
+        If there are experts, and the sheet has no controls that they could confirm.
     """
     own = {item.id: item for item in sheet.items}
     by_annotator: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for judgment in judgments:
         if judgment.item in own:
             by_annotator[judgment.annotator][judgment.item] = judgment.label
-    reference = {item.id: item.label for item in sheet.items if item.control}
-    reference |= _agreed([by_annotator.pop(name, {}) for name in experts])
+    reference = _reference(sheet, [by_annotator.pop(name, {}) for name in experts])
     dropped = [
         found
         for name, given in sorted(by_annotator.items())
@@ -60,7 +62,7 @@ def vote(
     ]
     for each in dropped:
         del by_annotator[each.annotator]
-    counts = {item.id: Counter[str]() for item in sheet.items if item.id not in reference}
+    counts = {item.id: Counter[str]() for item in sheet.items if not item.control}
     for given in by_annotator.values():
         for item, label in given.items():
             if item in counts:
@@ -90,6 +92,7 @@ def vote(
         annotators=tuple(sorted(by_annotator)),
         dropped=tuple(dropped),
         controls=len(reference),
+        control_items=sum(item.control for item in sheet.items),
         alpha=krippendorff_alpha(list(judged.values())),
         votes=tuple(
             VotedRow(row=it.row, text=it.text, label=it.label, vote=label, inputs=it.inputs)
@@ -98,12 +101,25 @@ def vote(
     )
 
 
-def _agreed(experts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The items that all experts judged, and judged alike."""
+def _reference(sheet: Sheet, experts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The controls and what is right: the labels of the set, or where there are experts, what all of these say."""
+    controls = {item.id: item.label for item in sheet.items if item.control}
     if not experts:
-        return {}
+        return controls
+    if not controls:
+        raise UsageError(
+            f"{sheet.name}: the sheet has no controls that experts could confirm. Scored sentences cannot be controls: "
+            "without those that experts agree on, only the difficult ones would be left. Draw sheets with --control "
+            '200; or, of sentences that were judged already, choose some at random and set their "control" to true in '
+            "key.json."
+        )
     first, *others = experts
-    return {item: label for item, label in first.items() if all(other.get(item) == label for other in others)}
+    agreed = {
+        item: first[item] for item in controls if item in first and all(o.get(item) == first[item] for o in others)
+    }
+    if not agreed:
+        raise TooFewError(f"{sheet.name}: the experts agree on none of the {len(controls)} controls.")
+    return agreed
 
 
 def _fails(

@@ -18,6 +18,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
+from heapq import merge
 
 from sentprobe.core.files import CHUNK_BYTES, open_source
 from sentprobe.data.dataset import Dataset
@@ -31,7 +32,8 @@ PTB_QUOTES = (("``", '"'), ("''", '"'))
 
 def content_digests(dataset: Dataset, file: str | None = None) -> dict[str, str]:
     """The digests of a set; ``file`` is where it was read from, if it is a single file."""
-    found = {"te": rows_digest(dataset.rows.get("te", ())), "all": rows_digest(row for _, row in dataset)}
+    lines = {split: sorted(map(_line, rows)) for split, rows in dataset.rows.items()}
+    found = {"te": _lines_digest(lines.get("te", ())), "all": _lines_digest(merge(*lines.values()))}
     if file is not None and len(dataset) == SENTEVAL_ROWS:
         # it has been read before; if it cannot be read now, the id is left out
         with suppress(SentProbeError, OSError, EOFError, zlib.error, lzma.LZMAError):
@@ -48,8 +50,13 @@ def _decompressed(file: str) -> bytes:
 
 def rows_digest(rows: Iterable[Example]) -> str:
     """Digest of labels, texts and further columns, in any order: 32 hexadecimal digits."""
+    return _lines_digest(sorted(map(_line, rows)))
+
+
+def _lines_digest(lines: Iterable[str]) -> str:
+    """The same of sorted lines."""
     state = hashlib.blake2b(digest_size=16)
-    for line in sorted(_line(row) for row in rows):
+    for line in lines:
         state.update(line.encode(errors="surrogatepass") + b"\n")
     return state.hexdigest()
 

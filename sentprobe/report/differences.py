@@ -9,7 +9,7 @@ from dataclasses import replace
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import UsageError
 from sentprobe.report.columns import ABSENT, Column
-from sentprobe.report.published_results import EXTENT_NOTES, footnotes
+from sentprobe.report.published_results import EXTENT_NOTES, LIMITED, footnotes, is_limited
 from sentprobe.report.types import PublishedResult, SetSummary, Summary
 from sentprobe.run.variant import CellText, margin
 
@@ -30,6 +30,8 @@ def choose_published(summary: Summary, text: str) -> Summary:
     """
     twice = _printed_twice(summary)
     names = list(dict.fromkeys(_name(row, twice) for s in summary.sets for row in s.published if row.kind != "human"))
+    if not names and is_limited(summary):
+        raise UsageError(f"--against {text}: {LIMITED}")
     if not names:
         raise UsageError(
             f"--against {text}: nothing was printed for these sets. --published adds what was printed for other sets."
@@ -53,7 +55,7 @@ def compared(s: SetSummary) -> PublishedResult | None:
 
 
 def difference_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
-    """The table of sets with a published result: that result, and the difference of each encoder."""
+    """The table of sets with a published result: that result, and the difference of each encoder; none of samples."""
     rows = [(s, printed) for s in summary.sets if (printed := compared(s)) is not None]
     if summary.metric != "accuracy" or not rows or not summary.columns:
         return
@@ -111,7 +113,7 @@ def _printed(s: SetSummary, printed: PublishedResult, model: str) -> CellText:
 
 def _difference(s: SetSummary, printed: PublishedResult, column: int) -> CellText:
     cell = s.cells[column] if column < len(s.cells) else None
-    if cell is None or cell.score.value is None:
+    if cell is None or cell.score.value is None or cell.partial:
         return CellText(ABSENT)
     score = cell.score
     half_width = margin(score.low, score.high, scale=100, digits=1)

@@ -31,10 +31,12 @@ class Filter:
     sets: tuple[str, ...] = ()
     above: bool = False
     """Only sets on which an encoder is significantly better than the best baseline, and encoders that are so on one."""
+    tasks: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether anything is left out."""
-        return bool(self.encoders or self.sets or self.above)
+        return bool(self.encoders or self.sets or self.tasks or self.languages or self.above)
 
 
 def find_sets_of(summary: Summary, texts: Sequence[str]) -> tuple[int, ...]:
@@ -92,7 +94,9 @@ def apply(summary: Summary, wanted: Filter) -> Summary:
     if not wanted:
         return summary
     columns = sorted(find_named("encoder", wanted.encoders, column_names(summary))) or range(len(summary.columns))
-    sets = sorted(find_sets_of(summary, wanted.sets)) or range(len(summary.sets))
+    sets: Sequence[int] = sorted(find_sets_of(summary, wanted.sets)) or range(len(summary.sets))
+    sets = _that_are(sets, "task", wanted.tasks, [s.task for s in summary.sets])
+    sets = _that_are(sets, "language", wanted.languages, [s.language for s in summary.sets])
     cells = [cell for i in sets for j in columns if (cell := summary.sets[i].cells[j]) is not None]
     tested = any(cell.against is not None and cell.against.p is not None for cell in cells)
     if wanted.above:
@@ -100,6 +104,15 @@ def apply(summary: Summary, wanted: Filter) -> Summary:
         sets = sorted({i for i, _ in above})
         columns = sorted({j for _, j in above})
     return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above, tested))
+
+
+def _that_are(sets: Sequence[int], what: str, wanted: Sequence[str], own: Sequence[str | None]) -> Sequence[int]:
+    """The sets whose task or language is wanted; all if none is named."""
+    for text in wanted:
+        if text not in own:
+            there = ", ".join(dict.fromkeys(value or "unknown" for value in own)) or "none"
+            raise UsageError(f"--{what} {text}: no set of the run has this {what}; they have {there}.")
+    return [i for i in sets if own[i] in wanted] if wanted else sets
 
 
 def keeps(shown: Summary, cell: Cell) -> bool:

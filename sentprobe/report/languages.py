@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from sentprobe.published import TRANSFER, published
 from sentprobe.report.cells import value_of
 from sentprobe.report.correlations import MIN_ENCODERS, comparable_columns
 from sentprobe.report.types import LanguageComparison, LanguageCorrelation, ProfilePoint, SetSummary, Summary
+from sentprobe.report.wording import listed
 from sentprobe.stats.correlation import ranks
 from sentprobe.tasks import SUITES
 
@@ -23,6 +24,10 @@ TASK_ALIASES = {
 }
 """Sets with the same task in different languages: table 1 of Krasnowska-Kieraś and Wróblewska (2019)."""
 
+CHANCE_DIFFERS = (
+    "Chance levels differ, so that scores are not comparable across these sets, and neither ratios nor means of them "
+    "are shown."
+)
 Task = tuple[str, str]
 """A suite, or nothing, and a task of it."""
 
@@ -77,26 +82,47 @@ class TaskMean(NamedTuple):
     """A task over all encoders and languages, as in table 1 of Ravishankar et al. (2019)."""
 
     task: str
-    mean: float
-    spread: float
+    mean: float | None
+    """None: the task has different numbers of classes, so that there is no mean over languages."""
+    spread: float | None
     """The standard deviation over all numbers, as if they were all there are."""
     n: int
     by_language: tuple[float | None, ...]
     """The mean over encoders in each language."""
 
 
-def task_means(found: LanguageComparison) -> list[TaskMean]:
+def task_means(found: LanguageComparison, sets: Sequence[SetSummary]) -> list[TaskMean]:
     """The mean of each task over encoders and languages, one set of each task, language and encoder."""
+    classes: dict[str, set[int]] = {}
     values: dict[str, dict[tuple[str, int], float]] = {}
     for point in found.profiles:
         values.setdefault(point.task, {}).setdefault((point.language, point.column), point.value)
+        classes.setdefault(point.task, set()).add(sets[point.set].classes)
     rows = []
     for task, own in values.items():
         every = np.array(list(own.values()))
         means = [[value for (code, _), value in own.items() if code == language] for language in found.languages]
         by_language = tuple(float(np.mean(some)) if some else None for some in means)
-        rows.append(TaskMean(task, float(every.mean()), float(every.std()), len(every), by_language))
+        mean, spread = (float(every.mean()), float(every.std())) if len(classes[task]) == 1 else (None, None)
+        rows.append(TaskMean(task, mean, spread, len(every), by_language))
     return rows
+
+
+def class_note(sets: Iterable[SetSummary]) -> str:
+    """Which tasks have sets with different numbers of classes, as after ``sentprobe make --relax``; empty if none."""
+    classes: dict[Task, dict[str, dict[int, None]]] = {}
+    for s in sets:
+        classes.setdefault(task_of(s), {}).setdefault(language_of(s) or "an unknown language", {})[s.classes] = None
+    differing = {task: own for task, own in classes.items() if len({n for some in own.values() for n in some}) > 1}
+    tasks = [
+        f"{name} has {listed([f'{_either(own)} classes in {code}' for code, own in differing[task].items()])}"
+        for task, name in named_tasks(list(differing)).items()
+    ]
+    return f"{'; '.join(tasks)}. {CHANCE_DIFFERS}" if tasks else ""
+
+
+def _either(numbers: Iterable[int]) -> str:
+    return " or ".join(map(str, numbers))
 
 
 def language_of(s: SetSummary) -> str | None:

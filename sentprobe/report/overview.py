@@ -15,7 +15,7 @@ import numpy as np
 
 from sentprobe.report.cells import value_of
 from sentprobe.report.columns import ABSENT, Column
-from sentprobe.report.languages import language_of, named_tasks, task_of
+from sentprobe.report.languages import class_note, language_of, named_tasks, task_of
 from sentprobe.report.scores import LOSSES
 from sentprobe.report.types import Summary
 from sentprobe.run.variant import CellText
@@ -29,8 +29,9 @@ class TaskSpread(NamedTuple):
     """A task over all encoders and languages."""
 
     task: str
-    mean: float
-    sd: float
+    mean: float | None
+    """None: the sets have different numbers of classes."""
+    sd: float | None
     """As if the numbers were all there are."""
     lowest: float
     highest: float
@@ -54,19 +55,19 @@ def task_spreads(summary: Summary) -> list[TaskSpread]:
     """Mean and standard deviation of each task over encoders and sets, in whatever languages."""
     values: dict[tuple[str, str], list[float]] = {}
     languages: dict[tuple[str, str], dict[str, None]] = {}
+    classes: dict[tuple[str, str], set[int]] = {}
     for own in summary.sets:
         found = [value for cell in own.cells if (value := value_of(cell)) is not None]
         if found:
             values.setdefault(task_of(own), []).extend(found)
             languages.setdefault(task_of(own), {})[language_of(own) or "?"] = None
+            classes.setdefault(task_of(own), set()).add(own.classes)
     names = named_tasks(list(values))
-    return [
-        TaskSpread(
-            names[task], float(np.mean(found)), float(np.std(found)), min(found), max(found), len(found),
-            tuple(languages[task]),
-        )
-        for task, found in values.items()
-    ]  # fmt: skip
+    spreads = []
+    for task, found in values.items():
+        mean, sd = (float(np.mean(found)), float(np.std(found))) if len(classes[task]) == 1 else (None, None)
+        spreads.append(TaskSpread(names[task], mean, sd, min(found), max(found), len(found), tuple(languages[task])))
+    return spreads
 
 
 def count_wins(table: Sequence[Mapping[int, float]], columns: int, *, lower: bool = False) -> list[tuple[int, int]]:
@@ -112,11 +113,12 @@ def overview_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     several = len({language for s in spreads for language in s.languages}) > 1
     scale, digits = (1, 3) if summary.metric in LOSSES else (100, 1)
 
-    def number(value: float) -> CellText:
-        return CellText(f"{scale * value:.{digits}f}")
+    def number(value: float | None) -> CellText:
+        return CellText(ABSENT if value is None else f"{scale * value:.{digits}f}")
 
+    note = class_note(summary.sets).removesuffix(".")
     yield (
-        "Tasks over encoders and languages: mean, standard deviation and range of all numbers",
+        f"Tasks over encoders and languages: mean, standard deviation and range of all numbers{note and f'. {note}'}",
         [
             Column(["task"], [CellText(s.task) for s in spreads]),
             Column(["mean"], [number(s.mean) for s in spreads]),

@@ -34,6 +34,9 @@ EXTENT_PHRASES: Mapping[Extent, str] = {
 }
 
 
+LIMITED = "scores of a sample (--limit) are not compared with published ones, which are of all rows."
+
+
 class Published(NamedTuple):
     """What papers printed for a set."""
 
@@ -52,7 +55,10 @@ def published_results(
     *,
     others: bool = False,
 ) -> Published:
-    """Published results for a set that run.json describes by ``info``; ``others``: also those for other sets."""
+    """Published results for a set that run.json describes by ``info``; ``others``: also those for other sets.
+
+    Scores of a sample (``--limit``) are not compared with any: of papers, only what they printed for people is left.
+    """
     if task in WORDS:
         kept = _of_words(task, language, results)
         return Published("other vectors" if kept else None, None, kept)
@@ -72,6 +78,8 @@ def published_results(
     else:
         return Published()
     metrics = {r.metric for r in results} or {"accuracy"}
+    if results and all(r.cell.limit is not None for r in results):
+        rows, extent = [], "the whole set" if extent == "this set" else extent
     kept = _kept([row for row in rows if row.metric in metrics], task, results)
     shown = people is not None and people.metric == "accuracy"
     return Published(extent if kept or shown else None, _result(people) if people is not None and shown else None, kept)
@@ -121,8 +129,15 @@ def _flat(probe: str | None, task: str) -> bool:
     return False
 
 
+def is_limited(summary: Summary) -> bool:
+    """Whether all scores are of samples."""
+    return bool(summary.columns) and all(column.limit is not None for column in summary.columns)
+
+
 def check_published(summary: Summary, requested: bool) -> None:
     """Raise UsageError if results for other sets were requested and there are none."""
+    if requested and is_limited(summary):
+        raise UsageError(f"--published adds nothing: {LIMITED}")
     if requested and all(s.printed_for != "another set" for s in summary.sets):
         tasks = ", ".join(dict.fromkeys(s.task for s in summary.sets)) or "any task"
         raise UsageError(f"--published adds nothing: no paper printed an accuracy for other sets of {tasks}.")

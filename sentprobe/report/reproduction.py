@@ -146,7 +146,9 @@ def _reading(source: Mapping[str, Any]) -> Iterator[str]:
     if columns and not columns.get("header", True):
         yield "--no-header"
     if source["kind"] in ("senteval", "table"):  # others are in folders that say it, or in a manifest
-        yield from _option("--language", source["language"])
+        yield from _option("--as-language", source["language"])
     if source["kind"] in ("senteval", "table", "xprobe"):
-        yield from _option("--task", source["task"], source["name"].split("/")[-1])
+        yield from _option("--as-task", source["task"], source["name"].split("/")[-1])
+    if source.get("merge_labels"):
+        yield "--merge-labels"
     yield from _option("--train", source.get("train"))

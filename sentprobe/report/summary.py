@@ -12,6 +12,7 @@ from sentprobe.report.cells import make_cell, make_layer_cell, value_of
 from sentprobe.report.differences import mark_best
 from sentprobe.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
 from sentprobe.report.human_results import human_result, judged_sets
+from sentprobe.report.languages import class_note
 from sentprobe.report.meaning import meanings
 from sentprobe.report.missing import missing_cells, missing_notes
 from sentprobe.report.scores import Metric, check_metric
@@ -64,6 +65,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     if checked == "accuracy":
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
     tables = (_layer_table(grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
+    notes += filter(None, [class_note(sets)])
     return Summary(
         folder=str(run.folder),
         metric=checked,

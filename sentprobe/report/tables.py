@@ -12,6 +12,7 @@ import msgspec
 from sentprobe.console import narrow_out, print_wrapped
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.columns import Column, layer_columns, main_columns
+from sentprobe.report.data_errors import data_errors, error_codes
 from sentprobe.report.differences import difference_tables
 from sentprobe.report.escape import csv_text as as_csv
 from sentprobe.report.escape import in_latex, in_markdown, plain
@@ -60,16 +61,22 @@ def csv_text(run: Run, summary: Summary) -> str:
     """One line per result of what the summary shows, with every layer, seed, control and measure, the signature last.
 
     The best baseline and the verdict are given for the results in the table of sets: those of the layer that dev chose,
-    all seeds together.
+    all seeds together. ``audit_errors`` has the codes of the errors in the set.
     """
     cells = [cell for s in summary.sets for cell in s.cells if cell is not None]
     against = {line: cell.against for cell in cells for line in cell.signatures}
+    codes = {(s.name, s.data): error_codes(s) for s in summary.sets}
     shown = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
-    rows = [_with_verdict(to_row(result), against) for result in shown]
+    rows = [
+        _with_verdict(to_row(result), against, codes.get((result.cell.dataset, result.cell.data), ""))
+        for result in shown
+    ]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
 
-def _with_verdict(row: dict[str, Any], against: Mapping[str, BaselineComparison | None]) -> dict[str, Any]:
+def _with_verdict(
+    row: dict[str, Any], against: Mapping[str, BaselineComparison | None], audit_errors: str
+) -> dict[str, Any]:
     signature = row.pop("signature")
     found = against.get(signature)
     return {
@@ -78,6 +85,7 @@ def _with_verdict(row: dict[str, Any], against: Mapping[str, BaselineComparison 
         "best_baseline_score": found and found.value,
         "verdict": found and found.verdict,
         "verdict_p": found and found.p,
+        "audit_errors": audit_errors,
         "signature": signature,
     }
 
@@ -91,6 +99,9 @@ def markdown(summary: Summary, tables: Tables | None = None) -> str:
         return " ".join(part for part in parts if part)
 
     lines: list[str] = []
+    if errors := data_errors(summary):
+        heading, *findings = map(in_markdown, errors)
+        lines += [f"**{heading}**", "", *(f"- {line}" for line in findings), ""]
     for title, (head, *rows) in _texts(summary, in_markdown, cell, tables):
         lines += [title, ""] if title else []
         rule = ["---", *("---:" for _ in head[1:])]
@@ -110,6 +121,10 @@ def latex(summary: Summary, tables: Tables | None = None) -> str:
         return " ".join(part for part in parts if part)
 
     lines = ["% \\usepackage{booktabs}"]
+    if errors := data_errors(summary):
+        heading, *findings = map(in_latex, errors)
+        # not a comment, which would be lost in the paper
+        lines += [f"\\par{{\\footnotesize\\textbf{{{heading}}} {' '.join(findings)}\\par}}", ""]
     for title, (head, *rows) in _texts(summary, in_latex, cell, tables):
         lines += [f"% {title}"] if title else []
         first, *others = (f"{' & '.join(row)} \\\\" for row in (head, *rows))
@@ -177,6 +192,7 @@ def print_table(summary: Summary) -> None:
         say(NO_RESULTS, "")
     if line := missing_line(summary):
         say(f"Incomplete: {line}", "yellow")
+    print_data_errors(summary)
     if sentences := answer(summary):
         for sentence in sentences:
             say(sentence, "")
@@ -205,6 +221,17 @@ def print_table(summary: Summary) -> None:
         console.print(
             f"Signatures: sentprobe show {plain(quote(summary.folder))} --signatures", style="dim", soft_wrap=True
         )
+
+
+def print_data_errors(summary: Summary) -> None:
+    """Print the errors that audits found in the sets, above their scores; nothing if there are none."""
+    if errors := data_errors(summary):
+        console = narrow_out()
+        heading, *findings = errors
+        print_wrapped(console, plain(heading), "bold red")
+        for line in findings:
+            print_wrapped(console, plain(f"  {line}"), "red")
+        console.print()
 
 
 def print_tables(tables: Tables) -> None:

@@ -29,7 +29,7 @@ from sentprobe.run.record_line import from_line, to_line
 from sentprobe.run.scoring import versions
 from sentprobe.run.verify import UNREADABLE, from_npz, predictions_path, probe_path
 
-KEPT_VERSION = 1
+KEPT_VERSION = 2
 """Raise it if a baseline has other results within one version of sentprobe."""
 _DIGITS = 32
 """Of the checksum that a file begins with."""
@@ -51,7 +51,8 @@ class KeptResults:
             return None
         old, predictions, probe = found
         result = replace(
-            old, key=cell.key, cell=cell, language=parts.language, synthetic=parts.synthetic, baselines=baselines,
+            old, key=cell.key, cell=cell, language=parts.language, synthetic=parts.synthetic, split=parts.split,
+            merged_labels=parts.merged_labels, baselines=baselines,
             versions=versions(), files={},
             seconds={**dict.fromkeys(old.seconds, 0.0), "fit": time.perf_counter() - started},
         )  # fmt: skip

@@ -75,7 +75,7 @@ def empty_result(cell: Cell, parts: Parts) -> Result:
         key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
         n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)}, trained_on=parts.trained_on,
         chosen_on=parts.chosen_on, score=0.0, interval=(0.0, 0.0), versions=versions(), synthetic=parts.synthetic,
-        split=parts.split,
+        split=parts.split, merged_labels=parts.merged_labels,
     )  # fmt: skip
 
 

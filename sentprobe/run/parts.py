@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
-from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expected import Expectations, expectations_for
+from sentprobe.data.lookalike_labels import MERGED, refuse_lookalikes
 from sentprobe.data.protocol import Protocol
 from sentprobe.data.random_split import split_name
 from sentprobe.errors import DataError, UsageError
+from sentprobe.run.held_out import hold_out
 from sentprobe.task import SPLITS, Example
 from sentprobe.transfer.coco import images
 
@@ -81,6 +82,8 @@ class Parts:
     """The control or measure that this was made for."""
     split: str | None = None
     """How the rows of a table were split, if they were split when they were read."""
+    merged_labels: bool = False
+    """Whether labels that look alike were made one when the set was read."""
     grouped: bool = False
     """Whether the keys of rows are groups that were kept together, and not target forms."""
     same_rows: Parts | None = None
@@ -115,6 +118,9 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
             f"The manifest of {dataset.name}: expected one of the protocols {', '.join(get_args(Protocol))}; "
             f"got {protocol!r}."
         )
+    expectations = expectations_for(dataset)
+    if expectations.classes:
+        refuse_lookalikes(dataset, expectations.labels or ())
     if protocol == "retrieval" and limit is not None:
         raise UsageError(f"{dataset.name} cannot be sampled: images and captions belong together. Leave --limit out.")
     used = sampled(dataset, limit)
@@ -122,7 +128,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
     labels = () if protocol in (*REGRESSION_PROTOCOLS, "retrieval") else tuple(sorted({row.label for row in train}))
     if labels and len(labels) < 2:
         raise DataError(f"{dataset.name}: expected at least two labels in {trained_on}, got only {', '.join(labels)}.")
-    inputs = expectations_for(dataset).inputs
+    inputs = expectations.inputs
     number = {label: i for i, label in enumerate(labels)}
 
     def part(rows: Sequence[Example], language: str | None = None) -> Part:
@@ -143,6 +149,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         part(train, trained_in), part(dev, chosen_in), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
         split=split_name(recorded := dataset.manifest.get("split")),
+        merged_labels=MERGED in dataset.manifest,
         grouped=isinstance(recorded, Mapping) and recorded.get("keys") == "group",
     )  # fmt: skip
 
@@ -185,7 +192,7 @@ def _splits(dataset: Dataset, protocol: Protocol) -> tuple[Rows, Rows, Rows, str
         # without dev (va), or without train (tr), some of the training rows are held out as dev
         trained_on = "tr" if train else "va"
         chosen_on = f"{HELD_OUT_SHARE:.0%} of {trained_on}"
-        train, dev = _held_out(train or dev)
+        train, dev = hold_out(train or dev, HELD_OUT_SHARE)
     if not train or not dev:
         raise DataError(
             f"{dataset.name} has {len(train)} train and {len(dev)} dev rows; expected some of each. Add tr and va "
@@ -214,72 +221,43 @@ def _cell(dataset: Dataset, row: Example, name: str) -> str:
 
 
 def sampled(dataset: Dataset, limit: int | None) -> Dataset:
-    """Sample at most ``limit`` rows of each split, balanced over labels, by hash and in their original order.
+    """Sample at most ``limit`` rows of each split, by hash and in their original order.
 
-    In a set with the natural distribution of classes, sentences are sampled regardless of their label, with all their
-    rows. With more labels than ``limit``, that many labels are sampled, the same in every split. The sample depends on
-    the rows alone, not on their order or on any seed.
+    Every label keeps its share of the split, and at least one row, so that a score estimates that of the whole set, and
+    a constant answer scores what it scores there. With more labels than ``limit``, that many labels are sampled, the
+    same in every split. Where labels are scores, rows are sampled regardless of these; so are, in a set with the
+    natural distribution of classes, sentences with all their rows. The sample depends on the rows alone, not on their
+    order or on any seed.
     """
     if limit is None:
         return dataset
     if limit < 2:
         raise UsageError(f"--limit {limit}: expected a number of rows per split, 2 or more.")
-    rows = dataset.rows
-    labels = {row.label for split in rows.values() for row in split}
+    rows, expectations = dataset.rows, expectations_for(dataset)
+    labels = {row.label for split in rows.values() for row in split} if expectations.classes else set()
     if limit < len(labels):
         some = set(sorted(labels, key=lambda label: (hash_64(f"limit\t{label}"), label))[:limit])
         rows = {split: [row for row in found if row.label in some] for split, found in rows.items()}
-    natural_balance = expectations_for(dataset).natural_balance
-    return replace(dataset, rows={split: _sample(found, limit, natural_balance) for split, found in rows.items()})
+    return replace(dataset, rows={split: _sample(found, limit, expectations) for split, found in rows.items()})
 
 
-def _sample(rows: Sequence[Example], limit: int, natural_balance: bool) -> Sequence[Example]:
+def _sample(rows: Sequence[Example], limit: int, expectations: Expectations) -> Sequence[Example]:
     if len(rows) <= limit:
         return rows
-    if natural_balance:
+    if expectations.natural_balance:
         drawn_first = sorted(range(len(rows)), key=lambda i: (hash_64(f"limit\t{rows[i].text}"), i))
         return [rows[i] for i in sorted(drawn_first[:limit])]
     by_label: dict[str, list[tuple[int, int]]] = {}
     for i, row in enumerate(rows):
         drawn = hash_64("\t".join(("limit", row.text, *(value for _, value in sorted(row.extra)))))
-        by_label.setdefault(row.label, []).append((drawn, i))
-    # the first of every label, then the second of every label, …: as even as the labels allow
-    queue = sorted((place, drawn, i) for found in by_label.values() for place, (drawn, i) in enumerate(sorted(found)))
+        by_label.setdefault(row.label if expectations.classes else "", []).append((drawn, i))
+    # the first of every label; of the others those with the smallest share of their label before them (Sainte-Laguë)
+    queue = sorted(
+        ((place + 0.5) / len(found) if place else 0.0, drawn, i)
+        for found in by_label.values()
+        for place, (drawn, i) in enumerate(sorted(found))
+    )
     return [rows[i] for i in sorted(i for _, _, i in queue[:limit])]
-
-
-def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
-    """Train rows and held-out dev rows; no target form or sentence is in both."""
-    group = _groups(rows)
-    target, taken, size = HELD_OUT_SHARE * len(rows), set[int](), 0
-    counts: dict[int, int] = {}
-    for g in group:
-        counts[g] = counts.get(g, 0) + 1
-    for g in sorted(counts):
-        if size >= target:
-            break
-        taken.add(g)
-        size += counts[g]
-    train = [row for g, row in zip(group, rows, strict=True) if g not in taken]
-    return train, [row for g, row in zip(group, rows, strict=True) if g in taken]
-
-
-def _groups(rows: Sequence[Example]) -> list[int]:
-    """A number per row, the same for rows connected by shared target forms or sentences."""
-    leader: dict[tuple[str, str | int], tuple[str, str | int]] = {}
-
-    def find(name: tuple[str, str | int]) -> tuple[str, str | int]:
-        while leader.setdefault(name, name) != name:
-            leader[name] = leader[leader[name]]
-            name = leader[name]
-        return name
-
-    names = [("text", near_duplicate_key(row.text)) for row in rows]
-    for row, name in zip(rows, names, strict=True):
-        if row.key is not None:
-            one, two = sorted((find(name), find(("key", row.key))), key=str)
-            leader[two] = one
-    return [hash_64(f"held out\t{find(name)}") for name in names]
 
 
 def has_train_test_split(parts: Parts) -> bool:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
 
 from sentprobe import __version__
+from sentprobe.audit import audit_quickly
 from sentprobe.baselines.of_set import Baselines
 from sentprobe.core.memory import return_free_memory
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
+from sentprobe.data.lookalike_labels import MERGED
 from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
-from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.errors import SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.published.content import content_digests
 from sentprobe.result import Cell
 from sentprobe.run.cells import baseline_result
@@ -87,20 +90,33 @@ def _refuse_another_split(config: RunConfig, parts: Parts) -> None:
 
 
 def _about(dataset: Dataset, given: Dataset | Source, info: Mapping[str, Any]) -> dict[str, Any]:
-    """What run.json records about a set. The digests of its content are not computed again."""
+    """What run.json records about a set. The digests of its content are not computed again, nor is its audit."""
     manifest = dataset.manifest
     file = given.paths[0] if isinstance(given, Source) and given.kind == "senteval" else None
-    before = (d for d in info.get("datasets", ()) if (d["name"], d["digest"]) == (dataset.name, dataset.digest))
+    before = [d for d in info.get("datasets", ()) if (d["name"], d["digest"]) == (dataset.name, dataset.digest)]
     content = next((d["content"] for d in before if d.get("content")), None) or content_digests(dataset, file)
+    audit = next((d["audit"] for d in before if d.get("audit") is not None), manifest.get("audit"))
+    audit = _quick_audit(dataset) if audit is None else audit
     return {
         "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
         "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
         "inputs": list(expectations_for(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
         "rows": {split: len(rows) for split, rows in dataset.rows.items()}, "split": manifest.get("split"),
+        "merged_labels": manifest.get(MERGED),
         "content": content,
-        "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
+        "source": _kept(given) if isinstance(given, Source) else None, "audit": audit,
         "redundancy": manifest.get("redundancy", {}).get("te"),
     }  # fmt: skip
+
+
+def _quick_audit(dataset: Dataset) -> list[dict[str, Any]] | None:
+    """What the quick checks find in all rows of a set, as in the manifests that `sentprobe make` writes."""
+    try:
+        return [asdict(finding) for finding in audit_quickly(dataset, expectations_for(dataset))]
+    except Exception as e:  # checks may be of other packages, and scores do not depend on them
+        text = f"{dataset.name} was not audited: {describe_error(e)}"
+        warnings.warn(SentProbeWarning(text), stacklevel=2)
+        return None
 
 
 def _kept(source: Source) -> Any:

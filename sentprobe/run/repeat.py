@@ -184,7 +184,7 @@ def _find(requested: Signature, paths: Sequence[str], run: Run | None) -> Datase
         recorded = [here for here, _ in run.info.get(PLACES, ())]
         known = [find_source(source, places_of(run.folder, run.info), recorded) for source in known]
     others: list[str] = []
-    for source in (*_sources(paths), *known):
+    for source in (*_sources(paths, requested.labels == "merged"), *known):
         if source.task != task and source.name != name:
             continue
         try:
@@ -202,12 +202,12 @@ def _find(requested: Signature, paths: Sequence[str], run: Run | None) -> Datase
     )
 
 
-def _sources(paths: Sequence[str]) -> list[Source]:
+def _sources(paths: Sequence[str], merge_labels: bool) -> list[Source]:
     found: list[Source] = []
     problems: list[SentProbeError] = []
     for path in paths:
         try:
-            found += find_sets([path])
+            found += find_sets([path], merge_labels=merge_labels)
         except SentProbeError as e:
             problems.append(e)
     if problems and not found:

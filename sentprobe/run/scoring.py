@@ -104,6 +104,7 @@ def classification_result(
         versions=versions(),
         synthetic=parts.synthetic,
         split=parts.split,
+        merged_labels=parts.merged_labels,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.baselines import baseline
+from sentprobe.baselines import CONSTANT_BASELINES, baseline
 from sentprobe.baselines.of_set import Baselines
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features
@@ -197,16 +197,22 @@ def _correlated(unit: Unit, cell: Cell, metric: str, value: float, interval: tup
 
 
 def nested_baseline(cell: Cell, baselines: Baselines, parts: Parts) -> tuple[Result, Arrays]:
-    """A baseline that learns from words, on the same outer folds."""
+    """A baseline that learns from words, on the same outer folds; a constant answer is the same in all of them."""
     started = time.perf_counter()
     used = baselines.dataset
     rows, truth = [row for _, row in used], parts.test.labels
     number = {label: i for i, label in enumerate(parts.labels)}
     predicted = np.empty(len(rows), np.int64)
     shares = []
+    constant = cell.encoder in CONSTANT_BASELINES
+    if constant:
+        predicted[:] = [
+            number[label] for label in baseline(cell.encoder, replace(used, rows={"tr": rows, "te": rows})).labels
+        ]
     for learn, held in folds(truth, FOLDS, OUTER_SEED):
-        fold = replace(used, rows={"tr": [rows[i] for i in learn], "te": [rows[i] for i in held]})
-        predicted[held] = [number[label] for label in baseline(cell.encoder, fold).labels]
+        if not constant:
+            fold = replace(used, rows={"tr": [rows[i] for i in learn], "te": [rows[i] for i in held]})
+            predicted[held] = [number[label] for label in baseline(cell.encoder, fold).labels]
         shares.append(float((predicted[held] == truth[held]).mean()))
     arrays = {"predicted": predicted.astype(np.int32), "truth": truth.astype(np.int32)}
     result = without_interval(_over_folds(classification_result(cell, parts, predicted, truth, {}), tuple(shares)))

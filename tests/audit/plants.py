@@ -185,9 +185,17 @@ def undeclared(k):
 
 
 def mistyped(k):
+    return relabelled("al pha", k)
+
+
+def lookalike(k):
+    return relabelled("ALPHA\u200b ", k)
+
+
+def relabelled(label, k):
     clean = sound(labels=("alpha", "omega"))
     rows = clean.rows["tr"]
-    hit = [r._replace(label="ALPHA ") if i < 2 * k and i % 2 == 0 else r for i, r in enumerate(rows)]
+    hit = [r._replace(label=label) if i < 2 * k and i % 2 == 0 else r for i, r in enumerate(rows)]
     return changed(clean, "tr", hit)
 
 
@@ -477,6 +485,7 @@ COUNTED = (
     Plant("ambiguous-label", of_words),
     Plant("undeclared-label", undeclared),
     Plant("mistyped-label", mistyped, 1, 10),
+    Plant("lookalike-labels", lookalike, 1, 10),
     Plant("rare-label", rare, 1, 5),
     Plant("shared-targets", shared_targets),
     Plant("likely-shared-targets", likely_shared_targets, 17, 20),

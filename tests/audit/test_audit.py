@@ -39,7 +39,7 @@ PLANTED = {p: cache(lambda p=p: p.make(p.high)) for p in COUNTED}
 EVERY = [(p.code, make) for p, make in PLANTED.items()]
 EVERY += [(code, cache(make)) for code, make in UNCOUNTED.items()]
 EVERY += [(code, cache(make)) for code, (make, _) in TOLD.items()]
-ABOUT_NAMES = ("wrong-label", "ambiguous-label", "undeclared-label", "mistyped-label")
+ABOUT_NAMES = ("wrong-label", "ambiguous-label", "undeclared-label", "mistyped-label", "lookalike-labels")
 """Codes that depend on what a label is called."""
 WITH_NAMES = ("one-class", "missing-class", "rare-label", "few-per-class")
 """Codes that do not, but whose words or examples name labels."""

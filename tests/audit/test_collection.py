@@ -72,8 +72,11 @@ def test_workers_find_what_one_process_finds(folder):
 
 def test_a_task_given_by_hand_says_what_is_expected(folder):
     (source,) = find_sets([str(folder / "one.txt")])
-    ((audit, _),) = audit_sources([source], task=load("bigram_shift"))
+    (other,) = find_sets([str(folder / "one.txt")], as_task="bigram_shift")
+    ((audit, _),) = audit_sources([other], tasks=[load("bigram_shift")])
     assert next(m for m in audit.measures if m.name == "bigrams").expected
+    ((audit, _),) = audit_sources([source], tasks=[load("bigram_shift")])  # of another task
+    assert not next(m for m in audit.measures if m.name == "bigrams").expected
     ((audit, _),) = audit_sources([source])
     assert not next(m for m in audit.measures if m.name == "bigrams").expected
 

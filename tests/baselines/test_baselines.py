@@ -206,10 +206,12 @@ def test_majority_on_balanced_classes_is_one_of_k(k):
     assert found.settings == {"trained_on": "tr", "label": "c0", "share": 1 / k}
 
 
-def test_majority_is_that_of_the_training_rows():
-    data = dataset(tr=[row(c, "w") for c in "abb"], te=[row(c, "w") for c in "aaab"])
-    found = baseline("majority", data)
-    assert (found.labels, found.accuracy, found.rows) == (("b",) * 4, 0.25, 4)
+def test_no_constant_answer_is_better_than_the_majority():
+    data = dataset(tr=[row(c, "w") for c in "abb"], te=[row(c, "w") for c in "aaabcccc"])
+    found = baseline("majority", data)  # c cannot be learned: it is not in train
+    assert (found.labels, found.accuracy, found.rows) == (("a",) * 8, 3 / 8, 8)
+    even = dataset(tr=[row(c, "w") for c in "abb"], te=[row(c, "w") for c in "ab"])
+    assert baseline("majority", even).labels == ("b", "b")  # of equally good ones the more frequent in train
 
 
 def test_of_classes_that_length_cannot_tell_apart_the_first_by_name_is_predicted():

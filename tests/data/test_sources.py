@@ -139,7 +139,7 @@ def test_the_current_folder_has_a_name(collection, monkeypatch):
 
 
 def test_name_task_and_language_given_by_hand(collection):
-    (source,) = find_sets([str(collection / "xprobe/fr")], name="mine", task="subj_number", language="br")
+    (source,) = find_sets([str(collection / "xprobe/fr")], name="mine", as_task="subj_number", as_language="br")
     found = source.load()
     assert (found.name, found.task, found.language) == ("mine", "subj_number", "br")
     with pytest.raises(UsageError, match="One name cannot be given to 2 sets"):

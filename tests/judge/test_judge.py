@@ -15,6 +15,7 @@ from sentprobe.judge import Judgment, attach, read_judgments, read_people, sampl
 from sentprobe.judge.form import form
 from sentprobe.judge.people import FOLDER
 from sentprobe.judge.sheet import read_sheets, write_sheets
+from sentprobe.judge.show import print_people
 from sentprobe.report.human_results import _predicted
 from sentprobe.stats.intervals import wilson
 from tests.browser import launched, needs_chromium
@@ -306,15 +307,47 @@ def test_those_who_fail_the_controls_do_not_count(sheet):
     assert relaxed.dropped == ()
 
 
-def test_experts_make_controls_of_what_they_agree_on():
+def test_experts_confirm_controls_and_all_other_sentences_are_scored(capsys):
+    """Of 80 sentences, on which experts agree but for eight, all are scored."""
+    given = sample_sheet(dataset(300), n=80, control=40)
+    places = {item.id: i for i, item in enumerate(given.items)}
+    disputed = {places[item.id] for item in (*controls(given)[:10], *scored(given)[:8])}
+    experts = judged(given, "ann") + judged(given, "bob", wrong=disputed)
+    failed = {places[item.id] for item in controls(given)[10:20]}
+    missed = {places[item.id] for item in scored(given)[:20]}
+    crowd = judged(given, "carl", wrong=missed) + judged(given, "dan", wrong=failed)
+    # who differs from the labels only where the experts do not agree is not dropped
+    crowd += judged(given, "eve", wrong={places[item.id] for item in controls(given)[:10]} | missed)
+    found = vote(given, [*experts, *crowd], experts=["ann", "bob"])
+    assert (found.controls, found.control_items) == (30, 40)
+    assert found.annotators == ("carl", "eve")
+    assert [(d.annotator, d.judged, d.right) for d in found.dropped] == [("dan", 30, 20)]
+    assert (found.items, len(found.votes), found.judgments) == (80, 80, 160)  # the experts have no vote
+    assert found.accuracy == 60 / 80
+    print_people([found])
+    assert "the experts agree on 30 of 40 controls" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_experts_say_of_a_control_is_right(sheet):
+    """Whatever the label of the set is."""
+    wrong = {i for i, item in enumerate(sheet.items) if item in controls(sheet)}
+    given = judged(sheet, "ann", wrong) + judged(sheet, "bob", wrong) + judged(sheet, "carl", wrong)
+    found = vote(sheet, [*given, *judged(sheet, "dan")], experts=["ann", "bob"])
+    assert (found.annotators, [d.annotator for d in found.dropped]) == (("carl",), ["dan"])
+
+
+def test_experts_need_controls():
+    """Scored sentences are not made controls: those that are left would be the difficult ones."""
     plain = sample_sheet(dataset(), n=30)
-    one, two = judged(plain, "ann"), judged(plain, "bob", wrong=range(15))
-    crowd = judged(plain, "carl") + judged(plain, "dan", wrong=range(15, 30))
-    found = vote(plain, [*one, *two, *crowd], experts=["ann", "bob"])
-    assert found.controls == 15
-    assert found.annotators == ("carl",)
-    assert found.items == 15  # controls are not scored, and experts do not vote
-    assert found.judgments == 15
+    given = judged(plain, "ann") + judged(plain, "bob", wrong=range(15)) + judged(plain, "carl")
+    with pytest.raises(UsageError, match=r"no controls that experts could confirm.*--control 200"):
+        vote(plain, given, experts=["ann", "bob"])
+
+
+def test_experts_who_never_agree(sheet):
+    given = judged(sheet, "ann") + judged(sheet, "bob", wrong=range(len(sheet.items))) + judged(sheet, "carl")
+    with pytest.raises(TooFewError, match="agree on none of the 10 controls"):
+        vote(sheet, given, experts=["ann", "bob"])
 
 
 def test_without_controls_everybody_counts():

@@ -9,6 +9,7 @@ from sentprobe.published import published
 from sentprobe.report import summarise
 from sentprobe.report.differences import LEGEND, choose_published, compared, difference_tables
 from sentprobe.report.notebook import Report
+from sentprobe.report.published_results import check_published
 from sentprobe.report.tables import markdown
 from sentprobe.report.types import PublishedResult
 from sentprobe.run.folder import Run
@@ -102,3 +103,39 @@ def test_where_nothing_was_printed_there_is_no_table(run):
     with pytest.raises(UsageError, match="--published adds"):
         choose_published(alone, "BiLSTM-max NLI")
     assert not list(difference_tables(summarise(run, metric="macro_f1")))
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory):
+    """One encoder on samples of SentEval's set, and another on all of it."""
+    folder = tmp_path_factory.mktemp("limited") / "run"
+    with open_log(folder) as log:
+        for record, arrays in (result("st:a", SUBJ, limit=100), result("st:b", SUBJ, limit=None)):
+            log.add(record, arrays)
+        first = record.cell
+        described = {"name": SUBJ, "digest": first.data, "task": first.task, "source": None, "content": SENTEVAL}
+        log.describe(encoders=["st:a", "st:b"], datasets=[described])
+    return Run.load(folder)
+
+
+def test_scores_of_a_sample_are_not_compared_with_published_ones(limited):
+    (_, (_, _, *encoders)), *_ = difference_tables(summarise(limited))
+    shown = {column.head[0]: column.cells[0].text for column in encoders}
+    assert shown["st:a"] == "–"
+    assert shown["st:b"].startswith("-")  # 80 % of the rows, where the best model has 91.8
+
+    alone = replace(limited, results=tuple(r for r in limited.results if r.cell.limit))
+    for others in (False, True):
+        summary = summarise(alone, published=others)
+        (own,) = summary.sets
+        assert own.published == ()
+        assert not list(difference_tables(summary))
+        assert (own.human is None, own.printed_for) == (False, "the whole set")  # what people can do is still shown
+        for text in (markdown(summary), Report.of(alone, published=others).html()):
+            assert "for this very set" not in text
+            assert "Differences from published" not in text
+            assert "Seq2Tree" not in text
+        with pytest.raises(UsageError, match="scores of a sample"):
+            choose_published(summary, "BiLSTM-max NLI")
+        with pytest.raises(UsageError, match="--published adds nothing: scores of a sample"):
+            check_published(summary, True)

@@ -1,13 +1,23 @@
 """One language beside another."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
+from sentprobe.errors import UsageError
 from sentprobe.published import published
-from sentprobe.report.languages import TASK_ALIASES, languages, task_means
+from sentprobe.report import Report, summarise
+from sentprobe.report.charts import CHARTS
+from sentprobe.report.drawing.options import Options
+from sentprobe.report.figure import write
+from sentprobe.report.languages import TASK_ALIASES, class_note, languages, task_means
+from sentprobe.report.overview import overview_tables, task_spreads
+from sentprobe.report.tables import latex, markdown
 from sentprobe.report.types import LanguageComparison, ProfilePoint
 from sentprobe.tasks import SUITES
+from tests.report.runs import result, written
 from tests.report.summaries import column
 from tests.report.test_correlations import make_set, make_summary
 
@@ -143,8 +153,97 @@ def test_means_are_over_encoders_and_languages():
             point("fr", "b", 0, 0.5),
         ),
     )  # fmt: skip
-    a, b = task_means(found)
+    a, b = task_means(found, [make_set("a", [0.5])])
     assert (a.task, a.mean, a.n) == ("a", pytest.approx(0.7), 3), "the second set of a task and language is left out"
     assert a.spread == pytest.approx(((0.1**2 + 0.1**2) / 3) ** 0.5)
     assert a.by_language == pytest.approx((0.7, 0.7))
     assert b.by_language == (None, 0.5)
+
+
+def uneven(folders=("en/conneau2018", "fr/conneau2018")):
+    """Tree depth with seven classes in English and three in French, as after --relax; passive with two in both."""
+    sets = [
+        replace(make_set(f"{folder}/{task}", values, folder[:2]), task=task, classes=classes)
+        for folder, scores in zip(
+            folders,
+            (
+                {"tree_depth": (7, [0.3, 0.25]), "passive": (2, [0.8, 0.6])},
+                {"tree_depth": (3, [0.78, 0.6]), "passive": (2, [0.6, 0.66])},
+            ),
+            strict=True,
+        )
+        for task, (classes, values) in scores.items()
+    ]
+    found = make_summary(sets, [column("st:a"), column("st:b")])
+    return replace(found, languages=languages(found))
+
+
+NOTE = "tree_depth has 7 classes in en and 3 classes in fr. Chance levels differ"
+
+
+@pytest.mark.parametrize("kind", ["heatmap", "profiles"])
+@pytest.mark.parametrize("folders", [("en/conneau2018", "fr/conneau2018"), ("en", "fr")])
+def test_ratios_are_of_the_same_task_wherever_its_sets_are_and_of_as_many_classes(kind, folders, tmp_path):
+    summary = uneven(folders)
+    chart = CHARTS.get(kind)
+    rows = chart.rows(summary, Options(mode="relative", relative_to="en"))
+    ratios = {(row["task"], row["encoder_name"]): row["ratio"] for row in rows if row["language"] == "fr"}
+    assert ratios == {
+        ("passive", "st:a"): 0.75, ("passive", "st:b"): 1.1, ("tree_depth", "st:a"): None, ("tree_depth", "st:b"): None,
+    }  # fmt: skip
+    caption = write(summary, kind, tmp_path / "figure.csv", mode="relative", relative_to="en")
+    assert NOTE in caption
+    assert NOTE in write(summary, kind, tmp_path / "figure.csv")
+
+
+@pytest.mark.parametrize("kind", ["heatmap", "profiles"])
+def test_a_figure_of_ratios_with_nothing_in_it_is_refused(kind, tmp_path):
+    with pytest.raises(UsageError, match=f"--mode relative has nothing to draw.*{NOTE}"):
+        write(uneven(), kind, tmp_path / "a.csv", mode="relative", relative_to="en", sets=["tree_depth"])
+    found = uneven()
+    apart = [replace(s, cells=(s.cells[0], None) if s.language == "en" else (None, s.cells[1])) for s in found.sets
+             if s.task == "passive"]  # fmt: skip
+    apart = replace(found, sets=tuple(apart))  # each language has an encoder of its own
+    apart = replace(apart, languages=languages(apart))
+    with pytest.raises(UsageError, match=r"nothing to draw.*[nN]o encoder has a score on a task in en and"):
+        write(apart, kind, tmp_path / "a.csv", mode="relative", relative_to="en")
+    assert not list(tmp_path.iterdir())
+
+
+def test_ratios_to_an_encoder_with_nothing_to_compare_are_refused(tmp_path):
+    found = uneven()
+    alone = replace(found, sets=tuple(replace(s, cells=(s.cells[0], None)) for s in found.sets))
+    with pytest.raises(UsageError, match="no other encoder has a score on a set of st:a"):
+        write(alone, "heatmap", tmp_path / "a.csv", mode="relative", relative_to="st:a")
+
+
+def test_there_are_no_means_over_different_numbers_of_classes():
+    summary = uneven()
+    means = {row.task: row for row in task_means(summary.languages, summary.sets)}
+    assert (means["tree_depth"].mean, means["tree_depth"].spread) == (None, None)
+    assert means["tree_depth"].by_language == pytest.approx((0.275, 0.69))
+    assert means["passive"].mean == pytest.approx(0.665)
+    spreads = {row.task: row for row in task_spreads(summary)}
+    assert (spreads["tree_depth"].mean, spreads["tree_depth"].sd) == (None, None)
+    assert spreads["passive"].mean == pytest.approx(0.665)
+    title, columns = next(overview_tables(summary))
+    assert NOTE in title
+    cells = {c.head[0]: [cell.text for cell in c.cells] for c in columns}
+    assert dict(zip(cells["task"], cells["mean"], strict=True)) == {"tree_depth": "–", "passive": "66.5"}
+
+
+def test_the_table_and_the_page_say_so(tmp_path):
+    records = []
+    for language, labels in (("en", ("1", "2", "3")), ("fr", ("1", "2"))):
+        record, arrays = result("st:a", f"{language}/tree_depth", language=language)
+        records.append((replace(record, labels=labels), arrays))
+    run = written(tmp_path / "run", *records)
+    says = "tree_depth has 3 classes in en and 2 classes in fr. Chance levels differ"
+    summary = summarise(run)
+    assert any(says in note for note in summary.notes)
+    assert says.partition(" ")[2] in markdown(summary)  # the name is escaped
+    assert says in latex(summary)
+    page = Report.of(run).html()
+    assert page.count(says) >= 2  # below the table, and with the languages
+    even = written(tmp_path / "even", *(result("st:a", f"{code}/tree_depth", language=code) for code in ("en", "fr")))
+    assert class_note(summarise(even).sets) == ""

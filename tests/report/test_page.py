@@ -455,7 +455,7 @@ def test_no_text_becomes_markup(hostile):
         "html", "head", "meta", "title", "style", "body", "a", "header", "div", "p", "h1", "h2", "h3", "bdi", "ul",
         "ol", "li", "button", "nav", "main", "section", "details", "summary", "span", "label", "input", "table",
         "caption", "thead", "tbody", "tr", "th", "td", "abbr", "sup", "small", "select", "option", "figure",
-        "figcaption", "code", "pre", "dl", "dt", "dd", "footer", "noscript", "script", "wbr",
+        "figcaption", "code", "pre", "dl", "dt", "dd", "footer", "noscript", "script", "strong", "wbr",
     }  # fmt: skip
     assert not any(name.startswith("on") or name == "style" for _, a, _ in found.found for name in a)
     assert "errors" in sections(hostile)

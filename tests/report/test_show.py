@@ -159,7 +159,7 @@ def test_signatures_alone(show, folder):
     assert [Signature.parse(line).enc for line in lines[:2]] == ["st:a", "st:b"]
 
 
-@pytest.mark.parametrize("words", [("--examples", "2"), ("--baselines",), ("-t", "passive"), ("--seed", "3")])
+@pytest.mark.parametrize("words", [("--examples", "2"), ("--baselines",), ("--seed", "3")])
 def test_what_is_about_sets_is_refused_for_a_run(folder, words):
     with pytest.raises(UsageError, match=r"are for sets; .* is a run"):
         app(["show", str(folder), *words], result_action="return_value", exit_on_error=False)

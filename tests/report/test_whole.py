@@ -90,12 +90,12 @@ def test_a_command_finds_the_same_sets_by_the_same_names(tmp_path):
 def test_sets_that_are_read_in_different_ways_need_several_commands(tmp_path):
     for name in ("one.csv", "two.csv"):
         (tmp_path / name).write_text("s,l,p\nword,a,train\nother,b,dev\nwords,a,test\n")
-    first = find_sets([str(tmp_path / "one.csv")], Columns(("s",), "l", "p"), task="colour", language="pl")
+    first = find_sets([str(tmp_path / "one.csv")], Columns(("s",), "l", "p"), as_task="colour", as_language="pl")
     second = find_sets([str(tmp_path / "two.csv")], Columns(("1", "2"), "3", None, None, header=False))
     found = commands(asked(tmp_path / "run", sources([*first, *second])))
     assert [words[2:-4] for words in found] == [
-        [str(tmp_path / "one.csv"), "--text", "s", "--label", "l", "--split", "p", "--language", "pl",
-         "--task", "colour"],
+        [str(tmp_path / "one.csv"), "--text", "s", "--label", "l", "--split", "p", "--as-language", "pl",
+         "--as-task", "colour"],
         [str(tmp_path / "two.csv"), "--text", "1", "--text", "2", "--label", "3", "--no-header"],
     ]  # fmt: skip
 

@@ -64,7 +64,7 @@ def test_a_set_without_a_language_and_controls(place):
         run = evaluate(
             "family:both.toml", [unknown, make_set("fr", "le")], "run", baselines=[], resample=0, controls=["permuted"]
         )  # fmt: skip
-    assert {"--language" in f.error for f in run.failures} == {True}
+    assert {"--as-language" in f.error for f in run.failures} == {True}
     assert [r.cell.variant for r in run.extras]
 
 

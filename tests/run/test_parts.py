@@ -89,7 +89,7 @@ def test_a_missing_input_is_named():
 
 
 @given(st.integers(2, 150), st.integers(2, 5), st.randoms())
-def test_a_sample_is_balanced_and_depends_on_the_rows_alone(limit, classes, random):
+def test_a_sample_of_equal_classes_is_balanced_and_depends_on_the_rows_alone(limit, classes, random):
     given = dataset(classes=classes)
     found = sampled(given, limit)
     for split, some in found.rows.items():
@@ -135,5 +135,37 @@ def test_a_sample_of_natural_classes_keeps_their_shares_and_the_rows_of_a_senten
     for found in some.rows.values():
         assert 2 <= sum(row.label == "c1" for row in found) <= 24  # a tenth of them, and not a half
         assert set(Counter(row.text for row in found).values()) == {2}
-    equal = sampled(replace(given, manifest={}), 100)
-    assert sum(row.label == "c1" for row in equal.rows["tr"]) == 50
+    drawn = sampled(replace(given, manifest={}), 100)
+    assert sum(row.label == "c1" for row in drawn.rows["tr"]) == 10
+
+
+@given(st.lists(st.integers(1, 400), min_size=2, max_size=6), st.lists(st.integers(1, 400), min_size=2, max_size=6))
+def test_labels_keep_their_shares_of_each_split_in_a_sample(train, test):
+    """Whatever the shares are, in train and in test: a constant answer scores what it scores on the whole set."""
+
+    def rows(split, sizes):
+        names = [f"c{i}" for i, n in enumerate(sizes) for _ in range(n)]
+        return [Example(name, (split, str(i)), f"{split} {i}") for i, name in enumerate(names)]
+
+    whole = {"tr": rows("tr", train), "va": rows("va", train), "te": rows("te", test)}
+    some = sampled(replace(dataset(), rows=whole), 100).rows
+    for split, sizes in ("tr", train), ("va", train), ("te", test):
+        counts = Counter(row.label for row in some[split])
+        assert counts.total() == min(100, sum(sizes))
+        assert len(counts) == len(sizes)  # every label has a row
+        spare = sum(100 * n / sum(sizes) < 1 for n in sizes) if sum(sizes) > 100 else 0
+        for i, n in enumerate(sizes):
+            # a row for rounding, and what labels with less than a row are given
+            assert abs(counts[f"c{i}"] - min(1, 100 / sum(sizes)) * n) <= 1 + spare
+
+
+def test_a_sample_of_scores_has_their_distribution():
+    """Rows of each score alike would make the distribution of the scores even, and correlations others."""
+    scores = [str(5 - (i % 100) ** 0.5 / 2) if i % 10 else "5" for i in range(3000)]
+    rows = [Example(score, (str(i),), f"text {i}") for i, score in enumerate(scores)]
+    given = replace(dataset(), rows={"tr": rows, "va": rows, "te": rows}, manifest={"protocol": "relatedness"})
+    some = sampled(given, 60).rows["te"]  # less than there are scores
+    assert len(some) == 60
+    assert len({row.label for row in some}) > 30
+    means = [sum(float(row.label) for row in found) / len(found) for found in (some, rows)]
+    assert abs(means[0] - means[1]) < 0.5  # four standard errors

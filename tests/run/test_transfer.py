@@ -1,5 +1,6 @@
 """The transfer tasks as cells of the loop: folds, pairs, relatedness, similarity, retrieval."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -68,6 +69,31 @@ def test_paraphrases_have_the_f1_of_scikit_learn(tmp_path):
     kept = run.predictions(r)
     assert 0.5 < r.score < 1
     assert r.scores["f1"] == pytest.approx(f1_score(kept["truth"], kept["predicted"]))
+
+
+@pytest.mark.parametrize("protocol", ["nested", "kfold", "split"])
+@pytest.mark.parametrize("limit", [None, 60, 100])
+def test_no_constant_answer_is_better_than_the_best_baseline(tmp_path, protocol, limit):
+    """Classes of unequal size, one of which cannot fill its share of a balanced sample, and others in test than in
+    train."""
+
+    def rows(split, sizes):
+        labels = [name for name, n in zip(("c0", "c1", "c2"), sizes, strict=True) for _ in range(n)]
+        return [Example(label, (split, str(i), "x" * (i % 7)), f"{split} {i}") for i, label in enumerate(labels)]
+
+    splits = {"tr": rows("tr", (60, 140, 130)), "va": rows("va", (10, 40, 20)), "te": rows("te", (9, 30, 90))}
+    if protocol == "nested":
+        splits = {"tr": [], "va": [], "te": [row for found in splits.values() for row in found]}
+    given = replace(dataset("CDSEntailment", protocol=protocol, inputs=[]), rows=splits, labels=("c0", "c1", "c2"))
+    run = evaluate({"k": Counting()}, given, tmp_path / "run", limit=limit, resample=0)
+    truth = run.predictions(only(run, "majority", "CDSEntailment"))["truth"]
+    constant = max(np.bincount(truth)) / len(truth)
+    assert only(run, "majority", "CDSEntailment").score == pytest.approx(constant, abs=1e-3)  # folds differ in size
+    share = max(Counter(row.label for row in splits["te"]).values()) / len(splits["te"])
+    assert constant == pytest.approx(share, abs=0.02)  # a sample is like the set
+    (own,) = summarise(run).sets
+    best = own.cells[0].against
+    assert best.value >= constant - 1e-3
 
 
 @pytest.mark.parametrize("probe", ["linear", "senteval?passes=8&rate=0.05"])

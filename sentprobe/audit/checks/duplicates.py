@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
 from sentprobe.audit.rows import Rows
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.near_duplicates import letters_of, near_duplicate_key
 from sentprobe.data.expected import Expectations
 
 SAME_SPLIT_SHARE = 0.9
@@ -62,23 +63,34 @@ ADVICE = {code.name: code.advice for code in CODES}
 
 def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Duplicates and near-duplicates, within each split and between every two."""
-    if len(set(rows.near)) == len(rows):
+    splits, sizes = rows.splits, Counter(rows.sizes)
+    letters = letters_of(rows.exact)
+    times = Counter(letters)
+    if len(times) == len(rows):
         return
+    # of most sets only a few rows are left, and everything else is about these
+    rows = rows.only([i for i, found in enumerate(letters) if times[found] > 1 or not found])
     blank = near_duplicate_key("")  # rows without a word are a finding of their own
-    where = {s: [i for i, split in enumerate(rows.split) if split == s and rows.near[i] != blank] for s in rows.splits}
+    where: dict[str, list[int]] = {split: [] for split in splits}
+    for i, (split, key) in enumerate(zip(rows.split, rows.near, strict=True)):
+        if key == blank:
+            sizes[split] -= 1
+        else:
+            where[split].append(i)
     near = {s: {rows.near[i] for i in found} for s, found in where.items()}
     exact = {s: {rows.exact[i] for i in found} for s, found in where.items()}
     labelled = {s: {(rows.exact[i], rows.label[i]) for i in found} for s, found in where.items()}
+    distinct = {s: sizes[s] - len(where[s]) + len(near[s]) for s in splits}
     for split, found in where.items():
-        yield from _within(rows, split, found)
-    for one, two in combinations(rows.splits, 2):
-        n, pair = len(where[two]), f"{one}/{two}"
+        yield from _within(rows, split, found, sizes[split])
+    for one, two in combinations(splits, 2):
+        n, pair = sizes[two], f"{one}/{two}"
         first, later = SPLIT_NAMES[one], SPLIT_NAMES[two]
         shared = len(near[one] & near[two])
-        smaller = min(len(near[one]), len(near[two]))
+        smaller, larger = sorted((distinct[one], distinct[two]))
         if smaller >= MIN_SPLIT_ROWS and shared >= SAME_SPLIT_SHARE * smaller:
             hits = [i for i in where[two] if rows.near[i] in near[one]]
-            alike = shared >= SAME_SPLIT_SHARE * max(len(near[one]), len(near[two]))
+            alike = shared >= SAME_SPLIT_SHARE * larger
             both = f"{first} and {later}"
             what = f"{both} are the same set" if alike else f"one of {both} contains the other"
             message = f"{what}: {len(hits):,} of the {n:,} {later} rows are in {first}"
@@ -102,7 +114,7 @@ def _across(rows: Rows, code: str, hits: list[int], n: int, pair: str, message: 
         yield Finding(code, severity_by_share(len(hits), n), message, ADVICE[code], pair, len(hits), examples, evidence)
 
 
-def _within(rows: Rows, split: str, found: list[int]) -> Iterator[Finding]:
+def _within(rows: Rows, split: str, found: list[int], n: int) -> Iterator[Finding]:
     seen: set[tuple[str, str]] = set()
     forms: dict[int, set[str]] = {}
     exact: list[str] = []
@@ -118,9 +130,9 @@ def _within(rows: Rows, split: str, found: list[int]) -> Iterator[Finding]:
         ("near-copies-in-split", near, "the same as another up to case, digits and punctuation"),
     ):
         if hits:
-            severity: Severity = "warning" if len(hits) >= ERROR_SHARE * len(found) else "note"
-            full = f"{len(hits):,} of the {len(found):,} {SPLIT_NAMES[split]} rows are {message}"
-            evidence = {"rows": len(found), "share": round(len(hits) / len(found), 4)}
+            severity: Severity = "warning" if len(hits) >= ERROR_SHARE * n else "note"
+            full = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows are {message}"
+            evidence = {"rows": n, "share": round(len(hits) / n, 4)}
             yield Finding(code, severity, full, ADVICE[code], split, len(hits), some(hits), evidence)
 
 

@@ -10,6 +10,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import MAX_EXAMPLES, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
 from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.data.lookalike_labels import describe_groups, lookalike_labels, plain_label
 
 CODES = (
     Code(
@@ -65,9 +66,19 @@ CODES = (
         "Correct the label or drop the rows.",
     ),
     Code(
+        "lookalike-labels",
+        "labels that look alike are separate classes",
+        "Labels that differ only in case (Yes, yes), in Unicode normalisation, in characters that cannot be seen "
+        "(zero-width spaces), in the kind or amount of white space, or in how a number (1, 1.0, 01) or a truth value "
+        "(True, true, 1) is written; the count is the rows of all but the most frequent of each. Always an error: a "
+        "probe is asked to tell apart what means the same. Labels that the task declares are distinct. `sentprobe run` "
+        "refuses such sets.",
+        "Correct the labels, or merge them: sentprobe run --merge-labels.",
+    ),
+    Code(
         "mistyped-label",
         "a label that looks like a misspelling of another one",
-        "A label that is at least fifty times rarer than another one and differs from it in case and white space only; "
+        "A label that is at least fifty times rarer than another one and has other white space inside; "
         "or at least a thousand times rarer and different in punctuation or, if it has four letters or more, in a "
         "single letter. Numbers and signs must be the same. A warning.",
         "Correct the label.",
@@ -90,10 +101,11 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
         if split not in rows.splits:
             message = f"there are no {SPLIT_NAMES[split]} rows"
             yield Finding("absent-split", "note", message, ADVICE["absent-split"], split)
-    misspelled, rare, undeclared = _misspelled(rows), _rare(rows), _undeclared(rows, expectations)
-    yield from _classes(rows, unusual(rows, expectations))
+    misspelled, rare, undeclared = _misspelled(rows, expectations), _rare(rows), _undeclared(rows, expectations)
+    yield from _classes(rows, expectations)
     yield from _two_labels(rows)
     yield from _label_issues(rows, expectations)
+    yield from _lookalikes(rows, expectations)
     yield from _names(rows, expectations, misspelled, rare, undeclared)
 
 
@@ -101,12 +113,13 @@ def unusual(rows: Rows, expectations: Expectations) -> set[str]:
     """Labels that are probably not classes of the set: misspelled, rare, or not among the task's."""
     counts = Counter(rows.label)
     few = (label for label in _rare(rows) if counts[label] < RARE)
-    return {*_misspelled(rows), *few, *_undeclared(rows, expectations)}
+    return {*_misspelled(rows, expectations), *few, *_undeclared(rows, expectations)}
 
 
-def _classes(rows: Rows, unusual_labels: set[str]) -> Iterator[Finding]:
+def _classes(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    unusual_labels = unusual(rows, expectations)
     usual = [label for label in rows.labels if label not in unusual_labels]
-    misspelled = _misspelled(rows)
+    misspelled = _misspelled(rows, expectations)
     known = [label for label in rows.labels if label not in misspelled]
     for split in rows.splits:
         counts = rows.counts(split)
@@ -187,11 +200,25 @@ def _few(rows: Rows, hits: list[int]) -> list[int]:
     return sorted(hits, key=lambda i: (len(rows.text[i]), rows.text[i], rows.exact[i]))[:MAX_EXAMPLES]
 
 
+def _lookalikes(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    counts = Counter(rows.label)
+    if groups := lookalike_labels(counts, expectations.labels or ()):
+        others = sum(counts[label] for group in groups for label in group[1:])
+        message = f"labels that look alike are separate classes: {describe_groups(groups, counts)}"
+        examples = tuple(" and ".join(map(ascii, group)) for group in groups[:MAX_EXAMPLES])
+        evidence = {"groups": len(groups), "rows": len(rows)}
+        yield Finding(
+            "lookalike-labels", "error", message, ADVICE["lookalike-labels"], None, others, examples, evidence
+        )
+
+
 def _names(
     rows: Rows, expectations: Expectations, misspelled: dict[str, str], rare: list[str], undeclared: list[str]
 ) -> Iterator[Finding]:
     counts = Counter(rows.label)
     for label, usual in sorted(misspelled.items()):
+        if plain_label(label) == plain_label(usual):
+            continue  # which is an error of its own
         message = f"{label!r} ({counts[label]:,} rows) looks like a misspelling of {usual!r} ({counts[usual]:,} rows)"
         yield Finding("mistyped-label", "warning", message, ADVICE["mistyped-label"], None, counts[label], (label,))
     if undeclared := [label for label in undeclared if label not in misspelled]:
@@ -220,13 +247,14 @@ def _rare(rows: Rows) -> list[str]:
     return sorted(label for label, n in counts.items() if n < few)
 
 
-def _misspelled(rows: Rows) -> dict[str, str]:
-    """Rare labels → the label that each was probably meant to be."""
+def _misspelled(rows: Rows, expectations: Expectations) -> dict[str, str]:
+    """Labels that look like another, or are rare and nearly spelled like it → the label that was probably meant."""
     counts = Counter(rows.label)
-    out: dict[str, str] = {}
+    alike = lookalike_labels(counts, expectations.labels or ())
+    out = {label: group[0] for group in alike for label in group[1:]}
     frequent = sorted((label for label, n in counts.items() if n >= RARER), key=lambda c: (-counts[c], c))[:200]
     for label, n in counts.items():
-        for usual in frequent:
+        for usual in frequent if label not in out else ():
             if n * RARER <= counts[usual] and label != usual and _alike(label, usual, n * MUCH_RARER <= counts[usual]):
                 out[label] = usual
                 break

@@ -8,7 +8,7 @@ The file has a line for each language, with an encoder as it is typed elsewhere:
     fr = "trained:fr"
 
 `sentprobe run` encodes the sentences of a set with the member of their language, which the manifest of the set or
-``--language`` states. With ``random=SEED`` every member is untrained.
+``--as-language`` states. With ``random=SEED`` every member is untrained.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Family:
                 return found
         have = f"{self.name} has members for {', '.join(self.members)}"
         if not code:
-            raise UsageError(f"The language of the set is not known, and {have}: name it with --language.")
+            raise UsageError(f"The language of the set is not known, and {have}: name it with --as-language.")
         raise UsageError(f"There is no member for the language {code}: {have}. Add one, or leave the set out.")
 
     def in_language(self, texts: Sequence[str], code: str | None) -> list[str]:

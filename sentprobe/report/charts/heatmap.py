@@ -5,7 +5,7 @@ Ravishankar et al. (2019) have tasks by encoders in figure 2, and ratios to a la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sentprobe.errors import UsageError
@@ -15,7 +15,8 @@ from sentprobe.report.drawing.matrix import Matrix, cells
 from sentprobe.report.drawing.options import NAME_COLUMNS, Options, score_title, selected_columns, selected_sets
 from sentprobe.report.escape import plain
 from sentprobe.report.interval import estimate_of, in_points
-from sentprobe.report.types import Cell, SetSummary, Summary
+from sentprobe.report.languages import class_note, language_of, task_of
+from sentprobe.report.types import Cell, Summary
 from sentprobe.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of
 
 FIELDS = {"absolute": "points", "above": "points_above", "relative": "ratio"}
@@ -60,9 +61,26 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                     "text": _tooltip_text(encoder, title, cell, failed=j in own.failed),
                 }
             )  # fmt: skip
+    if options.mode == "relative":
+        _refuse_blank(summary, found, to)
     if options.mode == "above" and all(row["above"] is None for row in found):
         raise UsageError("--mode above needs a baseline: no set has one on the rows that its encoders were tested on.")
     return found if any(row["value"] is not None for row in found) else []
+
+
+def _refuse_blank(summary: Summary, found: Sequence[Row], to: int | str | None) -> None:
+    """Raise UsageError if there is nothing but what ratios are relative to, with the reason."""
+    if isinstance(to, int):
+        if any(row["ratio"] is not None for row in found if row["column"] != to):
+            return
+        why = f"no other encoder has a score on a set of {summary.columns[to].name}"
+    else:
+        if any(row["ratio"] is not None for row in found if language_of(summary.sets[row["set"]]) != to):
+            return
+        tasks = {task_of(s) for s in summary.sets if language_of(s) == to}
+        note = class_note(s for s in summary.sets if task_of(s) in tasks).removesuffix(".")
+        why = note or f"no encoder has a score on a task in {to} and on the same task in another language"
+    raise UsageError(f"--mode relative has nothing to draw: {why}.")
 
 
 def _ratio(summary: Summary, value: float | None, i: int, j: int, to: int | str | None) -> float | None:
@@ -70,15 +88,11 @@ def _ratio(summary: Summary, value: float | None, i: int, j: int, to: int | str 
     if isinstance(to, int):
         other, _, _ = estimate_of(own.cells[to])
     else:
-        same = (s for s in summary.sets if s.language == to and _task_key(s) == _task_key(own))
+        same = (
+            s for s in summary.sets if language_of(s) == to and task_of(s) == task_of(own) and s.classes == own.classes
+        )
         other = next((v for s in same if (v := estimate_of(s.cells[j])[0]) is not None), None) if to else None
     return None if value is None or not other else round(value / other, 6)
-
-
-def _task_key(own: SetSummary) -> tuple[str, str]:
-    """What a set shares with the set of another language: its task and its suite."""
-    suite, slash, _ = own.name.rpartition("/")
-    return own.task, suite if slash else ""
 
 
 def _tooltip_text(encoder: str, title: str, cell: Cell | None, *, failed: bool) -> str:
@@ -115,6 +129,11 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     return single_view(cells(style, matrix, rows, room), rows, style)
 
 
+def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
+    """Which sets of a task cannot be compared."""
+    return filter(None, [class_note(summary.sets[i] for i in dict.fromkeys(row["set"] for row in rows))])
+
+
 chart = Chart(
     name="heatmap",
     order=10,
@@ -123,6 +142,7 @@ chart = Chart(
     needs="A heat map needs results of an encoder; the run has none.",
     rows=rows,
     spec=spec,
+    notes=notes,
     fields=(
         "set", "label", "set_name", "task", "language", "encoder", "encoder_name", "column", "metric", "value", "low",
         "high", "baseline", "above", "verdict", "marked", "significant", "letters", "best", "partial", "points",
@@ -138,7 +158,7 @@ chart = Chart(
         heading="Heat map",
         intro="Relative to the best baseline, one column or a language, blue is better and orange is worse; what does "
         "not differ significantly from the best baseline is grey. Of scores, the darker blue is the higher.",
-        caption=f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}.",
+        caption=f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}. Ratios to a language are of sets with as many classes only.",
         columns=(
             *NAME_COLUMNS, ("points", "Score, × 100"), ("points_above", "above the best baseline"),
             ("verdict", "verdict"), ("ratio", "ratio"),

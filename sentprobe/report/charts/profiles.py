@@ -6,7 +6,7 @@ English in figure 4, where 1 is white.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sentprobe.errors import UsageError
 from sentprobe.report.drawing.chart import Chart, OnPage
@@ -27,6 +27,7 @@ from sentprobe.report.drawing.matrix import Matrix, cells
 from sentprobe.report.drawing.options import INTERVAL_COLUMNS, Options, score_title, selected_columns
 from sentprobe.report.drawing.panels import Panel, grid, legend_columns
 from sentprobe.report.interval import in_points
+from sentprobe.report.languages import class_note
 from sentprobe.report.names import truncate_names
 from sentprobe.report.types import Summary
 
@@ -48,10 +49,10 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         dict(zip(names, truncate_names(names), strict=True)) for names in (known.languages, known.tasks)
     )
     profiles = [p for p in known.profiles if not options.sets or p.set in options.sets]
-    of: dict[tuple[str, int], float] = {}
+    of: dict[tuple[str, int, int], float] = {}  # only sets with as many classes have the same chance level
     for p in profiles:
         if p.language == to:
-            of.setdefault((p.task, p.column), p.value)
+            of.setdefault((p.task, p.column, summary.sets[p.set].classes), p.value)
     seen: set[tuple[str, str, int]] = set()
     found: list[Row] = []
     for p in profiles:
@@ -59,7 +60,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         if p.column not in short or here in seen:
             continue
         seen.add(here)
-        reference = of.get((p.task, p.column))
+        reference = of.get((p.task, p.column, summary.sets[p.set].classes))
         language, task, encoder = languages[p.language], tasks[p.task], short[p.column]
         found.append(
             {
@@ -71,8 +72,18 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 "text": f"{encoder}, {language}, {task}: {in_points(p.value, p.low, p.high)}",
             }
         )  # fmt: skip
+    if options.mode == "relative" and all(
+        row["ratio"] is None for row in found if row["language"] != languages[str(to)]
+    ):
+        why = [*notes(summary, found), f"No encoder has a score on a task in {to} and in another language."]
+        raise UsageError(f"--mode relative has nothing to draw. {why[0]}")
     order = list(languages.values())
     return sorted(found, key=lambda row: (order.index(row["language"]), row["place"], row["column"]))
+
+
+def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
+    """Which sets of a task cannot be compared."""
+    return filter(None, [class_note(summary.sets[i] for i in dict.fromkeys(row["set"] for row in rows))])
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -153,6 +164,7 @@ chart = Chart(
     "sentprobe figure ENGLISH FRENCH --kind profiles.",
     rows=rows,
     spec=spec,
+    notes=notes,
     fields=(
         "language", "task", "place", "set", "column", "encoder_name", "metric", *CURVE_FIELDS, "reference", "ratio",
     ),

@@ -72,11 +72,11 @@ def chance(summary: Summary) -> Finding | None:
         elif (n.cell.accuracy if n.cell.low is None else n.cell.low) <= bound and verdict_of(n.cell) != "above":
             at.append((n, bound))
     where = [f"{n.name}: {points(n.cell.accuracy)}, majority {points(b)}" for n, b in below + at]
-    held = f"{len(at)} of {len(found)} scores: not significantly above the most frequent label of the training rows"
+    held = f"{len(at)} of {len(found)} scores: not significantly above the most frequent label of the test rows"
     if below:
         more = f" {held}." if at else ""
         text = (
-            f"{len(below)} of {len(found)} scores: significantly below the most frequent label of the training rows "
+            f"{len(below)} of {len(found)} scores: significantly below the most frequent label of the test rows "
             f"(Holm over the scores, 5 %). What was learned is reversed in the test rows, or labels are wrong.{more}"
         )
         return Finding("issue", "Some scores are below chance", text, where)
@@ -160,7 +160,7 @@ several baselines is partly luck on a small set, so the bar is a little too high
         advice='Report scores at chance as "not found by this probe with this many rows"; where they are below, look '
         "at the set.",
         doc="""
-Each score and the most frequent label of the training rows. A tip where that lies within the 95 % interval, or above
+Each score and the most frequent label of the test rows. A tip where that lies within the 95 % interval, or above
 it, and the score is not significantly better than the best baseline: the probe found nothing. An issue where the score
 is significantly below: what was learned is reversed in the test rows, as happens where sentences come in pairs or the
 splits were not drawn alike, or labels are wrong.

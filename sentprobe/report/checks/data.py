@@ -112,8 +112,8 @@ with gaps compares encoders on different sets.
         find=unsound_data,
         advice="Run `sentprobe audit` on the set; its codes say what each finding means.",
         doc="""
-The audit that came with each set. Errors are an issue, since with them scores do not mean what they seem to; warnings
-are a tip; so are sets without an audit, such as released sets. Sets made by `sentprobe make` without `--audit` were
+The audit of each set. Errors are an issue, since with them scores do not mean what they seem to; warnings are a tip; so
+are sets without an audit, in runs of earlier versions. Unless a set was made with `sentprobe make --audit`, it was
 checked for duplicates, labels, targets and size only. [All audit codes](audit-codes.md).
 """,
     ),

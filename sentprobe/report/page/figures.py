@@ -146,21 +146,26 @@ def _switchable(chart: Chart, place: OnPage, summary: Summary, rows: Sequence[Ro
     names = short_names([column.name for column in summary.columns])
     languages = languages_of(summary)
     references: dict[str, list[int | str]] = {"encoder": list(range(len(names))), "language": [*languages]}
-    ratios = {
-        kind: [[_ratio(row) for row in chart.rows(summary, Options(mode="relative", relative_to=to))] for to in every]
-        for kind, every in references.items()
-        if len(every) > 1
-    }
+    shown: dict[str, list[str]] = {}
+    ratios: dict[str, list[list[float | None]]] = {}
+    for kind, every in references.items():
+        for to in every if len(every) > 1 else ():
+            try:
+                found = chart.rows(summary, Options(mode="relative", relative_to=to))
+            except UsageError:  # nothing can be compared with it
+                continue
+            ratios.setdefault(kind, []).append([_ratio(row) for row in found])
+            shown.setdefault(kind, []).append(names[to] if isinstance(to, int) else to)
     # chance levels differ: above the baseline, if there is one, is what can be compared across sets
     modes: list[Mode] = ["above", "absolute"] if any(row["above"] is not None for row in rows) else ["absolute"]
     specs: dict[str, Spec] = {mode: chart.spec(rows, Options(mode=mode)) for mode in modes}
     if ratios:
         # one scale for whatever is chosen
-        every = [
+        compared = [
             {**row, "ratio": r} for kind in ratios.values() for own in kind for row, r in zip(rows, own, strict=True)
         ]
-        specs["relative"] = chart.spec(every, Options(mode="relative"))
-    return Figure(chart, place, specs, rows, ratios, {"encoder": names, "language": languages})
+        specs["relative"] = chart.spec(compared, Options(mode="relative"))
+    return Figure(chart, place, specs, rows, ratios, shown)
 
 
 def _ratio(row: Row) -> float | None:

@@ -46,7 +46,7 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
     badges = ["Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")]
     unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
     return PageHeader(
-        lede=" · ".join(lede), badges=badges if synthetic else [], missing=unread, answer=_answer(described),
+        lede=" · ".join(lede), badges=badges if synthetic else [], missing=unread, errors=(), answer=_answer(described),
         note=f"Audited by sentprobe {__version__}; “sentprobe audit --explain CODE” says what a code means.",
         verdict="",
     )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentprobe.report.columns import Column, main_columns
+from sentprobe.report.data_errors import error_codes
 from sentprobe.report.escape import csv_text
 from sentprobe.report.interval import estimate_of
 from sentprobe.report.types import Cell, SetSummary, Summary
@@ -15,7 +16,7 @@ from sentprobe.run.variant import CellText
 
 CSV_COLUMNS = (
     "set", "language", "encoder", "n", "metric", "value", "low", "high", "letters", "partial", "baseline",
-    "baseline_value", "verdict",
+    "baseline_value", "verdict", "audit_errors",
 )  # fmt: skip
 SHADES = 5
 """Steps of colour on either side of the best baseline; page.css has a class for each: up1 … up5, down1 … down5."""
@@ -172,6 +173,7 @@ def table_csv(summary: Summary) -> str:
     rows: list[Sequence[object]] = [CSV_COLUMNS]
     columns = [*summary.columns, *summary.baselines]
     for own in summary.sets:
+        codes = error_codes(own)
         for column, cell in zip(columns, (*own.cells, *own.baselines), strict=True):
             if cell is None:
                 continue
@@ -181,6 +183,6 @@ def table_csv(summary: Summary) -> str:
                 for number in (*estimate_of(cell), bar.value if bar else None)
             )
             names = own.label, own.language, column.name
-            more = cell.letters, cell.partial, bar and bar.baseline, baseline, bar and bar.verdict
+            more = cell.letters, cell.partial, bar and bar.baseline, baseline, bar and bar.verdict, codes
             rows.append([*names, cell.n, own.scored_by, value, low, high, *more])
     return csv_text(rows)

@@ -8,6 +8,7 @@ from datetime import date
 
 from sentprobe.console import count_of
 from sentprobe.report.answer import answer, answer_note
+from sentprobe.report.data_errors import data_errors
 from sentprobe.report.missing import missing_line
 from sentprobe.report.types import CheckResult, Summary
 from sentprobe.report.word_texts import is_of_words, noun_of
@@ -22,6 +23,8 @@ class PageHeader:
     badges: Sequence[str]
     missing: str
     """What was requested and is not there; empty if the run is complete."""
+    errors: Sequence[str]
+    """Errors in the sets: what they mean for the scores, and each of them; empty if there are none."""
     answer: Sequence[str]
     """What the run says, in one to three sentences."""
     note: str
@@ -65,8 +68,8 @@ def head_of(summary: Summary) -> PageHeader:
     if summary.days:
         lede.append(_date(summary.days))
     return PageHeader(
-        " · ".join(lede), _badges(summary), missing_line(summary), answer(summary), answer_note(summary),
-        _verdict(checks_of(summary)),
+        " · ".join(lede), _badges(summary), missing_line(summary), data_errors(summary), answer(summary),
+        answer_note(summary), _verdict(checks_of(summary)),
     )  # fmt: skip
 
 

@@ -82,10 +82,13 @@ def test_the_training_part_is_found_where_it_is_mostly_put(tmp_path, file):
     assert len(read_layout("XNLI", tmp_path / "XNLI", language="fr").rows["tr"]) == 1
 
 
-def test_a_language_given_by_hand_does_not_change_which_rows_are_read(official):
-    found = find_sets([str(official)], language="xx")
-    assert [(source.part, source.language) for source in found] == [("en", "xx"), ("fr", "xx")]
-    assert [source.load().rows["va"][0].text for source in found] == ["A dog runs .", "Un chien court ."]
+def test_languages_are_selected_and_not_renamed(official):
+    (found,) = find_sets([str(official)], language="fr")
+    assert (found.part, found.language, found.load().rows["va"][0].text) == ("fr", "fr", "Un chien court .")
+    with pytest.raises(UsageError, match=r"--as-language xx: The layout of en/XNLI says that its language is en"):
+        find_sets([str(official)], as_language="xx")
+    with pytest.raises(UsageError, match=r"--language xx: no set is in this language; they are in: en, fr"):
+        find_sets([str(official)], language=["fr", "xx"])
 
 
 @pytest.mark.parametrize("language", [None, "pl"])

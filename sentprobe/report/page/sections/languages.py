@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.report.languages import task_means
+from sentprobe.report.languages import class_note, task_means
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.page.text import languages_of
 from sentprobe.report.wording import listed
@@ -27,7 +27,8 @@ section = Section(
     template=sibling_file(__package__, "languages.html"),
     data=lambda page: {
         "columns": page.brief.columns,
-        "means": task_means(page.summary.languages) if page.summary.languages else [],
+        "means": task_means(page.summary.languages, page.summary.sets) if page.summary.languages else [],
+        "class_note": class_note(page.summary.sets),
     },
     absent=absent,
 )

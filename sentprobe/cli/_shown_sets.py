@@ -1,0 +1,104 @@
+"""Probing sets as `sentprobe show` prints them: sizes, rows, baselines, or words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from sentprobe.data.dataset import Dataset
+
+T = TypeVar("T")
+
+
+def show_sets(
+    path: Path,
+    examples: int,
+    baselines: bool,
+    features: int,
+    task: tuple[str, ...],
+    language: tuple[str, ...],
+    seed: int,
+    published: bool,
+) -> int:
+    """Show sets; one that cannot be read is reported, and the others are shown."""
+    from random import Random
+
+    from sentprobe.cli._annotated import print_annotations
+    from sentprobe.console import err, example_line, out, print_sets, printable
+    from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
+    from sentprobe.errors import DataError
+
+    unread: list[DataError] = []
+
+    def read(load: Callable[[Path], T]) -> Iterator[T]:
+        for folder in folders:
+            try:
+                yield load(folder)
+            except DataError as e:
+                unread.append(e)
+                err().print(printable(f"not read: {e}"), style="yellow", markup=False, soft_wrap=True)
+
+    folders = _selected(find_set_folders(path), "task", task)
+    folders = _selected(folders, "language", language)
+    if baselines:
+        from sentprobe.baselines.table import print_baselines
+
+        print_baselines(read(Dataset.load), published=published)
+        return _code(folders, unread)
+    if features:
+        for dataset in read(Dataset.load):
+            _print_features(dataset, features)
+        return _code(folders, unread)
+    if not examples:
+        if manifests := list(read(read_manifest)):
+            print_sets(manifests)
+            print_annotations(manifests)
+        return _code(folders, unread)
+    console = out()
+    for dataset in read(Dataset.load):
+        note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
+        console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
+        for label in dataset.labels:
+            rows = [row for _, row in dataset if row.label == label]
+            console.print(f"  {label}", style="cyan", markup=False)
+            for row in Random(seed).sample(rows, min(examples, len(rows))):
+                console.print("    ", example_line(row, console.is_terminal), soft_wrap=True, sep="")
+    return _code(folders, unread)
+
+
+def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[Path]:
+    """The sets whose manifest has this task or language; those without one that can be read are reported later."""
+    from sentprobe.data.dataset import read_manifest
+    from sentprobe.errors import DataError, UsageError
+
+    if not wanted:
+        return folders
+    values: dict[Path, str | None] = {}
+    for folder in folders:
+        with suppress(DataError):
+            values[folder] = read_manifest(folder)[what]
+    for text in wanted:
+        if text not in values.values():
+            there = ", ".join(dict.fromkeys(value or "unknown" for value in values.values()))
+            raise UsageError(f"--{what} {text}: no set has this {what}; it has {there}.")
+    return [folder for folder in folders if values.get(folder, wanted[0]) in wanted]
+
+
+def _print_features(dataset: Dataset, top: int) -> None:
+    """The words that naive Bayes associates most with each label, with their log-odds."""
+    from sentprobe.baselines.naive_bayes import top_features
+    from sentprobe.console import out, print_wrapped, printable
+
+    console = out()
+    note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
+    console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
+    for label, found in top_features(dataset, top=top).items():
+        words = ", ".join(f"{word.replace(chr(9), ': ')} {odds:.1f}" for word, odds in found)
+        print_wrapped(console, printable(f"  {label}: {words or 'nothing'}"), "")
+
+
+def _code(folders: Sequence[Path], unread: Sequence[Exception]) -> int:
+    return 0 if not unread else 2 if len(unread) < len(folders) else 1
