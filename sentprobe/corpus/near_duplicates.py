@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from unicodedata import category, normalize
+from unicodedata import category
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.corpus.folding import fold_text
 
 ZEROS = re.compile("00+")
 INSIDE_NUMBERS = re.compile(r"(?<=\d)[.,'’٫٬\u00a0\u202f](?=\d)")
@@ -21,11 +22,13 @@ def near_duplicate_key(text: str) -> int:
 
 def folded(text: str) -> str:
     """The words of a text without what near-duplicates may differ in; every number is a zero."""
-    text = text if text.isascii() else normalize("NFKC", text)
-    words = " ".join(text.casefold().translate(_folding()).split())
+    same = fold_text(text)  # without a language, so that it does not depend on what a file is called
+    words = " ".join(same.translate(_folding()).split())
     if "0" not in words:
         return words
-    return ZEROS.sub("0", " ".join(INSIDE_NUMBERS.sub("", text).casefold().translate(_folding()).split()))
+    if not text.isascii():  # folding makes plain spaces of those that separate digits
+        same = fold_text(INSIDE_NUMBERS.sub("", text))
+    return ZEROS.sub("0", " ".join(INSIDE_NUMBERS.sub("", same).translate(_folding()).split()))
 
 
 class _Folding(dict[int, int | str]):

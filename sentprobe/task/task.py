@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Literal
 
 from sentprobe.core.hashing import mix
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.task.counts import Counts
 from sentprobe.task.example import Example
@@ -24,6 +25,10 @@ class Context:
     state: int = 0
     language: str | None = None
     """The code of the corpus's language, if it is known."""
+
+    def fold(self, form: str) -> str:
+        """A form as a key: equal for all spellings of one form in the corpus's language, in any case."""
+        return fold(form, self.language)
 
     def draw(self, n: int) -> int:
         """A number from 0 to n - 1, all equally likely."""

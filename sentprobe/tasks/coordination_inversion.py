@@ -12,6 +12,7 @@ and vocatives, list numbers, titles in capitals, *either … or*. Classes are ba
 from collections import Counter
 from dataclasses import dataclass
 
+from sentprobe.corpus.folding import capitalised, uncapitalised
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     are_finite,
@@ -66,12 +67,12 @@ def propose(s: Sentence, context: Context) -> Proposal:
     inverted = not context.draw(2)
     if inverted:
         if not keeps_capital(s, context.plan):
-            one[0] = one[0][:1].lower() + one[0][1:]
+            one[0] = uncapitalised(one[0], context.language)
         space[middle - 1], space[end - 1] = space[end - 1], space[middle - 1]
         tokens = two + tokens[middle:second] + one + tokens[end:]
         space = space[second:end] + space[middle:second] + space[:middle] + space[end:]
         one, two = two, one
-    tokens[0] = tokens[0][:1].upper() + tokens[0][1:]
+    tokens[0] = capitalised(tokens[0], context.language)
     relation = "first longer" if len(one) > len(two) else "second longer" if len(one) < len(two) else "equal"
     marks = tuple(range(len(one), len(one) + second - middle))
     return Example("I" if inverted else "O", tuple(tokens), detokenise(tokens, space), s.id, None, relation, marks)
@@ -89,7 +90,7 @@ def original(row: Example) -> str | None:
     # SECOND between FIRST rest: what is between the clauses keeps its spaces
     second, start, end = places[first - 1][1], places[last + 1][0], places[words[-1]][1]
     found = text[start:end] + text[second:start] + text[:second] + text[end:]
-    return found[:1].upper() + found[1:]
+    return capitalised(found)
 
 
 def _betrays_order(s: Sentence, capitals: Capitals) -> str | None:
@@ -195,7 +196,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
     for (form, tag, _), n in counts.words.items():
         inside[form] += n
         by_tag[tag, form[:1].isupper()] += n
-    forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[f[:1].lower() + f[1:]])
+    forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[uncapitalised(f, counts.language)])
     upper = (tag for tag, capital in by_tag if capital and by_tag[tag, True] > by_tag[tag, False])
     finite_marked = any(are_finite(feats) for _, _, feats in counts.words)
     return Capitals(frozenset(forms), frozenset(upper) | {"PROPN"}, finite_marked)
@@ -207,7 +208,7 @@ TWO_LENGTH_BINS = ((5, 14), (15, 28))
 
 task = Task(
     name="coordination_inversion",
-    version=2,
+    version=3,
     question="Were the two coordinated main clauses of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,

@@ -34,7 +34,7 @@ LINKING = frozenset(
 
 task = Task(
     name="obj_number",
-    version=1,
+    version=2,
     question="Is the direct object of the main clause singular or plural?",
     paper="conneau2018",
     propose=propose,

@@ -20,7 +20,6 @@ from sentprobe.task import (
     Policy,
     Proposal,
     Task,
-    fold,
     target_forms,
 )
 
@@ -51,7 +50,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return "no finite verb"
     else:
         label = "0"
-    key = fold(s.forms[head])
+    key = context.fold(s.forms[head])
     return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else OUTSIDE_BAND
 
 
@@ -78,7 +77,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
 
 task = Task(
     name="passive",
-    version=2,
+    version=3,
     question="Is the main clause passive?",
     paper="universal2019",
     propose=propose,

@@ -32,7 +32,6 @@ from sentprobe.task import (
     Policy,
     Proposal,
     Task,
-    fold,
     target_forms,
 )
 from sentprobe.tasks.subj_number import redundancy
@@ -54,7 +53,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if isinstance(found, str):
         return found
     verb, label = found
-    key = fold(s.forms[verb])
+    key = context.fold(s.forms[verb])
     if key not in context.plan:
         return OUTSIDE_BAND
     note = redundancy(label, _others(s, context, verb))
@@ -150,7 +149,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
 
 task = Task(
     name="past_present",
-    version=1,
+    version=2,
     question="Is the main clause in the past or the present tense?",
     paper="conneau2018",
     propose=propose,

@@ -36,7 +36,7 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
 
 task = Task(
     name="sentence_length",
-    version=1,
+    version=2,
     question="How many words does the sentence have?",
     paper="conneau2018",
     propose=propose,

@@ -32,7 +32,7 @@ FINAL_MARKS = QUESTIONS | {"!"}
 
 task = Task(
     name="sentence_type",
-    version=2,
+    version=3,
     question="Is the sentence a question, a command, or neither?",
     paper="universal2019",
     propose=propose,

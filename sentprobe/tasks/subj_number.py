@@ -29,7 +29,6 @@ from sentprobe.task import (
     Policy,
     Proposal,
     Task,
-    fold,
     target_forms,
 )
 
@@ -64,7 +63,7 @@ def number(s: Sentence, context: Context, noun: int | str | None, relation: str)
     problem = _doubt(s, noun, relation, label) if s.heads is not None else None
     if problem:
         return problem
-    key = fold(s.forms[noun])
+    key = context.fold(s.forms[noun])
     if key not in context.plan:
         return OUTSIDE_BAND
     note = redundancy(label, [_label(s, context, i) for i in _nouns(s, context) if i != noun])
@@ -143,7 +142,7 @@ POLICIES = {
 
 task = Task(
     name="subj_number",
-    version=1,
+    version=2,
     question="Is the subject of the main clause singular or plural?",
     paper="conneau2018",
     propose=propose,

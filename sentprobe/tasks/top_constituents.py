@@ -67,7 +67,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
 
 task = Task(
     name="top_constituents",
-    version=2,
+    version=3,
     question="Which phrases make up the sentence, from left to right?",
     paper="conneau2018",
     propose=propose,

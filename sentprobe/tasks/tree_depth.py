@@ -24,7 +24,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
 
 task = Task(
     name="tree_depth",
-    version=1,
+    version=2,
     question="How deep is the syntactic tree of the sentence?",
     paper="conneau2018",
     propose=propose,

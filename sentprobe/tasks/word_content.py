@@ -5,9 +5,10 @@ exactly one of them exactly once. In a corpus too small for the paper's band the
 rarest that still occur often enough, as many as leave most sentences with at most one.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from sentprobe.corpus.folding import lower_case
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import is_word
 from sentprobe.task import Context, Counts, Example, LabelIssue, Policy, Proposal, Task, fold
@@ -23,18 +24,28 @@ PER_SENTENCE = 1.0
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """The one target of the sentence."""
-    if context.plan.isdisjoint(map(str.lower, s.forms)):
+    found = [i for i, form in enumerate(s.forms) if context.fold(form) in context.plan]
+    if not found:
         return "no target word"
-    found = [i for i, form in enumerate(s.forms) if form.lower() in context.plan]
     if len(found) > 1:
         return "several target words"
     if any(first <= found[0] < end for first, end, _ in s.mwts):
         return "target inside a multi-word token"
-    return Example.of(s, s.forms[found[0]].lower(), marks=found)
+    return Example.of(s, context.plan[context.fold(s.forms[found[0]])], marks=found)
 
 
-def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
-    """The target words."""
+def plan(counts: Counts, policy: Policy, reading: str) -> dict[str, str]:
+    """The target words: folded form → the label, its most frequent spelling in lower case."""
+    targets = _targets(counts, policy)
+    spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for table in (counts.words, counts.first_words):
+        for (form, _, _), n in table.items():
+            if (word := counts.fold(form)) in targets:
+                spellings[word][lower_case(form, counts.language)] += n
+    return {word: min(c, key=lambda form: (-c[form], form)) for word, c in spellings.items()}
+
+
+def _targets(counts: Counts, policy: Policy) -> frozenset[str]:
     seen = counts.forms()
     names = counts.forms("PROPN")
     ranked = sorted(seen, key=lambda form: (-seen[form], form))
@@ -86,7 +97,7 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
 
 task = Task(
     name="word_content",
-    version=1,
+    version=2,
     question="Which of a list of mid-frequency words does the sentence contain?",
     paper="conneau2018",
     propose=propose,
