@@ -169,6 +169,18 @@ def not_main(s: Sentence, head: int) -> str | None:
     return "the root is a subordinate clause" if "mark" in relations else None
 
 
+PASSIVE_RELATIONS = frozenset({"aux:pass", "auxpass", "nsubj:pass", "nsubjpass", "csubj:pass", "expl:pass"})
+"""Relations that only a passive has, also in the names of Stanford Dependencies."""
+
+
+def shows_passive(s: Sentence, head: int) -> bool:
+    """Whether a word has the voice, or one of the dependents, of a passive."""
+    assert s.deprels is not None
+    return feature(s, head, "Voice") == "Pass" or not PASSIVE_RELATIONS.isdisjoint(
+        s.deprels[i] for i in children(s, head)
+    )
+
+
 # Constituency
 
 

@@ -10,7 +10,7 @@ the treebank calls it.
 
 from sentprobe.corpus.languages import MORPHOLOGICAL_PASSIVE, REFLEXIVE_PASSIVE, code_of
 from sentprobe.corpus.sentence import Sentence
-from sentprobe.corpus.syntax import base, children, feature, finite, is_finite, not_main, root
+from sentprobe.corpus.syntax import PASSIVE_RELATIONS, base, children, feature, finite, is_finite, not_main, root
 from sentprobe.task import (
     OUTSIDE_BAND,
     TARGET_FIELDS,
@@ -65,9 +65,6 @@ def _passive_below(s: Sentence, head: int) -> bool:
     return any(
         s.deprels[j] == "aux:pass" for i in children(s, head) if base(s.deprels[i]) == "xcomp" for j in children(s, i)
     )
-
-
-PASSIVE_RELATIONS = frozenset({"aux:pass", "nsubj:pass", "csubj:pass", "expl:pass"})
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
