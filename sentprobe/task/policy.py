@@ -63,6 +63,9 @@ class Policy:
         Smallest and largest depth of a constituency tree that may be a class (tree_depth).
     ranks
         Frequency ranks of the target words (word_content).
+    letters
+        Letters that a target word has at least (word_content). A sign that stands for a syllable (Hangul, katakana,
+        Ethiopic, …) counts as two, and a Chinese character as three.
     tolerance
         Largest difference of log counts between an original and a replaced bigram, natural log (odd_man_out).
     domain
@@ -107,6 +110,7 @@ class Policy:
     readings: tuple[str, ...] = ()
     depths: Range = (5, 12)
     ranks: Range = (2001, 3000)
+    letters: int = 4
     tolerance: float = 1.0
     domain: tuple[str, ...] = ()
     subtypes: bool = True
@@ -132,6 +136,7 @@ class Policy:
         if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):
             raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")
         least = {"min_classes": 2, "min_class": 1, "floor": 0, "band_tokens": 1, "tolerance": 0, "classes": 2, "cap": 0}
+        least |= {"letters": 1}
         for name, low in least.items():
             value = getattr(self, name)
             if value is not None and value < low:

@@ -135,6 +135,7 @@ TASK_SPECIFIC_FIELDS = (
     "bins",
     "depths",
     "ranks",
+    "letters",
     "tolerance",
     "domain",
     "subtypes",

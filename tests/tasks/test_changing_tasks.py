@@ -11,6 +11,7 @@ from sentprobe.task import Counts, Example, Policy
 from sentprobe.tasks import load
 from sentprobe.tasks.coordination_inversion import Capitals
 from sentprobe.tasks.odd_man_out import Plan, candidates, counts_near
+from sentprobe.tasks.word_content import letters
 from tests.tasks.asking import ask, reason
 from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
 
@@ -335,6 +336,25 @@ def test_word_content_in_a_small_corpus_takes_frequent_words_but_no_names_or_sho
     counts = Counts(sentences=10_000, words=words)
     chosen = task.plan(counts, task.policies["conneau2018"], "text")
     assert set(chosen) == {f"verb{chr(97 + i)}" for i in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("word", 4), ("Wörter", 6), ("發展", 6), ("人", 3), ("大きな", 5), ("感じ", 4), ("する", 2), ("テレビ", 6),
+     ("친구", 4), ("집", 2), ("слово", 5)],
+)  # fmt: skip
+def test_signs_for_words_and_syllables_are_worth_several_letters(word, expected):
+    assert letters(word) == expected
+
+
+def test_word_content_in_chinese():
+    task = load("word_content")
+    words = Counter({(word, "NOUN", "_"): 40 for word in ("發展", "電影", "面積", "人", "月")})
+    words.update({(chr(0x4E00 + i), "PART", "_"): 1000 for i in range(50)})
+    counts = Counts(sentences=10_000, words=words, language="zh")
+    policy = task.policies["conneau2018"]
+    assert set(task.plan(counts, policy, "text")) == {"發展", "電影", "面積"}
+    assert set(task.plan(counts, replace(policy, letters=1), "text")) == {"發展", "電影", "面積", "人", "月"}
 
 
 def many(task, n=40):
