@@ -121,7 +121,8 @@ def make(
     lines: str
         What a line break means: wrapped, paragraphs or sentences. Default: wrapped for plain text, else paragraphs.
     gold: str
-        A treebank on which the annotator is scored, for the manifests.
+        A treebank on which the annotator is scored, and its labels are compared with gold ones, class by class, for
+        the manifests and audits. With a corpus that is annotated already, --with names its annotator.
     """
     from sentprobe.cli._annotated import print_annotations
     from sentprobe.cli._options import workers_of
@@ -148,21 +149,29 @@ def make(
         if idle := [option for option, value in raw.items() if value]:
             raise UsageError(f"{idle[0]} is for raw text: add --with ANNOTATOR, or leave it out.")
     else:
-        from sentprobe.cli._annotated import annotate_first
+        from sentprobe.cli._annotated import annotate_first, is_annotated_by
 
-        if idle := [o for o, v in {"--builtin": builtin, "--trees": trees, "--tokenise": tokenise}.items() if v]:
+        if idle := [o for o, v in {"--builtin": builtin, "--tokenise": tokenise}.items() if v]:
             raise UsageError(f"{idle[0]} has no effect on raw text that is annotated: leave it out, or --with.")
+        is_annotated = is_annotated_by(typed, with_)
+        if is_annotated and (idle := [o for o, v in {"--text": text, "--id": id, "--lines": lines}.items() if v]):
+            raise UsageError(f"{idle[0]} is for raw text, and {typed[0]} is annotated: leave it out.")
+        if is_annotated and not gold:
+            raise UsageError(f"{typed[0]} is annotated: --with has an effect with --gold TREEBANK only. Leave it out.")
+        if trees and not is_annotated:
+            raise UsageError("--trees has no effect on raw text that is annotated: leave it out, or --with.")
         check_writable(out)
         if not set(suite) & parametric_suites().keys():
             select_tasks(
                 suite, task, sizes=sizes, length=length, settings=set_
             )  # what is wrong is said before the work
-        with workers_of(jobs, cluster) as workers:
-            typed, trees = annotate_first(
-                typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
-                skip_bad=skip_bad, gold=gold,
-            )  # fmt: skip
-        format = None
+        if not is_annotated:
+            with workers_of(jobs, cluster) as workers:
+                typed, trees = annotate_first(
+                    typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines,
+                    language=language, skip_bad=skip_bad, gold=gold,
+                )  # fmt: skip
+            format = None
     source = (
         Corpus.synthetic(builtin, language=language or "en")
         if builtin
@@ -177,6 +186,12 @@ def make(
         requests = select_tasks(
             suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
         )
+        errors = None
+        if with_ is not None and gold:
+            from sentprobe.make.label_errors import measure_label_errors
+
+            announce(f"Comparing labels of {with_} with those of {gold}")
+            errors = measure_label_errors(with_, gold, requests, source.language)
         announce(
             f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
             f"{count_of(workers, 'job')}; writing to {out}/"
@@ -184,7 +199,7 @@ def make(
         with progress_bar() as progress:
             for found in make_sets(
                 source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
-                skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
+                skip_bad=skip_bad, audit=audit, relax=relax, label_errors=errors, progress=progress,
             ):  # fmt: skip
                 if isinstance(found, Dataset):
                     found.save(out / found.name)

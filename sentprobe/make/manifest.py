@@ -35,6 +35,7 @@ def build_manifest(
     dataset: Dataset,
     facts: Mapping[str, Any],
     findings: Iterable[Finding],
+    errors: Mapping[str, Any] | str | None = None,
 ) -> dict[str, Any]:
     """The manifest as plain data."""
     task, policy = job.task, job.policy
@@ -52,6 +53,7 @@ def build_manifest(
         "language": dataset.language,
         "labels": list(chosen.labels),
         "corpus": dict(facts),
+        **({} if errors is None else {"label_errors": errors}),
         "reading": {"name": job.reading, "columns": sorted(task.readings[job.reading])},
         "seed": job.seed,
         "policy": {

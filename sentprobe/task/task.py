@@ -92,6 +92,9 @@ class Task:
     label_issues
         ``label_issues(rows)`` says for each row whether the tokens contradict the label; applied to any set of this
         task, whoever made it.
+    doubts
+        ``doubts(rows, language)`` says for each row why the form of its target speaks against the label, or an empty
+        string: a second opinion on what an annotator tagged.
 
     Examples
     --------
@@ -122,6 +125,7 @@ class Task:
     inputs: tuple[str, ...] = ()
     settings: tuple[str, ...] | None = None
     label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
+    doubts: Callable[[Sequence[Example], str | None], list[str]] | None = None
 
     def __repr__(self) -> str:
         readings, suites = ", ".join(self.readings), ", ".join(self.policies)

@@ -8,7 +8,9 @@ an auxiliary, French *peut être utilisé*) are in neither class; nor are Spanis
 the treebank calls it.
 """
 
-from sentprobe.corpus.languages import MORPHOLOGICAL_PASSIVE, REFLEXIVE_PASSIVE, code_of
+from collections.abc import Sequence
+
+from sentprobe.corpus.languages import MORPHOLOGICAL_PASSIVE, NEVER_PASSIVE, REFLEXIVE_PASSIVE, code_of
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import PASSIVE_RELATIONS, base, children, feature, finite, is_finite, not_main, root
 from sentprobe.task import (
@@ -21,6 +23,7 @@ from sentprobe.task import (
     Proposal,
     Task,
     target_forms,
+    target_words,
 )
 
 
@@ -72,6 +75,17 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     return target_forms(counts, policy, "VERB", "ADJ")
 
 
+def doubts(rows: Sequence[Example], language: str | None) -> list[str]:
+    """Participles among the passives that have none: *est né* is a perfect."""
+    never = NEVER_PASSIVE.get(code_of(language))
+    return [
+        "a verb without a passive"
+        if never and row.label == "1" and any(never.fullmatch(form) for form in target_words(row))
+        else ""
+        for row in rows
+    ]
+
+
 task = Task(
     name="passive",
     version=3,
@@ -83,6 +97,7 @@ task = Task(
     label_names={"0": "active", "1": "passive"},
     solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings={"ud": frozenset({"upos", "feats", "heads"})},
+    doubts=doubts,
     tables=frozenset({"words"}),
     plan=plan,
     policies={

@@ -7,8 +7,10 @@ tense of *is built* or *was eating*, so a root whose finite auxiliary contradict
 the policy ``tense="root"`` keeps it.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
+from sentprobe.corpus.languages import IMPERFECT_FORMS, code_of
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     are_finite,
@@ -33,6 +35,7 @@ from sentprobe.task import (
     Proposal,
     Task,
     target_forms,
+    target_words,
 )
 from sentprobe.tasks.subj_number import redundancy
 
@@ -147,6 +150,17 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     return target_forms(counts, policy, *(policy.upos or ("VERB", "AUX")))
 
 
+def doubts(rows: Sequence[Example], language: str | None) -> list[str]:
+    """Imperfects among the presents, by their endings; they are in neither class."""
+    imperfect = IMPERFECT_FORMS.get(code_of(language))
+    return [
+        "the form of an imperfect"
+        if imperfect and row.label == "PRES" and any(imperfect.fullmatch(form) for form in target_words(row))
+        else ""
+        for row in rows
+    ]
+
+
 task = Task(
     name="past_present",
     version=2,
@@ -162,6 +176,7 @@ task = Task(
         "penn": frozenset({"penn", "heads"}),
         "ud": frozenset({"upos", "feats", "heads"}),
     },
+    doubts=doubts,
     tables=frozenset({"words"}),
     plan=plan,
     policies={
