@@ -186,3 +186,6 @@ def test_errors_of_labels_are_measured_class_by_class(tmp_path, monkeypatch):
     assert found["PRES"] == {"sentences": found["PRES"]["sentences"], "other": turned, "none": 0}
     assert found["PAST"]["sentences"] == len(fit) - turned
     assert "label-errors" in [f["code"] for f in second["audit"] if f["severity"] == "warning"]
+    (shown,) = describe_sets(find_sets("measured")).sets
+    facts = dict(shown.facts)
+    assert f"PRES: another label for {turned} and none for 0 of " in facts["Errors of the annotator's labels"]
