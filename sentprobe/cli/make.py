@@ -47,6 +47,7 @@ def make(
     skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
     audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
     relax: Annotated[bool, Parameter(group=SETS)] = False,
+    as_published: Annotated[bool, Parameter(group=SETS)] = False,
     name: Annotated[str | None, Parameter(group=CORPUS)] = None,
     language: Annotated[str | None, Parameter(group=CORPUS)] = None,
     format: Annotated[str | None, Parameter(group=CORPUS)] = None,
@@ -101,6 +102,9 @@ def make(
     relax: bool
         Make sets that the corpus is too small for with wider settings: smaller classes, target forms of any frequency,
         fewer classes, other lengths, in this order and no further than needed. The manifest says which.
+    as_published: bool
+        Where the settings of a suite differ from what its paper says or released, follow the paper; docs/tasks.md
+        lists where. --set comes after it.
     name: str
         The name of the corpus. Default: from the file names.
     language: str
@@ -163,7 +167,7 @@ def make(
         check_writable(out)
         if not set(suite) & parametric_suites().keys():
             select_tasks(
-                suite, task, sizes=sizes, length=length, settings=set_
+                suite, task, sizes=sizes, length=length, settings=set_, as_published=as_published
             )  # what is wrong is said before the work
         if not is_annotated:
             with workers_of(jobs, cluster) as workers:
@@ -184,7 +188,15 @@ def make(
     skipped: list[Any] = []
     with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
         requests = select_tasks(
-            suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
+            suite,
+            task,
+            sizes=sizes,
+            length=length,
+            settings=set_,
+            as_published=as_published,
+            corpus=source,
+            jobs=workers,
+            skip_bad=skip_bad,
         )
         errors = None
         if with_ is not None and gold:

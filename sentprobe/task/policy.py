@@ -80,6 +80,9 @@ class Policy:
         UD parts of speech the target must have; empty: any.
     tense
         Drop roots whose finite auxiliary contradicts their Tense, or look at the root alone (past_present).
+    clauses
+        What classes are balanced over (coordination_inversion): which clause is ``longer``, also by how much
+        (``lengths``), or ``none``.
     pool
         Tasks with the same pool name draw the same sentences; empty: the task's own.
 
@@ -118,6 +121,7 @@ class Policy:
     punctuation: Literal["kept", "final"] = "kept"
     upos: tuple[str, ...] = ()
     tense: Literal["clause", "root"] = "clause"
+    clauses: Literal["longer", "lengths", "none"] = "longer"
     pool: str = ""
 
     @property

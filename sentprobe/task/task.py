@@ -67,6 +67,8 @@ class Task:
         Ways to read the label off the annotation, each with the columns it needs, best first.
     policies
         One `Policy` per suite that the task belongs to.
+    as_published
+        By suite, the fields of its policy that differ from what its paper says or released, with the paper's values.
     tables
         The count tables that ``plan`` reads: ``words``, ``bigrams``.
     count
@@ -115,6 +117,7 @@ class Task:
     label_names: Mapping[str, str] = field(default_factory=dict)
     readings: Mapping[str, frozenset[str]] = field(default_factory=lambda: {"text": frozenset()})
     policies: Mapping[str, Policy] = field(default_factory=lambda: {"default": Policy()})
+    as_published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tables: frozenset[str] = frozenset()
     count: Callable[[Sentence], Iterable[Hashable]] | None = None
     plan: Callable[[Counts, Policy, str], Any] | None = None
@@ -146,6 +149,7 @@ TASK_SPECIFIC_FIELDS = (
     "punctuation",
     "upos",
     "tense",
+    "clauses",
 )
 """Fields that only some tasks use."""
 FIELD_REQUIREMENTS = {

@@ -6,9 +6,11 @@ verb whose person or number is not the first one's, in languages that leave pron
 the corpus marks these (*she drank tea and he coffee* is left out). The conjunction and the comma stay in the middle and
 the final punctuation stays final. The old first word loses its capital if it would have none inside a sentence; the new
 first word gains one, in either class. Left out is what would give the old order away: questions, opening interjections
-and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced over which clause comes out longer.
+and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced over which clause comes out longer;
+the policy's ``clauses`` balances by how much, too (``lengths``: Conneau et al. say "by clause length"), or not at all.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 
@@ -73,9 +75,17 @@ def propose(s: Sentence, context: Context) -> Proposal:
         space = space[second:end] + space[middle:second] + space[:middle] + space[end:]
         one, two = two, one
     tokens[0] = capitalised(tokens[0], context.language)
-    relation = "first longer" if len(one) > len(two) else "second longer" if len(one) < len(two) else "equal"
+    relation = _lengths(len(one), len(two), context.policy.clauses)
     marks = tuple(range(len(one), len(one) + second - middle))
     return Example("I" if inverted else "O", tuple(tokens), detokenise(tokens, space), s.id, None, relation, marks)
+
+
+def _lengths(one: int, two: int, clauses: str) -> str:
+    """The group inside which classes are balanced: which clause is longer, and by how much."""
+    if clauses == "none":
+        return ""
+    longer = "first longer" if one > two else "second longer" if one < two else "equal"
+    return longer if clauses == "longer" else f"{longer} {bisect_right(DIFFERENCES, abs(one - two))}"
 
 
 def original(row: Example) -> str | None:
@@ -204,6 +214,8 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
 
 COMMAS = frozenset({",", "،", "、", "，"})
 QUOTES_AND_BRACKETS = frozenset({'"', "``", "''", "“", "”", "„", "«", "»", "(", ")", "[", "]", "‘", "’"})
+DIFFERENCES = (1, 3, 6)
+"""Where bins of the difference of clause lengths begin: none, one or two tokens, three to five, six or more."""
 TWO_LENGTH_BINS = ((5, 14), (15, 28))
 
 task = Task(
@@ -212,7 +224,8 @@ task = Task(
     question="Were the two coordinated main clauses of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
-    settings=(),
+    settings=("clauses",),
+    as_published={"conneau2018": {"clauses": "lengths"}, "xprobe2019": {"clauses": "none"}},
     changes="order",
     original=original,
     labels=("I", "O"),

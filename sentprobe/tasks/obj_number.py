@@ -9,7 +9,7 @@ any other.
 from sentprobe.corpus.sentence import Sentence, Tree
 from sentprobe.corpus.syntax import head_noun, lexical_phrase, main_clause, sentence_node
 from sentprobe.task import TARGET_FIELDS, Context, Proposal, Task
-from sentprobe.tasks.subj_number import OF_A_PASSIVE, POLICIES, READINGS, argument, number, plan
+from sentprobe.tasks.subj_number import AS_PUBLISHED, OF_A_PASSIVE, POLICIES, READINGS, argument, number, plan
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -60,4 +60,5 @@ task = Task(
     tables=frozenset({"words"}),
     plan=plan,
     policies=POLICIES,
+    as_published=AS_PUBLISHED,
 )

@@ -191,6 +191,7 @@ task = Task(
     tables=frozenset({"words", "bigrams"}),
     count=count,
     plan=plan,
+    as_published={"xprobe2019": {"disjoint": False}},
     policies={
         "conneau2018": Policy(disjoint=True, band=(40, 400), domain=("NOUN", "VERB"), strata=THREE_LENGTH_BINS),
         "xprobe2019": Policy(disjoint=True, band=(40, 400), strata=THREE_LENGTH_BINS),

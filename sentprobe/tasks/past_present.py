@@ -179,6 +179,7 @@ task = Task(
     doubts=doubts,
     tables=frozenset({"words"}),
     plan=plan,
+    as_published={"universal2019": {"tense": "root"}, "xprobe2019": {"tense": "root", "disjoint": False}},
     policies={
         "conneau2018": Policy(disjoint=True, band=(100, 5000)),
         "universal2019": Policy(

@@ -144,6 +144,7 @@ READINGS = {
     "penn": frozenset({"penn", "heads"}),
     "ud": frozenset({"upos", "feats", "heads"}),
 }
+AS_PUBLISHED = {"xprobe2019": {"disjoint": False}}
 POLICIES = {
     "conneau2018": Policy(disjoint=True, band=(100, 5000)),
     "universal2019": Policy(disjoint=True, trim=(2, 0.001), cap=0.01, readings=("ud",), sizes=(75_000, 7_500, 7_500)),
@@ -164,4 +165,5 @@ task = Task(
     tables=frozenset({"words"}),
     plan=plan,
     policies=POLICIES,
+    as_published=AS_PUBLISHED,
 )

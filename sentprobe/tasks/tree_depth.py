@@ -39,6 +39,7 @@ task = Task(
     labels="the depth in nodes, two digits",
     solved_by=frozenset({"punctuation", "unigrams", "bigrams", "characters"}),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
+    as_published={"conneau2018": {"decorrelate": "gaussian"}},
     policies={
         "conneau2018": Policy(strata="exact", remainder="drop", min_classes=5),
         "universal2019": Policy(

@@ -9,7 +9,7 @@ import pytest
 
 from sentprobe.task import Counts, Example, Policy
 from sentprobe.tasks import load
-from sentprobe.tasks.coordination_inversion import Capitals
+from sentprobe.tasks.coordination_inversion import Capitals, _lengths
 from sentprobe.tasks.odd_man_out import Plan, candidates, counts_near
 from sentprobe.tasks.word_content import letters
 from tests.tasks.asking import ask, reason
@@ -198,6 +198,26 @@ def test_an_elided_first_word_loses_its_capital():
 def test_the_two_annotations_must_agree():
     s = sentence(TWO_CLAUSES.replace("8 cc", "8 discourse"), tree=TWO_CLAUSES_TREE)
     assert reason(load("coordination_inversion"), s, plan=CAPITALS) == "the two annotations disagree on the clauses"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "one", "two", "group"),
+    [("longer", 4, 9, "second longer"), ("longer", 4, 4, "equal"), ("none", 4, 9, ""), ("lengths", 4, 4, "equal 0"),
+     ("lengths", 6, 4, "first longer 1"), ("lengths", 4, 7, "second longer 2"), ("lengths", 4, 9, "second longer 2"),
+     ("lengths", 4, 10, "second longer 3")],
+)  # fmt: skip
+def test_clauses_are_balanced_by_their_lengths(clauses, one, two, group):
+    assert _lengths(one, two, clauses) == group
+
+
+def test_the_group_of_clause_lengths_is_the_stratum():
+    task, s = load("coordination_inversion"), sentence(TWO_CLAUSES)
+    groups = {
+        c: ask(task, s, reading="dependency", plan=CAPITALS, clauses=c).stratum for c in ("longer", "lengths", "none")
+    }
+    assert groups["longer"] in ("first longer", "second longer", "equal")
+    assert groups["lengths"].startswith(groups["longer"])
+    assert groups["none"] == ""
 
 
 def test_capitals_are_learnt_from_the_inside_of_sentences():
