@@ -21,8 +21,18 @@ MEASURED = frozenset(f.name for f in fields(Policy))
 @pytest.mark.parametrize(
     ("suites", "tasks", "setting", "message"),
     [
-        ("universal2019", "tree_depth", "depths=[2,6]", r"depths is used by tree_depth \(constituency reading\)"),
-        ("universal2019", (), "depths=[2,6]", r"no effect on sentence_length, .*tree_depth \(constituency reading\)"),
+        (
+            "universal2019",
+            "tree_depth",
+            "punctuation=final",
+            r"punctuation is used by top_constituents \(constituency reading\)",
+        ),
+        (
+            "universal2019",
+            (),
+            "punctuation=final",
+            r"no effect on sentence_length, .*top_constituents \(constituency reading\)",
+        ),
         ("conneau2018", "passive", "tree_depth.depths=[2,6]", "not in conneau2018"),
         ((), "passive", "tolerance=0.5", "tolerance is used by odd_man_out"),
         ((), "tree_depth", 'tree_depth.upos=["VERB"]', "upos is used by past_present"),
@@ -50,18 +60,35 @@ def test_a_setting_for_all_is_for_those_that_know_it():
 def test_a_reading_that_does_not_know_a_setting_makes_no_set(builtin):
     # the built-in corpus has trees and heads; without the trees, the dependency reading is left
     heads = Corpus.of([replace(s, tree=None) for s in builtin][:3000], name="heads", language="en")
-    (asked,) = select_tasks("conneau2018", "tree_depth", settings="depths=[2,6]", sizes="200/50/50")
+    (asked,) = select_tasks("conneau2018", "top_constituents", settings="punctuation=final", sizes="200/50/50")
     (found,) = make_sets(heads, asked)
     assert isinstance(found, SkippedTask)
     assert found.kind == "setting"
     assert found.reason == (
-        "the setting depths has no effect on the dependency reading, the one used on this corpus; "
+        "the setting punctuation has no effect on the dependency reading, the one used on this corpus; "
         "it has one on constituency. Leave it out"
     )
-    (plain,) = select_tasks("conneau2018", "tree_depth", sizes="200/50/50", settings="min_classes=2")
+    (plain,) = select_tasks("conneau2018", "top_constituents", sizes="200/50/50", settings="min_classes=2")
     (made,) = make_sets(heads, plain)
     assert made.manifest["reading"]["name"] == "dependency"
-    assert "depths" not in made.manifest["policy"]
+    assert "punctuation" not in made.manifest["policy"]
+
+
+def test_depths_can_be_fixed_on_both_readings(builtin):
+    for suite, reading in (("conneau2018", "constituency"), ("universal2019", "dependency")):
+        depths = "[6,8]" if reading == "constituency" else "[3,5]"
+        (asked,) = select_tasks(suite, "tree_depth", settings=f"depths={depths}", sizes="180/45/45")
+        (made,) = make_sets(builtin, asked)
+        assert made.manifest["reading"]["name"] == reading
+        assert made.labels == (("06", "07", "08") if reading == "constituency" else ("03", "04", "05"))
+        assert made.manifest["policy"]["depths"] == ((6, 8) if reading == "constituency" else (3, 5))
+    (asked,) = select_tasks("universal2019", "tree_depth", settings="depths=[3,30]", sizes="180/45/45")
+    (found,) = make_sets(builtin, asked)
+    assert isinstance(found, SkippedTask)
+    assert "too few sentences of some depths" in found.reason
+    assert "30 0" in found.reason
+    with pytest.raises(UsageError, match="two depths or more"):
+        select_tasks("universal2019", "tree_depth", settings="depths=[4,4]")
 
 
 def test_python_is_told_as_well(small):

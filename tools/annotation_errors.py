@@ -16,22 +16,15 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from sentprobe import Corpus, Sentence, load_encoder, select_tasks
-from sentprobe.annotate.annotator import load_annotator
 from sentprobe.annotate.evaluation import evaluate
-from sentprobe.annotate.repair import repair
-from sentprobe.core.hashing import mix
-from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.make.filters import COLUMN_BITS, column_bits, rejection_reason, takes
-from sentprobe.make.job import Job, SkippedTask, prepare_job
-from sentprobe.make.passes import count
+from sentprobe.make.label_errors import Comparison, annotate_anew, label_all
 from sentprobe.stats.intervals import wilson
-from sentprobe.task import Context, Example
 from sentprobe.tasks import SUITES
 
 PARAMETRIC = ("morphology", "relations")
@@ -40,28 +33,6 @@ SCORES = ("Words", "UPOS", "UFeats", "UAS", "LAS")
 FEW = 30
 """Labels on both sides below which a share says nothing."""
 FOLDS = 5
-
-Labels = dict[str, str]
-"""Labels by sentence."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The labels of a task from both sides."""
-
-    name: str
-    gold: Labels
-    predicted: Labels
-
-    @property
-    def both(self) -> list[str]:
-        """The sentences with a label on both sides."""
-        return [s for s in self.gold if s in self.predicted]
-
-    @property
-    def differing(self) -> list[str]:
-        """Those of them whose labels differ."""
-        return [s for s in self.both if self.gold[s] != self.predicted[s]]
 
 
 def main() -> None:
@@ -74,7 +45,7 @@ def main() -> None:
     args = parser.parse_args()
     gold = [replace(s, id=f"{n}") for n, s in enumerate(Corpus.read(*args.files))]
     language = Corpus.read(*args.files).language
-    predicted, faults = annotate(args.annotator, gold)
+    predicted, faults = annotate_anew(args.annotator, gold)
     scores = evaluate(gold, predicted).scores
     print(f"{args.annotator} on {len(gold):,} sentences, each given by itself:")
     print(", ".join(f"{name} {100 * scores[name].f1:.1f}" for name in SCORES if name in scores))
@@ -100,21 +71,6 @@ def main() -> None:
                 print(line)
 
 
-def annotate(annotator: str, gold: Sequence[Sentence]) -> tuple[list[Sentence], Counter[str]]:
-    """The same sentences from their texts, with the ids of gold; and how many had to be repaired."""
-    loaded = load_annotator(annotator)
-    faults: Counter[str] = Counter()
-    made: list[Sentence] = []
-    texts = [" ".join(s.text.split()) for s in gold]
-    for old, some in zip(gold, loaded.annotate(texts, True), strict=True):
-        (new,) = some
-        mended = repair(new)
-        faults.update(mended.faults)
-        faults["sentences"] += bool(mended.faults)
-        made.append(replace(mended.sentence, id=old.id, text=old.text))
-    return made, faults
-
-
 def compare(gold: Sequence[Sentence], predicted: Sequence[Sentence], language: str | None) -> list[Comparison]:
     """The labels of every task that both sides support; those of parametric suites are pooled."""
     sides = [Corpus.of(sentences, language=language) for sentences in (gold, predicted)]
@@ -125,7 +81,7 @@ def compare(gold: Sequence[Sentence], predicted: Sequence[Sentence], language: s
             for side in sides
         ]
         common = [name for name in requests[0] if name in requests[1]]
-        labels = [_labels(side, [mine[name] for name in common]) for side, mine in zip(sides, requests, strict=True)]
+        labels = [label_all(side, [mine[name] for name in common]) for side, mine in zip(sides, requests, strict=True)]
         every = [
             Comparison(name, labels[0][name], labels[1][name]) for name in common if all(name in m for m in labels)
         ]
@@ -146,27 +102,6 @@ def _add(found: list[Comparison], every: Sequence[Comparison]) -> None:
             found.append(one)
         else:
             found[at] = replace(found[at], name=f"{found[at].name.partition('/')[0]}, {suite}/{task}")
-
-
-def _labels(side: Corpus, requests: Sequence[tuple[str, object, object]]) -> dict[str, Labels]:
-    """The labels of each task, before any are chosen for a set."""
-    counts, _ = count(side, [task for _, task, _ in requests])
-    found: dict[str, Labels] = {}
-    for suite, task, policy in requests:
-        job = prepare_job(suite, task, policy, counts, SEED, side.language)
-        if not isinstance(job, SkippedTask):
-            found[job.name] = {s.id: label for s in side if (label := _label(job, s)) is not None}
-    return found
-
-
-def _label(job: Job, s: Sentence) -> str | None:
-    """The label that a task gives a sentence, as `sentprobe make` asks for it."""
-    needs = sum(COLUMN_BITS[c] for c in job.task.readings[job.reading] if c in COLUMN_BITS)
-    if not takes(job.policy, len(s.tokens)) or rejection_reason(s) or needs & ~column_bits(s):
-        return None
-    state = mix(near_duplicate_key(s.text) ^ job.salt)
-    example = job.task.propose(s, Context(job.policy, job.reading, job.plan, state, job.language))
-    return example.label if isinstance(example, Example) else None
 
 
 def _pooled(suite: str, every: Sequence[Comparison]) -> Comparison:

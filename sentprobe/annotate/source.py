@@ -18,6 +18,8 @@ LINES: tuple[str, ...] = get_args(Lines)
 OnBad = Callable[[CorpusError], None]
 """Called with what cannot be read and is skipped."""
 _PART_OF_DUMP = re.compile(r"-p\d+p\d+$")
+SENTENCE_END = re.compile(r"[.!?…。！？｡।॥؟۔።။។։༎]['\"”’»」』）)\]\s]*$")
+"""The end of a sentence: a mark, and what may close behind it."""
 HOLE = "\ufffc"
 """Stands for what was removed from a sentence, such as a formula: the sentence is dropped."""
 LONGEST_PARAGRAPH = 20_000
@@ -69,6 +71,8 @@ class TextSource:
     has to be left out."""
     lines: Lines
     """What a line break means unless users say otherwise."""
+    is_prose: bool = False
+    """Whether its sentences end with a mark, so that one that does not was cut off."""
     records: bool = False
     """Whether it has fields: --text, --id."""
     order: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,7 @@ from sentprobe.annotate.annotator import Loaded, Model, load_annotator
 from sentprobe.annotate.repair import repair
 from sentprobe.annotate.request import Dedupe, NonTrees
 from sentprobe.annotate.sentence_fault import sentence_fault
-from sentprobe.annotate.source import HOLE, TEXT_SOURCES, LeftOutError, Piece, Reading
+from sentprobe.annotate.source import HOLE, SENTENCE_END, TEXT_SOURCES, LeftOutError, Piece, Reading
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.memory import gc_paused
 from sentprobe.core.third_party import third_party_code
@@ -31,6 +32,9 @@ NO_TREE = "not a tree"
 LENGTH = "length out of range"
 FOREIGN_PARAGRAPHS, OTHER_LANGUAGE = "paragraphs in another language", "in another language"
 HOLED = "something was removed from its middle"
+CUT_OFF = "cut off: it, or the one before it, has no full stop"
+_UNMARKED = re.compile("[\u0e00-\u0eff]")
+"""Letters of Thai and Lao, whose sentences end without a mark."""
 
 
 _STOPS = (UsageError, EncoderError, AnnotatorError, KeyboardInterrupt)
@@ -83,13 +87,31 @@ def annotate_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> list[lis
     with single_threaded():
         sentences = iter(_annotated(work, texts, pieces))
     found: list[list[Outcome]] = []
-    for kept, reasons in units:
+    for (source, _), (kept, reasons) in zip(pieces, units, strict=True):
         outcomes: list[Outcome] = [*reasons]
+        is_prose = TEXT_SOURCES[source].is_prose
+        goes_on = False  # whether a sentence is the rest of the one before
         for _ in kept:
             some = next(sentences)
-            outcomes += [FAILED] if some is None else [_outcome(work, sentence) for sentence in some]
+            if some is None:
+                outcomes.append(FAILED)
+                goes_on = False
+                continue
+            for sentence in some:
+                before, goes_on = goes_on, is_prose and _goes_on(sentence.text)
+                outcomes.append(_outcome(work, sentence, is_prose and (before or not _is_ended(sentence.text))))
         found.append(outcomes)
     return found
+
+
+def _is_ended(text: str) -> bool:
+    """Whether a text ends like a sentence."""
+    return SENTENCE_END.search(text) is not None or _UNMARKED.search(text) is not None
+
+
+def _goes_on(text: str) -> bool:
+    """Whether what follows a text is the rest of its sentence; after a colon, a new one may begin."""
+    return not _is_ended(text) and not text.rstrip().endswith((":", "："))
 
 
 def _units(work: Work, source: str, piece: Piece) -> tuple[list[str], list[str]]:
@@ -169,9 +191,9 @@ def _called(loaded: Loaded, texts: list[str], is_split: bool) -> list[list[Sente
     return found
 
 
-def _outcome(work: Work, sentence: Sentence) -> Outcome:
+def _outcome(work: Work, sentence: Sentence, is_cut_off: bool) -> Outcome:
     """The sentence as it is written, or the reason why it is not."""
-    if (reason := _drop_reason(work, sentence)) is not None:
+    if (reason := _drop_reason(work, sentence, is_cut_off)) is not None:
         return reason
     mended = repair(sentence)
     if mended.faults and work.non_trees == "drop":
@@ -186,10 +208,12 @@ def _outcome(work: Work, sentence: Sentence) -> Outcome:
     return Block(text, rows, len(sentence.forms), duplicate_key(work.dedupe)(text), tree, mended.faults)
 
 
-def _drop_reason(work: Work, sentence: Sentence) -> str | None:
+def _drop_reason(work: Work, sentence: Sentence, is_cut_off: bool) -> str | None:
     tokens, text = sentence.tokens, sentence.text
     if HOLE in text:
         return HOLED
+    if is_cut_off:  # an annotator that splits may do so at a hole: *Elle mesure*
+        return CUT_OFF
     if work.length is not None and not work.length[0] <= len(tokens) <= work.length[1]:
         return LENGTH
     if _is_foreign(work, text, tokens):

@@ -11,6 +11,7 @@ import numpy as np
 
 from sentprobe.audit.bayes import Bag
 from sentprobe.audit.rows import Rows
+from sentprobe.corpus.folding import fold, fold_text, lower_case
 from sentprobe.data.expected import Expectations
 
 HASHED = 18
@@ -27,25 +28,28 @@ def bags(rows: Rows, train: np.ndarray, known: Expectations) -> Iterator[tuple[s
     yield "length", _named([[("n", min(n, 200)), ("bin", n // 4)] for n in sizes.tolist()])
     yield "edges", _named(map(_edges, rows.tokens))
     yield "punctuation", _named(map(_punctuation, rows.tokens))
-    lower = _ids([t.lower() for t in flat])
+    lower = _ids([fold(t, known.language) for t in flat])
     if known.changes or known.task is None:
         yield "position", _named(_positions(rows, train, lower, starts, bool(known.changes)))
     yield "unigrams", Bag(lower, starts, int(lower.max(initial=0)) + 1)
     yield "bigrams", _with_pairs(lower, starts)
     cased = _ids(flat)
     yield "unigrams cased", Bag(cased, starts, int(cased.max(initial=0)) + 1)
-    inside = _ids([t.lower() if j == 0 else t for tokens in rows.tokens for j, t in enumerate(tokens)])
-    yield "unigrams cased inside", Bag(inside, starts, int(inside.max(initial=0)) + 1)
+    inside = list(flat)
+    for start in starts[:-1][sizes > 0].tolist():
+        inside[start] = lower_case(inside[start], known.language)
+    cased_inside = _ids(inside)
+    yield "unigrams cased inside", Bag(cased_inside, starts, int(cased_inside.max(initial=0)) + 1)
     yield "bigrams cased", _with_pairs(cased, starts)
     yield "characters", _characters(rows.text)
     complete = all(len(given) == len(known.inputs) for given in rows.inputs)
     for i, name in enumerate(known.inputs if complete else ()):
-        yield f"inputs {name}", _named([[*more[i].lower().split()] for more in rows.inputs])
+        yield f"inputs {name}", _named([fold_text(more[i], known.language).split() for more in rows.inputs])
 
 
-def words_and_pairs(rows: Rows) -> Bag:
-    """Lower-cased unigrams and bigrams."""
-    lower = _ids([t.lower() for tokens in rows.tokens for t in tokens])
+def words_and_pairs(rows: Rows, language: str | None) -> Bag:
+    """Folded unigrams and bigrams."""
+    lower = _ids([fold(t, language) for tokens in rows.tokens for t in tokens])
     return _with_pairs(lower, np.r_[0, np.cumsum([len(t) for t in rows.tokens])])
 
 

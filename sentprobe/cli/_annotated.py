@@ -46,6 +46,18 @@ def annotate_first(
     return (str(found.path),), (str(found.trees),) if found.trees else ()
 
 
+def is_annotated_by(typed: Sequence[str], annotator: str) -> bool:
+    """Whether files are a corpus that was annotated by this; UsageError if another annotator did it."""
+    from sentprobe.corpus.provenance import read_provenance
+    from sentprobe.errors import UsageError
+
+    found = [read_provenance(path) for path in typed]
+    for path, one in zip(typed, found, strict=True):
+        if one is not None and one["annotator"] != annotator:
+            raise UsageError(f"--with {annotator}: {path} was annotated by {one['annotator']}. Name that one.")
+    return bool(found) and None not in found
+
+
 def print_card(found: AnnotatedCorpus) -> None:
     """Print what came of the texts, on standard output, and what users should know, on standard error."""
     from sentprobe.cli._facts import print_facts

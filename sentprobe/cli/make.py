@@ -51,6 +51,7 @@ def make(
     skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
     audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
     relax: Annotated[bool, Parameter(group=SETS)] = False,
+    as_published: Annotated[bool, Parameter(group=SETS)] = False,
     name: Annotated[str | None, Parameter(group=CORPUS)] = None,
     language: Annotated[str | None, Parameter(group=CORPUS)] = None,
     format: Annotated[str | None, Parameter(group=CORPUS)] = None,
@@ -107,6 +108,9 @@ def make(
     relax: bool
         Make sets that the corpus is too small for with wider settings: smaller classes, target forms of any frequency,
         fewer classes, other lengths, in this order and no further than needed. The manifest says which.
+    as_published: bool
+        Where the settings of a suite differ from what its paper says or released, follow the paper; docs/tasks.md
+        lists where. --set comes after it.
     name: str
         The name of the corpus. Default: from the file names.
     language: str
@@ -127,9 +131,10 @@ def make(
     lines: str
         What a line break means: wrapped, paragraphs or sentences. Default: wrapped for plain text, else paragraphs.
     gold: str
-        A treebank on which the annotator is scored, for the manifests.
+        A treebank on which the annotator is scored, and its labels are compared with gold ones, class by class, for
+        the manifests and audits. With a corpus that is annotated already, --with names its annotator.
     """
-    from sentprobe.cli._annotated import annotate_first, print_annotations
+    from sentprobe.cli._annotated import annotate_first, is_annotated_by, print_annotations
     from sentprobe.cli._options import workers_of
     from sentprobe.cli._treebanks import list_treebanks
     from sentprobe.console import announce, count_of, err, print_sets, progress_bar
@@ -159,16 +164,23 @@ def make(
         if idle := [option for option, value in raw.items() if value]:
             raise UsageError(f"{idle[0]} is for raw text: add --with ANNOTATOR, or leave it out.")
     else:
-        if idle := [o for o, v in {"--builtin": builtin, "--trees": trees, "--tokenise": tokenise}.items() if v]:
+        if idle := [o for o, v in {"--builtin": builtin, "--tokenise": tokenise}.items() if v]:
             raise UsageError(f"{idle[0]} has no effect on raw text that is annotated: leave it out, or --with.")
         if named:
             raise UsageError(f"{named[0]} is annotated already: leave --with out.")
+        is_raw = not is_annotated_by(typed, with_)
+        if not is_raw and (idle := [o for o, v in {"--text": text, "--id": id, "--lines": lines}.items() if v]):
+            raise UsageError(f"{idle[0]} is for raw text, and {typed[0]} is annotated: leave it out.")
+        if not is_raw and not gold:
+            raise UsageError(f"{typed[0]} is annotated: --with has an effect with --gold TREEBANK only. Leave it out.")
+        if trees and is_raw:
+            raise UsageError("--trees has no effect on raw text that is annotated: leave it out, or --with.")
     check_writable(out)
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     if (with_ is not None or named) and not set(suite) & parametric_suites().keys():
         # what is wrong with them is said before anything is annotated or downloaded
-        select_tasks(suite, task, sizes=sizes, length=length, settings=set_)
-    if with_ is not None:
+        select_tasks(suite, task, sizes=sizes, length=length, settings=set_, as_published=as_published)
+    if with_ is not None and is_raw:
         with workers_of(jobs, cluster) as workers:
             typed, trees = annotate_first(
                 typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
@@ -185,8 +197,22 @@ def make(
     skipped: list[Any] = []
     with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
         requests = select_tasks(
-            suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
+            suite,
+            task,
+            sizes=sizes,
+            length=length,
+            settings=set_,
+            as_published=as_published,
+            corpus=source,
+            jobs=workers,
+            skip_bad=skip_bad,
         )
+        errors = None
+        if with_ is not None and gold:
+            from sentprobe.make.label_errors import measure_label_errors
+
+            announce(f"Comparing labels of {with_} with those of {gold}")
+            errors = measure_label_errors(with_, gold, requests, source.language)
         announce(
             f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
             f"{count_of(workers, 'job')}; writing to {out}/"
@@ -194,7 +220,7 @@ def make(
         with progress_bar() as progress:
             for found in make_sets(
                 source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
-                skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
+                skip_bad=skip_bad, audit=audit, relax=relax, label_errors=errors, progress=progress,
             ):  # fmt: skip
                 if isinstance(found, Dataset):
                     found.save(out / found.name)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import compress
-from unicodedata import category, normalize
+from unicodedata import category
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.corpus.folding import fold_text
 
 NO_LETTERS = bytes(c for c in range(128) if not chr(c).isalpha() and chr(c) != "\n")
 """ASCII that is no letter, and does not end a line."""
@@ -38,11 +39,13 @@ def letters_of(texts: Sequence[str]) -> list[bytes]:
 
 def folded(text: str) -> str:
     """The words of a text without what near-duplicates may differ in; every number is a zero."""
-    text = text if text.isascii() else normalize("NFKC", text)
-    words = " ".join(text.casefold().translate(_folding()).split())
+    same = fold_text(text)  # without a language, so that it does not depend on what a file is called
+    words = " ".join(same.translate(_folding()).split())
     if "0" not in words:
         return words
-    return ZEROS.sub("0", " ".join(INSIDE_NUMBERS.sub("", text).casefold().translate(_folding()).split()))
+    if not text.isascii():  # folding makes plain spaces of those that separate digits
+        same = fold_text(INSIDE_NUMBERS.sub("", text))
+    return ZEROS.sub("0", " ".join(INSIDE_NUMBERS.sub("", same).translate(_folding()).split()))
 
 
 class _Folding(dict[int, int | str]):

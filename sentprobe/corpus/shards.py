@@ -32,6 +32,11 @@ class Shard:
             yield from corpus.sentences(shard, of, on_error)
 
     @property
+    def language(self) -> str | None:
+        """The language of the corpus, if it is known."""
+        return self.pieces[0][0].language
+
+    @property
     def in_memory(self) -> bool:
         """Whether the sentences are held in memory anyway."""
         return any(corpus.loaded is not None for corpus, _, _ in self.pieces)

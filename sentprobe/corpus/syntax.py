@@ -169,12 +169,35 @@ def not_main(s: Sentence, head: int) -> str | None:
     return "the root is a subordinate clause" if "mark" in relations else None
 
 
+PASSIVE_RELATIONS = frozenset({"aux:pass", "auxpass", "nsubj:pass", "nsubjpass", "csubj:pass", "expl:pass"})
+"""Relations that only a passive has, also in the names of Stanford Dependencies."""
+
+
+def shows_passive(s: Sentence, head: int) -> bool:
+    """Whether a word has the voice, or one of the dependents, of a passive."""
+    assert s.deprels is not None
+    return feature(s, head, "Voice") == "Pass" or not PASSIVE_RELATIONS.isdisjoint(
+        s.deprels[i] for i in children(s, head)
+    )
+
+
 # Constituency
 
 
+CLAUSES = frozenset({"S", "SBAR", "SBARQ", "SINV", "SQ"})
+
+
 def sentence_node(tree: Tree) -> Tree:
-    """The node below ROOT: the sentence itself."""
-    return tree.nodes[0] if len(tree.nodes) == 1 and tree.category in ("ROOT", "TOP", "") else tree
+    """The sentence itself: the highest node with several children, or a clause of a verb phrase alone (*go home*).
+
+    Above it are ROOT, and in some treebanks nodes for headings, captions, fragments, or a second S.
+    """
+    node = tree
+    while len(node.nodes) == 1 and (inner := node.nodes[0]).nodes:
+        if node.category in CLAUSES and inner.category == "VP":
+            break
+        node = inner
+    return node
 
 
 def height(tree: Tree) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError
@@ -28,6 +29,11 @@ class Expectations:
     """Classes are as frequent as in the corpus."""
     label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
     """Finds labels that the tokens contradict."""
+    doubts: Callable[[Sequence[Example], str | None], list[str]] | None = None
+    """Finds targets whose forms speak against the label."""
+    label_errors: Mapping[str, Any] | str | None = None
+    """How often labels of the annotator are wrong, as the manifest has it, or why that is not known; None: people
+    annotated the corpus, or nothing is known of it."""
     language: str | None = None
     classes: bool = True
     """Whether labels are classes, not scores or image numbers."""
@@ -45,6 +51,7 @@ def expected(task: Task, disjoint: bool, language: str | None, natural_balance: 
         declared_inputs=task.inputs,
         natural_balance=natural_balance,
         label_issues=task.label_issues,
+        doubts=task.doubts,
         language=language,
     )
 
@@ -66,11 +73,23 @@ def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations
     solved_by, inputs = manifest.get("solved_by", found.solved_by), manifest.get("inputs", found.inputs)
     if not isinstance(policy, dict) or not all(isinstance(x, list | tuple | frozenset) for x in (solved_by, inputs)):
         raise DataError(f"The manifest of {dataset.name} was altered: its policy, solved_by or inputs are not as made.")
+    errors = manifest.get("label_errors")
+    if not isinstance(errors, dict | str | None) or (isinstance(errors, dict) and not _are_errors(errors)):
+        raise DataError(f"The manifest of {dataset.name} was altered: its label_errors are not as made.")
     return replace(
         found,
         solved_by=frozenset(map(str, solved_by)),
         disjoint=bool(policy.get("disjoint", found.disjoint)),
         inputs=tuple(map(str, inputs)),
         natural_balance=policy.get("balance") == "natural",
+        label_errors=errors,
         classes=manifest.get("protocol") not in NUMBERED,
+    )
+
+
+def _are_errors(errors: Mapping[str, Any]) -> bool:
+    """Whether this is what ``sentprobe make`` writes of the errors of labels."""
+    labels = errors.get("labels")
+    return isinstance(labels, dict) and all(
+        isinstance(own, dict) and all(isinstance(n, int) and n >= 0 for n in own.values()) for own in labels.values()
     )

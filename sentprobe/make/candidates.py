@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sentprobe.task import Example
+from sentprobe.task import Example, fold
 
 Cell = tuple[str, str]
 """A class and a stratum."""
@@ -30,15 +30,17 @@ class Candidate(NamedTuple):
     times: int
     """How many near-duplicates it represents, itself included."""
     label: str
+    """That of the example."""
     key: str | None
-    """The label and the target form of the example."""
+    """Its target form, folded: a task may leave the form as it is."""
     content: Example | bytes
     """The example, or its serialised form, which takes half of the memory."""
 
     @classmethod
-    def of(cls, priority: int, near_key: int, example: Example) -> Candidate:
+    def of(cls, priority: int, near_key: int, example: Example, language: str | None = None) -> Candidate:
         """A candidate that represents itself."""
-        return cls(priority, near_key, 1, example.label, example.key, example)
+        key = None if example.key is None else fold(example.key, language)
+        return cls(priority, near_key, 1, example.label, key, example)
 
     @property
     def example(self) -> Example:

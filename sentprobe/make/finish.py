@@ -104,16 +104,26 @@ def finish(
         return SkippedTask(job.name, task.name, f"{e}.{why}", "too few")
     dataset = Dataset(job.name, task.name, task.version, corpus.language, chosen.labels, rows)
     expectations = expected(task, policy.disjoint, corpus.language, policy.balance == "natural")
+    errors = _label_errors(job, facts)
+    expectations = replace(expectations, label_errors=errors)
     findings = audit_quickly(dataset, expectations)
-    if errors := [f.message for f in findings if f.severity == "error" or f.code in FATAL_CODES]:
-        return SkippedTask(job.name, task.name, f"the set would not be sound: {'; '.join(errors)}", "unsound")
-    manifest = build_manifest(job, pool, cells, chosen, dataset, facts, findings)
+    if fatal := [f.message for f in findings if f.severity == "error" or f.code in FATAL_CODES]:
+        return SkippedTask(job.name, task.name, f"the set would not be sound: {'; '.join(fatal)}", "unsound")
+    manifest = build_manifest(job, pool, cells, chosen, dataset, facts, findings, errors)
     if share:
         manifest["sizes"]["without --exclusive"] = share.alone
     if audit:
         full = audit_set(dataset, expectations).to_dict()
         manifest |= {"audit": full["findings"], "shortcuts": full["measures"]}
     return replace(dataset, manifest=manifest)
+
+
+def _label_errors(job: Job, facts: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
+    """How often the annotator's labels of this set are wrong; nothing if people annotated the corpus, or none did."""
+    annotation = facts.get("annotation")
+    if not annotation or not job.task.readings[job.reading]:
+        return None
+    return job.label_errors or f"not measured ({', '.join(str(one.get('annotator')) for one in annotation)})"
 
 
 def _distinct(pool: Pool, changed: bool) -> dict[Cell, list[Candidate]]:

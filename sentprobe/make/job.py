@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.third_party import third_party_code
@@ -39,6 +40,8 @@ class Job:
     plan: object = None
     seed: int = 0
     language: str | None = None
+    label_errors: Mapping[str, Any] | None = None
+    """How often the annotator's labels are wrong, if it was measured."""
 
     @property
     def name(self) -> str:

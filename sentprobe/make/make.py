@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from sentprobe.core.arguments import StringsOrPaths
 from sentprobe.core.cluster import current_cluster
@@ -38,6 +39,7 @@ def make_sets(
     skip_bad: bool = False,
     audit: bool = False,
     relax: bool = False,
+    label_errors: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Dataset | SkippedTask]:
     """Make one probing set per task, from two passes over the corpus.
@@ -70,6 +72,9 @@ def make_sets(
         Make sets that the corpus is too small for with wider policies: smaller classes, then target forms of any
         frequency, then fewer classes, then other lengths. Each costs two more passes; the manifest says what was
         relaxed.
+    label_errors
+        How often the annotator of the corpus labels sentences wrongly, by set, as
+        `sentprobe.make.label_errors.measure_label_errors` finds it; for manifests and audits.
     progress
         Called with a stage, how much is done and the total.
 
@@ -103,7 +108,7 @@ def make_sets(
             )
         again = partial(
             make_sets, corpus, seed=seed, jobs=jobs, shards=shards, exclude=exclude, skip_bad=skip_bad, audit=audit,
-            progress=progress,
+            label_errors=label_errors, progress=progress,
         )  # fmt: skip
         yield from _make_relaxed(requests, again)
         return
@@ -123,7 +128,7 @@ def make_sets(
             if isinstance(job, SkippedTask):
                 yield job
             else:
-                ready.append(job)
+                ready.append(replace(job, label_errors=(label_errors or {}).get(job.name)))
         facts = corpus_facts(corpus, counts, log)
         counts.drop_tables()
         pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]

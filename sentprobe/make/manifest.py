@@ -20,7 +20,7 @@ from sentprobe.make.candidates import Candidate, Cells, Pool
 from sentprobe.make.job import Job
 from sentprobe.make.one_shard import ReadLog
 from sentprobe.make.split import Selection
-from sentprobe.task import SPLITS, Counts, Example, Policy, effective_fields
+from sentprobe.task import SPLITS, Counts, Example, Policy, effective_fields, fold
 
 ALWAYS_RECORDED = frozenset({"sizes", "length", "balance", "strata", "disjoint"})
 """Fields of the policy that the manifest has even if they are the default."""
@@ -36,6 +36,7 @@ def build_manifest(
     dataset: Dataset,
     facts: Mapping[str, Any],
     findings: Iterable[Finding],
+    errors: Mapping[str, Any] | str | None = None,
 ) -> dict[str, Any]:
     """The manifest as plain data."""
     task, policy = job.task, job.policy
@@ -53,6 +54,7 @@ def build_manifest(
         "language": dataset.language,
         "labels": list(chosen.labels),
         "corpus": dict(facts),
+        **({} if errors is None else {"label_errors": errors}),
         "reading": {"name": job.reading, "columns": sorted(task.readings[job.reading])},
         "seed": job.seed,
         "policy": {
@@ -104,7 +106,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
     histogram: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for _, row in dataset:
         histogram[row.label][len(row.tokens)] += 1
-    keys = {split: {row.key for row in dataset.rows[split] if row.key} for split in SPLITS}
+    keys = {split: {fold(row.key, dataset.language) for row in dataset.rows[split] if row.key} for split in SPLITS}
     return {
         "counts": {split: dict(sorted(c.items())) for split, c in counts.items()},
         "majority": {split: round(max(c.values()) / sum(c.values()), 4) for split, c in counts.items()},

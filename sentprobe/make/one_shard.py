@@ -81,7 +81,7 @@ def count_shard(
     shard: Shard, tasks: Sequence[Task], skip_bad: bool, tick: Tick | None = None
 ) -> tuple[Counts, ReadLog]:
     """Count what the tasks need in one shard."""
-    counts, log = Counts(), ReadLog()
+    counts, log = Counts(language=shard.language), ReadLog()
     tables = frozenset().union(*(t.tables for t in tasks))
     own = [(t, isolated(t.count)) for t in {t.name: t for t in tasks}.values() if t.count is not None]
     tallies: dict[str, Counter[Any]] = {task.name: Counter() for task, _ in own}
@@ -97,7 +97,7 @@ def count_shard(
             counts.first_words.update(rows[:1])
             counts.words.update(rows[1:])
         if "bigrams" in tables:
-            counts.add_bigrams(["", *map(str.lower, s.forms), ""])
+            counts.add_bigrams(["", *map(counts.fold, s.forms), ""])
         for task, count in own:
             if task.name in counts.failed:
                 continue
@@ -212,6 +212,7 @@ def _propose(s: Sentence, work: Sequence[_Work]) -> None:
                 continue
             if type(found) is not Example or type(label := found.label) is not str:
                 raise TypeError(f"expected an Example, a reason or None, got {found!r:.80}")
+            candidate = Candidate.of(priority, near, found, context.language)
         except KeyboardInterrupt:
             raise
         except BaseException as e:  # of this task; the others go on
@@ -219,7 +220,7 @@ def _propose(s: Sentence, work: Sequence[_Work]) -> None:
             continue
         pool.proposed[label] += 1
         cell = ("", "") if natural else (label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
-        pool.add(cell, Candidate.of(priority, near, found))
+        pool.add(cell, candidate)
 
 
 def propose_packed(number: int, *arguments: Any) -> tuple[int, bytes]:

@@ -23,6 +23,7 @@ class _Packed(msgspec.Struct, array_like=True):
     level: int
     tallies: dict[str, list[tuple[Any, int]]]
     failed: dict[str, str]
+    language: str | None
 
 
 _encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(_Packed)
@@ -42,6 +43,7 @@ def pack_counts(counts: Counts) -> bytes | Counts:
         counts.level,
         {name: list(tally.items()) for name, tally in counts.tallies.items()},
         counts.failed,
+        counts.language,
     )
     try:
         return _encoder.encode(packed)
@@ -57,7 +59,7 @@ def unpack_counts(packed: bytes | Counts) -> Counts:
     tallies = {name: Counter({as_tuples(key): n for key, n in tally}) for name, tally in p.tallies.items()}
     return Counts(
         p.sentences, p.tokens, Counter(p.columns), Counter(dict(p.words)), Counter(dict(p.first_words)),
-        Counter(dict(p.bigrams)), p.level, tallies=tallies, failed=p.failed,
+        Counter(dict(p.bigrams)), p.level, tallies=tallies, failed=p.failed, language=p.language,
     )  # fmt: skip
 
 

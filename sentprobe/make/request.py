@@ -37,6 +37,7 @@ def select_tasks(
     sizes: str = "",
     length: str = "",
     settings: StringsOrPaths = (),
+    as_published: bool = False,
     corpus: Corpus | None = None,
     jobs: int = 1,
     skip_bad: bool = False,
@@ -56,6 +57,8 @@ def select_tasks(
         The minimum and maximum number of tokens in a sentence, such as ``5-28``.
     settings
         Changes to the policies: ``field=value``, or ``task.field=value`` for one task only.
+    as_published
+        Where policies differ from what their papers say, or released, follow the papers. ``settings`` come after it.
     corpus
         For the suites ``morphology`` and ``relations``, whose tasks depend on it; it is read once more.
     jobs
@@ -84,6 +87,10 @@ def select_tasks(
     """
     expand = partial(_supported, corpus=corpus, jobs=jobs, skip_bad=skip_bad)
     found = _named(as_strings(suites, "the name of a suite"), as_strings(tasks, "the name or file of a task"), expand)
+    if as_published:
+        if not any(task.as_published.get(name) for name, task, _ in found):
+            raise UsageError("--as-published: it would have no effect on these tasks, which follow their papers.")
+        found = [(name, task, replace(policy, **task.as_published.get(name, {}))) for name, task, policy in found]
     for name, task, _ in found:
         if not (PLAIN_NAME.fullmatch(name) and PLAIN_NAME.fullmatch(task.name)):
             raise UsageError(f"Suites and tasks need plain names, which become folders; got {name!r}, {task.name!r}.")

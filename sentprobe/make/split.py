@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sentprobe.errors import TooFewError
 from sentprobe.make.candidates import Candidate, Cell, Cells
+from sentprobe.make.classes import balanced, cell_sizes, classes, quotas
 from sentprobe.make.gaussian import gaussian
 from sentprobe.task import SPLITS, Example, Policy, Task
 
@@ -49,12 +50,12 @@ def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]
         rows_per = {"/".join(cell): n for cell, n in drawn.items()}
         return Selection(labels, _deal(merged, rows_per, quotas(policy, 1, sum(rows_per.values()))))
     enough = rows // len(labels)
-    reach = _balanced(_sizes(kept), labels)
+    reach = balanced(cell_sizes(kept), labels)
     cap = None
     if policy.cap is not None:
         cap = max(SMALLEST_CAP, math.ceil(policy.cap * min(enough, reach)))
         kept = _capped(kept, cap)
-        reach = _balanced(_sizes(kept), labels)
+        reach = balanced(cell_sizes(kept), labels)
     quota = quotas(policy, len(labels), min(enough, reach))
     if min(quota) < 1:
         raise TooFewError(
@@ -62,20 +63,6 @@ def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]
             "a split would have no row of some class. Request more rows, or give a larger corpus"
         )
     return Selection(labels, (_by_key if policy.disjoint else _by_class)(kept, labels, quota, policy), cap)
-
-
-def quotas(policy: Policy, n_classes: int, reach: int) -> tuple[int, int, int]:
-    """Rows per class in each split: the requested sizes, or a scaled-down version of them.
-
-    With a small corpus, validation and test get at least ``policy.floor`` rows each, or a fifth of what there is: the
-    papers' 10:1:1 would leave too few to tell two encoders apart.
-    """
-    requested = [size // n_classes for size in policy.sizes]
-    if sum(requested) <= reach:
-        return requested[0], requested[1], requested[2]
-    least = -(-policy.floor // n_classes)
-    va, te = (min(n, max(reach * n // sum(requested), min(least, reach // 5))) for n in requested[1:])
-    return min(requested[0], reach - va - te), va, te
 
 
 def check_splits(splits: Mapping[str, Sequence[Candidate | Example]], labels: Sequence[str]) -> None:
@@ -92,65 +79,12 @@ def check_splits(splits: Mapping[str, Sequence[Candidate | Example]], labels: Se
             )
 
 
-# Which classes
-
-
-def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]) -> tuple[str, ...]:
-    """The labels the set will have; raises TooFewError when the corpus is too small for the task."""
-    sizes = _sizes(cells)
-    totals: Counter[str] = Counter()
-    for (label, _), n in sizes.items():
-        totals[label] += n
-    have = ", ".join(f"{label} {n}" for label, n in sorted(totals.items(), key=lambda p: -p[1])[:8]) or "none"
-    if isinstance(task.labels, tuple):
-        found = task.labels
-        lack = f"{have}; expected at least {policy.min_class} of each of {', '.join(task.labels)}"
-        here = set(totals) if task.complete else set(found)  # some labels appear only when the set is completed
-        sound = bool(here) and all(totals[label] >= policy.min_class for label in here)
-    else:
-        least = policy.min_class
-        if policy.balance == "natural":  # a class must be frequent enough to appear in every split
-            total = totals.total()
-            least = max(least, -(-2 * total // max(1, min(quotas(policy, 1, min(total, sum(policy.sizes)))))))
-        ranked = sorted(totals, key=lambda c: (-proposed.get(c, 0), c))
-        enough = [c for c in ranked if totals[c] >= least]
-        min_classes = max(2, policy.min_classes)
-        more = ", …" * (len(totals) > 8)
-        lack = (
-            f"{len(enough)} class{'es' * (len(enough) != 1)} with at least {least} ({have}{more}); expected at least "
-            f"{min_classes} such classes{' with the same lengths' * (policy.strata == 'exact')}"
-        )
-        ordinal = policy.strata == "exact" and all(map(str.isdigit, enough))
-        found = _range(sizes, sorted(enough), policy) if ordinal else tuple(sorted(enough[: policy.most_classes]))
-        sound = len(found) >= min_classes
-    if sound:
-        return found
-    raise TooFewError(f"the corpus has too few candidates: {lack}. Give a larger corpus, or leave the task out")
-
-
-def _range(sizes: Mapping[Cell, int], labels: Sequence[str], policy: Policy) -> tuple[str, ...]:
-    """The widest run of neighbouring depths that reaches its quota at equal lengths, else the one with most rows."""
-    best: tuple[tuple[int, int, int], tuple[str, ...]] = ((0, 0, 0), ())
-    for first in range(len(labels)):
-        for last in range(first + policy.min_classes, len(labels) + 1):
-            run = tuple(labels[first:last])
-            if int(run[-1]) - int(run[0]) != len(run) - 1 or (policy.classes and len(run) > policy.classes):
-                break
-            rows = _balanced(sizes, run)
-            quota = sum(policy.sizes) // len(run)
-            if rows < policy.min_class:
-                continue
-            rank = (1, len(run), rows) if rows >= quota else (0, rows * len(run), len(run))
-            best = max(best, (rank, run))
-    return best[1]
-
-
 # How many, and where
 
 
 def _by_class(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy: Policy) -> dict[str, list[Candidate]]:
     """Every class gets the same number of rows in every stratum and split."""
-    sizes = _sizes(cells)
+    sizes = cell_sizes(cells)
     strata = sorted({stratum for _, stratum in sizes})
     rows_per = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, sum(quota))
     splits: dict[str, list[Candidate]] = {split: [] for split in SPLITS}
@@ -174,7 +108,7 @@ def _by_key(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy: P
     spare: dict[str, dict[str, list[Candidate]]] = {}
     for split, rows in zip(SPLITS, quota, strict=True):
         mine = {cell: [i for i in items if home[i.key or ""] == split] for cell, items in cells.items()}
-        sizes = _sizes(mine)
+        sizes = cell_sizes(mine)
         strata = sorted({stratum for _, stratum in sizes})
         rows_per = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, rows)
         splits[split] = [i for c in labels for s in strata for i in mine.get((c, s), [])[: rows_per[s]]]
@@ -209,16 +143,6 @@ def deal_keys(
         for c, n in rows.items():
             room[best, c] -= n
     return home
-
-
-def _sizes(cells: Cells) -> dict[Cell, int]:
-    return {cell: len(items) for cell, items in cells.items()}
-
-
-def _balanced(sizes: Mapping[Cell, int], labels: Sequence[str]) -> int:
-    """Rows per class when every stratum gives each class as many as its scarcest class has."""
-    strata = {stratum for _, stratum in sizes}
-    return sum(min(sizes.get((c, stratum), 0) for c in labels) for stratum in strata)
 
 
 def _key_counts(cells: Cells) -> dict[str, Counter[str]]:

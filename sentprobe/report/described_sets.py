@@ -195,6 +195,18 @@ def _end(path: str) -> str:
 # How a set was made
 
 
+def _label_errors(errors: object) -> str:
+    """How many labels of each class gold contradicts, as a line."""
+    if not isinstance(errors, Mapping):
+        return str(errors)
+    labels = {label: _mapping(own) for label, own in _mapping(errors.get("labels")).items()}
+    shown = (
+        f"{label}: another label for {own.get('other')} and none for {own.get('none')} of {own.get('sentences')}"
+        for label, own in labels.items()
+    )
+    return f"gold of {errors.get('treebank')} has {'; '.join(shown)}"
+
+
 def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
     manifest = dataset.manifest
     corpus = _mapping(manifest.get("corpus"))
@@ -206,6 +218,8 @@ def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
             yield "Files", ", ".join(_end(str(file)) for file in files)
         for annotation in corpus.get("annotation", ()):
             yield "Annotated by", describe_provenance(annotation)
+        if errors := manifest.get("label_errors"):
+            yield "Errors of the annotator's labels", _label_errors(errors)
         if skipped := _mapping(corpus.get("skipped")).get("sentences"):
             yield "Malformed sentences skipped", f"{skipped:,}"
     if reading := _mapping(manifest.get("reading")):

@@ -1,7 +1,8 @@
 """What a probing task is: a question, the columns it reads, and a function from a sentence to an example."""
 
-from sentprobe.task.counts import OUTSIDE_BAND, Counts, fold, most_frequent, target_forms
-from sentprobe.task.example import SPLITS, Example, token_positions
+from sentprobe.corpus.folding import fold
+from sentprobe.task.counts import OUTSIDE_BAND, Counts, most_frequent, target_forms
+from sentprobe.task.example import SPLITS, Example, target_words, token_positions
 from sentprobe.task.policy import LENGTH_BINS, Policy, Range
 from sentprobe.task.task import (
     FIELD_REQUIREMENTS,
@@ -33,5 +34,6 @@ __all__ = [
     "fold",
     "most_frequent",
     "target_forms",
+    "target_words",
     "token_positions",
 ]  # fmt: skip

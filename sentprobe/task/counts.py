@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.syntax import is_unspaced, is_word
 from sentprobe.task.policy import Policy
 
@@ -25,7 +26,7 @@ class Counts:
     first_words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """The same for the first words, whose capital letter carries no information."""
     bigrams: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Adjacent lower-cased forms; sentence edges are empty strings. Complete for every word that ``keeps`` accepts."""
+    """Adjacent folded forms; sentence edges are empty strings. Complete for every word that ``keeps`` accepts."""
     level: int = 0
     """How often the bigrams have been thinned out."""
     most_bigrams: int = 500_000
@@ -34,6 +35,8 @@ class Counts:
     """What each task's own ``count`` yields, by task name."""
     failed: dict[str, str] = field(default_factory=dict)
     """Tasks whose own ``count`` failed, and how."""
+    language: str | None = None
+    """The language of the corpus, if it is known; forms are folded as it requires."""
     folded: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict, compare=False, repr=False)
     """Cached results of ``forms``; several tasks need the same."""
     folded_words: list[tuple[str, str, int]] = field(default_factory=list, compare=False, repr=False)
@@ -44,6 +47,7 @@ class Counts:
         self.sentences += other.sentences
         self.tokens += other.tokens
         self.level = max(self.level, other.level)
+        self.language = self.language or other.language
         for mine, theirs in (
             (self.columns, other.columns),
             (self.words, other.words),
@@ -86,13 +90,17 @@ class Counts:
                 break
             self.level += 1
 
+    def fold(self, form: str) -> str:
+        """A form as a key, as the corpus's language requires."""
+        return fold(form, self.language)
+
     def forms(self, *pos: str) -> Counter[str]:
         """Occurrences of every folded form, of these parts of speech only if any are given. Do not modify it."""
         if pos in self.folded:
             return self.folded[pos]
         if not self.folded_words:
             tables = (self.words, self.first_words)
-            self.folded_words = [(fold(form), tag, n) for table in tables for (form, tag, _), n in table.items()]
+            self.folded_words = [(self.fold(form), tag, n) for table in tables for (form, tag, _), n in table.items()]
         out = self.folded[pos] = Counter()
         for word, tag, n in self.folded_words:
             if not pos or tag in pos:
@@ -103,11 +111,6 @@ class Counts:
         """Free the tables of words and bigrams, once all plans have been made."""
         for table in (self.words, self.first_words, self.bigrams, self.folded, self.folded_words):
             table.clear()
-
-
-def fold(form: str) -> str:
-    """A form as a key: lower case, one kind of apostrophe."""
-    return form.lower().replace("’", "'")
 
 
 OUTSIDE_BAND = "form outside the frequency band"

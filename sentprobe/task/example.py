@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sentprobe.core.memory import remember_last
+from sentprobe.corpus.folding import lower_case
 from sentprobe.corpus.sentence import Sentence, shorten
 
 SPLITS = ("tr", "va", "te")
@@ -80,6 +81,12 @@ class Example(NamedTuple):
         named = ((name, getattr(self, name)) for name in ("source", "key", "stratum", "marks", "extra"))
         rest = "".join(f", {name}={value!r}" for name, value in named if value)
         return f"Example({self.label!r}, {shorten(self.text)!r}{rest})"
+
+
+def target_words(row: Example) -> list[str]:
+    """The target of a row, or its marked tokens, in lower case; empty if the row does not say which they are."""
+    marked = [row.tokens[i] for i in row.marks if i < len(row.tokens)]
+    return [lower_case(word) for word in marked or (row.key or "").split()]
 
 
 def token_positions(s: Sentence, words: Iterable[int]) -> tuple[int, ...]:

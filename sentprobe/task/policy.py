@@ -60,9 +60,13 @@ class Policy:
         Which of the task's readings of the annotation may be used, best first; empty: all, as the task lists
         them.
     depths
-        Smallest and largest depth of a constituency tree that may be a class (tree_depth).
+        The depths that are the classes, smallest and largest (tree_depth); None: neighbouring depths that the corpus
+        has enough rows of, of constituency trees 5 to 12 at most.
     ranks
         Frequency ranks of the target words (word_content).
+    letters
+        Letters that a target word has at least (word_content). A sign that stands for a syllable (Hangul, katakana,
+        Ethiopic, …) counts as two, and a Chinese character as three.
     tolerance
         Largest difference of log counts between an original and a replaced bigram, natural log (odd_man_out).
     domain
@@ -76,6 +80,9 @@ class Policy:
         UD parts of speech the target must have; empty: any.
     tense
         Drop roots whose finite auxiliary contradicts their Tense, or look at the root alone (past_present).
+    clauses
+        What classes are balanced over (coordination_inversion): which clause is ``longer``, also by how much
+        (``lengths``), or ``none``.
     pool
         Tasks with the same pool name draw the same sentences; empty: the task's own.
 
@@ -105,14 +112,16 @@ class Policy:
     trim: tuple[int, float] | None = None
     cap: float | None = None
     readings: tuple[str, ...] = ()
-    depths: Range = (5, 12)
+    depths: Range | None = None
     ranks: Range = (2001, 3000)
+    letters: int = 4
     tolerance: float = 1.0
     domain: tuple[str, ...] = ()
     subtypes: bool = True
     punctuation: Literal["kept", "final"] = "kept"
     upos: tuple[str, ...] = ()
     tense: Literal["clause", "root"] = "clause"
+    clauses: Literal["longer", "lengths", "none"] = "longer"
     pool: str = ""
 
     @property
@@ -128,13 +137,22 @@ class Policy:
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
         check_literals(self, "A policy")
-        ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
+        ranges = (
+            self.length,
+            self.ranks,
+            self.depths or (0, 0),
+            *self.bins,
+            *(() if self.strata == "exact" else self.strata),
+        )
         if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):
             raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")
         least = {"min_classes": 2, "min_class": 1, "floor": 0, "band_tokens": 1, "tolerance": 0, "classes": 2, "cap": 0}
+        least |= {"letters": 1}
         for name, low in least.items():
             value = getattr(self, name)
             if value is not None and value < low:
                 raise UsageError(f"A policy's {name} must be at least {low}, got {value}.")
+        if self.depths is not None and not 0 < self.depths[0] < self.depths[1]:
+            raise UsageError(f"A policy's depths must be two depths or more, from 1 on, got {self.depths}.")
         if self.band is not None and self.band[0] < 1:
             raise UsageError(f"A policy's band must begin at 1 or more, got {self.band}.")

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Literal
 
 from sentprobe.core.hashing import mix
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.task.counts import Counts
 from sentprobe.task.example import Example
@@ -24,6 +25,10 @@ class Context:
     state: int = 0
     language: str | None = None
     """The code of the corpus's language, if it is known."""
+
+    def fold(self, form: str) -> str:
+        """A form as a key: equal for all spellings of one form in the corpus's language, in any case."""
+        return fold(form, self.language)
 
     def draw(self, n: int) -> int:
         """A number from 0 to n - 1, all equally likely."""
@@ -62,6 +67,8 @@ class Task:
         Ways to read the label off the annotation, each with the columns it needs, best first.
     policies
         One `Policy` per suite that the task belongs to.
+    as_published
+        By suite, the fields of its policy that differ from what its paper says or released, with the paper's values.
     tables
         The count tables that ``plan`` reads: ``words``, ``bigrams``.
     count
@@ -87,6 +94,9 @@ class Task:
     label_issues
         ``label_issues(rows)`` says for each row whether the tokens contradict the label; applied to any set of this
         task, whoever made it.
+    doubts
+        ``doubts(rows, language)`` says for each row why the form of its target speaks against the label, or an empty
+        string: a second opinion on what an annotator tagged.
 
     Examples
     --------
@@ -107,6 +117,7 @@ class Task:
     label_names: Mapping[str, str] = field(default_factory=dict)
     readings: Mapping[str, frozenset[str]] = field(default_factory=lambda: {"text": frozenset()})
     policies: Mapping[str, Policy] = field(default_factory=lambda: {"default": Policy()})
+    as_published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tables: frozenset[str] = frozenset()
     count: Callable[[Sentence], Iterable[Hashable]] | None = None
     plan: Callable[[Counts, Policy, str], Any] | None = None
@@ -117,6 +128,7 @@ class Task:
     inputs: tuple[str, ...] = ()
     settings: tuple[str, ...] | None = None
     label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
+    doubts: Callable[[Sequence[Example], str | None], list[str]] | None = None
 
     def __repr__(self) -> str:
         readings, suites = ", ".join(self.readings), ", ".join(self.policies)
@@ -130,12 +142,14 @@ TASK_SPECIFIC_FIELDS = (
     "bins",
     "depths",
     "ranks",
+    "letters",
     "tolerance",
     "domain",
     "subtypes",
     "punctuation",
     "upos",
     "tense",
+    "clauses",
 )
 """Fields that only some tasks use."""
 FIELD_REQUIREMENTS = {

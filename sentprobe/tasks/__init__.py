@@ -89,7 +89,7 @@ def load(name: StrOrPath) -> Task:
     --------
     >>> import sentprobe
     >>> sentprobe.load_task("bigram_shift")
-    Task('bigram_shift', version 1, readings: text, suites: conneau2018, xprobe2019)
+    Task('bigram_shift', version 2, readings: text, suites: conneau2018, xprobe2019)
     """
     name = os.fspath(name)
     found: object

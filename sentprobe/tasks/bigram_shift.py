@@ -26,7 +26,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
         and pos[i] not in UNSWAPPABLE_UPOS
         and pos[i + 1] not in UNSWAPPABLE_UPOS
         and (pos[i] != pos[i + 1] or not pos[i])
-        and s.forms[i].lower() != s.forms[i + 1].lower()
+        and context.fold(s.forms[i]) != context.fold(s.forms[i + 1])
     ]
     if not pairs:
         return "no two words to exchange"
@@ -52,7 +52,7 @@ QUOTES = frozenset({'"', "``", "''", "“", "”", "„", "«", "»"})
 
 task = Task(
     name="bigram_shift",
-    version=1,
+    version=2,
     question="Were two adjacent words of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,

@@ -6,12 +6,15 @@ verb whose person or number is not the first one's, in languages that leave pron
 the corpus marks these (*she drank tea and he coffee* is left out). The conjunction and the comma stay in the middle and
 the final punctuation stays final. The old first word loses its capital if it would have none inside a sentence; the new
 first word gains one, in either class. Left out is what would give the old order away: questions, opening interjections
-and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced over which clause comes out longer.
+and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced over which clause comes out longer;
+the policy's ``clauses`` balances by how much, too (``lengths``: Conneau et al. say "by clause length"), or not at all.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 
+from sentprobe.corpus.folding import capitalised, uncapitalised
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     are_finite,
@@ -66,15 +69,23 @@ def propose(s: Sentence, context: Context) -> Proposal:
     inverted = not context.draw(2)
     if inverted:
         if not keeps_capital(s, context.plan):
-            one[0] = one[0][:1].lower() + one[0][1:]
+            one[0] = uncapitalised(one[0], context.language)
         space[middle - 1], space[end - 1] = space[end - 1], space[middle - 1]
         tokens = two + tokens[middle:second] + one + tokens[end:]
         space = space[second:end] + space[middle:second] + space[:middle] + space[end:]
         one, two = two, one
-    tokens[0] = tokens[0][:1].upper() + tokens[0][1:]
-    relation = "first longer" if len(one) > len(two) else "second longer" if len(one) < len(two) else "equal"
+    tokens[0] = capitalised(tokens[0], context.language)
+    relation = _lengths(len(one), len(two), context.policy.clauses)
     marks = tuple(range(len(one), len(one) + second - middle))
     return Example("I" if inverted else "O", tuple(tokens), detokenise(tokens, space), s.id, None, relation, marks)
+
+
+def _lengths(one: int, two: int, clauses: str) -> str:
+    """The group inside which classes are balanced: which clause is longer, and by how much."""
+    if clauses == "none":
+        return ""
+    longer = "first longer" if one > two else "second longer" if one < two else "equal"
+    return longer if clauses == "longer" else f"{longer} {bisect_right(DIFFERENCES, abs(one - two))}"
 
 
 def original(row: Example) -> str | None:
@@ -89,7 +100,7 @@ def original(row: Example) -> str | None:
     # SECOND between FIRST rest: what is between the clauses keeps its spaces
     second, start, end = places[first - 1][1], places[last + 1][0], places[words[-1]][1]
     found = text[start:end] + text[second:start] + text[:second] + text[end:]
-    return found[:1].upper() + found[1:]
+    return capitalised(found)
 
 
 def _betrays_order(s: Sentence, capitals: Capitals) -> str | None:
@@ -195,7 +206,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
     for (form, tag, _), n in counts.words.items():
         inside[form] += n
         by_tag[tag, form[:1].isupper()] += n
-    forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[f[:1].lower() + f[1:]])
+    forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[uncapitalised(f, counts.language)])
     upper = (tag for tag, capital in by_tag if capital and by_tag[tag, True] > by_tag[tag, False])
     finite_marked = any(are_finite(feats) for _, _, feats in counts.words)
     return Capitals(frozenset(forms), frozenset(upper) | {"PROPN"}, finite_marked)
@@ -203,15 +214,18 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
 
 COMMAS = frozenset({",", "،", "、", "，"})
 QUOTES_AND_BRACKETS = frozenset({'"', "``", "''", "“", "”", "„", "«", "»", "(", ")", "[", "]", "‘", "’"})
+DIFFERENCES = (1, 3, 6)
+"""Where bins of the difference of clause lengths begin: none, one or two tokens, three to five, six or more."""
 TWO_LENGTH_BINS = ((5, 14), (15, 28))
 
 task = Task(
     name="coordination_inversion",
-    version=2,
+    version=3,
     question="Were the two coordinated main clauses of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
-    settings=(),
+    settings=("clauses",),
+    as_published={"conneau2018": {"clauses": "lengths"}, "xprobe2019": {"clauses": "none"}},
     changes="order",
     original=original,
     labels=("I", "O"),

@@ -1,13 +1,15 @@
 """Is the direct object of the main clause singular or plural?
 
 The object is the one direct object of the root, a finite verb (or the last plain NP of the innermost VP), and a common
-noun; the rest is as for the subject.
+noun; the rest is as for the subject. Objects of passives are left out: they are what remains of two objects (*he was
+given books*), or obliques that a treebank calls objects. In Finnic languages the object of a passive is an object like
+any other.
 """
 
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.corpus.sentence import Sentence, Tree
 from sentprobe.corpus.syntax import head_noun, lexical_phrase, main_clause, sentence_node
 from sentprobe.task import TARGET_FIELDS, Context, Proposal, Task
-from sentprobe.tasks.subj_number import POLICIES, READINGS, argument, number, plan
+from sentprobe.tasks.subj_number import AS_PUBLISHED, OF_A_PASSIVE, POLICIES, READINGS, argument, number, plan
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -17,6 +19,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
     phrase = main_clause(sentence_node(s.tree))[1] if s.tree else None
     if phrase is None:
         return "no main clause with a verb"
+    if is_passive_phrase(phrase):
+        return OF_A_PASSIVE
     inner = lexical_phrase(phrase)
     if not inner.nodes or str(inner.nodes[0].children[0]).lower() in LINKING:
         return "linking verb"
@@ -24,17 +28,27 @@ def propose(s: Sentence, context: Context) -> Proposal:
     return number(s, context, head_noun(s, nouns[-1]) if nouns else "no object", "obj")
 
 
-LINKING = frozenset(
-    {
-        "be", "is", "are", "am", "was", "were", "been", "being", "'s", "’s", "'re", "’re", "'m", "’m",
-        "become", "becomes", "became", "becoming", "remain", "remains", "remained", "remaining",
-        "seem", "seems", "seemed", "seeming",
-    }
-)  # fmt: skip
+def is_passive_phrase(verb: Tree) -> bool:
+    """Whether a VP is that of a passive: a form of *be* or *get* above the participle of the innermost VP."""
+    above: Tree | None = None
+    while inner := next((c for c in verb.nodes if c.category == "VP"), None):
+        above, verb = verb, inner
+    if above is None or not any(c.label == "VBN" for c in verb.nodes):
+        return False
+    auxiliary = next((str(c.children[0]) for c in above.nodes if c.label.startswith("VB")), "")
+    return auxiliary.lower() in PASSIVE_AUXILIARIES
+
+
+BE = frozenset({"be", "is", "are", "am", "was", "were", "been", "being", "'re", "’re", "'m", "’m"})
+PASSIVE_AUXILIARIES = BE | {"get", "gets", "got", "gotten", "getting"}  # *'s* is *has* more often
+LINKING = BE | {
+    "'s", "’s", "become", "becomes", "became", "becoming", "remain", "remains", "remained", "remaining",
+    "seem", "seems", "seemed", "seeming",
+}  # fmt: skip
 
 task = Task(
     name="obj_number",
-    version=1,
+    version=2,
     question="Is the direct object of the main clause singular or plural?",
     paper="conneau2018",
     propose=propose,
@@ -46,4 +60,5 @@ task = Task(
     tables=frozenset({"words"}),
     plan=plan,
     policies=POLICIES,
+    as_published=AS_PUBLISHED,
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import children, feature, tags
-from sentprobe.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
+from sentprobe.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, target_forms
 from sentprobe.task.edit import replace_words, replaceable_words, restore_words
 
 FRAME = frozenset({"obj", "iobj", "ccomp", "xcomp", "compound:prt"})
@@ -50,14 +50,14 @@ def propose(s: Sentence, context: Context) -> Proposal:
         for i in range(1, len(s) - 1)
         if (pos[i] in domain if domain else pos[i] not in ("PUNCT", "SYM", "X"))
         and i in words
-        and plan.spelling.get(forms[i].lower()) == forms[i]
+        and plan.spelling.get(context.fold(forms[i])) == forms[i]
         and feature(s, i, "Abbr") != "Yes"
         and not _in_compound(s, i)
     ]
     while places:
         i = places.pop(context.draw(len(places)))
         kind = (pos[i], s.feats[i] if s.feats else (s.xpos[i] if s.xpos else ""))
-        around = [form.lower() for form in forms[i - 1 : i + 2]]
+        around = [context.fold(form) for form in forms[i - 1 : i + 2]]
         fit = candidates(plan, kind, around, _frame(s, i), context.policy.tolerance)
         if fit:
             new = fit[context.draw(len(fit))]
@@ -124,7 +124,7 @@ def count(s: Sentence) -> Iterable[tuple[str, str]]:
         pos = tags(s)
         for head, relation in zip(s.heads, s.deprels, strict=True):
             if head >= 0 and relation in FRAME and pos[head] == "VERB":
-                yield s.forms[head].lower(), relation
+                yield s.forms[head], relation
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
@@ -136,7 +136,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
     for (form, tag, feats), n in counts.words.items():
         if policy.domain and tag not in policy.domain:
             continue
-        word = fold(form)
+        word = counts.fold(form)
         if word in band and counts.keeps(word) and counts.forms(tag)[word] >= MAINLY * seen[word]:
             words[tag, feats].add(word)
             spellings[word][form] += n
@@ -148,8 +148,8 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
         if left in spellings:
             before[right][left] = n
     frames: defaultdict[str, set[str]] = defaultdict(set)
-    for verb, relation in counts.tallies.get("odd_man_out", ()):
-        if verb in spellings:
+    for form, relation in counts.tallies.get("odd_man_out", ()):
+        if (verb := counts.fold(form)) in spellings:
             frames[verb].add(relation)
     return Plan(
         {word: min(c, key=lambda form: (-c[form], form)) for word, c in spellings.items()},
@@ -178,7 +178,7 @@ THREE_LENGTH_BINS = ((5, 12), (13, 18), (19, 28))
 
 task = Task(
     name="odd_man_out",
-    version=1,
+    version=2,
     question="Was a word of the sentence replaced by one that does not belong?",
     paper="conneau2018",
     propose=propose,
@@ -191,6 +191,7 @@ task = Task(
     tables=frozenset({"words", "bigrams"}),
     count=count,
     plan=plan,
+    as_published={"xprobe2019": {"disjoint": False}},
     policies={
         "conneau2018": Policy(disjoint=True, band=(40, 400), domain=("NOUN", "VERB"), strata=THREE_LENGTH_BINS),
         "xprobe2019": Policy(disjoint=True, band=(40, 400), strata=THREE_LENGTH_BINS),

@@ -8,9 +8,11 @@ an auxiliary, French *peut être utilisé*) are in neither class; nor are Spanis
 the treebank calls it.
 """
 
-from sentprobe.corpus.languages import MORPHOLOGICAL_PASSIVE, REFLEXIVE_PASSIVE, code_of
+from collections.abc import Sequence
+
+from sentprobe.corpus.languages import MORPHOLOGICAL_PASSIVE, NEVER_PASSIVE, REFLEXIVE_PASSIVE, code_of
 from sentprobe.corpus.sentence import Sentence
-from sentprobe.corpus.syntax import base, children, feature, finite, is_finite, not_main, root
+from sentprobe.corpus.syntax import PASSIVE_RELATIONS, base, children, feature, finite, is_finite, not_main, root
 from sentprobe.task import (
     OUTSIDE_BAND,
     TARGET_FIELDS,
@@ -20,8 +22,8 @@ from sentprobe.task import (
     Policy,
     Proposal,
     Task,
-    fold,
     target_forms,
+    target_words,
 )
 
 
@@ -51,7 +53,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return "no finite verb"
     else:
         label = "0"
-    key = fold(s.forms[head])
+    key = context.fold(s.forms[head])
     return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else OUTSIDE_BAND
 
 
@@ -68,17 +70,25 @@ def _passive_below(s: Sentence, head: int) -> bool:
     )
 
 
-PASSIVE_RELATIONS = frozenset({"aux:pass", "nsubj:pass", "csubj:pass", "expl:pass"})
-
-
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     """Predicate forms that may be targets."""
     return target_forms(counts, policy, "VERB", "ADJ")
 
 
+def doubts(rows: Sequence[Example], language: str | None) -> list[str]:
+    """Participles among the passives that have none: *est né* is a perfect."""
+    never = NEVER_PASSIVE.get(code_of(language))
+    return [
+        "a verb without a passive"
+        if never and row.label == "1" and any(never.fullmatch(form) for form in target_words(row))
+        else ""
+        for row in rows
+    ]
+
+
 task = Task(
     name="passive",
-    version=2,
+    version=3,
     question="Is the main clause passive?",
     paper="universal2019",
     propose=propose,
@@ -87,6 +97,7 @@ task = Task(
     label_names={"0": "active", "1": "passive"},
     solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings={"ud": frozenset({"upos", "feats", "heads"})},
+    doubts=doubts,
     tables=frozenset({"words"}),
     plan=plan,
     policies={

@@ -7,8 +7,10 @@ tense of *is built* or *was eating*, so a root whose finite auxiliary contradict
 the policy ``tense="root"`` keeps it.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
+from sentprobe.corpus.languages import IMPERFECT_FORMS, code_of
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     are_finite,
@@ -32,8 +34,8 @@ from sentprobe.task import (
     Policy,
     Proposal,
     Task,
-    fold,
     target_forms,
+    target_words,
 )
 from sentprobe.tasks.subj_number import redundancy
 
@@ -54,7 +56,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if isinstance(found, str):
         return found
     verb, label = found
-    key = fold(s.forms[verb])
+    key = context.fold(s.forms[verb])
     if key not in context.plan:
         return OUTSIDE_BAND
     note = redundancy(label, _others(s, context, verb))
@@ -148,9 +150,20 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     return target_forms(counts, policy, *(policy.upos or ("VERB", "AUX")))
 
 
+def doubts(rows: Sequence[Example], language: str | None) -> list[str]:
+    """Imperfects among the presents, by their endings; they are in neither class."""
+    imperfect = IMPERFECT_FORMS.get(code_of(language))
+    return [
+        "the form of an imperfect"
+        if imperfect and row.label == "PRES" and any(imperfect.fullmatch(form) for form in target_words(row))
+        else ""
+        for row in rows
+    ]
+
+
 task = Task(
     name="past_present",
-    version=1,
+    version=2,
     question="Is the main clause in the past or the present tense?",
     paper="conneau2018",
     propose=propose,
@@ -163,8 +176,10 @@ task = Task(
         "penn": frozenset({"penn", "heads"}),
         "ud": frozenset({"upos", "feats", "heads"}),
     },
+    doubts=doubts,
     tables=frozenset({"words"}),
     plan=plan,
+    as_published={"universal2019": {"tense": "root"}, "xprobe2019": {"tense": "root", "disjoint": False}},
     policies={
         "conneau2018": Policy(disjoint=True, band=(100, 5000)),
         "universal2019": Policy(

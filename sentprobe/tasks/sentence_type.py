@@ -1,12 +1,13 @@
 """Is the sentence a question, a command, or neither?
 
-``inter``: the sentence ends in a question mark. ``imper``: the root is imperative, or its auxiliary (*don't go*).
-``other``: everything else. A question mark anywhere but at the end leaves the sentence out, and so does a hortative
-particle (Polish *niech*).
+``inter``: the sentence ends in a question mark. ``imper``: the root is imperative, or its auxiliary (*don't go*) or
+copula (*be quiet*). ``other``: everything else. Left out: a question mark anywhere but at the end, a hortative particle
+(Polish *niech*), and an imperative below a finite auxiliary that is none (Finnish *en mene*, with the form of *mene!*):
+of the two, the mood of the auxiliary is that of the clause, but one of the tags is wrong.
 """
 
 from sentprobe.corpus.sentence import Sentence
-from sentprobe.corpus.syntax import auxiliaries, feature, root
+from sentprobe.corpus.syntax import auxiliaries, feature, is_finite, root
 from sentprobe.task import Context, Example, Policy, Proposal, Task
 
 
@@ -18,10 +19,13 @@ def propose(s: Sentence, context: Context) -> Proposal:
         if final <= FINAL_MARKS and not QUESTIONS.isdisjoint(final):
             return Example.of(s, "inter", marks=(last,))
         return "question mark inside"
-    if found := [i for i in (top, *auxiliaries(s, top)) if feature(s, i, "Mood") == "Imp"]:
-        return Example.of(s, "imper", marks=found[:1])
     assert s.deprels is not None
-    if "aux:imp" in s.deprels and "aux:imp" in [s.deprels[i] for i in auxiliaries(s, top)]:
+    helpers = auxiliaries(s, top, "aux", "cop")
+    if found := [i for i in (top, *helpers) if feature(s, i, "Mood") == "Imp"]:
+        if found == [top] and any(is_finite(s, i) for i in helpers):
+            return "imperative below an auxiliary that is none"
+        return Example.of(s, "imper", marks=found[:1])
+    if "aux:imp" in s.deprels and "aux:imp" in [s.deprels[i] for i in helpers]:
         return "hortative particle"
     return Example.of(s, "other")
 
@@ -32,7 +36,7 @@ FINAL_MARKS = QUESTIONS | {"!"}
 
 task = Task(
     name="sentence_type",
-    version=2,
+    version=3,
     question="Is the sentence a question, a command, or neither?",
     paper="universal2019",
     propose=propose,

@@ -7,6 +7,7 @@ whose number a numeral governs, and heads whose finite verb disagrees with them 
 
 from collections.abc import Iterable
 
+from sentprobe.corpus.languages import IMPERSONAL_PASSIVE, code_of
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     base,
@@ -18,6 +19,7 @@ from sentprobe.corpus.syntax import (
     not_main,
     root,
     sentence_node,
+    shows_passive,
     tags,
 )
 from sentprobe.task import (
@@ -29,12 +31,12 @@ from sentprobe.task import (
     Policy,
     Proposal,
     Task,
-    fold,
     target_forms,
 )
 
 PENN_NUMBER = {"NN": "NN", "NNS": "NNS"}
 UD_NUMBER = {"Sing": "NN", "Plur": "NNS"}
+OF_A_PASSIVE = "the object of a passive"
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -61,10 +63,10 @@ def number(s: Sentence, context: Context, noun: int | str | None, relation: str)
     label = _label(s, context, noun)
     if label is None:
         return "no common noun with a number"
-    problem = _doubt(s, noun, relation, label) if s.heads is not None else None
+    problem = _doubt(s, context, noun, relation, label) if s.heads is not None else None
     if problem:
         return problem
-    key = fold(s.forms[noun])
+    key = context.fold(s.forms[noun])
     if key not in context.plan:
         return OUTSIDE_BAND
     note = redundancy(label, [_label(s, context, i) for i in _nouns(s, context) if i != noun])
@@ -99,7 +101,7 @@ def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
     return "#redundancy", "majority" if lead > 0 else "minority" if lead else "tie"
 
 
-def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
+def _doubt(s: Sentence, context: Context, noun: int, relation: str, label: str) -> str | None:
     """Why the dependencies contradict a noun's number or its being the argument, or None."""
     assert s.deprels is not None
     assert s.heads is not None
@@ -120,9 +122,16 @@ def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
             return "verb and subject disagree in number"
     elif problem := not_main(s, head):
         return problem
+    elif shows_passive(s, head) and not _is_impersonal(s, head, context.language):
+        return OF_A_PASSIVE
     elif s.feats is not None and (tags(s)[head] != "VERB" or finite(s, head) is None):
         return "the root is not a finite verb"
     return None
+
+
+def _is_impersonal(s: Sentence, head: int, language: str | None) -> bool:
+    """Whether a passive keeps its object: that of Finnic languages, and forms without a person (Irish, Ukrainian)."""
+    return code_of(language) in IMPERSONAL_PASSIVE or feature(s, head, "Person") == "0"
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
@@ -135,6 +144,7 @@ READINGS = {
     "penn": frozenset({"penn", "heads"}),
     "ud": frozenset({"upos", "feats", "heads"}),
 }
+AS_PUBLISHED = {"xprobe2019": {"disjoint": False}}
 POLICIES = {
     "conneau2018": Policy(disjoint=True, band=(100, 5000)),
     "universal2019": Policy(disjoint=True, trim=(2, 0.001), cap=0.01, readings=("ud",), sizes=(75_000, 7_500, 7_500)),
@@ -143,7 +153,7 @@ POLICIES = {
 
 task = Task(
     name="subj_number",
-    version=1,
+    version=2,
     question="Is the subject of the main clause singular or plural?",
     paper="conneau2018",
     propose=propose,
@@ -155,4 +165,5 @@ task = Task(
     tables=frozenset({"words"}),
     plan=plan,
     policies=POLICIES,
+    as_published=AS_PUBLISHED,
 )

@@ -1,6 +1,7 @@
 """Which phrases make up the sentence, from left to right?
 
 ``constituency``: the categories of the children of the sentence node, tags of punctuation included: ``ADVP , NP VP .``.
+Nodes above it that have one child only (ROOT, a second S, FRAG or a heading around the sentence) are skipped.
 Under ``punctuation=final``, sequences with inner punctuation or quotes, or that do not end in a full stop, are left out
 altogether, also from OTHER, as in the released SentEval set.
 ``dependency``: the core arguments of the root in order, with the root marked, ``nsubj ROOT obj``.
@@ -20,7 +21,8 @@ OTHER = "OTHER"
 def sequence(s: Sentence, reading: str) -> str | None:
     """The label before rare ones become OTHER; None when the sentence is left out."""
     if reading == "constituency":
-        return " ".join(c.category for c in sentence_node(s.tree).nodes) or None if s.tree else None
+        below = sentence_node(s.tree).nodes if s.tree else ()
+        return None if len(below) < 2 and not any(c.nodes for c in below) else " ".join(c.category for c in below)
     if s.heads is None or s.deprels is None:
         return None
     top = root(s)
@@ -67,7 +69,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
 
 task = Task(
     name="top_constituents",
-    version=2,
+    version=3,
     question="Which phrases make up the sentence, from left to right?",
     paper="conneau2018",
     propose=propose,

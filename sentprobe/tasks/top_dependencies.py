@@ -49,7 +49,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
 
 task = Task(
     name="top_dependencies",
-    version=1,
+    version=2,
     question="Which dependents does the root have, order aside?",
     paper="universal2019",
     propose=propose,

@@ -1,18 +1,30 @@
 """Which of a list of mid-frequency words does the sentence contain?
 
 The targets are words of four letters or more, no names, from a band of frequency ranks; a sentence qualifies if it has
-exactly one of them exactly once. In a corpus too small for the paper's band the targets are more frequent words: the
-rarest that still occur often enough, as many as leave most sentences with at most one.
+exactly one of them exactly once. Four letters leave out most function words of alphabets; where a sign stands for a
+syllable or a word, it counts as several, so that Chinese words of two characters may be targets and those of one, and
+Japanese words of two or three hiragana, may not. In a corpus too small for the paper's band the targets are more
+frequent words: the rarest that still occur often enough, as many as leave most sentences with at most one.
 """
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from sentprobe.corpus.folding import lower_case
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import is_word
 from sentprobe.task import Context, Counts, Example, LabelIssue, Policy, Proposal, Task, fold
 
-MIN_LETTERS = 4
+LETTERS_PER_SIGN = (
+    (3, re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")),  # Chinese characters
+    (2, re.compile(
+        "[\u30a1-\u30fa\u31f0-\u31ff\uac00-\ud7a3"  # katakana, Hangul
+        "\u1200-\u139f\u2d80-\u2ddf\u13a0-\u13ff"  # Ethiopic, Cherokee
+        "\u1400-\u167f\ua000-\ua48f\ua500-\ua63f]"  # Canadian Aboriginal, Yi, Vai
+    )),
+)  # fmt: skip
+"""How many letters a sign of some scripts counts as. Hiragana counts as one: endings and function words have it."""
 FUNCTION_WORDS = 50
 """Ranks that are never targets, however small the corpus."""
 OCCURRENCES = 3
@@ -23,25 +35,35 @@ PER_SENTENCE = 1.0
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """The one target of the sentence."""
-    if context.plan.isdisjoint(map(str.lower, s.forms)):
+    found = [i for i, form in enumerate(s.forms) if context.fold(form) in context.plan]
+    if not found:
         return "no target word"
-    found = [i for i, form in enumerate(s.forms) if form.lower() in context.plan]
     if len(found) > 1:
         return "several target words"
     if any(first <= found[0] < end for first, end, _ in s.mwts):
         return "target inside a multi-word token"
-    return Example.of(s, s.forms[found[0]].lower(), marks=found)
+    return Example.of(s, context.plan[context.fold(s.forms[found[0]])], marks=found)
 
 
-def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
-    """The target words."""
+def plan(counts: Counts, policy: Policy, reading: str) -> dict[str, str]:
+    """The target words: folded form → the label, its most frequent spelling in lower case."""
+    targets = _targets(counts, policy)
+    spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for table in (counts.words, counts.first_words):
+        for (form, _, _), n in table.items():
+            if (word := counts.fold(form)) in targets:
+                spellings[word][lower_case(form, counts.language)] += n
+    return {word: min(c, key=lambda form: (-c[form], form)) for word, c in spellings.items()}
+
+
+def _targets(counts: Counts, policy: Policy) -> frozenset[str]:
     seen = counts.forms()
     names = counts.forms("PROPN")
     ranked = sorted(seen, key=lambda form: (-seen[form], form))
     fit = [
         (rank, form)
         for rank, form in enumerate(ranked, 1)
-        if len(form) >= MIN_LETTERS and is_word(form) and names[form] * 2 < seen[form]
+        if letters(form) >= policy.letters and is_word(form) and names[form] * 2 < seen[form]
     ]
     first, last = policy.ranks
     most = min(last - first + 1, policy.most_classes)
@@ -49,6 +71,13 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     if len(band) == most and seen[band[-1]] >= max(sum(policy.sizes) / most, OCCURRENCES * policy.min_class):
         return frozenset(band)
     return _frequent(seen, fit, counts, policy, most)
+
+
+def letters(form: str) -> int:
+    """The number of letters of a word; signs that stand for syllables or words count as several."""
+    if form.isascii():
+        return len(form)
+    return len(form) + sum((worth - 1) * len(signs.findall(form)) for worth, signs in LETTERS_PER_SIGN)
 
 
 def _frequent(
@@ -86,11 +115,11 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
 
 task = Task(
     name="word_content",
-    version=1,
+    version=2,
     question="Which of a list of mid-frequency words does the sentence contain?",
     paper="conneau2018",
     propose=propose,
-    settings=("ranks",),
+    settings=("ranks", "letters"),
     labels="the words, up to 1,000",
     tables=frozenset({"words"}),
     plan=plan,

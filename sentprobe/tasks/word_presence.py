@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from random import Random
 
+from sentprobe.corpus.folding import fold, lower_case
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
 from sentprobe.task.edit import plain_words
@@ -19,7 +20,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if not words:
         return "no word"
     i = words[context.draw(len(words))]
-    return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", s.forms[i].lower()),))
+    word = lower_case(s.forms[i], context.language)
+    return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", word),))
 
 
 NON_WORD = re.compile(r"\W+")
@@ -27,7 +29,7 @@ NON_WORD = re.compile(r"\W+")
 
 
 def _pieces(e: Example) -> set[str]:
-    return {piece for t in e.tokens for piece in (t.lower(), *NON_WORD.split(t.lower()))}
+    return {piece for t in map(fold, e.tokens) for piece in (t, *NON_WORD.split(t))}
 
 
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
@@ -35,7 +37,8 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
 
     The words are exchanged at random, so that every word is absent as often as it is present.
     """
-    words = [dict(e.extra)["word"] for e in examples]
+    spelled = [dict(e.extra)["word"] for e in examples]
+    words = [*map(fold, spelled)]
     present = [_pieces(e) for e in examples]
     order = list(range(len(words)))
     rng.shuffle(order)
@@ -49,21 +52,20 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
                 break
     rows: list[Example] = []
     for i, e in enumerate(examples):
-        absent = words[order[i]]
-        if absent in present[i]:
+        if words[order[i]] in present[i]:
             continue
-        rows += [e, e._replace(label="0", marks=(), extra=(("word", absent),))]
+        rows += [e, e._replace(label="0", marks=(), extra=(("word", spelled[order[i]]),))]
     return rows
 
 
 def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     """The word is in the sentence, or it is not."""
-    return ["" if (row.extra[0][1].lower() in _pieces(row)) == (row.label == "1") else "wrong" for row in rows]
+    return ["" if (fold(row.extra[0][1]) in _pieces(row)) == (row.label == "1") else "wrong" for row in rows]
 
 
 task = Task(
     name="word_presence",
-    version=1,
+    version=2,
     question="Is this word in the sentence?",
     paper="adi2017",
     propose=propose,

@@ -354,6 +354,38 @@ def test_an_article_that_cannot_be_parsed_is_left_out_and_counted(rules):
     assert found.card["dropped"] == {"articles whose markup cannot be parsed": 1}
 
 
+CUTTER = r"""
+import re
+from sentprobe import Sentence
+
+
+def annotate(texts):
+    parts = [re.split("(?<=[.!:]) |(?= [A-Z\ufffc])", text) for text in texts]
+    return [[Sentence("", p.strip(), tuple(re.findall(r"\w+|\S", p))) for p in some] for some in parts]
+"""
+"""It splits after marks, and also before capital letters and holes."""
+
+
+def test_sentences_of_a_wiki_that_were_cut_off_are_dropped_and_counted(tmp_path, monkeypatch):
+    pytest.importorskip("mwparserfromhell")
+    monkeypatch.chdir(tmp_path)
+    Path("cutter.py").write_text(CUTTER, "utf-8")
+    text = (
+        "She measures {{unit|3}} of height. He left. The river Thames is long. She sings.\n\n"
+        'It says: yes. It ends "so." It has:\n* two doors\n\nHe ran!'
+    )
+    page = f"<page><ns>0</ns><id>1</id><revision><text>{text}</text></revision></page>"
+    Path("d.xml").write_text(f"<mediawiki>{page}</mediawiki>", "utf-8")
+    found = run("py:cutter.py", "d.xml")
+    assert texts_of("out.conllu") == ["He left.", "She sings.", "yes.", 'It ends "so."', "He ran!"]
+    # She measures | The river, Thames is long | It says: | It has:
+    cut_off = "cut off: it, or the one before it, has no full stop"
+    assert found.card["dropped"] == {cut_off: 5, "something was removed from its middle": 1}
+    Path("t.txt").write_text("A heading\n\nHe left", "utf-8")  # other texts may have no marks
+    run("py:cutter.py", "t.txt", out="t.conllu")
+    assert texts_of("t.conllu") == ["A heading", "He left"]
+
+
 def test_a_lone_surrogate_is_not_written(rules):
     Path("halved.py").write_text(
         "from sentprobe import Sentence\n\n\ndef annotate(texts):\n"

@@ -1,6 +1,7 @@
 """`sentprobe make TEXT --with ANNOTATOR`, and that sets say who annotated their corpus."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from sentprobe.annotate.request import Request
 from sentprobe.annotate.run import annotate_corpus
 from sentprobe.corpus.conllu import write_conllu
 from sentprobe.corpus.provenance import describe_provenance, read_provenance
+from sentprobe.make.filters import rejection_reason
 from sentprobe.report.described_sets import describe_sets
 from tests.command_line import sentprobe
 
@@ -126,3 +128,64 @@ def test_gold_sentences_are_used_where_lines_are_sentences(rules, gold):
     assert found.card["accuracy"]["input"] == "gold sentences"
     assert found.card["accuracy"]["f1"]["Sentences"] == 1.0
     assert "annotator_accuracy = UPOS" in Path("out.conllu").read_text("utf-8")
+
+
+WRONG_TENSE = """
+from sentprobe import Corpus, Sentence
+from dataclasses import replace
+
+GOLD = {s.text: s for s in Corpus.read("gold.conllu")}
+
+
+def annotate(texts, is_split):
+    return [[spoilt(GOLD[text])] for text in texts]
+
+
+def spoilt(s):
+    '''Gold, but every third past tense of a root is a present.'''
+    root = s.heads.index(-1)
+    feats = list(s.feats)
+    number = int(s.id.rpartition("-")[2])
+    if "Tense=Past" in feats[root] and number % 3 == 0:
+        feats[root] = feats[root].replace("Tense=Past", "Tense=Pres")
+    return replace(s, feats=tuple(feats))
+
+
+annotate.language = "en"
+annotate.columns = ("upos", "feats", "heads", "deprels")
+annotate.universal = True
+"""
+
+
+def test_errors_of_labels_are_measured_class_by_class(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sentences = [replace(s, id=f"x-{n}") for n, s in enumerate(Corpus.synthetic(900))]
+    with Path("gold.conllu").open("w", encoding="utf-8") as out:
+        write_conllu(sentences, out)
+    Path("book.txt").write_text("\n".join(s.text for s in sentences), "utf-8")
+    Path("wrong.py").write_text(WRONG_TENSE, "utf-8")
+    words = ("-t", "past_present", "-s", "xprobe2019", "--sizes", "100/20/20", "--set", 'tense="root"')
+    unknown = sentprobe("make", "book.txt", "--lines", "sentences", "--with", "py:wrong.py", *words, "-o", "probes")
+    assert unknown.returncode == 0, unknown.stderr
+    (first,) = manifests()
+    assert first["label_errors"] == "not measured (py:wrong.py)"
+    assert "label-errors-not-measured" in [f["code"] for f in first["audit"]]
+    # a corpus that is annotated already: the annotator is named by the user, never by the file
+    again = ("make", "probes/book.conllu.gz", "--gold", "gold.conllu", *words, "-o", "measured")
+    assert "--gold is for raw text: add --with" in sentprobe(*again).stderr
+    other = sentprobe(*again, "--with", "py:other.py")
+    assert "was annotated by py:wrong.py" in other.stderr
+    done = sentprobe(*again, "--with", "py:wrong.py")
+    assert done.returncode == 0, done.stderr
+    (second,) = manifests("measured")
+    found = second["label_errors"]["labels"]
+    assert found["PAST"]["other"] == found["PAST"]["none"] == 0
+    past = [s for s in sentences if "Tense=Past" in s.feats[s.heads.index(-1)] and s.upos[s.heads.index(-1)] == "VERB"]
+    fit = [s for s in past if 5 <= len(s.tokens) <= 28 and rejection_reason(s) is None]
+    turned = sum(int(s.id[2:]) % 3 == 0 for s in fit)
+    assert found["PRES"] == {"sentences": found["PRES"]["sentences"], "other": turned, "none": 0}
+    assert found["PAST"]["sentences"] == len(fit) - turned
+    assert "label-errors" in [f["code"] for f in second["audit"] if f["severity"] == "warning"]
+    (shown,) = describe_sets(find_sets("measured")).sets
+    facts = dict(shown.facts)
+    assert f"PRES: another label for {turned} and none for 0 of " in facts["Errors of the annotator's labels"]

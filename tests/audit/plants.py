@@ -212,6 +212,14 @@ def shared_targets(k):
     return replace(clean, rows=keyed)
 
 
+def targets_in_capitals(k):
+    """The same forms in another case: of *i*, the capital of Turkish."""
+    made = shared_targets(k)
+    test = [r._replace(key=r.key.replace("tr", "TRİ")) if "tr" in r.key else r for r in made.rows["te"]]
+    train = [r._replace(key=r.key.replace("tr", "tri")) for r in made.rows["tr"]]
+    return replace(made, rows={**made.rows, "tr": train, "te": test})
+
+
 def likely_shared_targets(k):
     clean = sound(labels=("PAST", "PRES"), task="past_present")
     verbs = [f"{a}{b}ed" for a in ("bl", "cr", "dr", "fl", "gr") for b in ("amm", "ipp", "ott", "urr")]
@@ -488,6 +496,7 @@ COUNTED = (
     Plant("lookalike-labels", lookalike, 1, 10),
     Plant("rare-label", rare, 1, 5),
     Plant("shared-targets", shared_targets),
+    Plant("shared-targets", targets_in_capitals),
     Plant("likely-shared-targets", likely_shared_targets, 17, 20),
     Plant("small-test", small_test, 200, 399),
     Plant("few-per-class", few_per_class, 1, 5),

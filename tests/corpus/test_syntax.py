@@ -89,6 +89,30 @@ def test_main_clause_and_its_parts():
     assert main_clause(parse_tree("(FRAG (NP (NN dog)))")) == (None, None)
 
 
+NP_VP = "(NP (NNS dogs)) (VP (VBP bark)) (. .)"
+
+
+@pytest.mark.parametrize(
+    ("bracketed", "below"),
+    [
+        (f"(ROOT (S {NP_VP}))", "NP VP ."),
+        (f"(S {NP_VP})", "NP VP ."),
+        (f"(ROOT (S (S {NP_VP})))", "NP VP ."),
+        (f"(TOP (FRAG (S {NP_VP})))", "NP VP ."),
+        (f"(ROOT (HEADING (S (S {NP_VP}))))", "NP VP ."),
+        ("(ROOT (S (NP (NP (NN list)) (PP (IN of) (NP (NNS dogs))))))", "NP PP"),
+        ("(ROOT (FRAG (NP (NP (NN list)) (PP (IN of) (NP (NNS dogs))))))", "NP PP"),
+        ("(ROOT (S (VP (VB go) (ADVP (RB home)))))", "VP"),
+        ("(ROOT (FRAG (S (VP (VB go) (ADVP (RB home))))))", "VP"),
+        ("(ROOT (VP (VB go) (ADVP (RB home))))", "VB ADVP"),
+        ("(ROOT (S (S (VP (VB go))) (. .)))", "S ."),
+        ("(ROOT (SBARQ (WHNP (WP who)) (SQ (VP (VBD left))) (. ?)))", "WHNP SQ ."),
+    ],
+)
+def test_nodes_around_the_sentence_are_skipped(bracketed, below):
+    assert " ".join(node.category for node in sentence_node(parse_tree(bracketed)).nodes) == below
+
+
 @pytest.mark.parametrize(
     ("bracketed", "head"),
     [

@@ -19,6 +19,7 @@ from sentprobe.make import SkippedTask, choose_reading, length_correlation, make
 from sentprobe.make.request import select_tasks
 from sentprobe.task import SPLITS, Counts, Example, Policy, Task
 from sentprobe.tasks import SUITES, load
+from tests.writing import sentence
 
 
 def test_every_task_of_a_suite_can_be_made(conneau, universal):  # those of the others: tests/corpus/test_word_lists.py
@@ -401,3 +402,52 @@ def test_original_and_changed_rows_are_rendered_alike():
 def test_many_small_classes_do_not_seem_to_tell_the_length(conneau):
     # two test rows a class: the plain correlation ratio of random lengths would be about 0.7
     assert conneau["word_content"].manifest["label_length_correlation"]["te"] < 0.45
+
+
+TURKISH = """
+{} NOUN X Number={} 4 nsubj
+{} ADJ X _ 3 amod
+evden NOUN X Case=Abl 4 obl
+geldi VERB X VerbForm=Fin|Tense=Past 0 root
+. PUNCT X _ 4 punct
+"""
+
+
+def _turkish(first):
+    """Every noun once at the start of a sentence, where it has a capital, and once behind another word."""
+    nouns = [f"i{a}{b}a" for a in "bdfgklmnprstvyz" for b in "bdfgklmnprst"]
+    colours = [f"r{a}{b}nk" for a in "aeo" for b in "aeou"]
+    for i, noun in enumerate(nouns):
+        number = ("Sing", "Plur")[i % 2]
+        start = sentence(TURKISH.format(first + noun[1:], number, colours[i % 12]), id=f"a{i}")
+        cells = TURKISH.format(noun, number, colours[i % 12 - 5]).strip().splitlines()
+        order = [cells[1], cells[0], *cells[2:]]  # heads are the same, but for the adjective's
+        yield start
+        yield sentence("\n".join(order), id=f"b{i}")
+
+
+@pytest.mark.parametrize(("first", "language"), [("İ", "tr"), ("İ", None), ("I", "en")])
+def test_a_form_with_a_capital_is_the_same_form(first, language):
+    corpus = Corpus.of(_turkish(first), language=language)
+    requests = select_tasks("xprobe2019", "subj_number", sizes="120/60/60", settings=["strata=[]"])
+    (found,) = make_sets(corpus, requests)
+    forms = [{row.tokens[row.marks[0]] for row in found.rows[split]} for split in SPLITS]
+    assert any(form[0] == first for form in set().union(*forms))
+    small = [{"i" + form[1:] for form in own} for own in forms]
+    assert not (small[0] & small[1] | small[0] & small[2] | small[1] & small[2])
+    assert sum(len(f) for f in small) < sum(len(f) for f in forms)  # some were there in both spellings
+
+
+def test_forms_that_a_task_does_not_fold_are_kept_apart_all_the_same():
+    def propose(s, context):
+        return Example.of(s, "A" if s.id[0] == "a" else "B", key=s.forms[0 if s.id[0] == "a" else 1])
+
+    task = Task(
+        name="mine", version=1, question="?", paper="", propose=propose, labels=("A", "B"),
+        policies={"own": Policy(sizes=(120, 60, 60), strata=(), disjoint=True)},
+    )  # fmt: skip
+    (found,) = make_sets(Corpus.of(_turkish("İ"), language="tr"), task)
+    keys = [{row.key.replace("İ", "i") for row in found.rows[split]} for split in SPLITS]
+    assert any("İ" in row.key for _, row in found)
+    assert not (keys[0] & keys[1] | keys[0] & keys[2] | keys[1] & keys[2])
+    assert found.manifest["targets"]["shared"] == 0

@@ -7,6 +7,22 @@ from sentprobe.make.request import parse_length, parse_sizes, read_excluded, sel
 from sentprobe.tasks import SUITES
 
 
+def test_papers_can_be_followed():
+    def policies(suite, **options):
+        return {task.name: policy for _, task, policy in select_tasks(suite, **options)}
+
+    ours, paper = policies("xprobe2019"), policies("xprobe2019", as_published=True)
+    targets = ("past_present", "subj_number", "obj_number", "odd_man_out")
+    assert all(ours[name].disjoint and not paper[name].disjoint for name in targets)
+    assert (paper["past_present"].tense, paper["coordination_inversion"].clauses) == ("root", "none")
+    assert ours["bigram_shift"] == paper["bigram_shift"]
+    back = policies("xprobe2019", as_published=True, settings="subj_number.disjoint=true")
+    assert back["subj_number"].disjoint
+    assert policies("conneau2018", as_published=True)["sentence_length"].bins[-1] == (25, 28)
+    with pytest.raises(UsageError, match="--as-published: it would have no effect"):
+        select_tasks("conneau2018", "bigram_shift", as_published=True)
+
+
 def test_the_default_is_universal2019():
     assert [(s, t.name) for s, t, _ in select_tasks([], [])] == [("universal2019", t) for t in SUITES["universal2019"]]
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import TooFewError
 from sentprobe.make.candidates import Candidate
+from sentprobe.make.classes import quotas
 from sentprobe.make.gaussian import gaussian
-from sentprobe.make.split import deal_keys, quotas
+from sentprobe.make.split import deal_keys
 from sentprobe.make.split import select as select_from
 from sentprobe.task import SPLITS, Example, Policy, Task
 

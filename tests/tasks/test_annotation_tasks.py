@@ -228,6 +228,62 @@ def test_a_question_mark_inside_leaves_the_sentence_out():
     assert reason(load("sentence_type"), s) == "question mark inside"
 
 
+GIVEN = """
+She   PRON X Number=Sing                       3 nsubj:pass
+was   AUX  X Tense=Past|VerbForm=Fin           3 aux:pass
+given VERB X Tense=Past|VerbForm=Part|Voice=Pass 0 root
+books NOUN NNS Number=Plur                     3 obj
+"""
+GIVEN_TREE = "(ROOT (S (NP (PRP She)) (VP (VBD was) (VP (VBN given) (NP (NNS books))))))"
+RAKENNETTIIN = """
+Talo         NOUN X Number=Sing              2 obj
+rakennettiin VERB X Tense=Past|VerbForm=Fin|Voice=Pass{} 0 root
+"""
+
+
+def test_the_object_of_a_passive_is_left_out():
+    task, why = load("obj_number"), "the object of a passive"
+    assert reason(task, sentence(GIVEN), reading="ud") == why
+    assert reason(task, sentence(GIVEN), reading="penn") == why
+    assert reason(task, sentence(GIVEN, tree=GIVEN_TREE, heads=None, deprels=None), reading="constituency") == why
+    gave = GIVEN_TREE.replace("was", "has")
+    assert label(task, sentence(GIVEN, tree=gave, heads=None, deprels=None), reading="constituency") == "NNS"
+    active = GIVEN.replace("|Voice=Pass", "").replace(":pass", "")
+    assert label(task, sentence(active), reading="ud") == "NNS"
+
+
+def test_a_passive_without_a_subject_keeps_its_object():
+    task = load("obj_number")
+    finnish = sentence(RAKENNETTIIN.format(""))
+    assert label(task, finnish, reading="ud", language="fi") == "NN"
+    assert reason(task, finnish, reading="ud", language="tr") == "the object of a passive"
+    assert label(task, sentence(RAKENNETTIIN.format("|Person=0")), reading="ud", language="uk") == "NN"
+
+
+@pytest.mark.parametrize(
+    ("auxiliary", "verb", "expected"),
+    [
+        ("Mood=Imp|VerbForm=Fin", "Mood=Imp|VerbForm=Fin", "imper"),  # älä mene
+        ("Mood=Imp|VerbForm=Fin", "Mood=Ind|VerbForm=Fin", "imper"),
+        ("VerbForm=Inf", "Mood=Imp|VerbForm=Fin", "imper"),  # do in *don't go*, in some treebanks
+        ("Polarity=Neg|VerbForm=Fin", "Mood=Imp|VerbForm=Fin", None),  # en mene, with the form of *mene!*
+        ("Mood=Ind", "Mood=Imp", None),
+        ("Polarity=Neg|VerbForm=Fin", "Connegative=Yes|Mood=Ind|VerbForm=Fin", "other"),
+    ],
+)
+def test_the_moods_of_verb_and_auxiliary_must_agree(auxiliary, verb, expected):
+    s = sentence(f"En AUX X {auxiliary} 2 aux\nmene VERB X {verb} 0 root\nkotiin NOUN X _ 2 obl")
+    assert label(load("sentence_type"), s) == expected
+    if expected is None:
+        assert reason(load("sentence_type"), s) == "imperative below an auxiliary that is none"
+
+
+def test_an_imperative_copula_is_a_command():
+    s = sentence("Be AUX X Mood=Imp|VerbForm=Fin 2 cop\nquiet ADJ X _ 0 root\n! PUNCT X _ 2 punct")
+    found = ask(load("sentence_type"), s)
+    assert (found.label, found.marks) == ("imper", (0,))
+
+
 def test_top_constituents():
     task = load("top_constituents")
     s = sentence(PAINT, tree=PAINT_TREE)

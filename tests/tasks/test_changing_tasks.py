@@ -9,8 +9,9 @@ import pytest
 
 from sentprobe.task import Counts, Example, Policy
 from sentprobe.tasks import load
-from sentprobe.tasks.coordination_inversion import Capitals
+from sentprobe.tasks.coordination_inversion import Capitals, _lengths
 from sentprobe.tasks.odd_man_out import Plan, candidates, counts_near
+from sentprobe.tasks.word_content import letters
 from tests.tasks.asking import ask, reason
 from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
 
@@ -199,6 +200,26 @@ def test_the_two_annotations_must_agree():
     assert reason(load("coordination_inversion"), s, plan=CAPITALS) == "the two annotations disagree on the clauses"
 
 
+@pytest.mark.parametrize(
+    ("clauses", "one", "two", "group"),
+    [("longer", 4, 9, "second longer"), ("longer", 4, 4, "equal"), ("none", 4, 9, ""), ("lengths", 4, 4, "equal 0"),
+     ("lengths", 6, 4, "first longer 1"), ("lengths", 4, 7, "second longer 2"), ("lengths", 4, 9, "second longer 2"),
+     ("lengths", 4, 10, "second longer 3")],
+)  # fmt: skip
+def test_clauses_are_balanced_by_their_lengths(clauses, one, two, group):
+    assert _lengths(one, two, clauses) == group
+
+
+def test_the_group_of_clause_lengths_is_the_stratum():
+    task, s = load("coordination_inversion"), sentence(TWO_CLAUSES)
+    groups = {
+        c: ask(task, s, reading="dependency", plan=CAPITALS, clauses=c).stratum for c in ("longer", "lengths", "none")
+    }
+    assert groups["longer"] in ("first longer", "second longer", "equal")
+    assert groups["lengths"].startswith(groups["longer"])
+    assert groups["none"] == ""
+
+
 def test_capitals_are_learnt_from_the_inside_of_sentences():
     counts = Counts(
         words=Counter({("I", "PRON", "_"): 5, ("i", "PRON", "_"): 1, ("The", "DET", "_"): 1, ("the", "DET", "_"): 9})
@@ -311,12 +332,12 @@ def test_parts_of_compounds_and_glued_words_stay():
 def test_word_content_wants_one_target_once():
     task = load("word_content")
     s = sentence(PAINT)
-    found = ask(task, s, plan={"fences"})
+    found = ask(task, s, plan={"fences": "fences"})
     assert (found.label, found.marks) == ("fences", (4,))
-    assert reason(task, s, plan={"fences", "quickly"}) == "several target words"
+    assert reason(task, s, plan={"fences": "fences", "quickly": "quickly"}) == "several target words"
     twice = sentence("Fences X X _ 0 root\nmeet X X _ 1 dep\nfences X X _ 1 dep")
-    assert reason(task, twice, plan={"fences"}) == "several target words"
-    assert reason(task, s, plan={"walls"}) == "no target word"
+    assert reason(task, twice, plan={"fences": "fences"}) == "several target words"
+    assert reason(task, s, plan={"walls": "walls"}) == "no target word"
 
 
 def test_word_content_takes_the_paper_s_ranks_when_the_corpus_is_large_enough():
@@ -324,7 +345,7 @@ def test_word_content_takes_the_paper_s_ranks_when_the_corpus_is_large_enough():
     words = {f"w{chr(97 + i // 676)}{chr(97 + i // 26 % 26)}{chr(97 + i % 26)}": 9000 - i for i in range(4000)}
     counts = Counts(sentences=10**6, words=Counter({(w, "NOUN", "_"): n for w, n in words.items()}))
     chosen = task.plan(counts, task.policies["conneau2018"], "text")
-    assert chosen == set(list(words)[2000:3000])
+    assert chosen == {word: word for word in list(words)[2000:3000]}
 
 
 def test_word_content_in_a_small_corpus_takes_frequent_words_but_no_names_or_short_ones():
@@ -334,7 +355,26 @@ def test_word_content_in_a_small_corpus_takes_frequent_words_but_no_names_or_sho
     words.update({(f"f{i}", "X", "_"): 1000 for i in range(50)})
     counts = Counts(sentences=10_000, words=words)
     chosen = task.plan(counts, task.policies["conneau2018"], "text")
-    assert chosen == {f"verb{chr(97 + i)}" for i in range(5)}
+    assert set(chosen) == {f"verb{chr(97 + i)}" for i in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("word", 4), ("Wörter", 6), ("發展", 6), ("人", 3), ("大きな", 5), ("感じ", 4), ("する", 2), ("テレビ", 6),
+     ("친구", 4), ("집", 2), ("слово", 5)],
+)  # fmt: skip
+def test_signs_for_words_and_syllables_are_worth_several_letters(word, expected):
+    assert letters(word) == expected
+
+
+def test_word_content_in_chinese():
+    task = load("word_content")
+    words = Counter({(word, "NOUN", "_"): 40 for word in ("發展", "電影", "面積", "人", "月")})
+    words.update({(chr(0x4E00 + i), "PART", "_"): 1000 for i in range(50)})
+    counts = Counts(sentences=10_000, words=words, language="zh")
+    policy = task.policies["conneau2018"]
+    assert set(task.plan(counts, policy, "text")) == {"發展", "電影", "面積"}
+    assert set(task.plan(counts, replace(policy, letters=1), "text")) == {"發展", "電影", "面積", "人", "月"}
 
 
 def many(task, n=40):

@@ -108,5 +108,6 @@ text_source = TextSource(
     read=read,
     paragraphs=paragraphs,
     lines="paragraphs",
+    is_prose=True,
     order=40,
 )

@@ -60,7 +60,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     kept = rows.only(sorted(i for found in used.values() for i in found))
     label = np.searchsorted(np.array(rows.labels), np.array(kept.label))
     split = np.array(kept.split)
-    bag = words_and_pairs(kept)
+    bag = words_and_pairs(kept, expectations.language)
     yield from _disagreement(bag, label, split, len(rows.labels))
     yield from _doubtful(kept, bag, label, split, len(rows.labels))
 

@@ -14,6 +14,7 @@ from sentprobe.audit.finding import Code, Finding, severity_by_share, some
 from sentprobe.audit.rows import Rows
 from sentprobe.core.hashing import hash_64
 from sentprobe.data.expected import Expectations
+from sentprobe.task import fold
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -40,12 +41,12 @@ def find(rows: Rows, known: Expectations) -> Iterator[Finding]:
         return
     bags: defaultdict[tuple[tuple[str, ...], ...], list[int]] = defaultdict(list)
     for i, (tokens, more) in enumerate(zip(rows.tokens, rows.inputs, strict=True)):
-        words = sorted(t.lower() for t in tokens if any(map(str.isalnum, t)))
+        words = sorted(fold(t, known.language) for t in tokens if any(map(str.isalnum, t)))
         if len(words) > 2:
             bags[tuple(words), more].append(i)
     groups = [group for group in bags.values() if len(group) > 1]
     if known.changes == "words":
-        groups += _all_but_one(rows)
+        groups += _all_but_one(rows, known.language)
     found = _merged([partners for group in groups if (partners := _partners(rows, group))])
     hits = set[int]().union(*found)
     if hits:
@@ -78,7 +79,7 @@ def _merged(groups: list[set[int]]) -> list[set[int]]:
     return list({id(group): group for group in home.values()}.values())
 
 
-def _all_but_one(rows: Rows) -> Iterator[list[int]]:
+def _all_but_one(rows: Rows, language: str | None) -> Iterator[list[int]]:
     """Groups of rows that are the same except for one lower-case word at the same position.
 
     The key of a row without its i-th token is the sum of its tokens' hashes, each mixed with its position, minus that
@@ -88,7 +89,7 @@ def _all_but_one(rows: Rows) -> Iterator[list[int]]:
     flat = [t for tokens in rows.tokens for t in tokens]
     for t in flat:
         if t not in known:
-            known[t] = hash_64(t.lower())
+            known[t] = hash_64(fold(t, language))
     if not flat:
         return
     sizes = np.array([len(tokens) for tokens in rows.tokens])

@@ -83,8 +83,9 @@ def _families(
     rows: Rows, expectations: Expectations
 ) -> Iterator[tuple[str, list[frozenset[str]], Callable[[str], bool]]]:
     """The name of each family of features, the features of each row, and which of them may decide a class."""
-    folded = [frozenset(map(fold, tokens)) for tokens in rows.tokens]
-    targets = _targets(rows, folded)
+    language = expectations.language
+    folded = [frozenset(fold(t, language) for t in tokens) for tokens in rows.tokens]
+    targets = _targets(rows, folded, language)
     about_marks = "punctuation" in expectations.solved_by
 
     def is_target(token: str) -> bool:
@@ -93,7 +94,11 @@ def _families(
     yield "the word", folded, is_target
     characters = [frozenset(text) for text in rows.text]
     letters = frozenset().union(*(t for t in targets if len(t) < 3))
-    yield "the character", characters, lambda c: (about_marks and _is_mark(c)) or c in letters or c.lower() in letters
+
+    def in_target(c: str) -> bool:
+        return (about_marks and _is_mark(c)) or c in letters or fold(c, language) in letters
+
+    yield "the character", characters, in_target
     yield "letters of the script", [frozenset(filter(None, map(script, found))) for found in characters], _never
     if "length" not in expectations.solved_by:
         odd = [frozenset(["odd"] if len(tokens) % 2 else ()) for tokens in rows.tokens]
@@ -104,11 +109,12 @@ def _never(feature: str) -> bool:
     return False
 
 
-def _targets(rows: Rows, folded: Sequence[frozenset[str]]) -> frozenset[str]:
+def _targets(rows: Rows, folded: Sequence[frozenset[str]], language: str | None) -> frozenset[str]:
     """Words that are the label, the target form or a marked token of at least half of the rows that have them."""
     about: dict[str, int] = {}
     for label, key, marks, tokens in zip(rows.label, rows.key, rows.marks, rows.tokens, strict=True):
-        own = {fold(label), *(fold(key).split() if key else ()), *(fold(tokens[i]) for i in marks if i < len(tokens))}
+        marked = [tokens[i] for i in marks if i < len(tokens)]
+        own = {fold(word, language) for word in (label, *(key.split() if key else ()), *marked)}
         for word in own:
             about[word] = about.get(word, 0) + 1
     seen = dict.fromkeys(about, 0)

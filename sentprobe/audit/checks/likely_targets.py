@@ -46,7 +46,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Words that predict one label, and do so in several splits, where there is no target column."""
     if not expectations.disjoint or any(key is not None for key in rows.key) or len(rows.splits) < 2:
         return
-    bags = [{fold(t) for t in tokens if t.isalpha() and len(t) > 1} for tokens in rows.tokens]
+    bags = [{fold(t, expectations.language) for t in tokens if t.isalpha() and len(t) > 1} for tokens in rows.tokens]
     first, *later = rows.splits
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for split, label, words in zip(rows.split, rows.label, bags, strict=True):

@@ -9,13 +9,15 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, some
 from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.task import fold
 
 SHARED_TARGETS = Code(
     "shared-targets",
     "several splits have the same target forms",
     "The set has a column with the target of each row (the verb whose tense is the label, the noun whose number is) "
-    "and the task requires each form to be in one split only; these forms are in several. Always an error: a probe "
-    "that has memorised the forms needs no grammar.",
+    "and the task requires each form to be in one split only; these forms are in several, in whatever case and "
+    "spelling (İnsanlar and insanlar are one Turkish form). Always an error: a probe that has memorised the forms "
+    "needs no grammar.",
     "Split by target form, not by sentence.",
 )
 
@@ -24,13 +26,14 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Forms of the target column that are in several splits, where they should not be."""
     if not expectations.disjoint:
         return
+    language = expectations.language
     homes: defaultdict[str, set[str]] = defaultdict(set)
     for split, key in zip(rows.split, rows.key, strict=True):
         if key is not None:
-            homes[key].add(split)
+            homes[fold(key, language)].add(split)
     shared = [key for key, splits in homes.items() if len(splits) > 1]
     if shared:
-        affected = sum(key is not None and len(homes[key]) > 1 for key in rows.key)
+        affected = sum(key is not None and len(homes[fold(key, language)]) > 1 for key in rows.key)
         message = f"{len(shared):,} of {len(homes):,} target forms are in several splits"
         evidence = {"forms": len(homes), "rows": affected}
         code = SHARED_TARGETS

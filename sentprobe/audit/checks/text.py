@@ -17,6 +17,7 @@ from sentprobe.audit.checks.habits import difference
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, around, severity_by_share, some
 from sentprobe.audit.rows import Rows
 from sentprobe.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
+from sentprobe.corpus.folding import fold, fold_text
 from sentprobe.corpus.language_detector import UNSPACED
 from sentprobe.data.expected import Expectations
 
@@ -206,14 +207,14 @@ def _suspect() -> re.Pattern[str]:
 
 def _repeated(t: str) -> tuple[int, int] | None:
     """Where three words are repeated, or one word occurs three times in a row."""
-    bare = t.lower()
+    bare = fold_text(t)
     for mark in '.,;:!?"(){}[]…«»“”„–—':
         bare = bare.replace(mark, " ")
     words = bare.split()
     if len(words) - len(set(words)) < 2 or len(set(pairwise(words))) == len(words) - 1:
         return None
     places = list(islice(TOKEN.finditer(t), MAX_TOKENS))
-    words = [m[0].lower() for m in places]
+    words = [fold(m[0]) for m in places]
     starts: dict[tuple[str, ...], int] = {}
     for i, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
         if len(set(three)) == 1 and _lettered(three[0]):

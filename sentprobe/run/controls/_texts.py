@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.words import split_punctuation
+from sentprobe.corpus.folding import fold
 from sentprobe.encoders.draw import draw
 from sentprobe.errors import DataError
 from sentprobe.run.parts import Part, Parts
@@ -106,8 +107,8 @@ def _relabelled(parts: Parts, part: Part, new: Part, order: dict[str, list[int]]
     kept: list[int] = []
     split = cache(split_punctuation)
     for i, (text, one, two) in enumerate(zip(part.texts, *part.inputs.values(), strict=True)):
-        words = _words(text.lower())
-        ones, twos = (_found(words, word.lower(), split) for word in (one, two))
+        words = [fold(word) for word in _words(text)]
+        ones, twos = (_found(words, fold(word), split) for word in (one, two))
         found = _agreeing(ones, twos, first=part.labels[i] == yes)
         if found is not None:
             place = {word: at for at, word in enumerate(order[text])}

@@ -36,12 +36,12 @@ import numpy as np
 
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.words import split_punctuation
+from sentprobe.corpus.folding import fold, fold_text
 from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.errors import TooFewError
 from sentprobe.run.control import Control
 from sentprobe.run.parts import Part, Parts, has_train_test_split
 from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, estimate, percent, points
-from sentprobe.task import fold
 
 MIN_KEY_TEXTS = 10
 """Texts that a word must occur in to be a key. In six sets made from UD_English-EWT and GUM, 2 leaves out a sixth to a
@@ -61,7 +61,7 @@ def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[K
     """The kind of keys of a set, and the keys of its train, dev and test rows; None for a row without one."""
     three = (parts.train, parts.dev, parts.test)
     pairs = [pair for part in three for pair in zip(part.keys, part.texts, strict=True)]
-    occurring = sum(key is not None and key in fold(text) for key, text in pairs)
+    occurring = sum(key is not None and fold(key) in fold_text(text) for key, text in pairs)
     if all(key is not None for key, _ in pairs) and occurring >= MIN_FORM_SHARE * len(pairs):
         train, dev, test = (list(part.keys) for part in three)
         return "target form", (train, dev, test)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import base, children, feature, features, root
 from sentprobe.errors import UsageError
-from sentprobe.task import OUTSIDE_BAND, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
+from sentprobe.task import OUTSIDE_BAND, Context, Counts, Example, Policy, Proposal, Task, target_forms
 from sentprobe.task.parametric import ParametricTask
 
 OPEN = ("NOUN", "PROPN", "VERB", "ADJ", "ADV", "AUX")
@@ -112,7 +112,7 @@ def propose(s: Sentence, context: Context, role: Role, name: str) -> Proposal:
         return problem
     if value not in context.plan.values:
         return "a rare value"
-    key = fold(s.forms[i])
+    key = context.fold(s.forms[i])
     return Example.of(s, value, key=key, marks=(i,)) if key in context.plan.forms else OUTSIDE_BAND
 
 
@@ -155,7 +155,7 @@ def build(parameter: str) -> Task:
     who = f"word that the {name_of_role} depends on" if role.head else name_of_role
     return Task(
         name=task,
-        version=1,
+        version=2,
         question=f"What is the {_spaced(name)} of the {who}?",
         paper="UD",
         propose=partial(propose, role=role, name=name),

@@ -60,7 +60,7 @@ def build(parameter: str) -> Task:
     needs = {"upos", "heads", *(["feats"] if relation == NEGATION else [])}
     return Task(
         name=f"relation.{relation.replace(':', '-')}",
-        version=1,
+        version=2,
         question="Is there a negation?" if relation == NEGATION else f"Does a word have the relation {relation}?",
         paper="UD",
         propose=partial(propose, relation=relation),

@@ -1,0 +1,131 @@
+"""How often an annotator's errors change labels: a treebank is annotated anew, and the tasks label it twice.
+
+Each sentence of the treebank is given to the annotator by itself, as text. A sentence that the annotator's trees give a
+label may have another one by the gold annotation, or none: an imperfect that is tagged as a present is labelled
+``PRES``, and is in neither class of ``past_present``. Both are errors of the row that it would become, and they are
+counted by the label that it would have, since they rarely fall on all classes alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sentprobe.annotate.annotator import load_annotator
+from sentprobe.annotate.repair import repair
+from sentprobe.core.hashing import mix
+from sentprobe.core.third_party import third_party_code
+from sentprobe.core.threads import single_threaded
+from sentprobe.corpus.corpus import Corpus
+from sentprobe.corpus.files import stem
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.sentence import Sentence
+from sentprobe.errors import DataError, SentProbeError, describe_error
+from sentprobe.make.filters import COLUMN_BITS, column_bits, rejection_reason, takes
+from sentprobe.make.job import Job, SkippedTask, prepare_job
+from sentprobe.make.passes import count
+from sentprobe.task import Context, Example, Policy, Task
+
+SEED = 1111
+"""Of what tasks draw, the same on both sides."""
+
+Labels = dict[str, str]
+"""Labels by sentence."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The labels of a task from both sides."""
+
+    name: str
+    gold: Labels
+    predicted: Labels
+
+    @property
+    def both(self) -> list[str]:
+        """The sentences with a label on both sides."""
+        return [s for s in self.gold if s in self.predicted]
+
+    @property
+    def differing(self) -> list[str]:
+        """Those of them whose labels differ."""
+        return [s for s in self.both if self.gold[s] != self.predicted[s]]
+
+    def by_label(self) -> dict[str, dict[str, int]]:
+        """By the annotator's label: its sentences, those with another label in gold, and those without one."""
+        found: dict[str, Counter[str]] = {}
+        for s, label in self.predicted.items():
+            own = found.setdefault(label, Counter(sentences=0, other=0, none=0))
+            own["sentences"] += 1
+            own["none" if s not in self.gold else "other"] += s not in self.gold or self.gold[s] != label
+        return {label: dict(own) for label, own in sorted(found.items())}
+
+
+def measure_label_errors(
+    annotator: str, treebank: str, requests: Sequence[tuple[str, Task, Policy]], language: str | None
+) -> dict[str, dict[str, Any]]:
+    """The errors of each set's labels, by the name of the set, as plain data for the manifest.
+
+    Frequency bands and trimming are left out: what is rare in a corpus may be frequent in the treebank, and both have
+    the same errors.
+    """
+    gold = [replace(s, id=f"{n}") for n, s in enumerate(Corpus.read(treebank))]
+    sides = [Corpus.of(some, language=language) for some in (gold, annotate_anew(annotator, gold, treebank)[0])]
+    wider = [(suite, task, replace(policy, band=None, trim=None)) for suite, task, policy in requests]
+    found = [label_all(side, wider) for side in sides]
+    return {
+        name: {
+            "treebank": stem(treebank),
+            "sentences": len(gold),
+            "labels": Comparison(name, found[0].get(name, {}), labels).by_label(),
+        }
+        for name, labels in found[1].items()
+    }
+
+
+def annotate_anew(
+    annotator: str, gold: Sequence[Sentence], treebank: str = "the treebank"
+) -> tuple[list[Sentence], Counter[str]]:
+    """The same sentences from their texts, with the ids of gold; and how many had to be repaired."""
+    loaded = load_annotator(annotator)
+    faults: Counter[str] = Counter()
+    made: list[Sentence] = []
+    texts = [" ".join(s.text.split()) for s in gold]
+    try:
+        with single_threaded(), third_party_code:
+            every = [list(some) for some in loaded.annotate(texts, True)]
+    except (SentProbeError, KeyboardInterrupt):
+        raise
+    except BaseException as e:
+        raise DataError(f"The annotator {annotator} fails on the text of {treebank}: {describe_error(e)}") from e
+    for old, some in zip(gold, every, strict=True):
+        if len(some) != 1:
+            raise DataError(f"The annotator {annotator} made {len(some)} sentences of one, {old.text!r:.80}.")
+        mended = repair(some[0])
+        faults.update(mended.faults)
+        faults["sentences"] += bool(mended.faults)
+        made.append(replace(mended.sentence, id=old.id, text=old.text))
+    return made, faults
+
+
+def label_all(side: Corpus, requests: Sequence[tuple[str, Task, Policy]]) -> dict[str, Labels]:
+    """The labels of each task, before any rows are chosen for a set; without tasks that the corpus does not support."""
+    counts, _ = count(side, [task for _, task, _ in requests])
+    found: dict[str, Labels] = {}
+    for suite, task, policy in requests:
+        job = prepare_job(suite, task, policy, counts, SEED, side.language)
+        if not isinstance(job, SkippedTask):
+            found[job.name] = {s.id: label for s in side if (label := _label(job, s)) is not None}
+    return found
+
+
+def _label(job: Job, s: Sentence) -> str | None:
+    """The label that a task gives a sentence."""
+    needs = sum(COLUMN_BITS[c] for c in job.task.readings[job.reading] if c in COLUMN_BITS)
+    if not takes(job.policy, len(s.tokens)) or rejection_reason(s) or needs & ~column_bits(s):
+        return None
+    state = mix(near_duplicate_key(s.text) ^ job.salt)
+    example = job.task.propose(s, Context(job.policy, job.reading, job.plan, state, job.language))
+    return example.label if isinstance(example, Example) else None
