@@ -108,7 +108,9 @@ def show(
         raise UsageError(
             f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
         )
-    if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
+    if (path / "config.json").is_file() and any(
+        (path / name).is_file() for name in ("checksums.json", "training.jsonl")
+    ):
         if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
         from sentprobe.cli._trained import show_trained

@@ -18,8 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sentprobe.core.checksum import b2sum
 from sentprobe.core.deadline import call_within
 from sentprobe.core.install import pip_install
+from sentprobe.core.job_folder import sealed_part
 from sentprobe.encoders.identity import HUB_NAME, Spec
 from sentprobe.errors import EncoderError, NotInstalled, Offline, UsageError
 
@@ -144,14 +146,14 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
         if not (folder / marker).is_file():
             raise EncoderError(f"{spec} is not a model folder: expected {marker} in it, got {list_contents(folder)}.")
         stamp = _stamp(spec, folder)
-        inside = (
-            path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_file()
-        )
+        inside = (p.relative_to(folder).as_posix() for p in folder.glob("**/*" if recursive else "*") if p.is_file())
         total = hashlib.blake2b(digest_size=16)
+        sealed = sealed_part(folder)
         try:
             for path in sorted(filter(may_affect_vectors, inside)):
-                with (folder / path).open("rb") as file:
-                    total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
+                total.update(f"{path}\0{(content := b2sum(folder / path))}\n".encode())
+                if sealed is not None:  # a language model of `sentprobe train`, or one of its checkpoints
+                    sealed[0].check_digest(sealed[1] + path, content)
         except OSError as why:
             raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
         return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)

@@ -64,7 +64,7 @@ def test_both_parts_begin_as_the_language_model(place, tmp_path):
     assert len(cross) == 2 * (8 + 2)
     assert all(torch.equal(model[name], random[name]) for name in cross)
     assert prepared.inputs.facts["start of the decoder"] == f"mlm ({place / 'mlm'}, epoch-001)"
-    assert prepared.inputs.vocabulary.words == read_tokens(place / "mlm").strings()
+    assert prepared.inputs.vocabulary.words == read_tokens(TrainedFolder(place / "mlm").job).strings()
 
 
 def _request_of(place, name):
