@@ -42,7 +42,8 @@ def place(tmp_path_factory):
     shutil.copytree(path / "mlm", path / "tuned")  # without an output layer, as after fine-tuning
     tuned = TrainedFolder(path / "tuned")
     weights = tuned.weights(tuned.best())
-    tuned.write_checkpoint("epoch-001", {n: w for n, w in weights.items() if not n.startswith("pred_layer")}, 1, 2)
+    with tuned.job.writing():
+        tuned.write_checkpoint("epoch-001", {n: w for n, w in weights.items() if not n.startswith("pred_layer")}, 1, 2)
     return path
 
 
