@@ -278,17 +278,6 @@ class JobFolder:
             self._saved = content
 
 
-def sealed_part(folder: Path) -> tuple[JobFolder, str] | None:
-    """The folder with checksums that a folder is, or is a part of, and what names of its files begin with there."""
-    for whole, prefix in ((folder, ""), (folder.parent, f"{folder.name}/")):
-        if (whole / SEAL).is_file():
-            job = JobFolder(whole, "sentprobe")
-            if job.names(prefix):
-                job.command = job._read_seal().command
-                return job, prefix
-    return None
-
-
 def _stamp(file: Path) -> tuple[int, ...]:
     """What changes when a file is written to."""
     facts = file.stat()

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from sentprobe.core.checksum import b2sum
 from sentprobe.core.deadline import call_within
 from sentprobe.core.install import pip_install
-from sentprobe.core.job_folder import sealed_part
 from sentprobe.encoders.identity import HUB_NAME, Spec
+from sentprobe.encoders.sealed_model import check_sealed
 from sentprobe.errors import EncoderError, NotInstalled, Offline, UsageError
 
 MODEL_DTYPES = ("float32", "float16", "bfloat16")
@@ -148,14 +148,13 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
         stamp = _stamp(spec, folder)
         inside = (p.relative_to(folder).as_posix() for p in folder.glob("**/*" if recursive else "*") if p.is_file())
         total = hashlib.blake2b(digest_size=16)
-        sealed = sealed_part(folder)
         try:
-            for path in sorted(filter(may_affect_vectors, inside)):
-                total.update(f"{path}\0{(content := b2sum(folder / path))}\n".encode())
-                if sealed is not None:  # a language model of `sentprobe train`, or one of its checkpoints
-                    sealed[0].check_digest(sealed[1] + path, content)
+            digests = {path: b2sum(folder / path) for path in sorted(filter(may_affect_vectors, inside))}
         except OSError as why:
             raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+        check_sealed(folder, digests)
+        for path, content in digests.items():
+            total.update(f"{path}\0{content}\n".encode())
         return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
     if not HUB_NAME.fullmatch(name) or folder.exists():
         raise UsageError(f"{spec} names neither an existing folder nor a model on the hub (owner/name).")

@@ -116,7 +116,7 @@ def sample_sheet(
         str(dataset.manifest.get("question") or ""),
         {label: names.get(label, label) for label in dataset.labels},
         tuple(
-            Item(_item_id(dataset, number, i), i, rows[i].text, rows[i].label, i in controls,
+            Item(_item_id(dataset, f"{n} {control} {seed}", number, i), i, rows[i].text, rows[i].label, i in controls,
                  {name: dict(rows[i].extra).get(name, "") for name in inputs})
             for number, i in enumerate(order, 1)
         ),
@@ -131,9 +131,9 @@ def _bins(dataset: Dataset) -> Mapping[str, str]:
     return {str(i): f"{low}–{high} with punctuation" for i, (low, high) in enumerate(bins)}
 
 
-def _item_id(dataset: Dataset, number: int, row: int) -> str:
-    """A number to find an item by, and a hash of its row: answers to another sheet of the task do not fit this one."""
-    return f"{dataset.task}-{number:04}-{hash_64(f'{dataset.digest}/{row}') & 0xFFFFFF:06x}"
+def _item_id(dataset: Dataset, sample: str, number: int, row: int) -> str:
+    """A number to find an item by, and a hash of its row and sample: answers to another sheet do not fit this one."""
+    return f"{dataset.task}-{number:04}-{hash_64(f'{dataset.digest}/{sample}/{row}') & 0xFFFFFF:06x}"
 
 
 def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], str] | None = None) -> None:

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from sentprobe.core.checksum import b2sum, is_sealed, line_checksum, seal_line
-from sentprobe.core.job_folder import JobFolder, sealed_part
+from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError, UsageError
 
 COMMAND = "sentprobe train"
@@ -215,15 +215,6 @@ def test_names_do_not_lead_out_of_the_folder(job):
     (job.path / "checksums.json").write_bytes(seal_document(seal))
     with pytest.raises(DataError, match=r"checksums\.json is damaged: it names \.\./secret, which is outside"):
         job.verify_all()
-
-
-def test_a_part_of_a_folder_knows_the_whole(job, tmp_path):
-    whole, prefix = sealed_part(job.path / "a")
-    assert (whole.path, whole.command, prefix) == (job.path, COMMAND, "a/")
-    assert sealed_part(job.path)[1] == ""
-    (job.path / "own").mkdir()
-    assert sealed_part(job.path / "own") is None
-    assert sealed_part(tmp_path) is None
 
 
 KILLED = """

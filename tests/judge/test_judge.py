@@ -368,8 +368,25 @@ def test_what_people_do_is_kept_in_a_run_and_damage_is_noticed(tmp_path, sheet):
     )
     found, problems = read_people(tmp_path)
     assert found == {}
-    assert "damaged" in problems[0]
+    assert problems == [
+        f"{path} has changed since `sentprobe judge read` wrote it. The folder people may be deleted; `sentprobe judge "
+        "read` writes it again."
+    ]
+    path.unlink()
+    assert "is missing" in read_people(tmp_path)[1][0]
+    (tmp_path / "people/checksums.json").write_text("{}")
+    assert "checksums.json is damaged" in read_people(tmp_path)[1][0]
     assert read_people(tmp_path / "nothing") == ({}, [])
+
+
+def test_judgments_from_the_folder_of_another_run_are_not_used(tmp_path, sheet):
+    one, two = (attach(vote(sheet, judged(sheet, name)), tmp_path / name) for name in ("anna", "ben"))
+    two.write_bytes(one.read_bytes())
+    assert read_people(tmp_path / "ben")[0] == {}
+    (tmp_path / "anna/people/foreign.json").write_bytes(one.read_bytes())
+    found, problems = read_people(tmp_path / "anna")
+    assert list(found) == [sheet.data]
+    assert "foreign.json was not written by `sentprobe judge read`" in problems[0]
 
 
 def test_a_damaged_key_is_an_error(tmp_path, sheet):
