@@ -1,10 +1,13 @@
 """Random damage over the files of runs and of sets: told, or harmless, and never another number or a traceback."""
 
+import signal
+
 import pytest
 
 from benchmarks.damage import SILENT, TOLD, TRACEBACK, World, trials
 from benchmarks.damaged_folders import KINDS as FOLDERS
 from benchmarks.damaged_folders import Folders
+from benchmarks.kills import VERBS, run
 
 KINDS = (
     "run.json",
@@ -45,3 +48,12 @@ def test_no_damage_to_a_folder_is_used_in_silence(kind, tmp_path, monkeypatch):
     assert [trial for trial in found if trial[2] in (SILENT, TRACEBACK)] == []
     assert len([trial for trial in found if trial[2] == TOLD]) >= 15
     assert len({way for _, way, *_ in found}) >= 7
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL on Windows")
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_command_that_was_killed_ends_as_if_it_had_not_been(verb):
+    if "annotate" not in verb and verb != "words":
+        pytest.importorskip("torch")
+        pytest.importorskip("accelerate")
+    assert run(verb, 1, seed=3) == (1, [])
