@@ -21,6 +21,7 @@ import argparse
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -238,10 +239,12 @@ def damaged(kind: Kind, rng: random.Random) -> tuple[str, Files]:
     files = kind.files()
     path = rng.choice(files)
     content = bytearray(path.read_bytes())
-    ways = ["flip", "byte", "digit", "cut off", "delete"]
-    ways += ["swap"] * (len(files) > 1) + ["lines"] * kind.lines + ["type"] * kind.json
+    lines, is_json = kind.lines or path.suffix in (".json", ".jsonl"), kind.json or path.suffix == ".json"
+    ways = ["flip", "byte", "digit", "cut off", "delete"] if content else ["delete"]
+    ways += ["swap", "copy"] * (len(files) > 1) + ["lines"] * (lines and bool(content)) + ["type"] * is_json
+    ways += ["edit"] * (path.suffix in (".json", ".jsonl") and bool(content))
     way = rng.choice(ways)
-    place = rng.randrange(len(content))
+    place = rng.randrange(len(content)) if content else 0
     match way:
         case "flip":
             content[place] ^= 1 << rng.randrange(8)
@@ -254,14 +257,17 @@ def damaged(kind: Kind, rng: random.Random) -> tuple[str, Files]:
             del content[place:]
         case "delete":
             return way, {path: None}
-        case "swap":
-            other = rng.choice([each for each in files if each != path])
-            return way, {path: other.read_bytes(), other: bytes(content)}
+        case "swap" | "copy":
+            alike = [each for each in files if each != path and each.name == path.name]
+            other = rng.choice(alike or [each for each in files if each != path])
+            return way, {path: other.read_bytes()} | ({other: bytes(content)} if way == "swap" else {})
         case "lines":
             lines = bytes(content).splitlines(keepends=True)
             i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
             changed = [lines[:i] + lines[i + 1 :], [*lines[:j], lines[i], *lines[j:]], _moved(lines, i, j)]
             return way, {path: b"".join(rng.choice(changed))}
+        case "edit":
+            return way, {path: _edited(bytes(content), path.suffix == ".jsonl", rng)}
         case "type":
             return way, {path: json.dumps(_mistyped(json.loads(bytes(content)), rng)).encode()}
     return way, {path: bytes(content)}
@@ -271,6 +277,33 @@ def _moved(lines: list[bytes], i: int, j: int) -> list[bytes]:
     lines = list(lines)
     lines[i], lines[j] = lines[j], lines[i]
     return lines
+
+
+def _edited(content: bytes, is_log: bool, rng: random.Random) -> bytes:
+    """JSON, or a line of a log, with another value of the same type somewhere, as someone edits it by hand."""
+    lines = content.splitlines() if is_log else [content]
+    i = rng.randrange(len(lines))
+    lines[i] = json.dumps(_changed(json.loads(lines[i]), rng), indent=None if is_log else 1).encode()
+    return b"\n".join(lines) + b"\n"
+
+
+def _changed(value: Any, rng: random.Random) -> Any:
+    """Another value of the same type."""
+    match value:
+        case dict() if value:
+            name = rng.choice(list(value))
+            return {**value, name: _changed(value[name], rng)}
+        case list() if value:
+            i = rng.randrange(len(value))
+            return [*value[:i], _changed(value[i], rng), *value[i + 1 :]]
+        case bool():
+            return not value
+        case int() | float():
+            return value + rng.choice((-1, 1, 10))
+        case str():
+            other = re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), value, count=1)
+            return other if other != value else f"{value}x"
+    return "x"
 
 
 def _mistyped(value: Any, rng: random.Random) -> Any:
@@ -346,23 +379,29 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        unnoticed = print_table(trials(World(Path(folder) / "world"), options.trials, options.seed))
+    print(f"= damage/unnoticed {unnoticed}")
+    return 1 if unnoticed else 0
+
+
+def print_table(found: Iterator[tuple[str, str, str, str]]) -> int:
+    """Print what became of damages, and each that was not noticed; returns how many these are."""
     started = time.process_time()
     counts: Counter[tuple[str, str, str]] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        for kind, way, how, note in trials(World(Path(folder) / "world"), options.trials, options.seed):
-            counts[kind, way, how] += 1
-            if how in (SILENT, TRACEBACK):
-                print(f"{how}: {kind}, {way}: {note}")
+    for kind, way, how, note in found:
+        counts[kind, way, how] += 1
+        if how in (SILENT, TRACEBACK):
+            print(f"{how}: {kind}, {way}: {note}", flush=True)
     ways = list(dict.fromkeys(way for _, way, _ in counts))
     print(f"\n{'':16}" + "".join(f"{way:>12}" for way in ways) + "   (told/harmless/silent/traceback)")
     for kind in dict.fromkeys(kind for kind, _, _ in counts):
         cells = ["/".join(str(counts[kind, way, how]) for how in OUTCOMES) for way in ways]
         print(f"{kind:16}" + "".join(f"{cell if cell != '0/0/0/0' else '':>12}" for cell in cells))
     total = Counter({how: sum(n for (_, _, other), n in counts.items() if other == how) for how in OUTCOMES})
-    print(f"\n{options.trials} damages: " + ", ".join(f"{total[how]} {how}" for how in OUTCOMES), end="; ")
+    print(f"\n{sum(total.values())} damages: " + ", ".join(f"{total[how]} {how}" for how in OUTCOMES), end="; ")
     print(f"{time.process_time() - started:.0f} s of processor time")
-    print(f"= damage/unnoticed {total[SILENT] + total[TRACEBACK]}")
-    return 1 if total[SILENT] or total[TRACEBACK] else 0
+    return total[SILENT] + total[TRACEBACK]
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ with the same version of torch on the same kind of processor.
 
 from __future__ import annotations
 
-import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +22,11 @@ import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
+from sentprobe.core.json_files import encode_json
 from sentprobe.corpus.grammar import sentence
 from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.networks.folder import ENCODER, WEIGHTS, TrainedFolder
+from sentprobe.networks.folder import ENCODER, TrainedFolder
+from sentprobe.networks.folder_files import BEST, CONFIG, LOG, VOCABULARY, WEIGHTS
 
 SENTENCES, SEED = 50_000, 1
 """What it is trained on: the first so many sentences of the corpus of this seed."""
@@ -56,14 +58,16 @@ def ship(folder: TrainedFolder, place: Path) -> None:
     with safe_open(source, "numpy") as file:
         about = file.metadata()
     weights = {k: v.astype(np.float16) for k, v in load_file(source).items() if k.startswith(ENCODER)}
-    (place / best.name).mkdir(parents=True, exist_ok=True)
-    (place / best.name / WEIGHTS).write_bytes(save(weights, about))
     config = {**folder.config, "sentences": {"grammar": SENTENCES, "seed": SEED, "unseen seed": UNSEEN_SEED}}
-    (place / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    score = {"epoch": best.epoch, "checkpoint": best.name, "scores": folder.scores(best)}
-    (place / "training.jsonl").write_text(json.dumps(score) + "\n")
-    for name in ("vocabulary.json", "best.json", "card.md"):
-        (place / name).write_bytes((folder.path / name).read_bytes())
+    shipped = TrainedFolder(place).job
+    at = {"epoch": best.epoch, "step": best.step}
+    shutil.rmtree(place, ignore_errors=True)
+    with shipped.writing():
+        shipped.write({VOCABULARY: folder.job.read(VOCABULARY), BEST: folder.job.read(BEST)})
+        shipped.write({f"{best.name}/{WEIGHTS}": save(weights, about)}, at)
+        shipped.append(LOG, {"epoch": best.epoch, "checkpoint": best.name, "scores": folder.scores(best)})
+        shipped.write({CONFIG: encode_json(config)})
+    (place / "card.md").write_bytes((folder.path / "card.md").read_bytes())
 
 
 def main() -> None:

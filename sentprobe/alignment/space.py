@@ -117,10 +117,13 @@ def _learned(folder: object, name: str, count: int) -> Matrix:
     """The vectors of this name in the best checkpoint, as many as are expected."""
     from safetensors import SafetensorError, safe_open
 
-    from sentprobe.networks.folder import WEIGHTS, TrainedFolder
+    from sentprobe.networks.folder import TrainedFolder
+    from sentprobe.networks.folder_files import WEIGHTS
 
     assert isinstance(folder, TrainedFolder)
-    file, net = folder.path / folder.best().name / WEIGHTS, folder.network
+    weights, net = f"{folder.best().name}/{WEIGHTS}", folder.network
+    file = folder.path / weights
+    folder.job.verify(weights)
     try:
         with safe_open(file, "numpy") as opened:
             found = np.asarray(opened.get_tensor(name), np.float32)

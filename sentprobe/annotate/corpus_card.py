@@ -10,11 +10,15 @@ from typing import Any
 from sentprobe import __version__
 from sentprobe.annotate.annotator import Model
 from sentprobe.annotate.journal import State
-from sentprobe.core.checksum import read_document, seal_document
+from sentprobe.core.checksum import b2sum, is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import write_atomically
 from sentprobe.corpus.provenance import NO, YES, provenance_comments
+from sentprobe.errors import DataError
 
-FORMAT = "sentprobe.annotation.v1"
+FORMAT = "sentprobe.annotation.v2"
+
+
+AGAIN = "Restore it, or remove the corpus and its card, and repeat the command."
 
 
 def card_file(out: Path) -> Path:
@@ -43,6 +47,8 @@ def write_card(out: Path, annotator: str, model: Model, state: State) -> None:
     card = {
         "format": FORMAT,
         "file": out.name,
+        "bytes": dict(state.sizes),
+        "blake2b": dict(state.digests),
         "sentprobe": __version__,
         "annotator": annotator,
         "model": asdict(model),
@@ -61,9 +67,26 @@ def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def read_card(out: Path) -> dict[str, Any] | None:
-    """The card of a corpus; None if there is none that can be read."""
+    """The card of a corpus; None if there is none, DataError if it was changed."""
+    file = card_file(out)
     try:
-        found = read_document(card_file(out).read_bytes())
-    except (OSError, ValueError):
+        found = read_document(file.read_bytes())
+    except FileNotFoundError:
         return None
-    return found if found.get("format") == FORMAT and found.get("file") == out.name else None
+    except OSError as e:
+        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+    except ValueError as e:
+        raise DataError(f"{file} is damaged: {e}. {AGAIN}") from None
+    if found.get("format") != FORMAT:
+        raise DataError(f"{other_format(file, found.get('format'), FORMAT)} {AGAIN}")
+    if not is_intact(found) or found.get("file") != out.name:
+        raise DataError(f"{file} has changed since `sentprobe annotate` wrote it. {AGAIN}")
+    return found
+
+
+def check_corpus(out: Path, card: Mapping[str, Any], files: Mapping[str, Path]) -> None:
+    """DataError if the files of a finished corpus are not those that its card is about."""
+    for suffix, path in files.items():
+        size, known = card["bytes"].get(suffix, 0), card["blake2b"].get(suffix, b2sum(b""))
+        if not path.is_file() or path.stat().st_size != size or b2sum(path) != known:
+            raise DataError(f"{path} has changed since `sentprobe annotate` wrote it. {AGAIN}")

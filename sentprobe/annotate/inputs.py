@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from sentprobe.annotate.dedupe import SeenKeys
 from sentprobe.annotate.source import TEXT_SOURCES, OnBad, Piece, Reading, source_of
+from sentprobe.core.checksum import b2sum
 from sentprobe.core.files import nearest, plain_name, reject_special_file
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.remote import find_remote, is_remote, stamp_remote
@@ -19,8 +19,6 @@ from sentprobe.corpus.stdin import spool_stdin
 from sentprobe.errors import CorpusError, DataError, UsageError
 
 STDIN = "-"
-DIGESTED_BYTES = 1 << 28
-"""Larger files are not read a second time for a digest."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,9 @@ class Input:
     source: str
     """The name of its format."""
     stamp: str
-    """What changes when the file does: its size and a digest of its content, or, of a large file, the time of its last
-    change."""
+    """What changes when the file does: its size and a digest of its content; of an address, what its store says."""
+    times: tuple[int, ...] = ()
+    """When it was written to, before the digest was computed; nothing for an address."""
 
 
 def find_inputs(paths: Sequence[str], format: str | None = None) -> tuple[Input, ...]:
@@ -96,22 +95,25 @@ def _input(path: str, name: str, format: str | None) -> Input:
         return Input(path, name, source.name, stamp_remote(path))
     if path == STDIN:
         path = spool_stdin()
-        return Input(path, name, source.name, _stamp(path, most_bytes=None))
-    return Input(path, name, source.name, _stamp(path, DIGESTED_BYTES))
+    times = _times(path)
+    return Input(path, name, source.name, stamp_file(path), times)
 
 
-def _stamp(path: str, most_bytes: int | None) -> str:
-    """The size of a file and a digest of its content, or the time of its last change if it has more bytes."""
+def stamp_file(path: str) -> str:
+    """The size of a file and a digest of its content: a second or two per gigabyte, which takes hours to annotate."""
     try:
         reject_special_file(path)
-        facts = Path(path).stat()
-        if most_bytes is not None and facts.st_size > most_bytes:
-            return f"{facts.st_size} bytes, changed {facts.st_mtime_ns}"
-        with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+        return f"{Path(path).stat().st_size} bytes, blake2b {b2sum(Path(path))[:32]}"
     except OSError as e:
         raise DataError(f"{path!r} cannot be read: {e.strerror}.") from e
-    return f"{facts.st_size} bytes, blake2b {digest}"
+
+
+def _times(path: str) -> tuple[int, ...]:
+    try:
+        facts = Path(path).stat()
+    except OSError as e:
+        raise DataError(f"{path!r} cannot be read: {e.strerror}.") from e
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
 
 def _distinct(inputs: list[Input]) -> Iterator[Input]:
@@ -156,3 +158,8 @@ def read_pieces(
             if on_bad is None:
                 raise
             on_bad(bad)
+        if one.times and _times(one.path) != one.times:
+            raise DataError(
+                f"{one.path!r} changed while it was read, so that the corpus is of neither text: restore the file as "
+                "it was, or remove what was written, and repeat the command."
+            )

@@ -1,13 +1,15 @@
 """The unfinished corpus: what is written so far, and where reading goes on.
 
 Data are appended to ``corpus.conllu.part`` and synced; then ``corpus.conllu.part.json``, which is replaced as a whole,
-says how many bytes of them count. Whatever ends the process in between, the same command cuts the data back to that and
-goes on. A part of a compressed file is a gzip member of its own.
+says how many bytes of them count, and what their digest is. Whatever ends the process in between, the same command cuts
+the data back to that and goes on, unless they were changed meanwhile. A part of a compressed file is a gzip member of
+its own.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 from collections.abc import Iterator, Mapping
@@ -17,6 +19,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from sentprobe.core.checksum import is_intact, read_document, seal_document
 from sentprobe.core.files import write_atomically
 from sentprobe.core.lock import locked
 from sentprobe.errors import DataError, UsageError
@@ -34,6 +37,8 @@ class State(msgspec.Struct):
     """Pieces of the texts that are done."""
     sizes: dict[str, int] = msgspec.field(default_factory=dict)
     """Bytes that count, by suffix of the file."""
+    digests: dict[str, str] = msgspec.field(default_factory=dict)
+    """Their BLAKE2b digests, as those of ``b2sum``."""
     doc: str | None = None
     """The document that was being written, and its sentences so far, duplicates included."""
     place: int = 0
@@ -64,6 +69,7 @@ class Journal:
         """``files`` are those to be written, by the suffix of their unfinished form, which is empty for ``out``."""
         self._out, self._names, self._facts = out, files, facts
         self._files: dict[str, BinaryIO] = {}
+        self._hashes: dict[str, hashlib.blake2b] = {}
         self._stack = ExitStack()
         self.state = State(facts)
 
@@ -80,7 +86,10 @@ class Journal:
             stack.enter_context(locked(self._part(), self._out, DataError))
             if self.state_file(self._out).exists():
                 self.state = self._read()
-            if not self.state.is_complete:
+            if self.state.is_complete:
+                for suffix, path in self._names.items():
+                    self._verify(suffix, path if self._is_named(suffix, path) else self._part(suffix))
+            else:
                 try:
                     for suffix in self._names:
                         self._files[suffix] = stack.enter_context(self._opened(suffix))
@@ -95,18 +104,40 @@ class Journal:
     def _opened(self, suffix: str) -> BinaryIO:
         """An unfinished file, cut back to what counts."""
         path, size = self._part(suffix), self.state.sizes.get(suffix, 0)
-        if size and (not path.exists() or path.stat().st_size < size):
-            raise DataError(f"{path} is shorter than it was. Remove {self.state_file(self._out)} to begin anew.")
+        self._hashes[suffix] = self._verify(suffix, path) if size else hashlib.blake2b()
         file = path.open("r+b" if path.exists() else "w+b")
         file.truncate(size)
         return file
 
+    def _verify(self, suffix: str, path: Path) -> hashlib.blake2b:
+        """Compare what was written with its digest; returns its hash, to which more is added."""
+        state, left = hashlib.blake2b(), self.state.sizes.get(suffix, 0)
+        if left and path.exists():
+            with path.open("rb") as file:
+                while left and (piece := file.read(min(left, 1 << 20))):
+                    state.update(piece)
+                    left -= len(piece)
+        if left or state.hexdigest() != self.state.digests.get(suffix, hashlib.blake2b().hexdigest()):
+            raise DataError(
+                f"{path} has changed since `sentprobe annotate` wrote it. Restore it, or remove "
+                f"{self.state_file(self._out)} to begin anew."
+            )
+        return state
+
+    def _is_named(self, suffix: str, path: Path) -> bool:
+        """Whether a complete file has its name already."""
+        part, size = self._part(suffix), self.state.sizes.get(suffix, 0)
+        return path.exists() and (not size or not part.exists() or part.stat().st_size != size)
+
     def _read(self) -> State:
         place = self.state_file(self._out)
         try:
-            found = msgspec.json.decode(place.read_bytes(), type=State)
-        except (OSError, msgspec.MsgspecError) as e:
-            raise DataError(f"{place} is damaged: {e}. Remove it to begin anew.") from e
+            document = read_document(place.read_bytes())
+            if not is_intact(document):
+                raise ValueError("its checksum does not match")
+            found = msgspec.convert(document, State)
+        except (OSError, ValueError) as e:
+            raise DataError(f"{place} is damaged: {e}. Restore it, or remove it to begin anew.") from e
         for name, value in self._facts.items():
             if (before := found.facts.get(name)) != value:
                 raise UsageError(
@@ -142,13 +173,15 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
                 self.state.sizes[suffix] = self.state.sizes.get(suffix, 0) + len(content)
+                self._hashes[suffix].update(content)
+                self.state.digests[suffix] = self._hashes[suffix].hexdigest()
             self._record()
         except OSError as e:
             raise DataError(f"{self._out} cannot be written: {e.strerror}. {KEPT}") from e
 
     def _record(self) -> None:
         try:
-            write_atomically(self.state_file(self._out), msgspec.json.encode(self.state))
+            write_atomically(self.state_file(self._out), seal_document(msgspec.to_builtins(self.state)))
         except DataError as e:
             raise DataError(f"{e} {KEPT}") from e
 

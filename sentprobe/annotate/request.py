@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from sentprobe.annotate.annotator import Model
-from sentprobe.annotate.inputs import Input
+from sentprobe.annotate.inputs import Input, stamp_file
 from sentprobe.annotate.source import LINES, TEXT_SOURCES, Lines, Reading
 from sentprobe.corpus.languages import code_of
 from sentprobe.errors import UsageError
@@ -88,7 +89,7 @@ class Request:
             "--limit": self.limit,
             "--non-trees": self.non_trees,
             "--skip-bad": self.skip_bad,
-            "--gold": self.gold,
+            "--gold": f"{self.gold}: {stamp_file(self.gold)}" if self.gold and Path(self.gold).is_file() else self.gold,
         }
 
 

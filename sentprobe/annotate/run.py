@@ -9,7 +9,7 @@ from typing import Any
 
 from sentprobe.annotate.annotate import annotate_texts, output_files, trees_file
 from sentprobe.annotate.annotator import Model
-from sentprobe.annotate.corpus_card import card_file, header, read_card, write_card
+from sentprobe.annotate.corpus_card import card_file, check_corpus, header, read_card, write_card
 from sentprobe.annotate.gold import Accuracy, measure_accuracy
 from sentprobe.annotate.journal import Journal
 from sentprobe.annotate.request import SUFFIXES, Request
@@ -44,6 +44,7 @@ def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Pro
     trees = trees_file(out) if "tree" in model.columns else None
     facts = request.facts(model)
     if (finished := _finished(out, facts)) is not None:
+        check_corpus(out, finished, output_files(out, model))
         return AnnotatedCorpus(out, trees, model, finished, is_new=False)
     if trees is not None and trees.exists() and not Journal.state_file(out).exists():
         raise UsageError(f"{trees}, where the trees would be written, exists: choose another name, or remove it.")

@@ -109,35 +109,18 @@ def show(
         raise UsageError(
             f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
         )
-    if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
-        if (
-            examples
-            or baselines
-            or features
-            or published
-            or task
-            or language
-            or seed
-            or signatures
-            or metric != "accuracy"
-        ):
+    of_sets = (examples, baselines, features, published, task, language, seed, signatures, metric != "accuracy")
+    if (path / "config.json").is_file() and any(
+        (path / name).is_file() for name in ("checksums.json", "training.jsonl")
+    ):
+        if any(of_sets):
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
         from sentprobe.cli._trained import show_trained
 
         show_trained(path, format)
         return 0
     if (path / "alignment.json").is_file():
-        if (
-            examples
-            or baselines
-            or features
-            or published
-            or task
-            or language
-            or seed
-            or signatures
-            or metric != "accuracy"
-        ):
+        if any(of_sets):
             raise UsageError(f"{path} is an alignment: the only option for it is --format.")
         from sentprobe.cli._alignment import show_alignment
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,17 +23,33 @@ def digest(content: bytes | memoryview) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def seal_line(line: bytes) -> bytes:
-    """A JSON object on one line, with at least one field, and its checksum added as the last one."""
+def b2sum(content: bytes | Path) -> str:
+    """The BLAKE2b digest of a file, or of what will be in one, as the program ``b2sum`` prints it."""
+    if isinstance(content, bytes):
+        return hashlib.blake2b(content).hexdigest()
+    with content.open("rb") as file:
+        return hashlib.file_digest(file, hashlib.blake2b).hexdigest()
+
+
+def seal_line(line: bytes, after: str = "") -> bytes:
+    """A JSON object on one line, with at least one field, and its checksum added as the last one.
+
+    ``after`` is the checksum of the line before: in a log that has it, no line is removed, repeated or moved unnoticed.
+    """
     body = line.removesuffix(b"}")
-    return b'%s,"%s":"%s"}' % (body, CHECKSUM.encode(), digest(body).encode())
+    return b'%s,"%s":"%s"}' % (body, CHECKSUM.encode(), digest(after.encode() + body).encode())
 
 
-def is_sealed(line: bytes) -> bool:
+def is_sealed(line: bytes, after: str = "") -> bool:
     """Whether a line is unchanged since ``seal_line`` returned it."""
     start = line.rfind(b',"checksum":"')
     end = _END.fullmatch(line, start) if start >= 0 else None
-    return end is not None and end[1].decode() == digest(line[:start])
+    return end is not None and end[1].decode() == digest(after.encode() + line[:start])
+
+
+def line_checksum(line: bytes) -> str:
+    """The checksum at the end of a line that ``seal_line`` returned."""
+    return line[-34:-2].decode()
 
 
 def seal_document(document: Mapping[str, Any]) -> bytes:

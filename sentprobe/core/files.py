@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
 import os
@@ -239,6 +240,22 @@ def copy_atomically(source: Path, path: Path) -> None:
     """Copy a file under a temporary name, sync, rename."""
     with source.open("rb") as file:
         _write_atomically(path, lambda out: copyfileobj(file, out, 1 << 20))
+
+
+def append_durably(path: Path, line: bytes) -> None:
+    """Add to a file and sync, completely or not at all, unless the process is killed meanwhile."""
+    try:
+        with path.open("ab", buffering=0) as out:
+            size = out.seek(0, os.SEEK_END)
+            try:
+                if out.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(out.fileno())
+            except OSError:
+                out.truncate(size)
+                raise
+    except OSError as e:
+        raise DataError(f"{path} cannot be written: {e.strerror}. Free some space, and repeat the command.") from e
 
 
 def _write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -20,6 +20,11 @@ def read_json(file: Path) -> Any:
         raise DataError(f"{file} is damaged: {e}.") from None
 
 
+def encode_json(content: object) -> bytes:
+    """As a file of its own, indented."""
+    return json.dumps(content, indent=1, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"
+
+
 def write_json(file: Path, content: object) -> None:
     """Write a JSON file, complete or not at all."""
-    write_atomically(file, json.dumps(content, indent=1, ensure_ascii=False).encode(errors="surrogatepass") + b"\n")
+    write_atomically(file, encode_json(content))

@@ -18,9 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sentprobe.core.checksum import b2sum
 from sentprobe.core.deadline import call_within
 from sentprobe.core.install import pip_install
 from sentprobe.encoders.identity import HUB_NAME, Spec
+from sentprobe.encoders.sealed_model import check_sealed
 from sentprobe.errors import EncoderError, NotInstalled, Offline, UsageError
 
 MODEL_DTYPES = ("float32", "float16", "bfloat16")
@@ -144,16 +146,15 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
         if not (folder / marker).is_file():
             raise EncoderError(f"{spec} is not a model folder: expected {marker} in it, got {list_contents(folder)}.")
         stamp = _stamp(spec, folder)
-        inside = (
-            path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_file()
-        )
+        inside = (p.relative_to(folder).as_posix() for p in folder.glob("**/*" if recursive else "*") if p.is_file())
         total = hashlib.blake2b(digest_size=16)
         try:
-            for path in sorted(filter(may_affect_vectors, inside)):
-                with (folder / path).open("rb") as file:
-                    total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
+            digests = {path: b2sum(folder / path) for path in sorted(filter(may_affect_vectors, inside))}
         except OSError as why:
             raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+        check_sealed(folder, digests)
+        for path, content in digests.items():
+            total.update(f"{path}\0{content}\n".encode())
         return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
     if not HUB_NAME.fullmatch(name) or folder.exists():
         raise UsageError(f"{spec} names neither an existing folder nor a model on the hub (owner/name).")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,9 @@ from sentprobe.core.files import open_text, plain_name
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import CorpusError, UsageError
 from sentprobe.judge.sheet import Sheet
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that no one types, such as NUL, without the tab; they would make two people, or two answers, of one."""
 
 
 class Judgment(NamedTuple):
@@ -78,6 +82,14 @@ def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
     head: list[str] = []
     for number, line in enumerate(open_text(str(path)), 1):
         text = line.rstrip("\n")
+        if bad := CONTROL.search(text):
+            got = f"the control character U+{ord(bad[0]):04X} in column {text.count(chr(9), 0, bad.start()) + 1}"
+            raise CorpusError(
+                str(path),
+                number,
+                got,
+                "text: the file is damaged, or no table; save it again, as UTF-8 with tabs",
+            )
         if not text.strip():
             continue
         cells = [_unquoted(cell.strip()) for cell in text.split("\t")]

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from sentprobe.core.checksum import CHECKSUM, is_intact, other_format, read_document, seal_document
-from sentprobe.core.files import make_folder, write_atomically
+from sentprobe.core.checksum import other_format
+from sentprobe.core.job_folder import JobFolder
+from sentprobe.core.seal import SEAL
 from sentprobe.errors import DataError
 
 FOLDER = "people"
-FORMAT = "sentprobe.people.v1"
+FORMAT = "sentprobe.people.v2"
+AGAIN = "`sentprobe judge read` writes it again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,19 +82,24 @@ class People:
 
 def attach(people: People, folder: Path) -> Path:
     """Put the judgments of a set into the folder of a run, in place of earlier ones."""
-    make_folder(folder / FOLDER)
-    path = folder / FOLDER / f"{people.data}.json"
-    write_atomically(path, seal_document({"format": FORMAT, **asdict(people)}))
-    return path
+    job, name = _job(folder), f"{people.data}.json"
+    with job.writing():
+        job.write({name: msgspec.json.format(msgspec.json.encode({"format": FORMAT, **asdict(people)}), indent=2)})
+    return job.path / name
 
 
 def read_people(folder: Path) -> tuple[Mapping[str, People], list[str]]:
     """The judgments in the folder of a run, by digest of the set; and what is wrong with those that cannot be read."""
+    job = _job(folder)
     found: dict[str, People] = {}
     problems: list[str] = []
-    for path in sorted((folder / FOLDER).glob("*.json")):
+    try:
+        names = {*(job.names() if job.is_begun else ()), *(path.name for path in job.path.glob("*.json"))} - {SEAL}
+    except DataError as e:
+        return {}, [str(e)]
+    for name in sorted(names):
         try:
-            people = read_one(path)
+            people = _read(job, name)
         except DataError as e:
             problems.append(str(e))
         else:
@@ -100,18 +107,15 @@ def read_people(folder: Path) -> tuple[Mapping[str, People], list[str]]:
     return found, problems
 
 
-def read_one(path: Path) -> People:
-    """The judgments in one file; DataError if it is damaged."""
-    try:
-        document = read_document(path.read_bytes())
-    except (OSError, ValueError) as e:
-        raise DataError(f"{path} cannot be read: {e}.") from None
-    if not is_intact(document):
-        raise DataError(f"{path} is damaged: its checksum does not match. `sentprobe judge read` writes it again.")
+def _job(folder: Path) -> JobFolder:
+    return JobFolder(folder / FOLDER, "sentprobe judge read", lambda _: f"The folder {FOLDER} may be deleted; {AGAIN}")
+
+
+def _read(job: JobFolder, name: str) -> People:
+    document = job.read_json(name)
     if document.get("format") != FORMAT:
-        raise DataError(f"{other_format(path, document.get('format'), FORMAT)} `sentprobe judge read` writes it again.")
-    plain = {key: value for key, value in document.items() if key not in ("format", CHECKSUM)}
+        raise DataError(f"{other_format(job.path / name, document.get('format'), FORMAT)} {AGAIN}")
     try:
-        return msgspec.convert(plain, People)
+        return msgspec.convert({key: value for key, value in document.items() if key != "format"}, People)
     except msgspec.ValidationError as e:
-        raise DataError(f"{path} is damaged: {e}.") from None
+        raise DataError(f"{job.path / name} is damaged: {e}.") from None

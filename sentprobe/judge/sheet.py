@@ -9,6 +9,7 @@ Which rows they are, their labels, and which of them are controls is in ``key.js
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,15 +18,14 @@ from pathlib import Path
 
 import msgspec
 
-from sentprobe.core.checksum import other_format
+from sentprobe.core.checksum import is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.core.hashing import hash_64
-from sentprobe.core.json_files import read_json, write_json
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, TooFewError, UsageError
 
 KEY_FILE = "key.json"
-FORMAT = "sentprobe.sheets.v1"
+FORMAT = "sentprobe.sheets.v2"
 COLUMNS = ("item", "sentence", "label")
 MAX_LISTED_ANSWERS = 40
 
@@ -116,7 +116,7 @@ def sample_sheet(
         str(dataset.manifest.get("question") or ""),
         {label: names.get(label, label) for label in dataset.labels},
         tuple(
-            Item(_item_id(dataset, number, i), i, rows[i].text, rows[i].label, i in controls,
+            Item(_item_id(dataset, f"{n} {control} {seed}", number, i), i, rows[i].text, rows[i].label, i in controls,
                  {name: dict(rows[i].extra).get(name, "") for name in inputs})
             for number, i in enumerate(order, 1)
         ),
@@ -131,9 +131,9 @@ def _bins(dataset: Dataset) -> Mapping[str, str]:
     return {str(i): f"{low}–{high} with punctuation" for i, (low, high) in enumerate(bins)}
 
 
-def _item_id(dataset: Dataset, number: int, row: int) -> str:
-    """A number to find an item by, and a hash of its row: answers to another sheet of the task do not fit this one."""
-    return f"{dataset.task}-{number:04}-{hash_64(f'{dataset.digest}/{row}') & 0xFFFFFF:06x}"
+def _item_id(dataset: Dataset, sample: str, number: int, row: int) -> str:
+    """A number to find an item by, and a hash of its row and sample: answers to another sheet do not fit this one."""
+    return f"{dataset.task}-{number:04}-{hash_64(f'{dataset.digest}/{sample}/{row}') & 0xFFFFFF:06x}"
 
 
 def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], str] | None = None) -> None:
@@ -154,22 +154,30 @@ def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], 
         write_atomically(folder / f"{sheet.stem}.md", _instructions(sheet).encode(errors="replace"))
         if form is not None:
             write_atomically(folder / f"{sheet.stem}.html", form(sheet).encode(errors="replace"))
-    write_json(folder / KEY_FILE, {"format": FORMAT, "sheets": [asdict(sheet) for sheet in sheets]})
+    # lone surrogates are question marks, as in the tables
+    plain = json.dumps([asdict(sheet) for sheet in sheets], ensure_ascii=False).encode(errors="replace")
+    write_atomically(folder / KEY_FILE, seal_document({"format": FORMAT, "sheets": json.loads(plain)}))
 
 
 def read_sheets(folder: Path) -> list[Sheet]:
     """The sheets of a folder, by its key."""
     if not (folder / KEY_FILE).is_file():
         raise UsageError(f"{folder} has no {KEY_FILE}; expected a folder that `sentprobe judge sample` wrote.")
-    found = read_json(folder / KEY_FILE)
+    file = folder / KEY_FILE
     try:
-        if found["format"] != FORMAT:
-            raise DataError(f"{other_format(folder / KEY_FILE, found['format'], FORMAT)} Draw new sheets.")
+        found = read_document(file.read_bytes())
+        if found.get("format") != FORMAT and "format" in found:
+            raise DataError(f"{other_format(file, found['format'], FORMAT)} Draw new sheets.")
+        if not is_intact(found):
+            raise DataError(
+                f"{file} has changed since `sentprobe judge sample` wrote it: restore it, or draw the same sheets "
+                "again in a new folder."
+            )
         return msgspec.convert(found["sheets"], list[Sheet])
-    except (KeyError, TypeError) as e:
-        raise DataError(f"{folder / KEY_FILE} is damaged: {type(e).__name__}: {e}.") from None
-    except msgspec.ValidationError as e:
-        raise DataError(f"{folder / KEY_FILE} is damaged: {e}.") from None
+    except OSError as e:
+        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+    except (KeyError, TypeError, ValueError) as e:
+        raise DataError(f"{file} is damaged: {type(e).__name__}: {e}.") from None
 
 
 def _table(sheet: Sheet) -> str:

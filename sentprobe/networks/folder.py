@@ -7,9 +7,12 @@
                              the weights after an epoch, or a number of steps
     best.json                which of them is best, by the score on dev
     training.jsonl           loss, speed and scores along training
-    card.md                  the model card
+    resume.safetensors       the state of training
+    checksums.json           all of these with their digests
+    card.md                  the model card, which is yours to edit
 
-Checkpoints are complete or absent: each file is written under another name first, synced, and renamed.
+All but the card is sealed (``core/job_folder.py``), and compared whenever it is read. The folder of a checkpoint may be
+deleted; so may ``best.json``, which says no more than the scores, and ``resume.safetensors``.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,9 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.checksum import other_format
-from sentprobe.core.files import make_folder, write_atomically
+from sentprobe.core.job_folder import JobFolder
 from sentprobe.core.json_files import read_json
 from sentprobe.errors import DataError, UsageError
+from sentprobe.networks import folder_files as files
 from sentprobe.networks.config import NetworkConfig
 from sentprobe.networks.vocabulary import Vocabulary
 
@@ -41,13 +45,11 @@ if TYPE_CHECKING:
 
     from sentprobe.networks.encoder import SentenceEncoder
 
-FORMAT = 2
+FORMAT = 3
 """The number in ``config.json``; older versions of sentprobe refuse newer folders."""
 CHECKPOINT = re.compile(r"(epoch|step)-(\d+)")
-WEIGHTS = "model.safetensors"
-VECTORS = "vectors.npy"
 ABOUT = "about"
-"""The entry of a checkpoint that says when it was written."""
+"""The entry of a checkpoint that says when it was written, for those who have nothing else of the folder."""
 ENCODER = "encoder."
 """What the names of the encoder's weights begin with; the others are those of heads and decoders."""
 
@@ -73,15 +75,21 @@ class TrainedFolder:
     path: Path
 
     @cached_property
+    def job(self) -> JobFolder:
+        """Its files, each compared with what was written when it is read."""
+        return JobFolder(self.path, files.COMMAND, files.remedy)
+
+    @cached_property
     def config(self) -> dict[str, Any]:
         """All of ``config.json``."""
-        found = read_json(self.path / "config.json")
+        found = self.job.read_json(files.CONFIG) if self.job.is_begun else read_json(self.path / files.CONFIG)
         if not isinstance(found, dict) or not isinstance(found.get("network"), dict):
             raise DataError(
-                f"{self.path / 'config.json'} is not of a trained encoder; expected a folder of `sentprobe train`."
+                f"{self.path / files.CONFIG} is not of a trained encoder; expected a folder of `sentprobe train`."
             )
         if found.get("format") != FORMAT:
             raise DataError(f"{other_format(self.path, found.get('format'), FORMAT)} Train it again, in a new folder.")
+        self.job.verify(files.CONFIG)  # there may be no checksums
         return found
 
     @cached_property
@@ -90,22 +98,23 @@ class TrainedFolder:
         try:
             return msgspec.convert(self.config["network"], NetworkConfig)
         except msgspec.ValidationError as e:
-            raise DataError(f"{self.path / 'config.json'}: invalid network: {e}.") from None
+            raise DataError(f"{self.path / files.CONFIG}: invalid network: {e}.") from None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words it knows."""
         net = self.network
-        words = read_json(self.path / "vocabulary.json")
+        words = self.job.read_json(files.VOCABULARY)
         if not isinstance(words, list) or len(words) != net.words or not all(isinstance(w, str) for w in words):
-            raise DataError(f"{self.path / 'vocabulary.json'}: expected a list of {net.words:,} words.")
+            raise DataError(f"{self.path / files.VOCABULARY}: expected a list of {net.words:,} words.")
         return Vocabulary(words, net.tokenise, net.case, net.unknown)
 
     def vectors(self) -> NDArray[np.float32] | None:
         """The frozen word vectors (words + 1, width), memory-mapped, or None if they are learned."""
         if not self.network.frozen:
             return None
-        file = self.path / VECTORS
+        file = self.path / files.VECTORS
+        self.job.verify(files.VECTORS)
         try:
             # copy on write: torch wants arrays that could be written to
             found = np.load(file, mmap_mode="c", allow_pickle=False)
@@ -118,36 +127,50 @@ class TrainedFolder:
         return found  # type: ignore[no-any-return]
 
     def checkpoints(self) -> list[Checkpoint]:
-        """All complete checkpoints, in the order of training."""
-        places = self.path.iterdir() if self.path.is_dir() else ()
-        known = [p for p in places if CHECKPOINT.fullmatch(p.name) and (p / WEIGHTS).is_file()]
-        found = [Checkpoint(**self._about(place), name=place.name) for place in known]
+        """All checkpoints, in the order of training, without those that were deleted."""
+        found = []
+        for name in (p.name for p in self.path.glob("*-*") if CHECKPOINT.fullmatch(p.name) and p.is_dir()):
+            weights = f"{name}/{files.WEIGHTS}"
+            about, is_there = self.job.about(weights), (self.path / weights).is_file()
+            if about is None and not is_there:  # it is being written
+                continue
+            if about is None or not is_there:  # it is of another folder, or missing
+                about = self.job.verify(weights).about
+            found.append(Checkpoint(int(about["step"]), int(about["epoch"]), name))
         return sorted(found, key=lambda c: (c.step, c.epoch, c.name))
 
     def best(self) -> Checkpoint:
-        """The checkpoint with the best score on dev, or the last one if none is marked."""
+        """The checkpoint with the best score on dev, or the last one if there are no scores."""
         every = self.checkpoints()
         if not every:
             raise DataError(f"{self.path} has no checkpoint yet: train it with the same command again.")
-        file = self.path / "best.json"
-        marked = read_json(file) if file.is_file() else {}
-        name = marked.get("checkpoint") if isinstance(marked, dict) else None
-        last = every[-1]
-        if name is not None:
+        name, last = self.best_name(), every[-1]
+        if name:
             if found := [c for c in every if c.name == name]:
                 return found[0]
             raise DataError(
                 f"{self.path} has no {name}, the best checkpoint (best.json): restore it, or choose another one, "
                 f"such as ?{last.kind}={getattr(last, last.kind)}."
             )
-        if scored := self._best_scored(every):  # best.json is lost
-            return scored
         if not last.step and self._is_to_be_trained():
             raise DataError(
                 f"{self.path} has no checkpoint after training yet: repeat the command with which it was begun, or "
                 "probe the network before training, ?epoch=0."
             )
         return last
+
+    def best_name(self) -> str:
+        """The name of the checkpoint with the best score on dev; empty if there are no scores."""
+        if self.job.is_there(files.BEST):
+            return str(self.job.read_json(files.BEST)["checkpoint"])
+        scores = {name: own[self.selection] for name, own in self.every_score().items() if self.selection in own}
+        sign = 1 if self.config.get("maximise", True) else -1
+        return max(scores, key=lambda name: sign * scores[name], default="")  # the first of the best
+
+    @property
+    def selection(self) -> str:
+        """The name of the score that selects the best checkpoint; empty if none does."""
+        return str(self.config.get("selection", ""))
 
     def find(self, kind: str, number: int) -> Checkpoint:
         """The checkpoint after this epoch or step; UsageError with those that there are."""
@@ -172,7 +195,7 @@ class TrainedFolder:
         try:
             found = build_encoder(self.network, table, self.network.seed if seed is None else seed)
         except (KeyError, TypeError, ValueError, RuntimeError) as e:
-            raise DataError(f"{self.path / 'config.json'}: the network cannot be built: {e!r}.") from None
+            raise DataError(f"{self.path / files.CONFIG}: the network cannot be built: {e!r}.") from None
         if checkpoint is not None:
             weights = {
                 name.removeprefix(ENCODER): value
@@ -182,15 +205,17 @@ class TrainedFolder:
             try:
                 found.load_state_dict(weights)
             except RuntimeError as e:
-                why = shorten(str(e), 300, placeholder=" …")
-                raise DataError(f"{self.path / checkpoint.name / WEIGHTS} is not of this network: {why}") from None
+                raise self._other_network(checkpoint, shorten(str(e), 300, placeholder=" …")) from None
         elif (start := self.start_of_given_words()) is not None:
             words = self.weights(start).get(f"{ENCODER}inputs.learned.weight")
             if words is None or words.shape != found.inputs.learned.weight.shape:
-                raise DataError(f"{self.path / start.name / WEIGHTS} is not of this network: it has no word vectors.")
+                raise self._other_network(start, "it has no word vectors.")
             with torch.no_grad():
                 found.inputs.learned.weight.copy_(words)
         return found.eval()
+
+    def _other_network(self, checkpoint: Checkpoint, why: str) -> DataError:
+        return DataError(f"{self.path / checkpoint.name / files.WEIGHTS} is not of this network: {why}")
 
     def _is_to_be_trained(self) -> bool:
         """Whether an epoch of training was requested."""
@@ -210,7 +235,8 @@ class TrainedFolder:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
-        file = self.path / checkpoint.name / WEIGHTS
+        file = self.path / checkpoint.name / files.WEIGHTS
+        self.job.verify(f"{checkpoint.name}/{files.WEIGHTS}")
         try:
             return load_file(file)
         except (OSError, SafetensorError) as e:
@@ -226,72 +252,48 @@ class TrainedFolder:
         """A hash of everything that can change a vector: network, words, vectors, weights."""
         state = hashlib.blake2b(digest_size=16)
         state.update(json.dumps(msgspec.to_builtins(self.network), sort_keys=True).encode())
-        files = ["vocabulary.json", *([VECTORS] if self.network.frozen else [])]
+        names = [files.VOCABULARY, *([files.VECTORS] if self.network.frozen else [])]
         read = checkpoint or self.start_of_given_words()
-        for name in [*files, *([f"{read.name}/{WEIGHTS}"] if read else [])]:
-            try:
-                with (self.path / name).open("rb") as file:
-                    state.update(hashlib.file_digest(file, "blake2b").digest())
-            except OSError as e:
-                raise DataError(f"{self.path / name} cannot be read: {e.strerror}.") from None
+        for name in [*names, *([f"{read.name}/{files.WEIGHTS}"] if read else [])]:
+            state.update(bytes.fromhex(self.job.verify(name).blake2b))
         return state.hexdigest()
 
-    def _best_scored(self, every: Sequence[Checkpoint]) -> Checkpoint | None:
-        """The first checkpoint with the best score, if there are scores."""
-        selection, sign = self.config.get("selection"), 1 if self.config.get("maximise", True) else -1
-        found = [(c, scores[selection]) for c in every if selection in (scores := self.scores(c))]
-        return max(found, key=lambda one: (sign * one[1], -one[0].step))[0] if found else None
-
     def scores(self, checkpoint: Checkpoint) -> dict[str, float]:
-        """The scores on dev at a checkpoint, from ``training.jsonl``; none if they were not computed then."""
-        file = self.path / "training.jsonl"
-        try:
-            lines = file.read_bytes().splitlines() if file.is_file() else []
-        except OSError as e:
-            raise DataError(f"{file} cannot be read: {e.strerror}.") from None
-        for line in reversed(lines):
-            try:
-                found = json.loads(line)
-            except ValueError:  # cut off when training was killed
-                continue
-            if isinstance(found, dict) and found.get("checkpoint") == checkpoint.name:
-                scores = found.get("scores")
-                return {
-                    key: float(value)
-                    for key, value in (scores.items() if isinstance(scores, dict) else ())
-                    if isinstance(value, int | float) and math.isfinite(value)
-                }
-        return {}
+        """The scores on dev at a checkpoint; none if they were not computed then."""
+        return self.every_score().get(checkpoint.name, {})
 
-    def write_checkpoint(self, name: str, weights: Mapping[str, Tensor], epoch: int, step: int) -> Checkpoint:
-        """Write the weights at one time of training."""
+    def every_score(self) -> dict[str, dict[str, float]]:
+        """The scores on dev by the names of checkpoints, from ``training.jsonl``."""
+        found: dict[str, dict[str, float]] = {}
+        for line in self.job.log(files.LOG):
+            if name := line.get("checkpoint"):
+                scores = line.get("scores", {}).items()
+                found[name] = {key: float(value) for key, value in scores if value is not None and math.isfinite(value)}
+        return found
+
+    def verify(self) -> None:
+        """Compare every file with what was written; DataError if one has changed."""
+        self.job.verify_all(lambda name: files.may_be_deleted(self.path, name))
+        self.checkpoints()  # one may be of another folder
+
+    def write_checkpoint(
+        self, name: str, weights: Mapping[str, Tensor], epoch: int, step: int, beside: Mapping[str, bytes] | None = None
+    ) -> Checkpoint:
+        """Write the weights at one time of training, and before them what other libraries need to load them."""
         from safetensors.torch import save
 
-        make_folder(self.path / name)
         # clones: tied weights share memory, which the format refuses
         tensors = {key: value.detach().cpu().clone().contiguous() for key, value in weights.items()}
+        at = {"epoch": epoch, "step": step}
         # one entry: several are written in any order, and the same weights would have another identity
-        content = save(tensors, {ABOUT: json.dumps({"epoch": epoch, "step": step})})
-        write_atomically(self.path / name / WEIGHTS, content)
+        contents = {**(beside or {}), files.WEIGHTS: save(tensors, {ABOUT: json.dumps(at)})}
+        self.job.write({f"{name}/{file}": content for file, content in contents.items()}, at)
         return Checkpoint(step, epoch, name)
-
-    def _about(self, place: Path) -> dict[str, int]:
-        from safetensors import SafetensorError, safe_open
-
-        try:
-            with safe_open(place / WEIGHTS, "numpy") as file:
-                facts = file.metadata() or {}
-            found = json.loads(facts[ABOUT])
-            return {key: int(found[key]) for key in ("epoch", "step")}
-        except (OSError, SafetensorError, KeyError, ValueError, TypeError) as e:
-            raise DataError(
-                f"{place / WEIGHTS} is damaged: {e}. Delete its folder; the other checkpoints can be used."
-            ) from None
 
 
 def open_folder(path: Path) -> TrainedFolder:
     """The folder of a trained encoder; UsageError if it is none."""
-    if not (path / "config.json").is_file():
+    if not (path / files.CONFIG).is_file():
         raise UsageError(
             f"{path} has no trained encoder; expected a folder that `sentprobe train … -o {path}` has written."
         )

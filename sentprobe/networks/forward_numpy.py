@@ -13,7 +13,8 @@ from sentprobe.core.threads import single_threaded
 from sentprobe.errors import DataError
 from sentprobe.networks import numpy_sequences as over
 from sentprobe.networks.config import NetworkConfig
-from sentprobe.networks.folder import ENCODER, WEIGHTS, Checkpoint, TrainedFolder
+from sentprobe.networks.folder import ENCODER, Checkpoint, TrainedFolder
+from sentprobe.networks.folder_files import WEIGHTS
 from sentprobe.networks.forward import Floats, Ints
 from sentprobe.networks.numpy_forms import FORMS, WEIGHT_DTYPES, Body
 

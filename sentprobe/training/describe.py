@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.json_files import read_json
 from sentprobe.errors import UsageError
 from sentprobe.networks.folder import TrainedFolder
+from sentprobe.networks.folder_files import CONFIG
 from sentprobe.training import PRESETS
 from sentprobe.training.digests import describe_sources
 from sentprobe.training.history import why_finished
@@ -60,7 +60,7 @@ def describe_data(plan: Plan) -> dict[str, list[dict[str, Any]]]:
 
 def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
     """Refuse to go on with files that are not those with which training began."""
-    before = read_json(folder / "config.json").get("data", {}) if (folder / "config.json").is_file() else {}
+    before = TrainedFolder(folder).config.get("data", {}) if (folder / CONFIG).is_file() else {}
     for role, files in before.items():
         now = data.get(role, [])
         if changed := [one["name"] for one in (*files, *now) if one not in files or one not in now]:
@@ -69,7 +69,7 @@ def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
 
 def check_words_unchanged(inputs: Inputs, folder: Path) -> None:
     """Refuse to go on with other words or word vectors than those with which training began."""
-    if not (folder / "config.json").is_file():
+    if not (folder / CONFIG).is_file():
         return
     before = TrainedFolder(folder)
     if before.config.get("facts", {}).get("vectors digest") != inputs.facts.get("vectors digest"):
@@ -86,4 +86,4 @@ def _changed(what: str, folder: Path) -> UsageError:
 
 def is_finished(request: Request, folder: Path) -> bool:
     """Whether a folder has a training that has ended, and that this request would not prolong."""
-    return (folder / "config.json").is_file() and bool(why_finished(TrainedFolder(folder), request.options))
+    return (folder / CONFIG).is_file() and bool(why_finished(TrainedFolder(folder), request.options))

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import DataError, UsageError
-from sentprobe.networks.folder import WEIGHTS, Checkpoint, TrainedFolder, open_folder
+from sentprobe.networks.folder import Checkpoint, TrainedFolder, open_folder
+from sentprobe.networks.folder_files import WEIGHTS
 from sentprobe.networks.vocabulary import Vocabulary
 from sentprobe.training.decoder import Decoder, EncoderDecoder, Memory, State, build_model
 from sentprobe.training.search import Ends, Output, search
@@ -58,7 +59,7 @@ def load_generator(folder: TrainedFolder, checkpoint: Checkpoint | None = None) 
             "of mt, translate, autoencode, reconstruct, tree or next."
         )
     checkpoint = checkpoint or folder.best()
-    targets = read_targets(folder.path)
+    targets = read_targets(folder.job)
     encoder = folder.encoder(None)
     model = build_model(encoder, len(targets), request["objective_settings"], 0)
     try:

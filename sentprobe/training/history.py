@@ -1,23 +1,18 @@
-"""What training has come to, epoch by epoch, as ``training.jsonl`` and ``config.json`` tell; needs no torch."""
+"""What training has come to, epoch by epoch, as the sealed files of a folder tell; needs no torch."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from sentprobe.core.json_files import read_json
+from sentprobe.core.job_folder import JobFolder
 from sentprobe.networks.folder import TrainedFolder
+from sentprobe.networks.folder_files import RESUME
 from sentprobe.training.log import Report, read_reports
 from sentprobe.training.options import Options
 from sentprobe.training.schedule import why_stopped
-
-RESUME = "resume.safetensors"
-"""The state of training, whose header says where it is."""
-MAX_HEADER = 1 << 27
-"""Bytes; a longer header shows that the file is damaged."""
 
 
 @dataclass(frozen=True)
@@ -87,19 +82,17 @@ class History:
 
 def read_history(folder: TrainedFolder) -> History:
     """What the files of a folder tell."""
-    config = folder.config
-    best = read_json(folder.path / "best.json") if (folder.path / "best.json").is_file() else {}
-    name = str(best.get("checkpoint", "")) if isinstance(best, Mapping) else ""
-    epochs = tuple(group_reports(read_reports(folder.path), name))
-    return History(epochs, str(config.get("selection", "")), name, why_finished(folder))
+    name = folder.best_name()
+    epochs = tuple(group_reports(read_reports(folder.job), name))
+    return History(epochs, folder.selection, name, why_finished(folder))
 
 
 def why_finished(folder: TrainedFolder, wanted: Options | None = None) -> str:
     """Why training has ended, in a few words; empty if it has not, or if more is wanted now than was requested."""
     config = folder.config
     if not config.get("trains", True):
-        return "nothing is trained" if (folder.path / "epoch-000" / "model.safetensors").is_file() else ""
-    facts = _state(folder.path / RESUME)
+        return "nothing is trained" if folder.checkpoints() else ""
+    facts = state_facts(folder.job)
     before = config.get("request", {}).get("options", {})
     patience, epochs = (
         int(before.get(name, 0)) if wanted is None else getattr(wanted, name) for name in ("patience", "epochs")
@@ -110,16 +103,10 @@ def why_finished(folder: TrainedFolder, wanted: Options | None = None) -> str:
     return f"{epochs} epoch{'s' * (epochs != 1)} as requested" if ended else ""
 
 
-def _state(file: Path) -> dict[str, Any]:
-    """The numbers and texts in the header of a state, which is JSON; nothing if there is none."""
-    try:
-        with file.open("rb") as opened:
-            size = int.from_bytes(opened.read(8), "little")
-            header = json.loads(opened.read(size)) if size <= MAX_HEADER else {}
-        found = json.loads(header["__metadata__"]["about"])
-    except (OSError, ValueError, KeyError, TypeError):  # the loop says what is wrong with it
-        return {}
-    return found if isinstance(found, dict) else {}
+def state_facts(job: JobFolder) -> dict[str, Any]:
+    """The numbers and texts in the state of a training, even if its weights were deleted; nothing if there is none."""
+    about = job.about(RESUME)
+    return json.loads(about["state"]) if about else {}
 
 
 def group_reports(reports: Iterable[Report], best: str = "") -> Iterable[Epoch]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sentprobe.core.files import make_folder
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.networks.config import NetworkConfig
-from sentprobe.networks.folder import VECTORS
+from sentprobe.networks.folder_files import VECTORS
 from sentprobe.networks.vocabulary import BEGIN, END, Vocabulary
 from sentprobe.training.request import Request
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from typing import Any
 
-from sentprobe.core.files import write_atomically
-from sentprobe.errors import DataError
-
-FILE = "training.jsonl"
+from sentprobe.core.job_folder import JobFolder
+from sentprobe.networks.folder_files import LOG
 
 
 @dataclass(frozen=True)
@@ -39,47 +35,28 @@ class Report:
     """The checkpoint that was written."""
 
 
-def append_report(folder: Path, report: Report) -> None:
+def append_report(job: JobFolder, report: Report) -> None:
     """Add a line."""
-    try:
-        with (folder / FILE).open("a") as file:
-            file.write(_line(report))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as e:
-        raise DataError(
-            f"{folder / FILE} cannot be written: {e.strerror}. Free some space, and repeat the command."
-        ) from e
+    job.append(LOG, _record(report))
 
 
-def read_reports(folder: Path) -> Iterator[Report]:
-    """All lines that are complete."""
-    file = folder / FILE
-    if not file.is_file():
-        return
-    for line in file.read_bytes().splitlines():
-        try:
-            facts = json.loads(line)
-            facts["scores"] = {k: math.nan if v is None else v for k, v in facts.get("scores", {}).items()}
-            yield Report(**facts)
-        except (ValueError, TypeError, AttributeError):  # cut off when training was killed
-            continue
+def read_reports(job: JobFolder) -> Iterator[Report]:
+    """All lines that are complete; DataError if one has changed."""
+    for record in job.log(LOG):
+        scores = {name: math.nan if value is None else value for name, value in record.get("scores", {}).items()}
+        yield Report(**{**record, "scores": scores})
 
 
-def drop_after(folder: Path, step: int) -> None:
+def drop_after(job: JobFolder, step: int) -> None:
     """Leave out what was reported after a step, from which training goes on."""
-    kept = [report for report in read_reports(folder) if report.step <= step]
-    write_atomically(folder / FILE, "".join(map(_line, kept)).encode())
+    job.cut(LOG, sum(report.step <= step for report in read_reports(job)))
 
 
-def _line(report: Report) -> str:
-    """A line of JSON, without the scores, mark and checkpoint that there are not; a loss of 0 is one.
+def _record(report: Report) -> dict[str, Any]:
+    """What is written: not the scores, mark and checkpoint that there are not; a loss of 0 is one.
 
     A perplexity may be infinite, for which JSON has no number: it is null.
     """
     facts = asdict(report)
     facts["scores"] = {key: value if math.isfinite(value) else None for key, value in report.scores.items()}
-    return (
-        json.dumps({key: value for key, value in facts.items() if value or not isinstance(value, dict | bool | str)})
-        + "\n"
-    )
+    return {key: value for key, value in facts.items() if value or not isinstance(value, dict | bool | str)}

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,10 +16,10 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
 from torch import nn
 
-from sentprobe.core.files import copy_atomically, make_folder, write_atomically
-from sentprobe.core.json_files import write_json
+from sentprobe.core.json_files import encode_json
 from sentprobe.errors import SentProbeWarning
-from sentprobe.networks.folder import WEIGHTS, TrainedFolder
+from sentprobe.networks.folder import TrainedFolder
+from sentprobe.networks.folder_files import BEST, CONFIG, WEIGHTS
 from sentprobe.training import resume
 from sentprobe.training.log import Report, append_report, drop_after
 from sentprobe.training.objective import Prepared
@@ -83,7 +82,7 @@ class _Training:
 
 
 def run_loop(
-    path: Path, prepared: Prepared, options: Options, report: Callable[[Report], None] = lambda _: None
+    folder: TrainedFolder, prepared: Prepared, options: Options, report: Callable[[Report], None] = lambda _: None
 ) -> None:
     """Train until the schedule ends; go on where an earlier call was interrupted.
 
@@ -92,7 +91,7 @@ def run_loop(
     """
     # buffers are word vectors, which all processes have: to send them at every step would take most of the time
     accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(broadcast_buffers=False)])
-    training = _start(path, prepared, options, accelerator, report)
+    training = _start(folder, prepared, options, accelerator, report)
     schedule = training.schedule
     accelerator.wait_for_everyone()
     with torch.random.fork_rng(), _deferred_interrupt(training):
@@ -103,14 +102,15 @@ def run_loop(
 
 
 def _start(
-    path: Path, prepared: Prepared, options: Options, accelerator: Accelerator, report: Callable[[Report], None]
-) -> _Training:
+    folder: TrainedFolder, prepared: Prepared, options: Options, accelerator: Accelerator,
+    report: Callable[[Report], None],
+) -> _Training:  # fmt: skip
     """The state at the beginning, or where training was interrupted."""
     optimiser = make_optimiser(prepared, options)
     schedule = Schedule.start(options, prepared.maximise)
-    facts = resume.load_facts(path)
+    facts = resume.load_facts(folder.job)
     if facts is not None:
-        resume.load_state(path, prepared.model, optimiser)
+        resume.load_state(folder.job, prepared.model, optimiser)
         schedule.restore(facts["schedule"])
     with warnings.catch_warnings():
         # newer versions of torch want another option, which older ones and accelerate do not know
@@ -118,14 +118,13 @@ def _start(
         model = accelerator.prepare(prepared.model) if prepared.streams else prepared.model
     wrapped = None if optimiser is None else accelerator.prepare(optimiser)
     updater = Updater(prepared, options, accelerator, model, wrapped)
-    training = _Training(
-        TrainedFolder(path), prepared, options, schedule, accelerator, optimiser, updater, report
-    )  # fmt: skip
+    training = _Training(folder, prepared, options, schedule, accelerator, optimiser, updater, report)
     if facts is not None:
         training.at = Position(**facts["position"])
     if training.is_main:
-        drop_after(path, training.at.step if facts is not None else -1)
+        drop_after(folder.job, training.at.step if facts is not None else -1)
         if facts is None:
+            folder.job.remove(BEST)  # of a training whose state was deleted
             _write_checkpoint(training, "epoch-000", 0, 0)
     return training
 
@@ -172,9 +171,8 @@ def _end_epoch(training: _Training, steps: int) -> None:
     name = f"epoch-{at.epoch:03d}"
     _checkpoint(training, name)
     if training.is_main and best:
-        if training.prepared.transformers:
-            copy_atomically(training.folder.path / name / WEIGHTS, training.folder.path / WEIGHTS)
-        write_json(training.folder.path / "best.json", {"checkpoint": name, selection: scores[selection]})
+        copied = {WEIGHTS: training.folder.path / name / WEIGHTS} if training.prepared.transformers else {}
+        training.folder.job.write({**copied, BEST: encode_json({"checkpoint": name, selection: scores[selection]})})
     report = _since(Position(), at, steps, lr, scores, best, name)
     _tell(training, report)
     if training.is_main and schedule.first_loss is not None and report.loss > DIVERGED * schedule.first_loss:
@@ -214,13 +212,9 @@ def _checkpoint(training: _Training, name: str) -> None:
 
 def _write_checkpoint(training: _Training, name: str, epoch: int, step: int) -> None:
     """The weights, last, and what other libraries need to load them."""
-    prepared, place = training.prepared, training.folder.path / name
-    if prepared.transformers:
-        make_folder(place)
-        write_json(place / "config.json", dict(prepared.transformers))
-        for file, content in prepared.files.items():
-            write_atomically(place / file, content)
-    training.folder.write_checkpoint(name, training.model.state_dict(), epoch, step)
+    prepared = training.prepared
+    beside = {CONFIG: encode_json(dict(prepared.transformers)), **prepared.files} if prepared.transformers else {}
+    training.folder.write_checkpoint(name, training.model.state_dict(), epoch, step, beside)
 
 
 def _save(training: _Training) -> None:
@@ -228,12 +222,12 @@ def _save(training: _Training) -> None:
     training.saved = time.monotonic()
     if training.is_main:
         facts = {"position": asdict(training.at), "schedule": training.schedule.state()}
-        resume.save_state(training.folder.path, training.model, training.optimiser, facts)
+        resume.save_state(training.folder.job, training.model, training.optimiser, facts)
 
 
 def _tell(training: _Training, report: Report) -> None:
     if training.is_main:
-        append_report(training.folder.path, report)
+        append_report(training.folder.job, report)
         training.report(report)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
 from sentprobe.networks.vocabulary import Vocabulary
 from sentprobe.training.installed import import_for_training
@@ -114,15 +114,19 @@ def _at_spaces(tokens: Sequence[str]) -> Tokenizer:
     return found
 
 
-def read_targets(folder: Path) -> Targets:
+def read_targets(job: JobFolder) -> Targets:
     """The vocabulary of a trained folder."""
-    file = folder / FILE
+    return Targets(read_tokenizer(job))
+
+
+def read_tokenizer(job: JobFolder) -> Tokenizer:
+    """The tokenizer of a trained folder."""
+    content = job.read(FILE).decode()
     try:
-        return Targets(import_for_training("tokenizers").Tokenizer.from_str(file.read_text("utf-8")))
-    except OSError as e:
-        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+        found: Tokenizer = import_for_training("tokenizers").Tokenizer.from_str(content)
     except Exception as e:  # the library raises nothing more special
-        raise DataError(f"{file} is damaged: {e}.") from None
+        raise DataError(f"{job.path / FILE} is not of this version of tokenizers: {e}.") from None
+    return found
 
 
 def valid(text: str) -> str:

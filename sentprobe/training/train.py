@@ -11,11 +11,9 @@ from typing import Any
 
 import msgspec
 
-from sentprobe.core.files import copy_atomically, make_folder, write_atomically
-from sentprobe.core.json_files import read_json, write_json
-from sentprobe.core.lock import locked
-from sentprobe.errors import UsageError
-from sentprobe.networks.folder import FORMAT, VECTORS, TrainedFolder
+from sentprobe.core.json_files import encode_json
+from sentprobe.networks.folder import FORMAT, TrainedFolder
+from sentprobe.networks.folder_files import CONFIG, VECTORS, VOCABULARY
 from sentprobe.training import OBJECTIVES
 from sentprobe.training.card import write_card
 from sentprobe.training.describe import (
@@ -62,9 +60,11 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
 
     from sentprobe.training.loop import run_loop
 
-    _check_same(request, folder)
+    trained = TrainedFolder(folder)
+    _check_same(request, trained)
     if is_finished(request, folder):
-        _note_end(request, folder)
+        trained.verify()
+        _note_end(request, trained)
         return TrainedFolder(folder)
 
     def report_and_write(one: Report) -> None:
@@ -74,20 +74,21 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
 
     state = PartialState(cpu=join_processes(), timeout=SCORING_TIME)
     state.wait_for_everyone()
-    make_folder(folder)
     data = folder / DATA / str(state.process_index)
-    with locked(folder, folder, UsageError) if state.is_main_process else nullcontext():
+    with trained.job.writing() if state.is_main_process else nullcontext():
         state.wait_for_everyone()  # nothing is written before the folder is locked
         try:
+            if state.is_main_process and trained.job.is_begun:
+                trained.verify()
             plan = Plan(request, data, read_withheld(request.withhold))
             prepared = OBJECTIVES.get(request.objective).prepare(plan)
             files = describe_data(plan)
             check_data_unchanged(files, folder)
             check_words_unchanged(prepared.inputs, folder)
             if state.is_main_process:
-                _write_files(folder, request, plan, prepared, files)
+                _write_files(trained, request, plan, prepared, files)
             state.wait_for_everyone()
-            run_loop(folder, prepared, request.options, report_and_write)
+            run_loop(trained, prepared, request.options, report_and_write)
         finally:
             shutil.rmtree(data, ignore_errors=True)
             for empty in (folder / DATA, folder):
@@ -99,16 +100,14 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     return TrainedFolder(folder)
 
 
-def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared, files: dict[str, Any]) -> None:
+def _write_files(
+    folder: TrainedFolder, request: Request, plan: Plan, prepared: Prepared, files: dict[str, Any]
+) -> None:
     """Everything but the weights; the configuration last, since it makes a folder that of an encoder."""
     from sentprobe import __version__
 
     inputs = prepared.inputs
-    write_json(folder / "vocabulary.json", list(inputs.vocabulary.words))
-    if inputs.config.frozen:
-        copy_atomically(plan.folder / VECTORS, folder / VECTORS)
-    for name, content in prepared.files.items():
-        write_atomically(folder / name, content)
+    vectors = {VECTORS: plan.folder / VECTORS} if inputs.config.frozen else {}
     config = {
         **prepared.transformers,
         "format": FORMAT,
@@ -122,43 +121,27 @@ def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared,
         **describe_model(request, prepared),
         "sentprobe": __version__,
     }
-    write_json(folder / "config.json", config)
-    write_card(TrainedFolder(folder))
+    words = encode_json(list(inputs.vocabulary.words))
+    folder.job.write({VOCABULARY: words, **vectors, **prepared.files, CONFIG: encode_json(config)})
+    write_card(TrainedFolder(folder.path))
 
 
-def _note_end(request: Request, folder: Path) -> None:
+def _note_end(request: Request, folder: TrainedFolder) -> None:
     """Record a request that ends a training before the end that was requested earlier."""
-    config = dict(TrainedFolder(folder).config)
-    if not why_finished(TrainedFolder(folder)):
-        write_json(folder / "config.json", {**config, "request": msgspec.to_builtins(request)})
-        write_card(TrainedFolder(folder))
+    if not why_finished(folder):
+        with folder.job.writing():
+            folder.job.write({CONFIG: encode_json({**folder.config, "request": msgspec.to_builtins(request)})})
+        write_card(TrainedFolder(folder.path))
 
 
-def _check_same(request: Request, folder: Path) -> None:
+def _check_same(request: Request, folder: TrainedFolder) -> None:
     """Refuse a folder with something else in it."""
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is a file; name a folder.")
-    if not (folder / "config.json").is_file():
-        unfinished = (
-            DATA,
-            "vocabulary.json",
-            VECTORS,
-            "tokenizer.json",
-            "tokenizer_config.json",
-        )  # it was interrupted while reading
-        if foreign := sorted(place.name for place in folder.iterdir() if place.name not in unfinished):
-            raise UsageError(f"{folder} has {foreign[0]}, and is no folder of `sentprobe train`; choose another one.")
-        return
-    before, now = _flat(read_json(folder / "config.json").get("request", {})), _flat(_plain(request))
-    fixed = {"epochs"} if OBJECTIVES.get(request.objective).plans_epochs else set()
-    for key in sorted({*before, *now} - {*MAY_CHANGE} | fixed):
-        if before.get(key) != now.get(key):
-            raise UsageError(
-                f"{folder} has an encoder with {key.replace('_', ' ')} {_shown(before.get(key))}, and this is "
-                f"{_shown(now.get(key))}: choose another folder, or repeat the command with which it was begun."
-            )
+    if (folder.path / CONFIG).is_file():
+        before, now = _flat(folder.config.get("request", {})), _flat(_plain(request))
+        fixed = {"epochs"} if OBJECTIVES.get(request.objective).plans_epochs else set()
+        folder.job.check_same("an encoder", before, now, {*before, *now} - {*MAY_CHANGE} | fixed)
+    else:
+        folder.job.check_own({DATA})
 
 
 def _flat(request: dict[str, Any]) -> dict[str, Any]:
@@ -166,11 +149,6 @@ def _flat(request: dict[str, Any]) -> dict[str, Any]:
     groups = ("encoder_settings", "objective_settings", "options")
     plain = {key: value for key, value in request.items() if key not in groups}
     return {**plain, **{key: value for group in groups for key, value in request.get(group, {}).items()}}
-
-
-def _shown(value: object) -> str:
-    """A value of a request as users type it."""
-    return ",".join(map(str, value)) or "(none)" if isinstance(value, list) else str(value)
 
 
 def _plain(request: Request) -> dict[str, Any]:

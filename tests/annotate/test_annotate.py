@@ -11,7 +11,7 @@ import pytest
 
 from sentprobe import Corpus, Sentence
 from sentprobe.annotate import annotate as chunking
-from sentprobe.annotate.inputs import find_inputs
+from sentprobe.annotate.inputs import find_inputs, read_pieces
 from sentprobe.annotate.journal import Journal
 from sentprobe.annotate.request import Request
 from sentprobe.annotate.run import annotate_corpus
@@ -209,7 +209,7 @@ def test_a_crash_between_the_last_sentence_and_the_card_is_made_good(many):
     facts = request.facts(loaded_annotator(many).model)
     journal = Journal(Path("cut.conllu.gz"), {"": Path("cut.conllu.gz")}, facts)
     journal.state.is_complete, journal.state.counts = True, card["counts"]
-    journal.state.dropped = card["dropped"]
+    journal.state.dropped, journal.state.sizes, journal.state.digests = card["dropped"], card["bytes"], card["blake2b"]
     journal._record()
     run(many, "many.txt", out="cut.conllu.gz", dedupe="exact")
     assert json.loads(Path("cut.conllu.gz.json").read_bytes()) == card
@@ -281,12 +281,90 @@ def test_what_is_left_of_a_corpus_must_be_whole(rules, small_chunks):
     Path("armed").touch()
     with pytest.raises(KeyboardInterrupt):
         run(rules, "text.txt")
-    os.truncate("out.conllu.part", 10)
-    with pytest.raises(DataError, match=r"shorter than it was. Remove out.conllu.part.json"):
+    part, state = Path("out.conllu.part"), Path("out.conllu.part.json")
+    content = part.read_bytes()
+    changed = r"out\.conllu\.part has changed since `sentprobe annotate` wrote it\. .* remove out\.conllu\.part\.json"
+    for other in (content[:10], b"", content.replace(b"VERB", b"NOUN", 1), bytes(reversed(content))):
+        part.write_bytes(other)
+        with pytest.raises(DataError, match=changed):
+            run(rules, "text.txt")
+    part.unlink()
+    with pytest.raises(DataError, match=changed):
         run(rules, "text.txt")
-    Path("out.conllu.part.json").write_text("{", "utf-8")
-    with pytest.raises(DataError, match=r"out.conllu.part.json is damaged"):
+    part.write_bytes(content)
+    sealed = state.read_text("utf-8")
+    for other in ("{", sealed.replace('"sentences": ', '"sentences": 1'), "[]"):
+        state.write_text(other, "utf-8")
+        with pytest.raises(DataError, match=r"part.json is damaged: .*Restore it, or remove it to begin anew"):
+            run(rules, "text.txt")
+    state.write_text(sealed, "utf-8")
+    Path("armed").unlink()
+    run(rules, "text.txt")
+    run(rules, "text.txt", out="whole.conllu")
+    assert Path("out.conllu").read_bytes() == Path("whole.conllu").read_bytes()
+
+
+def test_a_finished_corpus_that_was_edited_is_not_taken_for_what_was_written(rules):
+    Path("text.txt").write_text("She left. He stayed.", "utf-8")
+    run(rules, "text.txt")
+    corpus, card = Path("out.conllu"), Path("out.conllu.json")
+    kept = corpus.read_bytes(), card.read_bytes()
+    corpus.write_bytes(kept[0].replace(b"left", b"lost"))
+    with pytest.raises(DataError, match=r"^out\.conllu has changed since `sentprobe annotate` wrote it\. Restore"):
         run(rules, "text.txt")
+    corpus.write_bytes(kept[0])
+    card.write_bytes(kept[1].replace(b'"sentences": 2', b'"sentences": 3'))
+    with pytest.raises(DataError, match=r"^out\.conllu\.json has changed since"):
+        run(rules, "text.txt")
+    card.write_bytes(kept[1][:-9])
+    with pytest.raises(DataError, match=r"^out\.conllu\.json is damaged"):
+        run(rules, "text.txt")
+    card.write_bytes(kept[1])
+    assert not run(rules, "text.txt").is_new
+
+
+def test_a_corpus_that_was_changed_between_its_end_and_its_card_is_refused(rules, monkeypatch):
+    Path("text.txt").write_text("She left. He stayed.", "utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.annotate.run.write_card", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(rules, "text.txt")
+    kept = Path("out.conllu").read_bytes()
+    Path("out.conllu").write_bytes(kept.replace(b"left", b"lost"))
+    with pytest.raises(DataError, match=r"^out\.conllu has changed since"):
+        run(rules, "text.txt")
+    Path("out.conllu").write_bytes(kept)
+    assert run(rules, "text.txt").is_new
+    assert not run(rules, "text.txt").is_new
+
+
+def test_a_text_that_changes_without_its_size_and_time_is_another_one(rules, small_chunks):
+    interrupted_text("STOP")
+    Path("armed").touch()
+    with pytest.raises(KeyboardInterrupt):
+        run(rules, "text.txt")
+    facts, content = Path("text.txt").stat(), Path("text.txt").read_bytes()
+    Path("text.txt").write_bytes(content.swapcase())
+    os.utime("text.txt", ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    with pytest.raises(UsageError, match="was begun with texts"):
+        run(rules, "text.txt")
+
+
+def test_a_text_that_changes_while_it_is_read_is_reported(rules):
+    Path("text.txt").write_text("She left. He stayed.", "utf-8")
+    inputs = find_inputs(["text.txt"])
+    Path("text.txt").write_text("He left. She stayed.", "utf-8")
+    with pytest.raises(DataError, match=r"'text\.txt' changed while it was read"):
+        list(read_pieces(inputs, Request("", inputs).readings, None))
+
+
+def test_another_gold_treebank_of_the_same_name_is_another_request(rules):
+    Path("text.txt").write_text("She left.", "utf-8")
+    request = Request(rules, find_inputs(["text.txt"]), gold="text.txt")
+    model = run(rules, "text.txt").model
+    before = request.facts(model)["--gold"]
+    Path("text.txt").write_text("He left.", "utf-8")
+    assert request.facts(model)["--gold"] != before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no locks on Windows")

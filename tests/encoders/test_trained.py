@@ -11,7 +11,7 @@ from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError
 from sentprobe.run import evaluate
 from sentprobe.run.controls.untrained import untrained
 from sentprobe.testing import check_encoder
-from tests.networks.folders import WORDS, one_thread, write_folder
+from tests.networks.folders import WORDS, one_thread, sealed, write_folder
 from tests.serve.runs import sentence_length, word_content
 
 torch = pytest.importorskip("torch")
@@ -117,7 +117,7 @@ def test_the_untrained_copy_of_fine_tuned_vectors_has_those_from_before_training
     folder = write_folder(tmp_path / "tuned", 1, frozen=False)
     drawn = load(f"trained:{folder.path}?random=7").words(["boats"])
     config = json.loads((folder.path / "config.json").read_text())
-    (folder.path / "config.json").write_text(json.dumps({**config, "request": {"vectors": "vec:some.txt"}}))
+    sealed(folder.path, config={**config, "request": {"vectors": "vec:some.txt"}})
     copy, start = load(f"trained:{folder.path}?random=7"), load(f"trained:{folder.path}?epoch=0")
     assert np.array_equal(copy.words(["boats"]), start.words(["boats"]))
     assert not np.array_equal(copy.words(["boats"]), drawn)
@@ -133,7 +133,7 @@ def test_the_identity_is_the_content(folder, copy):
     different = [identity(folder.path, o) for o in ("", "?layer=1", "?layer=1&pool=max", "?random=1", "?random=2")]
     assert len(set(different)) == 5
     words = json.loads((copy / "vocabulary.json").read_text())
-    (copy / "vocabulary.json").write_text(json.dumps([words[1], words[0], *words[2:]]))
+    sealed(copy, vocabulary=[words[1], words[0], *words[2:]])
     assert identity(copy) != identity(folder.path)
     assert identity(copy).name == "nli-8"
 
@@ -219,12 +219,17 @@ def test_names_of_nothing_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "content", "what"),
-    [("config.json", b"{", "config.json is damaged"), ("config.json", b"[]", "not of a trained encoder"),
-     ("vocabulary.json", None, "vocabulary.json cannot be read"),
-     ("vocabulary.json", b"[1, 2]", "expected a list of 40 words"),
-     ("vectors.npy", None, "vectors.npy cannot be read"), ("vectors.npy", b"\x80\x04.", "vectors.npy cannot be read"),
-     ("epoch-002/model.safetensors", b"xx", "epoch-002/model.safetensors is damaged"),
-     ("best.json", b"nothing", "best.json is damaged")],
+    [("config.json", b"{", "config.json has changed since `sentprobe train` wrote it. Restore it, or repeat"),
+     ("checksums.json", b"[]", "checksums.json is damaged"),
+     ("checksums.json", None, "checksums.json, which `sentprobe train` wrote, is missing"),
+     ("vocabulary.json", None, "vocabulary.json, which `sentprobe train` wrote, is missing. Restore it, or repeat"),
+     ("vocabulary.json", b"[1, 2]", "vocabulary.json has changed"),
+     ("vectors.npy", None, "vectors.npy, .* is missing"), ("vectors.npy", b"\x80\x04.", "vectors.npy has changed"),
+     ("epoch-002/model.safetensors", b"xx", "safetensors has changed .*, or delete the folder epoch-002: the other"),
+     ("epoch-002/model.safetensors", None, "model.safetensors, .* is missing. .* delete the folder epoch-002"),
+     ("best.json", b"nothing", "best.json has changed since .*, or delete it: training.jsonl has the scores, too"),
+     ("training.jsonl", None, "training.jsonl, .* is missing"),
+     ("training.jsonl", b"{}\n", "training.jsonl:1 has changed")],
 )  # fmt: skip
 def test_damage_is_named(copy, name, content, what):
     if content is None:
@@ -238,15 +243,17 @@ def test_damage_is_named(copy, name, content, what):
 def test_weights_of_another_network_are_refused(copy, tmp_path):
     other = write_folder(tmp_path / "other", 2, hidden=4, settings={"layers": 2})
     shutil.copytree(other.path / "epoch-002", copy / "epoch-002", dirs_exist_ok=True)
-    with pytest.raises(DataError, match=r"epoch-002/model.safetensors is not of this network: .*size mismatch"):
+    with pytest.raises(DataError, match=r"epoch-002/model.safetensors has changed"):
         load(f"trained:{copy}")
-    (copy / "best.json").unlink()
-    assert load(f"trained:{copy}").identity  # the last one
     config = json.loads((copy / "config.json").read_text())
+    config["network"]["settings"]["hidden"] = 4
+    sealed(copy, config=config)  # as one who knows checksums writes it
+    with pytest.raises(DataError, match=r"epoch-003/model.safetensors is not of this network: .*size mismatch"):
+        load(f"trained:{copy}?epoch=3")
     config["network"]["settings"] = {}
-    (copy / "config.json").write_text(json.dumps(config))
+    sealed(copy, config=config)
     with pytest.raises(SentProbeError, match=r"config.json: the network cannot be built: KeyError\('hidden'\)"):
-        load(f"trained:{copy}")
+        load(f"trained:{copy}?epoch=3")
 
 
 def test_names_are_the_same_after_parsing(tmp_path):
@@ -283,10 +290,12 @@ def test_a_checkpoint_that_is_swapped_while_it_is_loaded_is_refused(copy, monkey
 
     real = TrainedFolder.encoder
 
-    def swap(self, *arguments):
+    def swap():
         shutil.copy(copy / "epoch-000/model.safetensors", copy / "epoch-002/model.safetensors")
-        return real(self, *arguments)
 
-    monkeypatch.setattr(TrainedFolder, "encoder", swap)
+    monkeypatch.setattr(TrainedFolder, "encoder", lambda *args: [real(*args), swap()][0])
     with pytest.raises(EncoderError, match=r"epoch=2 changed while it was loaded"):
+        load(f"trained:{copy}?epoch=2")
+    monkeypatch.setattr(TrainedFolder, "encoder", lambda *args: [swap(), real(*args)][1])
+    with pytest.raises(DataError, match=r"epoch-002/model.safetensors has changed since"):
         load(f"trained:{copy}?epoch=2")

@@ -401,21 +401,62 @@ def test_what_people_do_is_kept_in_a_run_and_damage_is_noticed(tmp_path, sheet):
     )
     found, problems = read_people(tmp_path)
     assert found == {}
-    assert "damaged" in problems[0]
+    assert problems == [
+        f"{path} has changed since `sentprobe judge read` wrote it. The folder people may be deleted; `sentprobe judge "
+        "read` writes it again."
+    ]
+    path.unlink()
+    assert "is missing" in read_people(tmp_path)[1][0]
+    (tmp_path / "people/checksums.json").write_text("{}")
+    assert "checksums.json is damaged" in read_people(tmp_path)[1][0]
     assert read_people(tmp_path / "nothing") == ({}, [])
+
+
+def test_judgments_from_the_folder_of_another_run_are_not_used(tmp_path, sheet):
+    one, two = (attach(vote(sheet, judged(sheet, name)), tmp_path / name) for name in ("anna", "ben"))
+    two.write_bytes(one.read_bytes())
+    assert read_people(tmp_path / "ben")[0] == {}
+    (tmp_path / "anna/people/foreign.json").write_bytes(one.read_bytes())
+    found, problems = read_people(tmp_path / "anna")
+    assert list(found) == [sheet.data]
+    assert "foreign.json was not written by `sentprobe judge read`" in problems[0]
 
 
 def test_a_damaged_key_is_an_error(tmp_path, sheet):
     (tmp_path / "key.json").write_text(json.dumps({"format": "sentprobe.sheets.v1", "sheets": [{}]}))
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(DataError, match=r"has the format 'sentprobe\.sheets\.v1'"):
+        read_sheets(tmp_path)
+    (tmp_path / "key.json").write_text("[1]")
+    with pytest.raises(DataError, match=r"key\.json is damaged"):
         read_sheets(tmp_path)
     write_sheets([sheet], tmp_path / "edited")
     key = tmp_path / "edited/key.json"
-    key.write_text(key.read_text().replace('"control": true', '"control": "false"', 1))
-    with pytest.raises(DataError, match=r"key\.json is damaged: Expected `bool`, got `str`"):
+    key.write_text(key.read_text().replace('"control": true', '"control": false', 1))
+    with pytest.raises(DataError, match=r"key\.json has changed since `sentprobe judge sample` wrote it: restore"):
         read_sheets(tmp_path / "edited")
     with pytest.raises(UsageError, match=r"has no key\.json"):
         read_sheets(tmp_path / FOLDER)
+
+
+def test_a_lone_surrogate_is_a_question_mark_in_the_key(tmp_path, sheet):
+    odd = replace(sheet, items=(replace(sheet.items[0], text="lone \ud800"), *sheet.items[1:]))
+    write_sheets([odd], tmp_path / "odd")
+    assert read_sheets(tmp_path / "odd")[0].items[0].text == "lone ?"
+
+
+@pytest.mark.parametrize("character", ["\0", "\x01", "\x1c", "\x7f", "\x85"])
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_control_characters_are_refused_with_file_and_line(tmp_path, sheet, character, column):
+    """A NUL in a name would make two annotators of one, and a spreadsheet shows both alike."""
+    first, second = sheet.items[:2]
+    cells = [second.id, LABELS[0], "anna"]
+    cells[column] = cells[column][:2] + character + cells[column][2:]
+    file = tmp_path / "anna.tsv"
+    lines = ["item\tlabel\tannotator", f"{first.id}\t{LABELS[0]}\tanna", "\t".join(cells)]
+    file.write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
+    what = rf"anna\.tsv:3.*the control character U\+{ord(character):04X} in column {column + 1}.*save it again"
+    with pytest.raises(CorpusError, match=what):
+        read_judgments([file], [sheet])
 
 
 def test_the_answers_of_a_sheet_are_as_frequent_as_in_the_set(sheet):

@@ -4,10 +4,9 @@ import shutil
 
 import pytest
 
-from sentprobe.core.json_files import write_json
 from sentprobe.encoders import load
 from sentprobe.errors import DataError
-from tests.networks.folders import write_folder
+from tests.networks.folders import sealed, write_folder
 
 pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -25,11 +24,11 @@ def test_an_untrained_network_is_not_taken_for_a_trained_one(tmp_path):
     folder = write_folder(tmp_path / "begun", 0)
     (folder.path / "best.json").unlink()
     config = {**folder.config, "trains": True, "request": {"options": {"epochs": 3}}}
-    write_json(folder.path / "config.json", config)
+    sealed(folder.path, config=config)
     with pytest.raises(DataError, match=r"no checkpoint after training yet: .* \?epoch=0"):
         load(f"trained:{folder.path}")
     load(f"trained:{folder.path}?epoch=0")
-    write_json(folder.path / "config.json", {**config, "request": {"options": {"epochs": 0}}})
+    sealed(folder.path, config={**config, "request": {"options": {"epochs": 0}}})
     load(f"trained:{folder.path}")
 
 

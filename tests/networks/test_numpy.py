@@ -11,7 +11,7 @@ from sentprobe.encoders import load
 from sentprobe.errors import DataError, NotInstalled, UsageError
 from sentprobe.networks.numpy_forms import FORMS
 from sentprobe.testing import check_encoder
-from tests.networks.folders import WORDS, one_thread, write_folder
+from tests.networks.folders import WORDS, one_thread, sealed, write_folder
 
 pytest.importorskip("torch")
 TEXTS = ["the river was very high after the rain .", "she never drinks cold milk", "boats", "", "zzz", "a dog " * 40]
@@ -83,13 +83,15 @@ def test_untrained_weights_have_the_distributions_of_torch(folders, name):
 
 def test_half_precision_weights_are_those_that_are_stored(folders, tmp_path):
     from safetensors import safe_open
-    from safetensors.numpy import load_file, save_file
+    from safetensors.numpy import load_file, save
 
     folder = write_folder(tmp_path / "half", 1)
     file = folder.path / "epoch-001" / "model.safetensors"
     with safe_open(file, "numpy") as opened:
         about = opened.metadata()
-    save_file({name: value.astype(np.float16) for name, value in load_file(file).items()}, file, about)
+    half = save({name: value.astype(np.float16) for name, value in load_file(file).items()}, about)
+    with folder.job.writing():
+        folder.job.write({"epoch-001/model.safetensors": half}, {"epoch": 1, "step": 10})
     torch_one, numpy_one = both(folder)
     np.testing.assert_allclose(numpy_one(TEXTS), torch_one(TEXTS), atol=1e-5)
 
@@ -120,10 +122,10 @@ def test_options_and_damage_are_named(folders, tmp_path):
         load(f"trained:{folder.path}?backend=jax")
     config = json.loads((folder.path / "config.json").read_text())
     config["network"]["settings"]["hidden"] = 9
-    (folder.path / "config.json").write_text(json.dumps(config))
+    sealed(folder.path, config=config)
     with pytest.raises(DataError, match=r"weight_ih_l0 has shape \(32, 6\) and type float32, expected \(36, 6\)"):
         load(f"trained:{folder.path}?backend=numpy")
     del config["network"]["settings"]["hidden"]
-    (folder.path / "config.json").write_text(json.dumps(config))
+    sealed(folder.path, config=config)
     with pytest.raises(DataError, match="cannot be built: KeyError"):
         load(f"trained:{folder.path}?backend=numpy")

@@ -15,7 +15,7 @@ from sentprobe.report.page import render
 from sentprobe.report.types import TrainingScore
 from sentprobe.run import Run, evaluate, join
 from sentprobe.training.log import Report, append_report
-from tests.networks.folders import one_thread, write_folder
+from tests.networks.folders import one_thread, sealed, write_folder
 from tests.report.summaries import cell, column, set_summary, summary
 from tests.serve.runs import word_content
 
@@ -215,13 +215,12 @@ def test_loss_and_scores_are_drawn_by_epoch(trained, tmp_path):
     for hidden in (4, 8):
         config = json.loads((trained / f"nli-{hidden}" / "config.json").read_text())
         config["facts"] = {"accuracy before training": 33.0, "teacher": "trained:en"}
-        (trained / f"nli-{hidden}" / "config.json").write_text(json.dumps(config))
-        (trained / f"nli-{hidden}" / "training.jsonl").unlink()
-        for epoch in (1, 2):
-            scores, name = {"accuracy": 50.0 + epoch}, f"epoch-00{epoch}"
-            append_report(
-                trained / f"nli-{hidden}", Report(epoch, epoch, 1, 1, 1 / epoch, 0.1, 9.0, 1.0, scores, True, name)
-            )
+        job = sealed(trained / f"nli-{hidden}", config=config)
+        with job.writing():
+            job.cut("training.jsonl", 0)
+            for epoch in (1, 2):
+                scores, name = {"accuracy": 50.0 + epoch}, f"epoch-00{epoch}"
+                append_report(job, Report(epoch, epoch, 1, 1, 1 / epoch, 0.1, 9.0, 1.0, scores, True, name))
     caption = write(None, "training", tmp_path / "training.csv", encoders=names)
     assert caption.endswith("Epoch 0: before training.")
     header, *lines = (line.split(",") for line in (tmp_path / "training.csv").read_text().splitlines())

@@ -243,8 +243,11 @@ def test_another_teacher_is_refused_when_training_is_resumed(teacher, pairs, tmp
 
     with pytest.raises(KeyboardInterrupt):
         train(request(english, pairs), tmp_path / "toy", stop)
-    shutil.copyfile(english / "epoch-000" / "model.safetensors", english / "epoch-002" / "model.safetensors")
-    shutil.copyfile(english / "epoch-000" / "model.safetensors", english / "epoch-001" / "model.safetensors")
+    job, untrained = TrainedFolder(english).job, english / "epoch-000" / "model.safetensors"
+    with job.writing():  # as if it had been trained in another way
+        for epoch in (1, 2):
+            name = f"epoch-00{epoch}/model.safetensors"
+            job.write({name: untrained}, job.about(name))
     with pytest.raises(UsageError, match=r"\(teacher\) is not what it was"):
         train(request(english, pairs), tmp_path / "toy")
 

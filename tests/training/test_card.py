@@ -8,6 +8,7 @@ import re
 import pytest
 import yaml
 
+from sentprobe.core.job_folder import JobFolder
 from sentprobe.networks.folder import TrainedFolder
 from sentprobe.training.card import FILE, card_text, write_card
 from sentprobe.training.digests import describe_sources
@@ -77,7 +78,7 @@ def test_the_data_are_named_with_digests_and_counts(place, card):
 
 def test_the_scores_are_those_of_the_log_and_the_best_is_marked(place, card):
     best = TrainedFolder(place / "out").best().epoch
-    for report in read_reports(place / "out"):
+    for report in read_reports(TrainedFolder(place / "out").job):
         if report.checkpoint:
             row = cells(card, f"{report.epoch} *" if report.epoch == best else str(report.epoch))
             assert row[1:3] == [f"{report.loss:.4f}", f"{report.scores['accuracy']:.1f}"]
@@ -136,10 +137,12 @@ def test_history_totals_are_sums_over_epochs(place):
 
 def test_a_report_of_zeros_is_kept(tmp_path):
     report = Report(1, 3, 3, 9, 0.0, 0.0, 0.0)
-    append_report(tmp_path, report)
-    assert list(read_reports(tmp_path)) == [report]
-    drop_after(tmp_path, 3)
-    assert list(read_reports(tmp_path)) == [report]
+    job = JobFolder(tmp_path, "sentprobe train")
+    with job.writing():
+        append_report(job, report)
+        assert list(read_reports(job)) == [report]
+        drop_after(job, 3)
+        assert list(read_reports(job)) == [report]
 
 
 def test_sources_are_files_folders_and_pairs_of_files(tmp_path):
@@ -171,8 +174,10 @@ def test_the_files_of_a_transfer_set_are_those_of_its_split(tmp_path):
 
 
 def test_scores_that_are_not_finite_are_null_in_the_log(tmp_path):
-    append_report(tmp_path, Report(1, 1, 1, 1, 0.5, 0.1, 10.0, scores={"perplexity": float("inf"), "BLEU": 1.5}))
+    job = JobFolder(tmp_path, "sentprobe train")
+    with job.writing():
+        append_report(job, Report(1, 1, 1, 1, 0.5, 0.1, 10.0, scores={"perplexity": float("inf"), "BLEU": 1.5}))
     (line,) = (tmp_path / "training.jsonl").read_text().splitlines()
     assert json.loads(line, parse_constant=pytest.fail)["scores"] == {"perplexity": None, "BLEU": 1.5}
-    (report,) = read_reports(tmp_path)
+    (report,) = read_reports(job)
     assert math.isnan(report.scores["perplexity"])

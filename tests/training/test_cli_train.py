@@ -17,6 +17,7 @@ from sentprobe.cli.train import train as verb
 from sentprobe.core.install import pip_install
 from sentprobe.encoders import Spec
 from sentprobe.networks import ARCHITECTURES
+from sentprobe.networks.folder import TrainedFolder
 from sentprobe.training import OBJECTIVES
 from sentprobe.training.card import encoder_name
 from sentprobe.training.launch import join_processes
@@ -144,7 +145,7 @@ def test_a_pipe_gets_a_line_per_epoch_and_a_summary(place, done):
     announced, *lines = done.stderr.splitlines()
     assert announced == "Training bilstm-max for nli on pairs.tsv, at most 2 epochs; writing to out/"
     assert [line.split("  ")[0] for line in lines] == ["epoch 1/2", "epoch 2/2"]
-    reports = [report for report in read_reports(place / "out") if report.checkpoint]
+    reports = [report for report in read_reports(TrainedFolder(place / "out").job) if report.checkpoint]
     for line, report in zip(lines, reports, strict=True):
         assert f"loss {report.loss:.4f}" in line
         assert f"accuracy {report.scores['accuracy']:.1f}" in line
@@ -189,7 +190,8 @@ def test_ctrl_c_ends_with_130_and_the_same_command_goes_on_bit_for_bit(place, tm
         cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, **PLAIN},
     )  # fmt: skip
     deadline = time.monotonic() + 120
-    while not any(read_reports(tmp_path / "out")) and process.poll() is None and time.monotonic() < deadline:
+    job = TrainedFolder(tmp_path / "out").job
+    while not (job.is_begun and any(read_reports(job))) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
@@ -197,7 +199,7 @@ def test_ctrl_c_ends_with_130_and_the_same_command_goes_on_bit_for_bit(place, tm
     assert "Repeat the command to go on with the training in out/." in errors
     assert "interrupted; what was already written is kept, and the same command resumes" in errors
     assert "Traceback" not in errors
-    epochs = str(max(report.epoch for report in read_reports(tmp_path / "out")) + 1)
+    epochs = str(max(report.epoch for report in read_reports(TrainedFolder(tmp_path / "out").job)) + 1)
     names = tuple(f"epoch-{number:03d}" for number in range(int(epochs) + 1))
     assert sentprobe("train", *words, "--epochs", epochs, "-o", "out", cwd=tmp_path).returncode == 0
     assert sentprobe("train", *words, "--epochs", epochs, "-o", "whole", cwd=tmp_path).returncode == 0
@@ -258,7 +260,7 @@ def test_processes_on_a_cpu_work_together(monkeypatch):
 
 
 def test_show_has_the_facts_and_the_curve_in_every_format(place, done):
-    reports = [report for report in read_reports(place / "out") if report.checkpoint]
+    reports = [report for report in read_reports(TrainedFolder(place / "out").job) if report.checkpoint]
     table = sentprobe("show", place / "out").stdout
     assert table.splitlines()[0].split()[:2] == ["encoder", "bilstm-max"]
     assert table.count(" * ") == 1

@@ -47,7 +47,7 @@ def crash_at(step):
 def test_training_writes_a_checkpoint_per_epoch_and_marks_the_best(whole):
     folder = TrainedFolder(whole[0])
     assert [c.name for c in folder.checkpoints()] == ["epoch-000", "epoch-001", "epoch-002"]
-    by_epoch = {r.epoch: r for r in read_reports(whole[0]) if r.scores}
+    by_epoch = {r.epoch: r for r in read_reports(TrainedFolder(whole[0]).job) if r.scores}
     assert sorted(by_epoch) == [1, 2]
     best = max(by_epoch.values(), key=lambda r: (r.scores["accuracy"], -r.epoch))
     assert folder.best().name == best.checkpoint == read_json(whole[0] / "best.json")["checkpoint"]
@@ -81,7 +81,7 @@ def test_a_crash_costs_nothing_but_time(whole, tmp_path, step):
         train(asked, tmp_path / "out", crash_at(step))
     train(asked, tmp_path / "out")
     assert same_weights(out, tmp_path / "out")
-    steps = [r.step for r in read_reports(tmp_path / "out") if not r.scores]
+    steps = [r.step for r in read_reports(TrainedFolder(tmp_path / "out").job) if not r.scores]
     assert steps == sorted(set(steps)), "what was repeated is reported once"
 
 
@@ -95,7 +95,7 @@ def test_ctrl_c_within_an_epoch_is_resumed_bit_for_bit(whole, tmp_path, interrup
 
     with pytest.raises(KeyboardInterrupt):
         train(asked, tmp_path / "out", report)
-    facts = resume.load_facts(tmp_path / "out")
+    facts = resume.load_facts(TrainedFolder(tmp_path / "out").job)
     assert facts["position"]["step"] == step
     train(asked, tmp_path / "out")
     assert same_weights(out, tmp_path / "out")
@@ -130,11 +130,11 @@ def test_sigterm_is_saved_first_and_then_does_what_it_did_before(whole, tmp_path
         with pytest.raises(Crash, match=str(int(signal.SIGTERM))):
             train(asked, tmp_path / "out", report)
         assert signal.getsignal(signal.SIGTERM) is terminate
-        assert resume.load_facts(tmp_path / "out")["position"]["step"] == 3
+        assert resume.load_facts(TrainedFolder(tmp_path / "out").job)["position"]["step"] == 3
         monkeypatch.setattr(loop, "AGAIN_SECONDS", -1.0)
         with pytest.raises(Crash):
             train(asked, tmp_path / "again", report)
-        assert resume.load_facts(tmp_path / "again") is None, "a second signal ends training at once"
+        assert resume.load_facts(TrainedFolder(tmp_path / "again").job) is None, "a second signal ends training at once"
     finally:
         signal.signal(signal.SIGTERM, before)
     train(asked, tmp_path / "out")
@@ -177,9 +177,9 @@ def test_a_finished_training_can_go_on_for_more_epochs(whole, tmp_path):
     train(asked, tmp_path / "out")
     assert same_weights(out, tmp_path / "out")
     assert (tmp_path / "out/epoch-001/model.safetensors").stat().st_mtime_ns == before
-    reports = len(list(read_reports(tmp_path / "out")))
+    reports = len(list(read_reports(TrainedFolder(tmp_path / "out").job)))
     train(asked, tmp_path / "out")
-    assert len(list(read_reports(tmp_path / "out"))) == reports, "nothing was left to do"
+    assert len(list(read_reports(TrainedFolder(tmp_path / "out").job))) == reports, "nothing was left to do"
 
 
 def test_more_patience_lets_a_training_go_on(tmp_path):
@@ -306,7 +306,7 @@ def test_damaged_states_are_named(whole, tmp_path):
         train(asked, tmp_path / "out", crash_at(5))
     file = tmp_path / "out/resume.safetensors"
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(SentProbeError, match=r"resume\.safetensors is damaged.*Delete it"):
+    with pytest.raises(SentProbeError, match=r"resume\.safetensors has changed since .*delete it and repeat"):
         train(asked, tmp_path / "out")
 
 
@@ -327,7 +327,9 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
     assert one.keys() == two.keys()
     for key in one:
         np.testing.assert_allclose(one[key], two[key], atol=2e-4)
-    assert len(list(read_reports(tmp_path / "two"))) == len(list(read_reports(tmp_path / "one")))
+    assert len(list(read_reports(TrainedFolder(tmp_path / "two").job))) == len(
+        list(read_reports(TrainedFolder(tmp_path / "one").job))
+    )
 
 
 def test_a_loss_that_rises_is_reported(tmp_path):
@@ -344,5 +346,5 @@ def test_the_state_of_another_training_is_refused(whole, tmp_path):
         with pytest.raises(Crash):
             train(one, tmp_path / name, crash_at(5))
     shutil.copy(tmp_path / "two/resume.safetensors", tmp_path / "one/resume.safetensors")
-    with pytest.raises(SentProbeError, match=r"one/resume\.safetensors is of another training"):
+    with pytest.raises(SentProbeError, match=r"one/resume\.safetensors has changed since `sentprobe train` wrote it"):
         train(asked, tmp_path / "one")

@@ -90,5 +90,5 @@ def test_targets_are_what_the_encoder_reads():
 def test_a_folder_generates_sentences(source, texts, tmp_path):
     folder = train(wanted(source, options={"epochs": 1}), tmp_path / "out")
     assert folder.config["facts"]["BLEU signature"]
-    assert len(read_targets(folder.path)) == len(folder.vocabulary) + 1
+    assert len(read_targets(folder.job)) == len(folder.vocabulary) + 1
     assert len(generate(folder.path, texts[:3])) == 3

@@ -15,7 +15,7 @@ import torch
 
 from sentprobe.core.json_files import read_json
 from sentprobe.errors import DataError, UsageError
-from sentprobe.networks.folder import TrainedFolder, open_folder
+from sentprobe.networks.folder import FORMAT, TrainedFolder, open_folder
 from sentprobe.training import OBJECTIVES
 from sentprobe.training.generate import generate, load_generator
 from sentprobe.training.plan import Plan
@@ -23,6 +23,7 @@ from sentprobe.training.request import make_request
 from sentprobe.training.seq2seq import decode_sample
 from sentprobe.training.targets import FILE, learn_bpe, read_targets
 from sentprobe.training.train import train
+from tests.networks.folders import sealed
 
 WORDS = "the a one cat dog bird sees eats likes big small red".split()
 SMALL = {"hidden": 32, "decoder": 64, "decoder_layers": 1, "target_width": 16}
@@ -111,9 +112,8 @@ def test_the_folder_says_what_the_decoder_is(trained: TrainedFolder) -> None:
 
 
 def test_only_folders_with_a_decoder_generate(trained: TrainedFolder, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text(
-        '{"format": 2, "network": {}, "request": {"objective": "nli", "objective_settings": {"head": 5}}}'
-    )
+    request = {"objective": "nli", "objective_settings": {"head": 5}}
+    sealed(tmp_path, config={"format": FORMAT, "network": {}, "request": request})
     with pytest.raises(UsageError, match="trained with nli, which generates no texts"):
         load_generator(open_folder(tmp_path))
     with pytest.raises(UsageError, match=r"beam=0: expected 1 or more"):
@@ -184,8 +184,10 @@ def test_auto_encoders_have_the_text_as_target(tmp_path: Path) -> None:
         _plan(tmp_path, "autoencode", texts, dev=(str(tmp_path / "train.tsv"),), settings={"codes": 40})
     )
     batch = prepared.streams[0].collate(np.arange(9))
-    (tmp_path / FILE).write_bytes(prepared.files[FILE])
-    assert read_targets(tmp_path).decode(batch.target.tolist()) == texts
+    assert (
+        read_targets(sealed(tmp_path / "written", tokenizer=prepared.files[FILE])).decode(batch.target.tolist())
+        == texts
+    )
     assert [prepared.inputs.vocabulary.ids(text) for text in texts] == [
         row[:n] for row, n in zip(batch.source.tolist(), batch.source_lengths.tolist(), strict=True)
     ]

@@ -31,7 +31,8 @@ def test_a_gradient_that_is_not_finite_changes_nothing(tmp_path, options):
     model, optimiser = accelerator.prepare(prepared.model), accelerator.prepare(make_optimiser(prepared, chosen))
     updater = Updater(prepared, chosen, accelerator, model, optimiser)
     folder = TrainedFolder(tmp_path)
-    folder.write_checkpoint("epoch-000", prepared.model.state_dict(), 0, 0)
+    with folder.job.writing():
+        folder.write_checkpoint("epoch-000", prepared.model.state_dict(), 0, 0)
     with pytest.raises(
         SentProbeError, match=r"The norm of the gradient is inf in step 7, epoch 1, with the examples 0, 1"
     ):

@@ -7,9 +7,11 @@ import random
 import pytest
 import sacrebleu
 
+from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
 from sentprobe.training.bleu import bleu
 from sentprobe.training.targets import END, FILE, UNKNOWN, learn_bpe, learn_tokens, read_targets
+from tests.networks.folders import sealed
 
 TEXTS = [
     "Le petit chat noir dort sur la table.",
@@ -66,16 +68,14 @@ def test_tokens_of_trees() -> None:
 
 def test_a_vocabulary_is_written_and_read(tmp_path) -> None:
     for targets in (learn_bpe(TEXTS, 60), learn_tokens(TEXTS)):
-        (tmp_path / FILE).write_bytes(targets.to_bytes())
-        found = read_targets(tmp_path)
+        found = read_targets(sealed(tmp_path, tokenizer=targets.to_bytes()))
         assert found.encode(TEXTS + ODD) == targets.encode(TEXTS + ODD)
         assert len(found) == len(targets)
-    (tmp_path / FILE).write_bytes(b"{")
-    with pytest.raises(DataError, match=r"tokenizer.json is damaged"):
-        read_targets(tmp_path)
+    with pytest.raises(DataError, match=r"tokenizer.json is not of this version of tokenizers"):
+        read_targets(sealed(tmp_path, tokenizer=b"{"))
     (tmp_path / FILE).unlink()
-    with pytest.raises(DataError, match=r"tokenizer.json cannot be read"):
-        read_targets(tmp_path)
+    with pytest.raises(DataError, match=r"tokenizer.json, which `sentprobe train` wrote, is missing"):
+        read_targets(JobFolder(tmp_path, "sentprobe train"))
 
 
 @pytest.mark.parametrize("tokenise", ["13a", "none", "char"])

@@ -21,6 +21,7 @@ from sentprobe.training.reading import Row
 from sentprobe.training.request import make_request
 from sentprobe.training.seq2seq import Dev
 from sentprobe.training.targets import END, FILE, learn_tokens, read_targets
+from tests.networks.folders import sealed
 
 TREES = (
     "(ROOT (S (NP-SBJ (DT The) (JJ old) (NN boat)) (VP (VBD sank) (ADVP (RB slowly))) (. .)))",
@@ -56,9 +57,10 @@ def _scores(prepared: Any) -> set[str]:
 
 
 def _targets(path: Path, prepared: Any) -> list[str]:
-    (path / FILE).write_bytes(prepared.files[FILE])
     found = prepared.streams[0]
-    return read_targets(path).decode(found.collate(np.arange(found.size)).target.tolist())
+    return read_targets(sealed(path / "written", tokenizer=prepared.files[FILE])).decode(
+        found.collate(np.arange(found.size)).target.tolist()
+    )
 
 
 @pytest.mark.parametrize(("tree", "line"), list(zip(TREES, LINES, strict=True)))

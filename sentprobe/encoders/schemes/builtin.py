@@ -22,7 +22,7 @@ from sentprobe.core.arguments import as_texts
 from sentprobe.encoders.encoder import TrainingScore, short_repr
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.encoders.schemes import trained
-from sentprobe.errors import EncoderError, UsageError
+from sentprobe.errors import DataError, EncoderError, UsageError
 from sentprobe.networks.folder import open_folder
 
 FOLDER = Path(__file__).parents[1] / "builtin"
@@ -41,11 +41,16 @@ def load(spec: Spec) -> BuiltIn:
     if spec.path not in ("", NAME):
         raise UsageError(f"{spec}: there is one model, {NAME}; expected builtin: or builtin:?random=0.")
     spec.integer("random", low=0)  # the message names what was typed
-    folder = open_folder(FOLDER)
-    if folder.digest(folder.best()) != CONTENT:
-        raise EncoderError(f"{spec}: {FOLDER} has been changed since it was installed; install sentprobe again.")
     options = (*given.items(), ("backend", "numpy"))
-    inner = trained.load(Spec("trained", str(FOLDER), None, options))
+    try:
+        folder = open_folder(FOLDER)
+        if folder.digest(folder.best()) != CONTENT:
+            raise DataError(f"{FOLDER} has another encoder.")
+        inner = trained.load(Spec("trained", str(FOLDER), None, options))
+    except (DataError, UsageError) as e:
+        raise EncoderError(
+            f"{spec}: {FOLDER} has been changed since it was installed; install sentprobe again. ({e})"
+        ) from None
     assert isinstance(inner, trained.MaxPooled)
     return BuiltIn(inner, Identity("builtin", NAME, inner.identity.facts))
 

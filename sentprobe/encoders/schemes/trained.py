@@ -156,7 +156,7 @@ def load(spec: Spec) -> Trained | LanguageModel:
     checkpoint = None if seed is not None else checkpoint_of(spec, folder)
     content = folder.digest(checkpoint)
     network, drawn_by = _network(spec, folder, checkpoint, seed)
-    if folder.digest(checkpoint) != content:
+    if not folder.job.is_unchanged():
         raise EncoderError(f"{spec} changed while it was loaded; load it again.")
     layers, width = _layers(spec, network)
     identity = Identity.of(

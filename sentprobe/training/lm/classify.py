@@ -11,7 +11,8 @@ import torch
 from sentprobe.encoders.identity import Spec
 from sentprobe.encoders.schemes.trained import checkpoint_of
 from sentprobe.errors import DataError, UsageError
-from sentprobe.networks.folder import WEIGHTS, open_folder
+from sentprobe.networks.folder import open_folder
+from sentprobe.networks.folder_files import WEIGHTS
 from sentprobe.training.examples import Sequences
 from sentprobe.training.lm.classifier import PairClassifier, collate
 from sentprobe.training.lm.start import Start

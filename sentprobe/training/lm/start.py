@@ -51,7 +51,7 @@ class Start:
         """Its vocabulary."""
         from sentprobe.training.lm.tokens import read_tokens
 
-        return read_tokens(self.folder.path)
+        return read_tokens(self.folder.job)
 
     def sizes(self) -> Sizes:
         """What its Transformer is."""

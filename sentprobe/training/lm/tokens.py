@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sentprobe.core.json_files import read_json
+from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
+from sentprobe.networks.folder_files import VOCABULARY
 from sentprobe.training.installed import import_for_training
-from sentprobe.training.targets import FILE, train_bpe, valid
+from sentprobe.training.targets import FILE, read_tokenizer, train_bpe, valid
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BEGIN, END, PAD, UNKNOWN, MASK = range(5)
 SPECIAL = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 """Those of XLM, with the same numbers but for the mask. Only END, PAD and MASK are used."""
-CONFIG, WORDS = "tokenizer_config.json", "vocabulary.json"
+CONFIG = "tokenizer_config.json"
 SPACE = "Ġ"
 """What the tokens of a byte-level encoding have for a space."""
 
@@ -87,17 +87,11 @@ def learn_tokens(texts: Iterable[str], codes: int) -> Tokens:
     return Tokens(found)
 
 
-def read_tokens(folder: Path) -> Tokens:
+def read_tokens(job: JobFolder) -> Tokens:
     """The tokens of a trained folder; DataError if they are not those that its weights are of."""
-    file = folder / FILE
-    try:
-        found = Tokens(import_for_training("tokenizers").Tokenizer.from_str(file.read_text("utf-8")))
-    except OSError as e:
-        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
-    except Exception as e:  # the library raises nothing more special
-        raise DataError(f"{file} is damaged: {e}.") from None
-    if found.strings() != read_json(folder / WORDS):
-        raise DataError(f"{file} has other tokens than {WORDS}, so that it is not of this model: restore it.")
+    found = Tokens(read_tokenizer(job))
+    if found.strings() != job.read_json(VOCABULARY):
+        raise DataError(f"{job.path / FILE} has other tokens than {VOCABULARY}, so that it is not of this model.")
     return found
 
 

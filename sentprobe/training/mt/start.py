@@ -15,7 +15,7 @@ from torch import Tensor
 from sentprobe.alignment.space import read_space
 from sentprobe.core.settings import Setting, Settings, Value
 from sentprobe.errors import DataError, UsageError
-from sentprobe.networks.folder import WEIGHTS
+from sentprobe.networks.folder_files import WEIGHTS
 from sentprobe.networks.xlm import XLM
 from sentprobe.training.digests import describe_sources
 from sentprobe.training.lm.start import Start, open_start

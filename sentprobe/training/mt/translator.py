@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import torch
 
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
-from sentprobe.networks.folder import WEIGHTS, Checkpoint, TrainedFolder
+from sentprobe.networks.folder import Checkpoint, TrainedFolder
+from sentprobe.networks.folder_files import WEIGHTS
 from sentprobe.training.generate import load_generator
 from sentprobe.training.lm.model import model_sizes
 from sentprobe.training.lm.tokens import Tokens, read_tokens
@@ -85,7 +86,7 @@ def load_translator(
         return lambda texts: generator(texts, beam)
     way = _direction(folder, list(map(str, facts.get("directions", ()))), to, source)
     languages = list(map(str, facts["languages"]))
-    tokens = read_tokens(folder.path)
+    tokens = read_tokens(folder.job)
     vectors = len(languages) if folder.config.get("use_lang_emb") else 0
     model = TranslationModel(model_sizes(request["encoder_settings"], len(tokens), vectors))
     checkpoint = checkpoint or folder.best()

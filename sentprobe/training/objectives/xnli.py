@@ -16,7 +16,7 @@ import torch
 from sentprobe.core.settings import Setting
 from sentprobe.errors import DataError, UsageError
 from sentprobe.networks.config import NetworkConfig
-from sentprobe.networks.folder import WEIGHTS
+from sentprobe.networks.folder_files import WEIGHTS
 from sentprobe.networks.vocabulary import Vocabulary
 from sentprobe.training.digests import describe_sources
 from sentprobe.training.examples import Examples

@@ -22,6 +22,7 @@ from sentprobe.training.plan import Plan
 from sentprobe.training.request import make_request
 from sentprobe.training.streams import epoch_steps
 from sentprobe.training.train import train
+from tests.networks.folders import sealed
 from tests.training.lm.tiny import request, sentences, texts, write
 from tests.training.tiny import same_weights
 
@@ -65,7 +66,7 @@ def test_transformers_loads_the_folder_and_every_checkpoint(trained):
     folder, _ = trained
     for place, checkpoint in ((folder.path, folder.best()), (folder.path / "epoch-001", folder.find("epoch", 1))):
         tokenizer = transformers.AutoTokenizer.from_pretrained(place)
-        tokens = read_tokens(folder.path)
+        tokens = read_tokens(folder.job)
         inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
         assert set(inputs) == {"input_ids", "attention_mask"}
         kept = [
@@ -131,7 +132,7 @@ def test_it_is_an_encoder_at_every_checkpoint(trained):
 def test_its_tokens_that_are_words_are_a_word_space(trained):
     folder, _ = trained
     space = read_space(str(folder.path))
-    tokens = read_tokens(folder.path)
+    tokens = read_tokens(folder.job)
     table = folder.arrays(folder.best())["transformer.embeddings.weight"]
     for word, vector in zip(space.words, space.vectors, strict=True):
         (number,) = tokens.encode([word])[0]
@@ -290,12 +291,13 @@ def test_a_folder_with_other_codes_or_without_languages_is_refused(tmp_path, tra
     folder, _ = trained
     other = tmp_path / "model"
     shutil.copytree(folder.path, other)
-    (other / "tokenizer.json").write_bytes(learn_tokens(sentences(40), 60).files(64)["tokenizer.json"])
+    # as one who knows checksums writes it
+    sealed(other, tokenizer=learn_tokens(sentences(40), 60).files(64)["tokenizer.json"])
     with pytest.raises(DataError, match=r"tokenizer.json has other tokens than vocabulary.json"):
         open_start(str(other)).tokens()
     config = read_json(other / "config.json")
     del config["lang2id"]
-    (other / "config.json").write_text(json.dumps(config))
+    sealed(other, config=config)
     with pytest.raises(DataError, match=r"config.json is damaged: it has no languages"):
         open_start(str(other)).sizes()
 

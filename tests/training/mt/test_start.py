@@ -42,7 +42,8 @@ def place(tmp_path_factory):
     shutil.copytree(path / "mlm", path / "tuned")  # without an output layer, as after fine-tuning
     tuned = TrainedFolder(path / "tuned")
     weights = tuned.weights(tuned.best())
-    tuned.write_checkpoint("epoch-001", {n: w for n, w in weights.items() if not n.startswith("pred_layer")}, 1, 2)
+    with tuned.job.writing():
+        tuned.write_checkpoint("epoch-001", {n: w for n, w in weights.items() if not n.startswith("pred_layer")}, 1, 2)
     return path
 
 
@@ -64,7 +65,7 @@ def test_both_parts_begin_as_the_language_model(place, tmp_path):
     assert len(cross) == 2 * (8 + 2)
     assert all(torch.equal(model[name], random[name]) for name in cross)
     assert prepared.inputs.facts["start of the decoder"] == f"mlm ({place / 'mlm'}, epoch-001)"
-    assert prepared.inputs.vocabulary.words == read_tokens(place / "mlm").strings()
+    assert prepared.inputs.vocabulary.words == read_tokens(TrainedFolder(place / "mlm").job).strings()
 
 
 def _request_of(place, name):
