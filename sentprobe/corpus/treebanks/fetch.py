@@ -151,7 +151,8 @@ def _download_all(remote: RemoteTreebank, present: dict[str, FileFacts], notify:
         for name in remote.data_files(split, present, required=has_splits):
             files.append(present.get(name) or _file_facts(remote, name))
             # after every file: if the next one is interrupted, this one is not downloaded again
-            write_record(remote.folder, {**known, "files": files, "complete": False})
+            present[name] = files[-1]
+            write_record(remote.folder, {**known, "files": list(present.values()), "complete": False})
             counted = count_conllu(open_bytes(str(remote.folder / name)))
             counts[split] += counted
             counts["total"] += counted
@@ -159,7 +160,7 @@ def _download_all(remote: RemoteTreebank, present: dict[str, FileFacts], notify:
     if total.lacks_text:
         _discard(remote.folder, files)
         raise _without_text(treebank)
-    has_checksums = all("git_blob" in one for one in files)
+    has_checksums = bool(files) and all("git_blob" in one for one in files)
     matching = True
     for part, expected in stats.items():
         if counts[part].size != expected.size and (part != "total" or not has_splits):

@@ -297,6 +297,9 @@ def test_before_2_4_only_the_total_is_known(ud, published):
     mill.publish(ud, parts(*published), release="r2.2", splits=False, counts={"dev": Counts(1, 1, 1)})
     with pytest.raises(DataError, match=r"total: stats\.xml says"):
         fetch(f"{MILL}@r2.2")
+    mill.publish(ud, {}, release="r2.5", splits=False, counts={"dev": Counts(9, 90, 90)})
+    with pytest.raises(DataError, match=r"total: stats\.xml says 9 sentences, .*, got 0 sentences"):
+        fetch(f"{MILL}@r2.5")
 
 
 def test_a_part_that_nobody_knows_of_is_noticed_by_the_counts(ud):
