@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -31,6 +32,9 @@ NO_TREE = "not a tree"
 LENGTH = "length out of range"
 FOREIGN_PARAGRAPHS, OTHER_LANGUAGE = "paragraphs in another language", "in another language"
 HOLED = "something was removed from its middle"
+OF_SENTENCES = (FAILED, UNWRITABLE, NO_TREE, LENGTH, OTHER_LANGUAGE, HOLED)
+"""Reasons why sentences are dropped, after the annotator was called."""
+HARMLESS = "The dog sleeps."
 
 
 _STOPS = (UsageError, EncoderError, AnnotatorError, KeyboardInterrupt)
@@ -73,6 +77,22 @@ class Block(NamedTuple):
 
 Outcome = Block | str
 """A sentence, or the reason why a sentence, a paragraph or a whole piece was dropped."""
+
+
+def model_of(annotator: str) -> Model:
+    """What is known of an annotator, which is loaded."""
+    return loaded_annotator(annotator).model
+
+
+def parse_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> list[None]:
+    """Parse the markup of pieces and throw the result away: does anything crash?"""
+    return [None for source, piece in pieces if _units(work, source, piece) is not None]
+
+
+def annotate_harmless(work: Work) -> None:
+    """Annotate a text that no annotator should crash on; whether it fails otherwise does not matter."""
+    with suppress(Exception), single_threaded():
+        _called(loaded_annotator(work.annotator), [HARMLESS], work.is_split)
 
 
 @gc_paused()

@@ -137,7 +137,7 @@ def _options() -> dict[str, Any]:
         return {"batch_size": 1}
     backend, _ = get_active_backend()
     ours = type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend")
-    return {"initializer": _begin, "initargs": (os.getpid(), _directory())} if ours else {}
+    return {"initializer": begin_worker, "initargs": (os.getpid(), _directory())} if ours else {}
 
 
 def _directory() -> str | None:
@@ -147,7 +147,7 @@ def _directory() -> str | None:
         return None
 
 
-def _begin(parent: int, directory: str | None) -> None:
+def begin_worker(parent: int, directory: str | None = None) -> None:
     """The first thing a worker does.
 
     joblib keeps workers for later calls as long as these arguments are the same: ``directory`` is there so that workers
@@ -180,10 +180,7 @@ def _watch(parent: int) -> None:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """What stops a command is blocked while workers start, so that no pool is torn down half built.
-
-    Workers inherit that, and print no traceback before they can ignore Ctrl-C.
-    """
+    """What stops a command is blocked while workers start, so that no pool is torn down half built."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -194,6 +191,19 @@ def _without_interrupts() -> Iterator[None]:
     with _quietly():
         for tracker in (resource_tracker, own_tracker):
             tracker.ensure_running()  # now: starting one unblocks signals again
+    with blocked_signals():
+        yield
+
+
+@contextmanager
+def blocked_signals() -> Iterator[None]:
+    """What stops a command is blocked while a worker starts, which inherits that.
+
+    So it prints no traceback before it can ignore Ctrl-C, which ``begin_worker`` does.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _stopping())
     try:
         yield
