@@ -19,7 +19,8 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from typing import Any, TypeVar
 
-from sentprobe.core.workers import begin_worker, blocked_signals
+from sentprobe.core.signals import blocked_signals
+from sentprobe.core.workers import begin_worker
 from sentprobe.errors import RunError, SentProbeWarning, describe_error
 
 T = TypeVar("T")

@@ -16,6 +16,7 @@ from os import _exit  # the real one, whatever third-party code runs: see sentpr
 from typing import Any, TypeVar
 
 from sentprobe.core.cluster import call_on_worker, current_cluster
+from sentprobe.core.signals import blocked_signals, stopping_signals
 from sentprobe.errors import RunError
 
 T = TypeVar("T")
@@ -155,7 +156,7 @@ def begin_worker(parent: int, directory: str | None = None) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes, and the parent handles it
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _stopping())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stopping_signals())
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # one thread per worker, as for BLAS
     threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
 
@@ -193,27 +194,6 @@ def _without_interrupts() -> Iterator[None]:
             tracker.ensure_running()  # now: starting one unblocks signals again
     with blocked_signals():
         yield
-
-
-@contextmanager
-def blocked_signals() -> Iterator[None]:
-    """What stops a command is blocked while a worker starts, which inherits that.
-
-    So it prints no traceback before it can ignore Ctrl-C, which ``begin_worker`` does.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _stopping())
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _stopping() -> set[signal.Signals]:
-    """The signals that stop a command, where the system has them."""
-    return {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 
 @contextmanager

@@ -165,7 +165,12 @@ def read_sheets(folder: Path) -> list[Sheet]:
     try:
         if found["format"] != FORMAT:
             raise DataError(f"{other_format(folder / KEY_FILE, found['format'], FORMAT)} Draw new sheets.")
+        msgspec.json.encode(found["sheets"])  # results are written with its texts
         return msgspec.convert(found["sheets"], list[Sheet])
+    except UnicodeEncodeError:
+        raise DataError(
+            f"{folder / KEY_FILE} has a lone surrogate, which is no text: it was edited or damaged."
+        ) from None
     except (KeyError, TypeError) as e:
         raise DataError(f"{folder / KEY_FILE} is damaged: {type(e).__name__}: {e}.") from None
     except msgspec.ValidationError as e:
