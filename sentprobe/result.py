@@ -82,7 +82,12 @@ class Signature:
                     f"Invalid signature: got {part!r}; expected name=value, each name once, separated by |, with names "
                     f"from {', '.join(_ORDER)}. Quote it on the command line."
                 )
-            found[name] = unquote(value, errors="surrogatepass")
+            try:
+                found[name] = unquote(value, errors="surrogatepass")
+            except UnicodeDecodeError:
+                raise UsageError(
+                    f"Invalid signature: got {part!r}, with percent-encoded bytes that are not UTF-8; copy it again."
+                ) from None
         if missing := sorted(_NEEDED - found.keys()):
             raise UsageError(f"Invalid signature: {', '.join(missing)} missing; copy all of it, in quotes.")
         return cls(**found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -9,12 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sentprobe.annotate.annotator import Model
+from sentprobe.annotate.crashes import ANNOTATOR, annotate_in_child, crashes_always
 from sentprobe.annotate.dedupe import SeenKeys
 from sentprobe.annotate.inputs import read_pieces
 from sentprobe.annotate.journal import Journal, State, add_counts
 from sentprobe.annotate.request import Request
 from sentprobe.annotate.source import Piece
-from sentprobe.annotate.work import Outcome, Work, annotate_pieces, duplicate_key
+from sentprobe.annotate.work import OF_SENTENCES, Outcome, Work, duplicate_key
+from sentprobe.core.child import Child, Children
 from sentprobe.core.progress import Progress
 from sentprobe.core.workers import map_in_workers
 from sentprobe.errors import CorpusError
@@ -35,6 +38,8 @@ class Chunk(NamedTuple):
     pieces: tuple[tuple[str, Piece], ...]
     bad: tuple[str, ...] = ()
     """What could not be read and was skipped, before the end of the last piece."""
+    crashes: tuple[str, ...] = ()
+    """What crashed where, once it is annotated."""
 
 
 class _Chunks:
@@ -95,35 +100,68 @@ def trees_file(out: Path) -> Path:
     return out.with_name(f"{name}{TREES}{'.gz' * (out.suffix == '.gz')}")
 
 
-def annotate_texts(request: Request, work: Work, journal: Journal, header: str, jobs: int, progress: Progress) -> None:
+def annotate_texts(
+    request: Request, work: Work, journal: Journal, header: str, children: Children | int, progress: Progress
+) -> None:  # fmt: skip
     """Annotate what is requested, or what is left of it; the journal has what came of it.
 
-    ``header`` is written above the first sentence.
+    ``header`` is written above the first sentence; ``children`` annotate, or that many workers of a cluster.
     """
     state = journal.state
     seen = _seen(journal, work) if work.dedupe else None
     chunks = _Chunks(request, skip=state.pieces, skip_bad=state.bad)
-    for done in _annotated(work, chunks, jobs):
-        journal.commit(_compose(state, done, seen, request.limit, header))
+    for done in _annotated(work, chunks, children):
+        written = _compose(state, done, seen, request.limit, header)
+        if state.dropped.get(ANNOTATOR, 0) > 1:  # of a single one nothing is known yet
+            _check_that_some_survive(state, work)
+        journal.commit(written)
         progress(f"annotate: {state.doc or ''}", state.counts.get("sentences", 0), request.limit or None)
         if request.limit and state.counts.get("sentences", 0) >= request.limit:
             return
+    _check_that_some_survive(state, work)
     if chunks.error is not None:
         raise chunks.error
 
 
-def _annotated(work: Work, chunks: _Chunks, jobs: int) -> Iterator[tuple[Chunk, list[list[Outcome]]]]:
+def _check_that_some_survive(state: State, work: Work) -> None:
+    """Raise AnnotatorError if the annotator crashed whenever it was called."""
+    survived = state.counts.get("sentences") or any(reason in state.dropped for reason in OF_SENTENCES)
+    if ANNOTATOR in state.dropped and not survived:
+        raise crashes_always(work.annotator, f"the first: {state.crashes[0]}")
+
+
+def _annotated(
+    work: Work, chunks: _Chunks, children: Children | int
+) -> Iterator[tuple[Chunk, list[list[Outcome]]]]:  # fmt: skip
     """Each chunk, without its texts, and what came of it, in order."""
-    if jobs == 1:
-        for chunk in chunks:
-            yield _annotate_chunk(work, chunk)
+    if isinstance(children, int):
+        yield from map_in_workers(_annotate_on_cluster, ((work, chunk) for chunk in chunks), children)
     else:
-        yield from map_in_workers(_annotate_chunk, ((work, chunk) for chunk in chunks), jobs)
+        yield from children.map(lambda child, chunk: _annotate_chunk(child, work, chunk), chunks)
 
 
-def _annotate_chunk(work: Work, chunk: Chunk) -> tuple[Chunk, list[list[Outcome]]]:
+def _annotate_chunk(child: Child, work: Work, chunk: Chunk) -> tuple[Chunk, list[list[Outcome]]]:
     bare = tuple((source, piece._replace(text="", facts=())) for source, piece in chunk.pieces)
-    return Chunk(bare, chunk.bad), annotate_pieces(work, chunk.pieces)
+    outcomes, crashes = annotate_in_child(child, work, chunk.pieces)
+    return Chunk(bare, chunk.bad, crashes), outcomes
+
+
+def _annotate_on_cluster(work: Work, chunk: Chunk) -> tuple[Chunk, list[list[Outcome]]]:
+    """Annotate a chunk in a child of a worker of a cluster, which lives on."""
+    return _annotate_chunk(_child_of_worker(os.getcwd(), work.annotator, work.model), work, chunk)  # noqa: PTH109
+
+
+_of_worker: tuple[tuple[object, ...], Child] | None = None
+
+
+def _child_of_worker(*request: object) -> Child:
+    """The child that annotates for a command; one that did so for another is ended, since files may have changed."""
+    global _of_worker
+    if _of_worker is None or _of_worker[0] != request:
+        if _of_worker is not None:
+            _of_worker[1].close()
+        _of_worker = request, Child()
+    return _of_worker[1]
 
 
 def _compose(
@@ -167,6 +205,7 @@ def _compose(
         add_counts(total, more)
     state.bad += len(chunk.bad)
     state.messages += chunk.bad[: MAX_LISTED_ERRORS - len(state.messages)]
+    state.crashes += chunk.crashes[: MAX_LISTED_ERRORS - len(state.crashes)]
     return {"": "".join(lines), TREES: "".join(trees)} if trees else {"": "".join(lines)}
 
 

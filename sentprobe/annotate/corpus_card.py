@@ -57,6 +57,7 @@ def write_card(out: Path, annotator: str, model: Model, state: State) -> None:
         "dropped": _largest_first(state.dropped),
         "repaired": _largest_first(state.repaired),
         "not_read": {"count": state.bad, "listed": state.messages},
+        "crashed": state.crashes,
         "request": state.facts,
     }
     write_atomically(card_file(out), seal_document(card))

@@ -51,6 +51,8 @@ class State(msgspec.Struct):
     """What could not be read and was skipped."""
     messages: list[str] = msgspec.field(default_factory=list)
     """The first of these."""
+    crashes: list[str] = msgspec.field(default_factory=list)
+    """What crashed where and was left out: the first of these."""
     accuracy: dict[str, Any] | None = None
     """On a gold treebank, as plain data."""
     is_complete: bool = False

@@ -14,13 +14,15 @@ from sentprobe.annotate.gold import Accuracy, measure_accuracy
 from sentprobe.annotate.journal import Journal
 from sentprobe.annotate.request import SUFFIXES, Request
 from sentprobe.annotate.source import Lines
-from sentprobe.annotate.work import Work, loaded_annotator
+from sentprobe.annotate.work import Work, loaded_annotator, model_of
+from sentprobe.core.child import ChildDied, Children
+from sentprobe.core.cluster import current_cluster
 from sentprobe.core.files import make_folder
 from sentprobe.core.install import pip_install
 from sentprobe.core.progress import Progress
 from sentprobe.corpus.language_detector import available, detector_code
 from sentprobe.corpus.splitters import splitter, splitter_for
-from sentprobe.errors import NotInstalled, UsageError
+from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,15 @@ def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Pro
     """Annotate texts and write a corpus; the same call goes on with what was begun, and leaves what is finished."""
     if not out.name.endswith(SUFFIXES):
         raise UsageError(f"--out {out}: expected a name that ends in {' or '.join(SUFFIXES)}.")
-    model = loaded_annotator(request.annotator).model
+    on_cluster = current_cluster() is not None
+    with Children(1 if on_cluster else jobs) as children:
+        return _annotate_corpus(request, out, jobs if on_cluster else children, children, progress)
+
+
+def _annotate_corpus(
+    request: Request, out: Path, workers: Children | int, children: Children, progress: Progress
+) -> AnnotatedCorpus:  # fmt: skip
+    model = _model(children, request.annotator)
     request.check(model)
     trees = trees_file(out) if "tree" in model.columns else None
     facts = request.facts(model)
@@ -53,11 +63,11 @@ def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Pro
     with Journal(out, output_files(out, model), facts) as journal:
         state = journal.state
         if request.gold and state.accuracy is None:
-            state.accuracy = _accuracy(request, work).plain()
+            state.accuracy = _accuracy(children, request, work).plain()
             journal.commit({})
         about = header(request.annotator, model, (state.accuracy or {}).get("text", ""))
         if not state.is_complete:
-            annotate_texts(request, work, journal, about, jobs, progress)
+            annotate_texts(request, work, journal, about, workers, progress)
         journal.finish()
         write_card(out, request.annotator, model, state)
         journal.forget()
@@ -71,14 +81,33 @@ def measure(
 ) -> tuple[Accuracy, Model]:
     """How well an annotator does on a treebank, from raw text; with ``lines`` as sentences, from gold sentences."""
     request = Request(annotator, (), split=split, language=language, lines=lines, gold=treebank)
-    model = loaded_annotator(annotator).model
-    return _accuracy(request, _work(request, model)), model
+    with Children(1) as children:
+        model = _model(children, annotator)
+        return _accuracy(children, request, _work(request, model)), model
 
 
-def _accuracy(request: Request, work: Work) -> Accuracy:
+def _model(children: Children, annotator: str) -> Model:
+    try:
+        return children.call(model_of, annotator)
+    except ChildDied as died:
+        raise AnnotatorError(
+            f"The annotator {annotator} crashes while it is loaded ({died}): its model is damaged or too large for the "
+            "memory, or its native code does not fit this machine or the other packages."
+        ) from None
+
+
+def _accuracy(children: Children, request: Request, work: Work) -> Accuracy:
     assert request.gold is not None
-    loaded = loaded_annotator(request.annotator)
-    return measure_accuracy(request.annotator, loaded, request.gold, work.is_split, work.splitter)
+    try:
+        return children.call(_measured, request.annotator, request.gold, work.is_split, work.splitter)
+    except ChildDied as died:
+        raise AnnotatorError(
+            f"The annotator {request.annotator} crashes on the text of {request.gold} ({died})."
+        ) from None
+
+
+def _measured(annotator: str, treebank: str, is_split: bool, splitter_name: str) -> Accuracy:
+    return measure_accuracy(annotator, loaded_annotator(annotator), treebank, is_split, splitter_name)
 
 
 def _work(request: Request, model: Model) -> Work:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -35,6 +36,9 @@ HOLED = "something was removed from its middle"
 CUT_OFF = "cut off: it, or the one before it, has no full stop"
 _UNMARKED = re.compile("[\u0e00-\u0eff]")
 """Letters of Thai and Lao, whose sentences end without a mark."""
+OF_SENTENCES = (FAILED, UNWRITABLE, NO_TREE, LENGTH, OTHER_LANGUAGE, HOLED, CUT_OFF)
+"""Reasons why sentences are dropped, after the annotator was called."""
+HARMLESS = "The dog sleeps."
 
 
 _STOPS = (UsageError, EncoderError, AnnotatorError, KeyboardInterrupt)
@@ -77,6 +81,22 @@ class Block(NamedTuple):
 
 Outcome = Block | str
 """A sentence, or the reason why a sentence, a paragraph or a whole piece was dropped."""
+
+
+def model_of(annotator: str) -> Model:
+    """What is known of an annotator, which is loaded."""
+    return loaded_annotator(annotator).model
+
+
+def parse_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> list[None]:
+    """Parse the markup of pieces and throw the result away: does anything crash?"""
+    return [None for source, piece in pieces if _units(work, source, piece) is not None]
+
+
+def annotate_harmless(work: Work) -> None:
+    """Annotate a text that no annotator should crash on; whether it fails otherwise does not matter."""
+    with suppress(Exception), single_threaded():
+        _called(loaded_annotator(work.annotator), [HARMLESS], work.is_split)
 
 
 @gc_paused()

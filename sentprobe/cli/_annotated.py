@@ -42,6 +42,7 @@ def annotate_first(
         found = annotate_corpus(Request(annotator, inputs, **options), out, jobs=jobs, progress=progress)
     kept, dropped = found.card["counts"].get("sentences", 0), sum(found.card["dropped"].values())
     _say(f"{count_of(kept, 'sentence')} {'written to' if found.is_new else 'are in'} {out}; {dropped:,} dropped")
+    warn_of_crashes(found.card)
     print_notes(annotator, found.model)
     return (str(found.path),), (str(found.trees),) if found.trees else ()
 
@@ -74,10 +75,19 @@ def print_card(found: AnnotatedCorpus) -> None:
         "written to" if found.is_new else "finished before": files,
     }
     print_facts({name: text for name, text in facts.items() if text})
+    warn_of_crashes(card)
     if not counts.get("sentences"):
         why = "all were dropped" if card["dropped"] else "there is no text in what was read"
         _say(f"warning: the corpus has no sentences: {why}.", "yellow")
     print_notes(card["annotator"], found.model)
+
+
+def warn_of_crashes(card: Mapping[str, Any]) -> None:
+    """Warn of texts that were left out because something crashed on them."""
+    for line in (crashes := card.get("crashed", ()))[:MAX_NAMES]:
+        _say(f"warning: left out {line}", "yellow")
+    if (more := len(crashes) - MAX_NAMES) > 0:
+        _say(f"warning: {more} more were left out after a crash; the card of the corpus lists them.", "yellow")
 
 
 def print_notes(annotator: str, model: Model) -> None:

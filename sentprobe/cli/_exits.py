@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from os import _exit  # the real one, whatever third-party code runs: see sentprobe/core/third_party.py
 from types import FrameType
 
 import cyclopts
 
+STUCK_SECONDS = 10
+"""How long native code may keep Python from handling a signal that ends the command."""
 SIGNAL_EXIT_BASE = 128
 """Added to the number of a signal, as shells do: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
 TERMINATION_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -25,8 +29,40 @@ class Terminated(KeyboardInterrupt):
         self.number = number
 
 
+_is_handled = threading.Event()
+
+
 def _terminate(number: int, frame: FrameType | None) -> None:
+    _is_handled.set()
     raise Terminated(number)
+
+
+def _end_what_is_stuck() -> None:
+    """End the process some seconds after a signal that Python cannot handle, since native code does not return.
+
+    Python handles signals between its own instructions. A BLAS that gets no memory may ask for it again for ever, and
+    would not be ended by SIGTERM at all. A thread is told of signals through a pipe, which needs no such instruction.
+    """
+    if (other := signal.set_wakeup_fd(-1)) != -1:  # somebody listens, perhaps this since another command
+        signal.set_wakeup_fd(other)
+        return
+    listen, tell = os.pipe()
+    for end in (listen, tell):
+        os.set_inheritable(end, False)
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while number := os.read(listen, 1):
+            if number[0] in TERMINATION_SIGNALS and not _is_handled.wait(STUCK_SECONDS):
+                name = signal.Signals(number[0]).name
+                _print(
+                    f"{name}; a library has not returned for {STUCK_SECONDS} seconds, as happens where memory is "
+                    f"limited{_limit()}: ended without it. What was already written is kept."
+                )
+                _exit(SIGNAL_EXIT_BASE + number[0])
+
+    threading.Thread(target=watch, name="watch for signals", daemon=True).start()
 
 
 def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: bool = False) -> int:
@@ -36,10 +72,14 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: boo
     """
     from sentprobe.errors import SentProbeError, describe_error
 
+    is_ours = False
     for each in TERMINATION_SIGNALS:
         here = threading.current_thread() is threading.main_thread()  # the only one that may set handlers
         if here and signal.getsignal(each) is signal.SIG_DFL:  # and not ignored, as under nohup
             signal.signal(each, _terminate)
+            is_ours = True
+    if is_ours:
+        _end_what_is_stuck()
     try:
         code = command()
     except cyclopts.CycloptsError:
@@ -71,12 +111,26 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: boo
 def _message(error: Exception) -> str:
     from sentprobe.errors import describe_error
 
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return f"There is too little memory{_limit()}: {describe_error(error)}. What was already written is kept."
+    if isinstance(error, ImportError) and _limit() and "failed to map" in str(error):
+        return f"There is too little memory{_limit()} to load a library: {describe_error(error)}."
     if isinstance(error, OSError) and error.filename is not None:
         where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
         return f"{where}: {error.strerror or describe_error(error)}. Check that it can be read, or written to."
     if isinstance(error, OSError):
         return f"{error.strerror or describe_error(error)}."
     return f"Unexpected error: {describe_error(error)}. This is a bug in sentprobe; --debug shows where."
+
+
+def _limit() -> str:
+    """The limit of memory that the shell has set for this process, if there is one."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return ""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return "" if limit == resource.RLIM_INFINITY else f" (ulimit -v is {limit // 1024:,} kB)"
 
 
 def _print(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from sentprobe.encoders.store import Store
 
 order = 50
+
+
+LONGEST_NAME = 200
+"""Bytes of the name of a folder; file systems allow 255."""
 
 
 def encode(
@@ -128,11 +133,21 @@ def _encode(
         print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, rows, half=half)])
         table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
         if out is not None:
-            write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)
+            write_vectors(out / folder_name(name), texts, found.vectors)
     if len(failed) == len(names):
         return 1
     console().print(table)
     return 2 if failed or unread else 0
+
+
+def folder_name(encoder: str) -> str:
+    """The name of an encoder as that of a folder; a long one is cut, and ends in a hash of all of it."""
+    from sentprobe.core.hashing import hash_64
+
+    name = re.sub(r"[^\w.-]+", "-", encoder).strip("-")
+    if len(os.fsencode(name)) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME // 5]}-{hash_64(encoder):016x}"  # a character takes up to four bytes
 
 
 def _named(progress: Progress, name: str, stage: str, done: int, of: int | None) -> None:

@@ -22,7 +22,12 @@ from joblib.parallel import ParallelBackendBase
 
 from sentprobe.core.cluster_kind import CHECK_SECONDS, CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
 from sentprobe.core.deadline import call_within
+from sentprobe.core.orphans import no_orphans
+from sentprobe.core.scratch import scratch_folder
 from sentprobe.errors import RunError
+
+LONGEST_FOLDER = 40
+"""Bytes of the path of Ray's folder: sockets are in it, whose paths have at most 107."""
 
 
 def join(address: str, stack: ExitStack) -> Cluster:
@@ -42,6 +47,7 @@ def join(address: str, stack: ExitStack) -> Cluster:
     else:
         if not address:
             stack.enter_context(_own_token())
+            quiet |= _own_folder(stack)
         stack.callback(ray.shutdown)
         with _own_handlers():
             if address:
@@ -56,14 +62,32 @@ def join(address: str, stack: ExitStack) -> Cluster:
     return Cluster(name, workers, on_nodes, RayTasks())
 
 
+def _own_folder(stack: ExitStack) -> dict[str, str]:
+    """Where a Ray of ours keeps its session: a temporary folder that is removed with all that uses it."""
+    folder = stack.enter_context(scratch_folder())
+    if len(os.fsencode(folder)) > LONGEST_FOLDER:
+        return {}
+    stack.enter_context(no_orphans(folder))
+    return {"_temp_dir": str(folder)}
+
+
 @contextmanager
 def _own_handlers() -> Iterator[None]:
-    """Keep the handlers of signals, of which Ray replaces one."""
-    before = signal.getsignal(signal.SIGTERM)
+    """Keep the handler of SIGTERM, which Ray replaces by one that ends the process in a way of its own.
+
+    It does so while it starts, so that putting the handler back afterwards would be too late for a signal that comes
+    meanwhile.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    set_handler, before = signal.signal, signal.getsignal(signal.SIGTERM)
+    signal.signal = lambda number, handler: None if number == signal.SIGTERM else set_handler(number, handler)  # type: ignore[assignment]
     try:
         yield
     finally:
-        if threading.current_thread() is threading.main_thread() and before is not None:
+        signal.signal = set_handler
+        if before is not None:
             signal.signal(signal.SIGTERM, before)
 
 

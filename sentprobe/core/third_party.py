@@ -1,12 +1,14 @@
 """Isolation of encoders, tasks and other parts that users wrote.
 
 What they raise is handled where they are called. What they do to the process is handled here: ``os._exit`` raises, and
-afterwards the working directory, standard output and standard error are what they were.
+afterwards the working directory, standard output and standard error are what they were. What they advise is not passed
+on where it is to switch off what protects users.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -113,3 +115,28 @@ def _stream(name: str) -> Callable[[], None]:
                 setattr(sys, f"__{name}__", again)
 
     return restore
+
+
+# What they say
+
+_ADVICE = re.compile(r"weights_only|allow_pickle|trust_remote_code|safe_globals|trusted source", re.I)
+
+
+def _without_advice(message: str) -> str:
+    """A message of another package without the sentences that tell users to run what was refused.
+
+    What is left of torch's says which name in the file it does not know.
+    """
+    if not _ADVICE.search(message):
+        return message
+    sentences = re.split(r"(?<=[.!:;])\s+|\s+\(\d\)\s+", message)
+    kept = " ".join(sentence for sentence in sentences if not _ADVICE.search(sentence))
+    return kept or "it was refused as unsafe"
+
+
+def summarise_error(why: BaseException) -> str:
+    """The type and message of an error, on one line and not too long."""
+    message = _without_advice(" ".join(str(why).split())).rstrip(".")
+    return (
+        f"{type(why).__name__}: {message[:300]}{'…' if len(message) > 300 else ''}" if message else type(why).__name__
+    )

@@ -16,6 +16,7 @@ from os import _exit  # the real one, whatever third-party code runs: see sentpr
 from typing import Any, TypeVar
 
 from sentprobe.core.cluster import call_on_worker, current_cluster
+from sentprobe.core.signals import blocked_signals, stopping_signals
 from sentprobe.errors import RunError
 
 T = TypeVar("T")
@@ -137,7 +138,7 @@ def _options() -> dict[str, Any]:
         return {"batch_size": 1}
     backend, _ = get_active_backend()
     ours = type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend")
-    return {"initializer": _begin, "initargs": (os.getpid(), _directory())} if ours else {}
+    return {"initializer": begin_worker, "initargs": (os.getpid(), _directory())} if ours else {}
 
 
 def _directory() -> str | None:
@@ -147,7 +148,7 @@ def _directory() -> str | None:
         return None
 
 
-def _begin(parent: int, directory: str | None) -> None:
+def begin_worker(parent: int, directory: str | None = None) -> None:
     """The first thing a worker does.
 
     joblib keeps workers for later calls as long as these arguments are the same: ``directory`` is there so that workers
@@ -155,7 +156,7 @@ def _begin(parent: int, directory: str | None) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes, and the parent handles it
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _stopping())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stopping_signals())
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # one thread per worker, as for BLAS
     threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
 
@@ -180,10 +181,7 @@ def _watch(parent: int) -> None:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """What stops a command is blocked while workers start, so that no pool is torn down half built.
-
-    Workers inherit that, and print no traceback before they can ignore Ctrl-C.
-    """
+    """What stops a command is blocked while workers start, so that no pool is torn down half built."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -194,16 +192,8 @@ def _without_interrupts() -> Iterator[None]:
     with _quietly():
         for tracker in (resource_tracker, own_tracker):
             tracker.ensure_running()  # now: starting one unblocks signals again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _stopping())
-    try:
+    with blocked_signals():
         yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _stopping() -> set[signal.Signals]:
-    """The signals that stop a command, where the system has them."""
-    return {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 
 @contextmanager

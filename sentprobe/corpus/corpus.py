@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from tempfile import TemporaryDirectory
 
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
 from sentprobe.core.memory import gc_paused
+from sentprobe.core.scratch import scratch_folder
 from sentprobe.corpus.brackets import read_brackets
 from sentprobe.corpus.conllu import SHARD_BLOCK, read_conllu
 from sentprobe.corpus.digest import digest_of
@@ -227,8 +227,8 @@ class Corpus:
         if memory and self.is_small:
             yield self.load_into_memory(on_error)
         elif self.builtin:
-            with TemporaryDirectory(prefix="sentprobe-") as folder:
-                yield replace(self, spool=folder)
+            with scratch_folder() as folder:
+                yield replace(self, spool=str(folder))
         else:
             yield self
 

@@ -6,8 +6,9 @@ import atexit
 import os
 import shutil
 import sys
-import tempfile
-from pathlib import Path
+from contextlib import ExitStack
+
+from sentprobe.core.scratch import scratch_folder
 
 
 def spool_stdin() -> str:
@@ -16,12 +17,13 @@ def spool_stdin() -> str:
     magic = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
     suffix = next((s for m, s in magic.items() if head.startswith(m)), "")
     # the name of the file becomes part of generated sentence ids, so it must be the same every time
-    path = Path(tempfile.mkdtemp(prefix="sentprobe-")) / f"stdin{suffix}"
+    stack = ExitStack()
+    path = stack.enter_context(scratch_folder()) / f"stdin{suffix}"
     owner = os.getpid()
 
     def remove() -> None:
         if os.getpid() == owner:  # a forked child must not remove the file of its parent
-            shutil.rmtree(path.parent, ignore_errors=True)
+            stack.close()
 
     atexit.register(remove)
     with path.open("wb") as out:

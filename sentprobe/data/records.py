@@ -172,7 +172,7 @@ def parquet_columns(path: str) -> list[str]:
     try:
         with pq.ParquetFile(_unpacked(path)) as file:
             return list(file.schema_arrow.names)
-    except (pa.ArrowException, OSError, EOFError, ValueError, lzma.LZMAError) as error:
+    except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, MemoryError, lzma.LZMAError) as error:
         raise DataError(f"{path} cannot be read as Parquet: {str(error).partition(chr(10))[0]}.") from None
 
 
@@ -210,7 +210,7 @@ def parquet_records(path: str, requested: Requested) -> Iterator[tuple[int, tupl
                     yield number, cells
     except FileNotFoundError:
         raise DataError(f"there is no file {path!r}") from None
-    except (pa.ArrowException, OSError, EOFError, ValueError, lzma.LZMAError) as error:
+    except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, MemoryError, lzma.LZMAError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path} cannot be read as Parquet after row {number}: {reason}. Download it again.") from None
 

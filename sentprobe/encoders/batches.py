@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import repeat
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.cluster import current_cluster
+from sentprobe.core.scratch import scratch_folder
 from sentprobe.core.third_party import third_party_code
 from sentprobe.core.workers import map_in_workers
 from sentprobe.encoders.call import call_encoder, preview, round_to_half
@@ -98,7 +98,7 @@ def encode_batches(
         return
     started = time.perf_counter()
     calls = list(_calls(list(batches), jobs, call_encoder(encoder, texts[:1], layers).nbytes))
-    with TemporaryDirectory(prefix="sentprobe-") as folder:
+    with scratch_folder() as folder:
         files = [Path(folder, str(i)) if current_cluster() is None else None for i in range(len(calls))]
         arguments = (
             (encoder, [[texts[i] for i in places] for places in call], layers, half, store, file)

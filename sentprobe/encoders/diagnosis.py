@@ -2,6 +2,7 @@
 
     equal-vectors      more than 5 % of texts have the same vector as another text, e.g. if the tokenizer knows no words
     zero-vectors       more than 5 % of vectors are all zeros
+    large-values       values so large that squares of them overflow in single precision
     dead-layers        one of these two in some of several layers, as where the first token is pooled before any block
     constant-columns   dimensions that have the same value for all texts
     random-vectors     the same texts have different vectors in a second call
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from sentprobe.encoders.embed import Embeddings
 
 Code = Literal[
-    "equal-vectors", "zero-vectors", "dead-layers", "constant-columns", "random-vectors", "batch-dependent",
-    "order-dependent", "unknown-tokens", "trust",
+    "equal-vectors", "zero-vectors", "large-values", "dead-layers", "constant-columns", "random-vectors",
+    "batch-dependent", "order-dependent", "unknown-tokens", "trust",
 ]  # fmt: skip
 Array = npt.NDArray[Any]
 
@@ -50,6 +51,8 @@ MIN_COLUMN_TEXTS = 20
 REENCODED_TEXTS = 5
 """Texts that are encoded once more."""
 EQUAL_TOLERANCE = 1e-5
+MAX_VALUE = 1e15
+"""Larger values are no coordinates: sums of a few thousand squares of them overflow in single precision."""
 TOLERANCES = {"float32": 1e-3, "half": 2e-3, "coarse": 3e-2}
 """Vectors are the same if they differ by less than this share of their length: in single precision, rounded to half
 precision, or computed in it. How a server computes them is unknown."""
@@ -138,6 +141,17 @@ def _diagnose_layer(
     texts: Sequence[str], bags: Sequence[str], vectors: Array, full: Array
 ) -> Iterator[tuple[Code, str]]:
     n = len(texts)
+    if (largest := float(np.abs(vectors).max(initial=0.0))) > MAX_VALUE:
+        place = int(np.abs(vectors).max(axis=1).argmax())
+        yield (
+            "large-values",
+            (
+                f"values are as large as {largest:.0e}, as in the vector of {preview(texts[place])}: their squares "
+                "overflow in single precision; is something divided by zero, or not normalised"
+            ),
+        )
+        vectors = vectors / np.float32(largest)  # of which lengths can be computed
+        full = full / largest
     zero = np.asarray(~vectors.any(axis=1))
     if what := _zero(texts, zero):
         yield "zero-vectors", what

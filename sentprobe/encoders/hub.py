@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from sentprobe.core.checksum import b2sum
 from sentprobe.core.deadline import call_within
 from sentprobe.core.install import pip_install
+from sentprobe.core.third_party import summarise_error
 from sentprobe.encoders.identity import HUB_NAME, Spec
 from sentprobe.encoders.sealed_model import check_sealed
 from sentprobe.errors import EncoderError, NotInstalled, Offline, UsageError
@@ -96,14 +97,6 @@ def loading(spec: Spec) -> Iterator[None]:
             bars.enable_progress_bar()
             if muted:
                 utils.disable_progress_bars()
-
-
-def summarise_error(why: BaseException) -> str:
-    """The type and message of an error, on one line and not too long."""
-    message = " ".join(str(why).split()).rstrip(".")
-    return (
-        f"{type(why).__name__}: {message[:300]}{'…' if len(message) > 300 else ''}" if message else type(why).__name__
-    )
 
 
 class ModelLocation(NamedTuple):

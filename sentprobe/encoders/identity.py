@@ -25,8 +25,11 @@ def quote(text: str, safe: str) -> str:
 
 
 def unquote(text: str) -> str:
-    """The text that was percent-encoded."""
-    return _unquote(text, errors="surrogatepass")
+    """The text that was percent-encoded; UsageError if that is no text."""
+    try:
+        return _unquote(text, errors="surrogatepass")
+    except UnicodeDecodeError:
+        raise UsageError(f"{text!r} has percent-encoded bytes that are not UTF-8; a percent sign is %25.") from None
 
 
 @dataclass(frozen=True, slots=True)

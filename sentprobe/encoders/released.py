@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from sentprobe.core.cache import cache_folder
 from sentprobe.core.files import make_folder, reject_special_file, write_atomically
+from sentprobe.core.third_party import summarise_error
 from sentprobe.encoders.checksums import hash_file
-from sentprobe.encoders.hub import import_optional, summarise_error
+from sentprobe.encoders.hub import import_optional
 from sentprobe.encoders.identity import Spec
 from sentprobe.encoders.wordvectors.vectors import fingerprint
 from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError

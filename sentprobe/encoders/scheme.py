@@ -134,7 +134,12 @@ def load(text: str) -> Encoder:
     spec = Spec.parse(text)
     scheme = load_scheme(spec.scheme)
     if not scheme.package:
-        return scheme.load(spec)
+        try:
+            return scheme.load(spec)
+        except SentProbeError:
+            raise
+        except Exception as e:  # what it reads may be damaged in any way: the other encoders of a command go on
+            raise EncoderError(f"{spec} cannot be loaded: {_describe_failure(e)}.") from e
     try:
         with third_party_code:
             encoder = scheme.load(spec)
@@ -150,6 +155,12 @@ def load(text: str) -> Encoder:
             "callable from a list of texts to an array."
         )
     return encoder
+
+
+def _describe_failure(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{str(error.filename)[:200]}: {error.strerror}"
+    return describe_error(error).rstrip(".")
 
 
 def expand_names(texts: Iterable[str]) -> list[str]:

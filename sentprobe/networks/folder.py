@@ -32,6 +32,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sentprobe.core.arrays import map_array
 from sentprobe.core.checksum import other_format
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.core.json_files import read_json
@@ -117,8 +118,8 @@ class TrainedFolder:
         self.job.verify(files.VECTORS)
         try:
             # copy on write: torch wants arrays that could be written to
-            found = np.load(file, mmap_mode="c", allow_pickle=False)
-        except (OSError, ValueError) as e:
+            found = map_array(file, "c")
+        except ValueError as e:
             raise DataError(f"{file} cannot be read: {e}.") from None
         if found.shape != (self.network.words + 1, self.network.width) or found.dtype != np.float32:
             raise DataError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from sentprobe.baselines import BASELINES
 from sentprobe.core.arguments import StringsOrPaths, as_strings
+from sentprobe.core.scratch import scratch_folder
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source, find_sets
 from sentprobe.encoders import load, refuse_untrusted
@@ -131,12 +131,13 @@ def repeat(
             f"and {requested.n!r}."
         ) from None
     variants = [requested.variant] if requested.variant is not None else []
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch_folder() as folder:
         learner = requested.enc in BASELINES
         again = evaluate(
-            [] if learner else [requested.enc], [dataset], folder, probes=[requested.probe or "linear"], seeds=[seed],
-            limit=limit, store=None if learner else store, device=requested.device, half=requested.kept == "float16",
-            resample=0, baselines=[requested.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
+            [] if learner else [requested.enc], [dataset], folder / "run", probes=[requested.probe or "linear"],
+            seeds=[seed], limit=limit, store=None if learner else store, device=requested.device,
+            half=requested.kept == "float16", resample=0, baselines=[requested.enc] if learner else [],
+            controls=[v for v in variants if v in CONTROLS],
             measures=[v for v in variants if v not in CONTROLS], measure_rows=max(2, rows),
         )  # fmt: skip
         place = (requested.enc, requested.layer, requested.variant)

@@ -8,11 +8,12 @@ array is, so that neither numpy's own state nor a later pickle can be reached fr
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -74,11 +75,32 @@ def load(path: Path) -> Any:
         ) from None
 
 
-class _Reader(pickle.Unpickler):
+class _Bounded:
+    """A file that refuses to read more than it has, before memory is taken for it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._left = file, os.fstat(file.fileno()).st_size
+
+    def read(self, size: int) -> bytes:
+        """Exactly so many bytes."""
+        if not 0 <= size <= self._left:
+            raise ValueError(f"a value of {size:,} bytes, where the file has {self._left:,} more")
+        self._left -= size
+        return self._file.read(size)
+
+    def readline(self) -> bytes:
+        """A line."""
+        line = self._file.readline()
+        self._left -= len(line)
+        return line
+
+
+# Python's own unpickler in Python: that in C takes memory for as many remembered objects as a pickle claims to have
+class _Reader(pickle._Unpickler):
     """An unpickler that finds nothing but the few names of ``_names``."""
 
-    def __init__(self, path: Path, file: Any) -> None:
-        super().__init__(file, encoding="latin1")
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        super().__init__(_Bounded(file), encoding="latin1")
         self._path, self._names = path, _names()
 
     def find_class(self, module: str, name: str, /) -> Any:

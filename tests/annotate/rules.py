@@ -1,5 +1,5 @@
 """An annotator by rules, as a file that users could write: ``py:rules.py:annotate``. It costs nothing, and has faults
-on demand: texts with CYCLE, FAIL, STOP or KILL in them."""
+on demand: texts with CYCLE, FAIL, STOP, KILL, CRASH or MEMORY in them."""
 
 import os
 import re
@@ -29,7 +29,11 @@ def parsed(text):
     if "STOP" in text and flag.exists():
         raise KeyboardInterrupt
     if "KILL" in text and flag.exists():
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getppid(), signal.SIGKILL)  # the command, whose child annotates
+    if "CRASH" in text:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if "MEMORY" in text:
+        os.kill(os.getpid(), signal.SIGKILL)  # as the system does
     forms = tuple(re.findall(r"\w+|[^\w\s]", text))
     upos = tuple("VERB" if f in VERBS else "PUNCT" if not f[0].isalnum() else "NOUN" for f in forms)
     root = upos.index("VERB") if "VERB" in upos else 0
@@ -44,6 +48,10 @@ def lazy(texts):
     """CoNLL-U, one sentence per text, and nothing said about itself."""
     rows = [[f"{i}\t{w}\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i, w in enumerate(t.split(), 1)] for t in texts]
     return ["\n".join(each) + "\n\n" for each in rows]
+
+
+def broken(texts):
+    os.kill(os.getpid(), signal.SIGABRT)
 
 
 def wrong_columns(texts):

@@ -145,12 +145,12 @@ def test_the_same_command_goes_on_after_ctrl_c(rules, small_chunks, dedupe):
     with Path("cut.conllu.gz.part").open("ab") as part:
         part.write(b"half a sentence that was not recorded")
     calls = []
-    real = chunking.annotate_pieces
-    chunking.annotate_pieces = lambda work, pieces: calls.append(len(pieces)) or real(work, pieces)
+    real = chunking.annotate_in_child
+    chunking.annotate_in_child = lambda child, work, pieces: calls.append(len(pieces)) or real(child, work, pieces)
     try:
         found = run(rules, "text.txt", out="cut.conllu.gz", dedupe=dedupe)
     finally:
-        chunking.annotate_pieces = real
+        chunking.annotate_in_child = real
     assert sum(calls) == 60 - state["pieces"]
     assert Path("cut.conllu.gz").read_bytes() == whole
     assert found.card["counts"] == json.loads(Path("whole.conllu.gz.json").read_bytes())["counts"]

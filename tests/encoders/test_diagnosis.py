@@ -61,6 +61,7 @@ def seen(encoder, texts=TEXTS, **options):
         (all_unknown, "equal-vectors", r"300 of 300 .* texts have the same vector as another one, such as '.*' and"),
         (lambda texts: np.ones((len(texts), 3)), "equal-vectors", "its tokenizer may not know the words"),
         (lambda texts: np.zeros((len(texts), 3)), "zero-vectors", "have a zero vector, such as"),
+        (lambda texts: 1e30 * bag(texts), "large-values", r"values are as large as \d+e\+3\d, .* overflow"),
         (gaps, "zero-vectors", r"\d+ of 300 texts"),
         (lambda texts: np.hstack([bag(texts), np.ones((len(texts), 2))]), "constant-columns", "^2 of 14 columns"),
         (lambda texts: bag(texts) + RNG.normal(size=(len(texts), 12)), "random-vectors", "texts have different"),

@@ -39,7 +39,7 @@ def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterat
                         continue
                     id = f"{name}:{number}" if reading.id is None else " ".join(str(values[1]).split())
                     yield Piece(id, values[0], first=True)
-    except (pa.ArrowException, OSError) as e:  # damaged data are either
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as e:  # of damaged data
         got = f"what is no Parquet file, or is damaged ({str(e).partition(chr(10))[0].rstrip('.')})"
         raise CorpusError(path, number + 1, got, "a complete file; download it again", ends_file=True) from None
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from sentprobe.core.arrays import describe_damage, map_array
 from sentprobe.core.files import open_bytes
 from sentprobe.data.file_names import without_compression_suffix
 from sentprobe.data.rows import Interned, example
@@ -82,11 +83,11 @@ def load_features(path: str) -> Any:
             with np.load(path, allow_pickle=False) as file:
                 found = file["features"]
         else:
-            found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, KeyError, EOFError) as error:
+            found = map_array(path)
+    except Exception as error:  # numpy and zipfile raise many kinds of errors for a damaged file
         raise DataError(
-            f"{path} cannot be read as image features ({error}); expected an .npy file, or an .npz file with "
-            "the array `features`."
+            f"{path} cannot be read as image features ({describe_damage(error)}); expected an .npy file, or an .npz "
+            "file with the array `features`."
         ) from None
     if found.ndim != 2 or found.dtype.kind != "f" or not found.size:
         raise DataError(f"{path} has an array {found.shape} of {found.dtype}; expected (images, d) of floats.")

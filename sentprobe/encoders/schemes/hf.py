@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sentprobe.core.arguments import as_texts
+from sentprobe.core.third_party import summarise_error
 from sentprobe.core.words import replace_surrogates
 from sentprobe.encoders import hub
 from sentprobe.encoders.encoder import short_repr
@@ -189,7 +190,7 @@ def load(spec: Spec) -> Transformer:
             depth, width = len(hidden), hidden[-1].shape[-1]
     except Exception as why:
         raise EncoderError(
-            f"{spec} is a {type(model).__name__}, which does not read texts: {hub.summarise_error(why)}."
+            f"{spec} is a {type(model).__name__}, which does not read texts: {summarise_error(why)}."
         ) from why
     layer_indices = (1, depth - 1) if how == "first-last" else parse_layers(spec, given.get("layer", "-1"), depth)
     layers = tuple(map(str, layer_indices)) if len(layer_indices) > 1 and how != "first-last" else None

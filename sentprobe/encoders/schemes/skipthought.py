@@ -24,17 +24,16 @@ A text without words has the zero vector, unless it ends with ``<eos>``.
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from sentprobe.core.arguments import as_texts
+from sentprobe.core.arrays import describe_damage, map_array
 from sentprobe.core.threads import single_threaded
 from sentprobe.core.words import replace_surrogates
 from sentprobe.corpus.tokenisers import NLTK, Tokeniser, tokeniser, tokeniser_package
@@ -172,11 +171,13 @@ def _reader(folder: Path, kind: str) -> Reader:
     """One model from its files: arrays of numbers, and nothing that could run code."""
     path, place = folder / WEIGHTS[kind], folder / TABLES[kind]
     try:
-        table: Any = np.load(place, mmap_mode="r", allow_pickle=False)
+        table: Any = map_array(place)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             weights = {name: np.array(stored[name], np.float32) for name in stored.files if name.startswith("encoder")}
-    except (OSError, ValueError, EOFError, TypeError, KeyError, BadZipFile, zlib.error) as why:
-        raise DataError(f"{path} or {place.name} is not a file of numbers in numpy's format: {why}.") from None
+    except Exception as why:  # numpy and zipfile raise many kinds of errors for a damaged file
+        raise DataError(
+            f"{path} or {place.name} is not a file of numbers in numpy's format: {describe_damage(why)}."
+        ) from None
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind != "f":
         raise DataError(f"{place} is {getattr(table, 'shape', 'no array')}; expected an array (words, dimensions).")
     ways = {way: _gru(path, weights, prefix, table.shape[1]) for way, prefix in WAYS[kind].items()}

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.core.arguments import as_texts
+from sentprobe.core.third_party import summarise_error
 from sentprobe.core.words import replace_surrogates
 from sentprobe.encoders import hub
 from sentprobe.encoders.encoder import short_repr
@@ -121,7 +122,7 @@ def load(spec: Spec) -> SentenceEncoder:
     try:
         (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False).shape
     except Exception as why:
-        raise EncoderError(f"{spec} does not return one vector per text: {hub.summarise_error(why)}.") from why
+        raise EncoderError(f"{spec} does not return one vector per text: {summarise_error(why)}.") from why
     return SentenceEncoder(identity, model, normalize, prompt, width, cost, words)
 
 

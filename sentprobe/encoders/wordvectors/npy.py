@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sentprobe.core.arrays import map_array
 from sentprobe.core.files import open_text
 from sentprobe.encoders.wordvectors.rows import Matrix
 from sentprobe.errors import CorpusError, DataError
@@ -26,8 +27,8 @@ def read_npy(path: str, limit: int | None) -> Iterator[tuple[list[str], Matrix]]
     if not file.is_file():
         raise DataError(f"{path} is an array without words; expected them in {file}, one per line.")
     try:
-        stored = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as e:
+        stored = map_array(path)
+    except ValueError as e:
         raise DataError(f"{path} cannot be read: {e}.") from None
     if stored.ndim != 2 or stored.dtype.kind not in "fiu" or not stored.shape[1]:
         raise DataError(

@@ -9,7 +9,8 @@ from sentprobe.report.types import Summary
 
 BROKEN_SYMPTOMS = {
     "equal-vectors": "identical vectors for different texts", "zero-vectors": "all-zero vectors",
-    "random-vectors": "different vectors each time", "batch-dependent": "vectors that depend on the batch",
+    "large-values": "values that overflow", "random-vectors": "different vectors each time",
+    "batch-dependent": "vectors that depend on the batch",
     "order-dependent": "vectors that depend on the order of the batch",
 }  # fmt: skip
 """Symptoms with which a score says nothing about what an encoder captures."""
