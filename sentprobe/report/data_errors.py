@@ -24,8 +24,12 @@ def error_codes(own: SetSummary) -> str:
 
 def erroneous_sets(info: Mapping[str, Any]) -> dict[str, str]:
     """The codes of the errors in the sets that run.json describes, by the name of the set."""
-    every = {d["name"]: [f["code"] for f in d.get("audit") or () if f["severity"] == "error"] for d in info["datasets"]}
-    return {name: ", ".join(dict.fromkeys(codes)) for name, codes in every.items() if codes}
+    codes: dict[str, dict[str, None]] = {}
+    for described in info.get("datasets", ()):
+        for finding in described.get("audit") or ():
+            if finding["severity"] == "error":
+                codes.setdefault(described["name"], {})[finding["code"]] = None
+    return {name: ", ".join(found) for name, found in codes.items()}
 
 
 def data_errors(summary: Summary) -> list[str]:

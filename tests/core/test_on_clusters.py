@@ -95,7 +95,7 @@ def expected(tmp_path_factory):
     (folder / "raw.txt").write_text("".join(f"{texts}\nA row of {n} words .\n\n" for n in range(5)), "utf-8")
     assert sentprobe(*MAKE, "-o", "sets", cwd=folder).returncode == 0
     assert sentprobe(*ANNOTATE, "-o", "raw.conllu.gz", cwd=folder).returncode == 0
-    audit = sentprobe("audit", "sets", "-t", "own.py", "--json", "-j", "1", cwd=folder)
+    audit = sentprobe("audit", "sets", "-t", "own.py", "-t", "passive", "--json", "-j", "1", cwd=folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SENTPROBE_CACHE", str(folder / "cache"))
         assert sentprobe(*ENCODE, "-o", "vectors", "-j", "1", cwd=folder).returncode == 0
@@ -262,7 +262,9 @@ def test_annotate_gives_the_same_though_a_worker_dies(whole, expected, tmp_path)
 def test_audit_gives_the_same_though_a_worker_dies(whole, expected):
     mark = expected.folder / "die-in-audit"
     mark.touch()
-    audit = sentprobe("audit", "sets", "-t", "own.py", "--json", "--cluster", whole.name, cwd=expected.folder)
+    audit = sentprobe(
+        "audit", "sets", "-t", "own.py", "-t", "passive", "--json", "--cluster", whole.name, cwd=expected.folder
+    )
     assert not mark.exists()
     assert audit.stdout == expected.audit
 
