@@ -1,24 +1,24 @@
 """A cluster as workers: calls that ``sentprobe.core.workers`` makes are made on Ray or Dask, through joblib.
 
-A cluster is joined for one command. Before any work, every node says which versions it has and what it sees of the
-files that are needed. What was started here is shut down at the end; what was joined is left as it was.
+A cluster is joined for one command. Before any work, every node is asked whether it has the versions and files of the
+command, and so is every worker with every call, since it may have joined later (``sentprobe.core.agreement``). What was
+started here is shut down at the end; what was joined is left as it was.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, partial
-from importlib import metadata
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sentprobe.core.agreement import Agreement, require
 from sentprobe.core.arguments import resolve_jobs
 from sentprobe.core.cluster_kind import Cluster
 from sentprobe.core.install import pip_install
@@ -27,8 +27,6 @@ from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_
 
 PACKAGES = {"ray": ("ray",), "dask": ("dask", "distributed")}
 """The kinds of clusters, and what they need."""
-COMPUTES = ("numpy", "scipy", "numba", "ftfy", "py3langid", "torch", "transformers", "sentence-transformers")
-"""Packages that results depend on; an optional one that some nodes lack would make them differ."""
 ADVICE = {
     "ray": "Expected the address that `ray start --head` printed, on a machine that is a node of that cluster, and "
     "RAY_AUTH_MODE set as it is there.",
@@ -92,7 +90,8 @@ def joined(
                     "--jobs needs no cluster."
                 ) from e
             raise UsageError(f"--cluster {typed}: the cluster does not answer: {_first_line(e)}. {ADVICE[kind]}") from e
-        _check(cluster, typed, reads, writes)
+        tokens = [stack.enter_context(_token(folder)) for folder in writes]  # for workers that join later, too
+        cluster = replace(cluster, agreement=_agreement(cluster, typed, reads, tokens))
         from joblib import parallel_config
 
         stack.enter_context(parallel_config(cluster.backend))
@@ -119,71 +118,27 @@ def _first_line(error: BaseException) -> str:
 # What every node has
 
 
-def _check(cluster: Cluster, typed: str, reads: Sequence[str | Path], writes: Sequence[Path]) -> None:
-    """Raise UsageError if a node has other versions, or does not see the same files."""
-    with ExitStack() as stack:
-        tokens = [stack.enter_context(_token(folder)) for folder in writes]
-        look = partial(_look, os.getcwd(), [os.fspath(path) for path in reads], tokens)  # noqa: PTH109
-        here, answers = look(), cluster.on_nodes(look)
-        if not answers:
-            raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
-        for node, there in answers.items():
-            if isinstance(there, BaseException):
-                raise UsageError(
-                    f"--cluster {typed}: the worker {node} cannot run sentprobe: {_first_line(there)}. "
-                    "Expected the same environment on all nodes."
-                )
-            for name, version in here["versions"].items():
-                if there["versions"][name] != version:
-                    raise UsageError(
-                        f"--cluster {typed}: the worker {node} has {name} {there['versions'][name]}, and this process "
-                        f"{version}; expected the same, or results would differ. Install the same there, and start "
-                        "the worker again."
-                    )
-            for path, ours, theirs in zip(here["paths"], here["sizes"], there["sizes"], strict=True):
-                if ours != theirs:
-                    what = "there is no" if theirs is None else "there is another"
-                    where = f"{Path(path).parent} is not shared" if path in tokens else "the nodes must share it"
-                    raise UsageError(
-                        f"--cluster {typed}: on the worker {node} {what} {path}: {where}. Name a path on storage that "
-                        f"all nodes "
-                        f"see{', such as SENTPROBE_CACHE for the store, or add --no-store' * (path in tokens)}."
-                    )
+def _agreement(cluster: Cluster, typed: str, reads: Sequence[str | Path], tokens: Sequence[str]) -> Agreement:
+    """What all nodes have; UsageError if a node has other versions, or does not see the same files."""
+    agreement = Agreement.of(reads, tokens)
+    answers = cluster.on_nodes(partial(_look, os.getcwd(), agreement))  # noqa: PTH109
+    if not answers:
+        raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
+    for node, answer in answers.items():
+        if isinstance(answer, BaseException):
+            raise UsageError(
+                f"--cluster {typed}: the worker {node} cannot run sentprobe: {_first_line(answer)}. "
+                "Expected the same environment on all nodes."
+            )
+        if answer:
+            raise UsageError(f"--cluster {typed}: the worker {node} {answer}.")
+    return agreement
 
 
-def _look(directory: str, reads: Sequence[str], tokens: Sequence[str]) -> dict[str, Any]:
-    """What a node has: versions, and the sizes of files, None where there is none."""
+def _look(directory: str, agreement: Agreement) -> str:
+    """What is different on a node; empty if there is nothing."""
     _enter(directory)
-    packages = {name: _installed_version(name) for name in COMPUTES}
-    versions = {"Python": platform.python_version(), "sentprobe": _own_version(), **packages}
-    return {"versions": versions, "paths": [*reads, *tokens], "sizes": [_size(path) for path in (*reads, *tokens)]}
-
-
-def _installed_version(package: str) -> str:
-    """The version of a package, without what it was built for, such as +cu128."""
-    try:
-        return metadata.version(package).partition("+")[0]
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-@cache
-def _own_version() -> str:
-    """The version of sentprobe, with a digest of its code as first used here: that of a checkout may change."""
-    from sentprobe import __version__
-
-    root, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=4)
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
-    return f"{__version__} ({digest.hexdigest()})"
-
-
-def _size(path: str) -> int | None:
-    try:
-        found = Path(path)
-        return 0 if found.is_dir() else found.stat().st_size
-    except OSError:
-        return None
+    return agreement.disagreement()
 
 
 @contextmanager
@@ -207,14 +162,20 @@ def _token(folder: Path) -> Iterator[str]:
 _turn = threading.Lock()
 
 
-def call_on_worker(directory: str | None, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def call_on_worker(
+    agreement: Agreement | None, directory: str | None, call: Callable[..., Any], arguments: tuple[Any, ...]
+) -> Any:
     """Make a call in the working directory of the command, and no other at the same time.
+
+    UsageError if this worker does not have what all must have.
 
     A worker of Dask may have several threads, and the working directory, or what isolates third-party code, is one for
     all. The arguments are one tuple, or joblib would leave large arrays with a single worker of Dask, which may die.
     """
     with _turn:
         _enter(directory)
+        if agreement is not None:
+            require(agreement)
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         return call(*arguments)
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sentprobe.core.agreement import Agreement
+
 CONNECT_SECONDS, CHECK_SECONDS = 10, 60
 """How long a cluster may take to answer, and its nodes to say what they have."""
 RETRIES = 3
@@ -13,6 +15,10 @@ RETRIES = 3
 LOST = (
     "Workers of the cluster were lost before their work was done, and so were those that it was given to next: they "
     "ran out of memory or were killed, or the cluster was shut down. Try again with fewer or larger workers."
+)
+GONE = (
+    "The cluster does not answer any more: its scheduler or head was ended, or the network is down. Results that were "
+    "written are kept: the same command goes on with them, on another cluster or with --jobs."
 )
 LOOPBACK = "127.0.0.1"
 
@@ -29,3 +35,7 @@ class Cluster:
     """Makes a call on every node, or in every worker process: what it returned or raised, by the name of the node."""
     backend: Any
     """That of joblib."""
+    is_alive: Callable[[], bool] = lambda: True
+    """Whether its scheduler still answers."""
+    agreement: Agreement | None = None
+    """What its workers must have, once they were asked."""

@@ -27,7 +27,8 @@ NOTICE_SECONDS = 5.0
 
 def join(address: str, stack: ExitStack) -> Cluster:
     """Join the cluster of a scheduler, or start one on this machine."""
-    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+    for name in (*names, "asyncio", "tornado.application"):  # which log what a lost connection leaves undone
         logger = logging.getLogger(name)
         stack.callback(logger.setLevel, logger.level)
         logger.setLevel(logging.CRITICAL)
@@ -47,7 +48,20 @@ def join(address: str, stack: ExitStack) -> Cluster:
             raise UsageError(f"--cluster dask:{address}: there is no such file; expected that of a Dask scheduler.")
         where = {"scheduler_file": address}
     client = stack.enter_context(Client(**where, timeout=CONNECT_SECONDS, set_as_default=False))
-    return Cluster(name, len(client.ncores()), lambda call: on_nodes(client, call), DaskTasks(client=client))
+    return Cluster(
+        name, len(client.ncores()), lambda call: on_nodes(client, call), DaskTasks(client=client),
+        lambda: is_connected(client),
+    )  # fmt: skip
+
+
+def is_connected(client: Any) -> bool:
+    """Whether the scheduler still answers."""
+    try:
+        return bool(
+            client.status == "running" and client.sync(client.scheduler.identity, callback_timeout=NOTICE_SECONDS)
+        )
+    except Exception:  # of any part of it that is gone
+        return False
 
 
 def on_nodes(client: Any, call: Any) -> dict[str, Any]:

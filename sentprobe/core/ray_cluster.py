@@ -59,7 +59,7 @@ def join(address: str, stack: ExitStack) -> Cluster:
     with suppress(AttributeError):  # which prints messages of the cluster on standard output, where results go
         ray._private.worker.print_to_stdstream = lambda *_, **__: None
     workers = int(sum(node["Resources"].get("CPU", 0) for node in _nodes()))
-    return Cluster(name, workers, on_nodes, RayTasks())
+    return Cluster(name, workers, on_nodes, RayTasks(), is_connected)
 
 
 def _own_folder(stack: ExitStack) -> dict[str, str]:
@@ -110,6 +110,14 @@ def _nodes() -> list[dict[str, Any]]:
     import ray
 
     return [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+
+
+def is_connected() -> bool:
+    """Whether the head still answers."""
+    try:
+        return bool(call_within(CONNECT_SECONDS, _nodes))
+    except Exception:  # of any part of it that is gone
+        return False
 
 
 def on_nodes(call: Callable[[], Any]) -> dict[str, Any]:

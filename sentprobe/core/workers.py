@@ -16,6 +16,7 @@ from os import _exit  # the real one, whatever third-party code runs: see sentpr
 from typing import Any, TypeVar
 
 from sentprobe.core.cluster import call_on_worker, current_cluster
+from sentprobe.core.cluster_kind import GONE
 from sentprobe.core.signals import blocked_signals, stopping_signals
 from sentprobe.errors import RunError
 
@@ -93,8 +94,8 @@ def map_in_workers(
     """
     from joblib import Parallel, delayed
 
-    if current_cluster() is not None:
-        calls = zip(repeat(_directory()), repeat(call), calls)
+    if (cluster := current_cluster()) is not None:
+        calls = zip(repeat(cluster.agreement), repeat(_directory()), repeat(call), calls)
         call = call_on_worker
 
     # a worker that has grown is replaced by a new one, and its work is not lost
@@ -114,6 +115,10 @@ def map_in_workers(
             "A worker process died before its work was done: it ran out of memory, or was killed. "
             "Try again with fewer workers, or with --jobs 1."
         ) from e
+    except Exception as e:
+        if cluster is None or cluster.is_alive():
+            raise
+        raise RunError(GONE) from e  # what a client without a scheduler raises, may be anything
     finally:
         if results is not None:
             results.close()

@@ -4,11 +4,14 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +19,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from sentprobe.core import agreement
 from sentprobe.core import cluster as core_cluster
 from sentprobe.core.cluster import current_cluster, joined
+from sentprobe.core.orphans import users_of
 from sentprobe.core.workers import map_in_workers, merge_in_workers
 from sentprobe.corpus import Corpus
 from sentprobe.corpus.conllu import write_conllu
@@ -67,6 +72,8 @@ def encode(texts):
 
 def annotate(texts):
     die_once("die-in-annotate")
+    if any("CRASH" in text for text in texts):
+        os.kill(os.getpid(), signal.SIGSEGV)
     return [[Sentence("", text, tuple(text.split()), upos=("X",) * len(text.split()))] for text in texts]
 
 annotate.columns = ("upos",)
@@ -287,6 +294,20 @@ def test_encode_gives_the_same_though_a_worker_dies_and_workers_write_to_the_sto
     assert re.search(r"builtin: +\d+ +0 ", again.stdout)
 
 
+def test_a_text_that_crashes_the_annotator_costs_no_worker(whole, expected, tmp_path):
+    lines = [f"A row of {n} words ." for n in range(600)]
+    lines[250] = "A CRASH ."
+    (tmp_path / "text.txt").write_text("\n".join(lines))
+    words = ("annotate", tmp_path / "text.txt", "--with", "py:own.py", "--lines", "sentences")
+    for out, more in (("here.conllu", ()), ("there.conllu", ("--cluster", whole.name))):
+        done = sentprobe(*words, "-o", tmp_path / out, *more, cwd=expected.folder)
+        assert done.returncode == 0, done.stderr
+        assert "the annotator crashed (SIGSEGV)" in done.stderr
+    assert (tmp_path / "here.conllu").read_bytes() == (tmp_path / "there.conllu").read_bytes()
+    with joined(whole.name, 0) as workers:
+        assert workers == 2
+
+
 def test_run_gives_the_same_though_workers_die(whole, expected, tmp_path, monkeypatch):
     monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     mark = expected.folder / "die-in-encode"
@@ -331,26 +352,168 @@ def _encoders(folder):
 
 
 def test_versions_that_differ(whole, monkeypatch):
-    monkeypatch.setattr(core_cluster, "_own_version", lambda: "0.0")
+    monkeypatch.setattr(agreement, "own_versions", lambda: {"sentprobe": "0.0"})
     with (
-        pytest.raises(UsageError, match=r"the worker .* has sentprobe .*, and this process 0.0; expected the same"),
+        pytest.raises(UsageError, match=r"the worker .* has sentprobe .*, and this command 0.0; expected the same"),
         joined(whole.name, 0),
     ):
         pass
 
 
 def test_files_that_nodes_do_not_see(whole, monkeypatch, tmp_path):
-    sizes = {"gone.conllu": 7}
-    monkeypatch.setattr(core_cluster, "_size", lambda path: sizes.get(path, 1))
+    monkeypatch.setattr(agreement, "digest_of", lambda path, share: "0" * 32)
     with (
-        pytest.raises(UsageError, match=r"on the worker .* there is no gone.conllu: the nodes must share it"),
+        pytest.raises(UsageError, match=r"the worker .* has no file gone.conllu: the nodes must share it"),
         joined(whole.name, 0, reads=["gone.conllu"]),
     ):
         pass
+    (tmp_path / "a.conllu").touch()
     with (
-        pytest.raises(
-            UsageError, match=rf"there is another .*: {tmp_path} is not shared.* SENTPROBE_CACHE.* --no-store"
-        ),
+        pytest.raises(UsageError, match=r"the worker .* has another file .*a.conllu"),
+        joined(whole.name, 0, reads=[tmp_path]),
+    ):
+        pass
+    with (
+        pytest.raises(UsageError, match=rf"does not see .*: {tmp_path} is not shared.* SENTPROBE_CACHE.* --no-store"),
         joined(whole.name, 0, writes=[tmp_path]),
     ):
         pass
+
+
+def test_a_worker_that_would_compute_something_else_refuses(whole, tmp_path):
+    """As one that joins after the nodes were looked at."""
+    (tmp_path / "a.conllu").write_text("one")
+    with joined(whole.name, 0, reads=[tmp_path]) as workers:
+        assert list(map_in_workers(pow, [(2, 3)], workers)) == [8]
+        made = current_cluster()
+        for other, said in (
+            (replace(made.agreement, versions=(("sentprobe", "0.0 (1234)"),)), "and this command 0.0 \\(1234\\)"),
+            (replace(made.agreement, files=((str(tmp_path / "a.conllu"), "0" * 32),)), "has another file"),
+        ):
+            core_cluster._current = replace(made, agreement=other)
+            with pytest.raises(UsageError, match=said):
+                list(map_in_workers(pow, [(2, i) for i in range(4)], workers))
+            core_cluster._current = made
+        assert list(map_in_workers(pow, [(2, 3)], workers)) == [8]
+
+
+# Clusters that end
+
+
+SLOW = """
+import time
+
+def encode(texts):
+    time.sleep(0.05 * len(texts) ** 0.5)
+    return [[len(text), text.count("e"), text.count("a"), 1.0] for text in texts]
+"""
+
+
+@pytest.fixture
+def single(tmp_path):
+    """A Dask cluster of one worker, of which others may be started; all that was started is ended."""
+    if find_spec("distributed") is None:
+        pytest.skip("needs the extra cluster")
+    from distributed import Client
+
+    file, started = tmp_path / "scheduler.json", []
+
+    def start(*words, code=ROOT):
+        words = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(file), "--no-dashboard"]
+        env = {**os.environ, "PYTHONPATH": str(code)}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started.append(subprocess.Popen([*words, "--host", "127.0.0.1"], env=env, cwd=tmp_path, **quiet))
+        return started[-1]
+
+    worker = ("worker", "--nthreads", "1", "--no-nanny", "--death-timeout", "60")
+    try:
+        scheduler = start("scheduler", "--port", "0")
+        start(*worker)
+        until = time.monotonic() + PATIENCE
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        with Client(scheduler_file=str(file), timeout=PATIENCE, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        yield SimpleNamespace(name=f"dask:{file}", scheduler=scheduler, add=partial(start, *worker), started=started)
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_a_worker_with_other_code_that_joins_later_refuses(single, tmp_path):
+    shutil.copytree(ROOT / "sentprobe", tmp_path / "other" / "sentprobe", ignore=shutil.ignore_patterns("__pycache__"))
+    with (tmp_path / "other" / "sentprobe" / "stats" / "means.py").open("a") as changed:
+        changed.write("# another number\n")
+    words = [sys.executable, "-m", "sentprobe", "make", "--builtin", "300000", "-o", str(tmp_path / "p"), "--cluster"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    command = subprocess.Popen([*words, single.name], env=env, stderr=subprocess.PIPE, text=True)
+    single.started.append(command)
+    until = time.monotonic() + PATIENCE
+    while not list(tmp_path.glob("sentprobe-*/*-*")) and command.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)  # it has been checked, and works
+    assert command.poll() is None
+    single.add(code=tmp_path / "other")
+    _, said = command.communicate(timeout=PATIENCE)
+    assert command.returncode == 1
+    assert re.search(r"The worker .* of the cluster has sentprobe .*, and this command .*; expected the same", said)
+    assert "It was given no work." in said
+
+
+def test_a_scheduler_that_is_killed_is_named_and_results_are_kept(single, expected, tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    until = time.monotonic() + PATIENCE
+    encoders = [f"py:{tmp_path / 'slow.py'}?version={i}" for i in range(40)]
+    words = ["run", "sets", *(w for name in encoders for w in ("-e", name)), "-o", str(tmp_path / "run")]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "SENTPROBE_CACHE": str(tmp_path / "cache")}
+    command = subprocess.Popen(
+        [sys.executable, "-m", "sentprobe", *words, "--no-store", "--cluster", single.name],
+        cwd=expected.folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    single.started.append(command)
+    while not _slow(tmp_path / "run") and command.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    single.scheduler.kill()
+    _, said = command.communicate(timeout=PATIENCE)
+    assert command.returncode == 1, said
+    assert "The cluster does not answer any more" in said or "Workers of the cluster were lost" in said
+    assert "Traceback" not in said
+    assert "bug" not in said
+    assert _slow(tmp_path / "run")
+
+
+def _slow(folder):
+    """The results of the slow encoder."""
+    with suppress(OSError, ValueError):
+        lines = (folder / "results.jsonl").read_text().splitlines()
+        return [line for line in lines if "slow.py" in json.loads(line)["result"]["cell"]["encoder"]]
+    return []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="processes are looked for in /proc")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("is_started", [False, True], ids=["while it starts", "at work"])
+def test_a_ray_of_ours_leaves_nothing_behind(number, code, is_started):
+    if find_spec("ray") is None:
+        pytest.skip("needs the extra cluster")
+    folder = Path(tempfile.mkdtemp(prefix="r"))  # a short path: Ray has sockets in it
+    try:
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
+        words = [sys.executable, "-m", "sentprobe", "make", "--builtin", "300000", "-o", str(folder / "p")]
+        command = subprocess.Popen([*words, "--cluster", "ray"], env=env, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + PATIENCE
+        sign = "sentprobe-*/*-*-*-*" if is_started else "sentprobe-*/session_*/logs/gcs_server.out"
+        while not list(folder.glob(sign)) and command.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        assert users_of(str(folder))
+        command.send_signal(number)
+        _, said = command.communicate(timeout=PATIENCE)
+        assert command.returncode == code, said
+        assert "Traceback" not in said
+        while (users_of(str(folder)) or list(folder.glob("sentprobe-*/session_*"))) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert not users_of(str(folder))
+        assert not list(folder.glob("sentprobe-*/session_*"))
+    finally:
+        command.kill()
+        shutil.rmtree(folder, ignore_errors=True)
