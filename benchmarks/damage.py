@@ -358,7 +358,7 @@ def trials(world: World, n: int, seed: int, kinds: Sequence[str] = ()) -> Iterat
     for kind in chosen:
         usual[kind.name], told, raised = look(kind.read)
         # else every damage would count as told
-        assert not told and raised is None, f"{kind.name}: there is a message without damage"
+        assert (told, raised) == (False, None), f"{kind.name}: there is a message without damage"
     world.keep()
     for i in range(n):
         kind = chosen[i % len(chosen)]

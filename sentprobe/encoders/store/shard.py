@@ -128,9 +128,7 @@ def read_header(path: Path) -> Shard:
     if magic[:6] == SHARD_MAGIC[:6] and magic != SHARD_MAGIC:
         raise FileNotFoundError  # intact, but written by a later version of sentprobe, and left to it
     if magic != SHARD_MAGIC or digest.hex() != path.parent.name or code not in STORED_DTYPES:
-        raise CorruptShardError(
-            "its header is of another format or another encoder"
-        )
+        raise CorruptShardError("its header is of another format or another encoder")
     return Shard(path, rows, dimension, STORED_DTYPES[code], table, stat.st_size, stat.st_mtime)
 
 
