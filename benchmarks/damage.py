@@ -354,7 +354,11 @@ def trials(world: World, n: int, seed: int, kinds: Sequence[str] = ()) -> Iterat
     """Damage files, one trial after the other: kind, damage, outcome, and what to know of it."""
     rng = random.Random(seed)
     chosen = [kind for kind in world.kinds() if not kinds or kind.name in kinds]
-    usual = {kind.name: look(kind.read)[0] for kind in chosen}
+    usual = {}
+    for kind in chosen:
+        usual[kind.name], told, raised = look(kind.read)
+        # else every damage would count as told
+        assert (told, raised) == (False, None), f"{kind.name}: there is a message without damage"
     world.keep()
     for i in range(n):
         kind = chosen[i % len(chosen)]

@@ -201,7 +201,7 @@ class Folders(damage.World):
             yield f"tokens {folder}", start
 
     def _read_translation(self) -> Iterator[tuple[str, Any]]:
-        yield from self._read_trained("mt", ("", "?epoch=1"))
+        yield from self._read_trained("mt", ("?lang=en", "?epoch=1&lang=en"))
         from sentprobe.networks.folder import open_folder
         from sentprobe.training.mt.translator import load_translator
 
