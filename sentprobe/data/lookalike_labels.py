@@ -29,10 +29,15 @@ def plain_label(label: str) -> str:
     text = unicodedata.normalize("NFKC", " ".join(text.split()).lower())  # lower case may be decomposed
     text = _TRUTH.get(text, text)
     try:
-        number = Decimal(text)
+        sign, digits, exponent = Decimal(text).as_tuple()
     except InvalidOperation:
         return text
-    return f"{number.normalize() + 0:f}" if number.is_finite() else text
+    if "_" in text or not isinstance(exponent, int):  # 1_0 is a name; an infinity has no exponent
+        return text
+    # digits and exponent: 1e999999999 in full would fill the memory
+    plain = "".join(map(str, digits)).lstrip("0")
+    zeros = len(plain) - len(plain.rstrip("0"))
+    return f"{'-' * sign}{plain.rstrip('0')}e{exponent + zeros}" if plain else "0"
 
 
 def lookalike_labels(counts: Mapping[str, int], declared: Collection[str] = ()) -> list[tuple[str, ...]]:

@@ -110,8 +110,7 @@ def _reference(sheet: Sheet, experts: Sequence[Mapping[str, str]]) -> dict[str, 
         raise UsageError(
             f"{sheet.name}: the sheet has no controls that experts could confirm. Scored sentences cannot be controls: "
             "without those that experts agree on, only the difficult ones would be left. Draw sheets with --control "
-            '200; or, of sentences that were judged already, choose some at random and set their "control" to true in '
-            "key.json."
+            "200."
         )
     first, *others = experts
     agreed = {

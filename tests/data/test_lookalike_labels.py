@@ -33,6 +33,17 @@ DISTINCT = ["a", "b", "1", "2", "-1", "1.5", "10", "yes", "no", "notok", "not ok
             "+", "-", "nan", "inf", "class1", "class2", "é", "e", "", "true story", "1,5"]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("100", "1e2", True), ("-0", "0.00", True), ("1e999999999", "10e999999998", True), ("1_0", "10", False),
+        ("1" * 40, "1" * 39 + "2", False), ("-1", "1", False), ("inf", "infinity", False), ("0.10", ".1", True),
+    ],
+)  # fmt: skip
+def test_numbers_are_compared_exactly_and_in_little_memory(one, other, alike):
+    assert (plain_label(one) == plain_label(other)) == alike
+
+
 @pytest.mark.parametrize("group", ALIKE, ids=lambda group: ascii(group[0]))
 def test_labels_that_look_alike_are_found(group):
     assert len({plain_label(label) for label in group}) == 1
