@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
@@ -131,7 +132,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         gold = np.array([_score(dataset, row) for row in rows]) if protocol in REGRESSION_PROTOCOLS else None
         groups = [row.stratum for row in rows] if protocol == "similarity" else ()
         sizes = [len(row.tokens) for row in rows]
-        keys = [row.key for row in rows]
+        keys = [None if row.key is None else fold(row.key, dataset.language) for row in rows]
         return Part([row.text for row in rows], columns, found, keys, gold, groups, sizes, language)
 
     trained_in = dataset.manifest.get("train_language")
@@ -277,7 +278,7 @@ def _groups(rows: Sequence[Example]) -> list[int]:
     names = [("text", near_duplicate_key(row.text)) for row in rows]
     for row, name in zip(rows, names, strict=True):
         if row.key is not None:
-            one, two = sorted((find(name), find(("key", row.key))), key=str)
+            one, two = sorted((find(name), find(("key", fold(row.key)))), key=str)
             leader[two] = one
     return [hash_64(f"held out\t{find(name)}") for name in names]
 

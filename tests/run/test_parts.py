@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.errors import DataError, UsageError
-from sentprobe.run.parts import HELD_OUT_SHARE, cluster_ids, parts_of, sampled
+from sentprobe.run.parts import HELD_OUT_SHARE, _groups, cluster_ids, parts_of, sampled
 from sentprobe.task import Example
 from tests.run.sets import dataset, rows
 
@@ -137,3 +137,10 @@ def test_a_sample_of_natural_classes_keeps_their_shares_and_the_rows_of_a_senten
         assert set(Counter(row.text for row in found).values()) == {2}
     equal = sampled(replace(given, manifest={}), 100)
     assert sum(row.label == "c1" for row in equal.rows["tr"]) == 50
+
+
+def test_rows_with_one_target_form_are_held_out_together_whatever_its_spelling():
+    words = ("Muß", "muss", "kann")
+    rows = [Example("A", (word,), f"text {word} {chr(97 + i)}", key=word) for i, word in enumerate(words)]
+    one, other, third = _groups(rows)
+    assert one == other != third
