@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.task import Example
 
@@ -38,6 +39,6 @@ def _groups(rows: Sequence[Example]) -> list[int]:
     names = [("text", near_duplicate_key(row.text)) for row in rows]
     for row, name in zip(rows, names, strict=True):
         if row.key is not None:
-            one, two = sorted((find(name), find(("key", row.key))), key=str)
+            one, two = sorted((find(name), find(("key", fold(row.key)))), key=str)
             leader[two] = one
     return [hash_64(f"held out\t{find(name)}") for name in names]

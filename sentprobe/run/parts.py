@@ -137,7 +137,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         gold = np.array([_score(dataset, row) for row in rows]) if protocol in REGRESSION_PROTOCOLS else None
         groups = [row.stratum for row in rows] if protocol == "similarity" else ()
         sizes = [len(row.tokens) for row in rows]
-        keys = [row.key for row in rows]
+        keys = [None if row.key is None else fold(row.key, dataset.language) for row in rows]
         return Part([row.text for row in rows], columns, found, keys, gold, groups, sizes, language)
 
     trained_in = dataset.manifest.get("train_language")

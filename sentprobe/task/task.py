@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Literal
 
 from sentprobe.core.hashing import mix
-from sentprobe.corpus.folding import fold
+from sentprobe.corpus.folding import fold, lower_case
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.task.counts import Counts
 from sentprobe.task.example import Example
@@ -29,6 +29,10 @@ class Context:
     def fold(self, form: str) -> str:
         """A form as a key: equal for all spellings of one form in the corpus's language, in any case."""
         return fold(form, self.language)
+
+    def lower_case(self, form: str) -> str:
+        """A form in the lower case of the corpus's language, as readers of a set see it."""
+        return lower_case(form, self.language)
 
     def draw(self, n: int) -> int:
         """A number from 0 to n - 1, all equally likely."""

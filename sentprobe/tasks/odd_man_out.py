@@ -62,9 +62,10 @@ def propose(s: Sentence, context: Context) -> Proposal:
         if fit:
             new = fit[context.draw(len(fit))]
             extra = (("original", s.forms[i]), ("replacement", plan.spelling[new]))
+            key = context.lower_case(plan.spelling[new])
             if context.draw(2):
-                return replace_words(s, "O", {i: s.forms[i]}, key=new, extra=extra)
-            return replace_words(s, "C", {i: plan.spelling[new]}, key=new, extra=extra)
+                return replace_words(s, "O", {i: s.forms[i]}, key=key, extra=extra)
+            return replace_words(s, "C", {i: plan.spelling[new]}, key=key, extra=extra)
     return "no word with a matching replacement"
 
 

@@ -53,8 +53,9 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return "no finite verb"
     else:
         label = "0"
-    key = context.fold(s.forms[head])
-    return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else OUTSIDE_BAND
+    if context.fold(s.forms[head]) not in context.plan:
+        return OUTSIDE_BAND
+    return Example.of(s, label, key=context.lower_case(s.forms[head]), marks=(head,))
 
 
 def _is_passive_form(s: Sentence, head: int) -> bool:

@@ -56,9 +56,9 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if isinstance(found, str):
         return found
     verb, label = found
-    key = context.fold(s.forms[verb])
-    if key not in context.plan:
+    if context.fold(s.forms[verb]) not in context.plan:
         return OUTSIDE_BAND
+    key = context.lower_case(s.forms[verb])
     note = redundancy(label, _others(s, context, verb))
     return Example.of(s, label, key=key, marks=(verb,))._replace(extra=(note,))
 

@@ -66,9 +66,9 @@ def number(s: Sentence, context: Context, noun: int | str | None, relation: str)
     problem = _doubt(s, context, noun, relation, label) if s.heads is not None else None
     if problem:
         return problem
-    key = context.fold(s.forms[noun])
-    if key not in context.plan:
+    if context.fold(s.forms[noun]) not in context.plan:
         return OUTSIDE_BAND
+    key = context.lower_case(s.forms[noun])
     note = redundancy(label, [_label(s, context, i) for i in _nouns(s, context) if i != noun])
     return Example.of(s, label, key=key, marks=(noun,))._replace(extra=(note,))
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from sentprobe.corpus.folding import fold, lower_case
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
 from sentprobe.task.edit import plain_words
@@ -24,7 +24,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     first = words.pop(context.draw(len(words)))
     second = words[context.draw(len(words))]
     pair = sorted((first, second))
-    extra = tuple(zip(("word1", "word2"), (lower_case(s.forms[i], context.language) for i in pair), strict=True))
+    extra = tuple(zip(("word1", "word2"), (context.lower_case(s.forms[i]) for i in pair), strict=True))
     return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, pair), extra=extra)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from sentprobe.corpus.folding import fold, lower_case
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
 from sentprobe.task.edit import plain_words
@@ -20,7 +20,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if not words:
         return "no word"
     i = words[context.draw(len(words))]
-    word = lower_case(s.forms[i], context.language)
+    word = context.lower_case(s.forms[i])
     return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", word),))
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.errors import DataError, UsageError
+from sentprobe.run.held_out import _groups
 from sentprobe.run.parts import HELD_OUT_SHARE, cluster_ids, parts_of, sampled
 from sentprobe.task import Example
 from tests.run.sets import dataset, rows
@@ -169,3 +170,10 @@ def test_a_sample_of_scores_has_their_distribution():
     assert len({row.label for row in some}) > 30
     means = [sum(float(row.label) for row in found) / len(found) for found in (some, rows)]
     assert abs(means[0] - means[1]) < 0.5  # four standard errors
+
+
+def test_rows_with_one_target_form_are_held_out_together_whatever_its_spelling():
+    words = ("Muß", "muss", "kann")
+    rows = [Example("A", (word,), f"text {word} {chr(97 + i)}", key=word) for i, word in enumerate(words)]
+    one, other, third = _groups(rows)
+    assert one == other != third

@@ -337,3 +337,10 @@ def test_a_root_that_is_no_main_clause_is_left_out(task):
     assert reason(load(task), marked, suite="universal2019") == "the root is a subordinate clause"
     predicate = sentence(rows.format(first="is", pos="AUX", head=3, rel="cop"))
     assert reason(load(task), predicate, suite="universal2019") == "the root is a clausal predicate"
+
+
+def test_a_set_has_the_spelling_of_a_target_and_compares_its_folded_form():
+    s = sentence("Saß VERB X Mood=Ind|Tense=Past|VerbForm=Fin 0 root\ner PRON X _ 1 nsubj\n? PUNCT X _ 1 punct")
+    for plan, expected in (({"sass"}, "saß"), ({"saß"}, None)):
+        found = ask(load("past_present"), s, reading="ud", suite="xprobe2019", plan=plan, language="de")
+        assert getattr(found, "key", None) == expected

@@ -28,10 +28,12 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
         return
     language = expectations.language
     homes: defaultdict[str, set[str]] = defaultdict(set)
+    spelling: dict[str, str] = {}
     for split, key in zip(rows.split, rows.key, strict=True):
         if key is not None:
             homes[fold(key, language)].add(split)
-    shared = [key for key, splits in homes.items() if len(splits) > 1]
+            spelling.setdefault(fold(key, language), key)
+    shared = [spelling[form] for form, splits in homes.items() if len(splits) > 1]
     if shared:
         affected = sum(key is not None and len(homes[fold(key, language)]) > 1 for key in rows.key)
         message = f"{len(shared):,} of {len(homes):,} target forms are in several splits"

@@ -112,8 +112,9 @@ def propose(s: Sentence, context: Context, role: Role, name: str) -> Proposal:
         return problem
     if value not in context.plan.values:
         return "a rare value"
-    key = context.fold(s.forms[i])
-    return Example.of(s, value, key=key, marks=(i,)) if key in context.plan.forms else OUTSIDE_BAND
+    if context.fold(s.forms[i]) not in context.plan.forms:
+        return OUTSIDE_BAND
+    return Example.of(s, value, key=context.lower_case(s.forms[i]), marks=(i,))
 
 
 def count(s: Sentence, role: Role, name: str) -> Iterable[tuple[str, str]]:
