@@ -38,6 +38,8 @@ class Preset:
     """Which settings dev chooses."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     """Settings of ``Probe`` that differ from the defaults."""
+    version: int = 1
+    """Raised whenever the settings change, as ``ProbeKind.version`` is."""
 
 
 class Fitter(Protocol):

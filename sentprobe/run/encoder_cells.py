@@ -8,7 +8,8 @@ from dataclasses import replace
 from sentprobe import __version__
 from sentprobe.encoders import EncoderInfo, encoder_info, load
 from sentprobe.probes import Probe, parse
-from sentprobe.probes.kind import ProbeKind, kind_of
+from sentprobe.probes.kind import Preset, ProbeKind, kind_of
+from sentprobe.probes.spec import presets
 from sentprobe.result import Cell
 from sentprobe.run.config import PreparedSet, RunConfig
 from sentprobe.run.control import CONTROLS, Control
@@ -40,13 +41,13 @@ def vectors_identity(about: EncoderInfo, half: bool) -> str | None:
 
 
 def part_versions(variant: str | None, probe: str | None) -> str | None:
-    """The control, measure and kind of probe whose versions are not the first; None if there are none."""
-    used: list[Control | Measure | ProbeKind] = []
+    """The control, measure, probe and kind of probe whose versions are not the first; None if there are none."""
+    used: list[Control | Measure | ProbeKind | Preset] = []
     if variant is not None:
         name = base_variant(variant)
         used.append(CONTROLS[name] if name in CONTROLS else measure_of(name))
     if probe is not None:
-        used.append(kind_of(parse(probe)[1]))
+        used += [presets()[probe.partition("?")[0]][0], kind_of(parse(probe)[1])]
     return ",".join(f"{part.name}.v{part.version}" for part in used if part.version != 1) or None
 
 

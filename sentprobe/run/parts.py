@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.corpus.folding import fold
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations, expectations_for
 from sentprobe.data.lookalike_labels import MERGED, refuse_lookalikes

@@ -8,11 +8,13 @@ is right.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from sentprobe.core.hashing import hash_64
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features, Fit, Model, Probe, parse
 from sentprobe.probes.convex import Linear, logits
@@ -23,7 +25,6 @@ from sentprobe.run.folder import CHOSEN_ARRAY, RESAMPLED, Run
 from sentprobe.run.parts import Part, Parts, cluster_ids
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import Rows
-from sentprobe.stats.resample import cluster_numbers
 from sentprobe.stats.training import Retrained, Systems
 
 DEV_DRAWS = 20
@@ -66,15 +67,33 @@ def has_enough_resamples(found: Result, requested: int | None) -> bool:
     return found.resamples >= needed
 
 
+def number_units(part: Part) -> Ints:
+    """The number (n,) of each row's target form or sentence, or of the row itself: the same in whatever order rows are.
+
+    Rows with the same content are told apart by their order, which changes nothing.
+    """
+    shared, keyed = cluster_ids(part.keys, part.texts), any(key is not None for key in part.keys)
+    seen, names = Counter[str](), []
+    for i, content in enumerate(zip(part.texts, part.labels.tolist(), *part.inputs.values(), strict=True)):
+        if shared is not None and not (keyed and part.keys[i] is None):
+            names.append(shared[i])
+            continue
+        row = "\x1f".join(map(str, content))
+        seen[row] += 1
+        names.append(f"\x1f{row}\x1f{seen[row]}")
+    number = {name: i for i, name in enumerate(sorted(set(names), key=lambda name: (hash_64(name), name)))}
+    return np.fromiter(map(number.__getitem__, names), np.int64, len(names))
+
+
 def assign_groups(train: Part, rounds: int, groups: int) -> Ints | str:
     """Groups (rounds, n) of the training rows, 0 … groups - 1, or why there are none."""
-    shared = cluster_ids(train.keys, train.texts)
-    unit = np.arange(len(train)) if shared is None else cluster_numbers(shared, len(train))
+    unit = number_units(train)
     units = int(unit.max()) + 1
     if units < 2 * groups:
         return f"the training rows have {units} target forms or sentences; {2 * groups} are needed"
-    # rows of a unit stay together; units of one class, by their first row, are assigned in turn
-    label = train.labels[np.unique(unit, return_index=True)[1]]
+    # rows of a unit stay together; units of one class, the first that they have rows of, are assigned in turn
+    label = np.full(units, np.iinfo(np.int64).max)
+    np.minimum.at(label, unit, train.labels)
     found = np.empty((rounds, len(train)), np.int64)
     for i in range(rounds):
         order = np.random.default_rng([i, units]).permutation(units)
@@ -134,8 +153,7 @@ def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, 
         logs = model.scores(dev)
         correct[i] = logs.argmax(axis=1) == part.labels
         losses[i] = np.where(known, -logs[np.arange(len(part)), part.labels], 0.0)
-    shared = cluster_ids(part.keys, part.texts)
-    unit = np.arange(len(part)) if shared is None else cluster_numbers(shared, len(part))
+    unit = number_units(part)
     units = int(unit.max()) + 1
     found = []
     for i in range(DEV_DRAWS):

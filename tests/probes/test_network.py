@@ -429,3 +429,16 @@ def test_the_exponential_of_the_kernels():
     x = np.linspace(-87, 88, 20_001).astype(np.float32)
     found = np.array([_exp(each) for each in x])
     np.testing.assert_allclose(found, np.exp(x.astype(np.float64)), rtol=4e-7)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_xor_of_two_dimensions_is_found(seed):
+    """The signs of two of eight dimensions: with patience that is never restored, two of these seeds were at chance."""
+    pytest.importorskip("numba")  # with numpy it takes minutes
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(3500, 8)).astype(np.float32)
+    x[:, :2] = np.sign(x[:, :2])
+    y = (x[:, 0] != x[:, 1]).astype(np.int64)
+    train, dev, test = (Features.of(x[rows]) for rows in (slice(2000), slice(2000, 2500), slice(2500, None)))
+    (found,) = fit(named("mlp"), train, y[:2000], dev, y[2000:2500], 2, seeds=[seed])
+    assert (found.model.scores(test).argmax(axis=1) == y[2500:]).mean() > 0.98

@@ -89,7 +89,7 @@ def test_the_settings_are_those_of_the_papers():
     assert {f.name: getattr(named("senteval"), f.name) for f in fields(Probe)} == senteval
     assert {name: differences(probe, named("senteval")) for name, (_, probe) in presets().items()} == {
         "linear": "flat=&kind=convex&l2=1e-05,0.0001,0.001,0.01,0.1,1&standardise=true",
-        "mlp": "dropout=0,0.1,0.2&every=2&hidden=50,100,200",
+        "mlp": "dropout=0,0.1,0.2&every=2&hidden=50,100,200&reset=true",
         "senteval": "",
         "conneau2018": "dropout=0,0.1,0.2&hidden=50,100,200",
         "adi2017": "activation=relu&drop=after&dropout=0.8&every=1&flat=&hidden=-1&l2=0&optimiser=adagrad&passes=100"

@@ -138,14 +138,14 @@ def test_a_part_with_another_version_is_computed_again(tmp_path, monkeypatch):
     assert found.keys() == keys.keys()  # the result of the first version is retracted
     assert found["direction"].key == keys["direction"]
     assert found["norm"].key != keys["norm"]
-    assert found["norm"].cell.parts == "norm.v2,convex.v2"
-    assert "|parts=norm.v2,convex.v2|" in found["norm"].signature
+    assert found["norm"].cell.parts == "norm.v2,convex.v3"
+    assert "|parts=norm.v2,convex.v3|" in found["norm"].signature
     assert {v.name for v in summarise(after).sets[0].variants[0]} == {"norm", "direction"}
     assert str(Signature.parse(found["norm"].signature)) == found["norm"].signature
     with monkeypatch.context() as changed:
-        changed.setattr(encoder_cells, "kind_of", lambda probe: replace(kind_of(probe), version=3))
+        changed.setattr(encoder_cells, "kind_of", lambda probe: replace(kind_of(probe), version=4))
         last = run()
-    assert {r.cell.parts for r in (*last.results, *last.extras)} == {"convex.v3"}
+    assert {r.cell.parts for r in (*last.results, *last.extras)} == {"convex.v4"}
     assert len(last.results) == len(before.results)
     assert {r.key for r in run().results} == {r.key for r in before.results}
     assert Run.load(tmp_path / "run").damaged == ()

@@ -16,6 +16,7 @@ from sentprobe.run.resample import (
     assign_groups,
     bootstrap_choices,
     checked_resamples,
+    number_units,
     read_resamples,
     resample_count,
 )
@@ -185,3 +186,49 @@ def test_drawn_dev_rows_choose_the_probe_that_is_right_on_them():
         probe, [third, Fixed(np.where(early, labels, 1 - labels))], rows, replace(part, keys=["k"] * 40)
     )
     assert whole == [1] * DEV_DRAWS
+
+
+class Wide(Knowing):
+    """An encoder of as many dimensions as requested, whose first four know the label a little."""
+
+    def __init__(self, dimensions):
+        super().__init__(name=f"wide{dimensions}")
+        self.dimensions = dimensions
+
+    def __call__(self, texts):
+        drawn = [np.random.default_rng(list(text.encode())).standard_normal(self.dimensions) for text in texts]
+        out = np.stack(drawn).astype(np.float32)
+        out[:, :4] += np.array([0.9 * int(text[1]) for text in texts], np.float32)[:, None]
+        return out
+
+
+@pytest.mark.parametrize("keys", [0, 30])
+@pytest.mark.parametrize("dimensions", [40, 150])
+def test_intervals_do_not_depend_on_the_order_of_rows(dimensions, keys, tmp_path):
+    sets = [dataset("own/order", n=(120, 80, 600), keys=keys)]
+    for split in ("tr", "va", "te"):
+        order = np.random.default_rng(5).permutation(len(sets[0].rows[split]))
+        sets.append(replace(sets[0], rows={**sets[0].rows, split: [sets[0].rows[split][i] for i in order]}))
+    results = [
+        next(iter(evaluate(Wide(dimensions), rows, tmp_path / str(i), baselines=[]))) for i, rows in enumerate(sets)
+    ]
+    plain = results[0]
+    assert plain.resamples == LINEAR_RESAMPLES
+    assert plain.training_sd > 0
+    assert (results[1].scores, results[1].encoder_interval) == (plain.scores, plain.encoder_interval)  # to the last bit
+    for other in results[1:]:
+        assert other.accuracy == plain.accuracy
+        assert other.encoder_interval == pytest.approx(plain.encoder_interval, abs=1e-9)
+        assert other.training_sd == pytest.approx(plain.training_sd, abs=1e-9)
+        assert other.range == pytest.approx(plain.range, abs=1e-9)
+
+
+def test_units_are_numbered_by_content():
+    part = parts_of(FORMS).train
+    mixed = replace(part, keys=[None if i % 3 else key for i, key in enumerate(part.keys)])
+    for each in (part, mixed, replace(part, keys=[None] * len(part))):
+        order = np.random.default_rng(0).permutation(len(each))
+        shuffled = Part([each.texts[i] for i in order], each.inputs, each.labels[order], [each.keys[i] for i in order])
+        np.testing.assert_array_equal(number_units(shuffled), number_units(each)[order])
+    twice = replace(part, keys=[None] * len(part), texts=["same", "same", *part.texts[2:]])
+    assert len(set(number_units(twice))) == len(part)  # a row that occurs twice is still two rows

@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.threads import single_threaded
-from sentprobe.errors import DataError
 from sentprobe.probes.convex.engine import MANY_OUTPUTS, Doubles, Engine, Floats, Numpy
-from sentprobe.probes.convex.engine_sparse import Sparse, sparse_blocks, sparse_sums
+from sentprobe.probes.convex.engine_sparse import Sparse, sparse_blocks
+from sentprobe.probes.convex.few_rows import RowSpace
 from sentprobe.probes.convex.linear import Linear, block_rows, read_blocks
+from sentprobe.probes.convex.moments import is_far, moments, standardised
+from sentprobe.probes.convex.order import sort_rows
 from sentprobe.probes.convex.preconditioner import Correlations, Preconditioner, RowSample, sample_size
 from sentprobe.probes.convex.search import Solve, Value, inverse, solver
 from sentprobe.probes.features import Features
@@ -32,9 +34,6 @@ IN_PLACE = 2**17
 MAX_DOUBLES = 2**21
 """Weights up to which points are float64, and that are made from points at a time. With more weights on sparse rows,
 whose sums are float32 anyway, the arrays of a search would take far more memory than the rows."""
-FAR, EXTREME = 50.0, 1e15
-"""Deviations between a mean and 0, and sizes of a deviation, beyond which float32 loses too much: such rows are
-standardised as they are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +57,8 @@ class TrainingStatistics:
         cls, train: Features, labels: Ints, classes: int, device: str | None = None, sample: int = ROWS_PER_DIMENSION
     ) -> TrainingStatistics:
         """Read the training rows once; labels (n,) are 0 … classes - 1, ``sample`` as ``ROWS_PER_DIMENSION``."""
+        train, order = sort_rows(train)
+        labels = labels[order]
         with single_threaded():
             data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
             return cls(data.mean, data.scale, data.correlations(sample), float(curvature_of(data.shares).mean()))
@@ -72,6 +73,11 @@ class TrainingStatistics:
             curvature = curvature_of(data.shares)
             preconditioner = data.preconditioner(searches * max(1, len(curvature)), 1)
             return cls(data.mean, data.scale, None, float(curvature.mean()), preconditioner=preconditioner)
+
+    @property
+    def preconditions(self) -> bool:
+        """Whether a search is any shorter with it."""
+        return self.correlations is not None or self.preconditioner is not None
 
     def solver(self, curvature: Doubles, penalty: Doubles) -> Solve:
         """Multiply by the approximate inverse Hessian; ``curvature`` (outputs,), ``penalty`` (d,)."""
@@ -133,20 +139,20 @@ class Data:
         n, d = features.shape
         present = counts > 0
         size = block_rows(engine.cells, d, int(np.count_nonzero(present)))
-        mean, scale = _moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
+        mean, scale = moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
         labels = (np.cumsum(present) - 1)[labels]
         if features.sparse and isinstance(engine, Numpy):
             starts, rows = zip(*sparse_blocks(features, int(np.count_nonzero(present))), strict=True)
             held = [(rows, np.split(labels, starts[1:]))]
             return cls(features, counts[present] / counts.sum(), mean, scale, Sparse(), lambda: held, far=False)
-        far = bool((np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any())
+        far = is_far(mean, scale)
 
         if isinstance(engine, Numpy) and np.count_nonzero(present) >= MANY_OUTPUTS:
             size *= 4  # so that gradients, which are as large as a model, are added up less often
 
         def blocks() -> Iterator[tuple[Any, Any]]:
             for start, rows in read_blocks(features, size):
-                given = _standardised(rows, mean, scale) if far else rows
+                given = standardised(rows, mean, scale) if far else rows
                 yield engine.hold(given), engine.hold(labels[start : start + size])
 
         cached = list(blocks()) if 4 * n * d <= (MAX_CACHED_BYTES if cache_bytes is None else cache_bytes) else None
@@ -165,6 +171,14 @@ class Data:
         """The type of points and gradients."""
         large = len(self.shares) * self.features.shape[1] > MAX_DOUBLES
         return np.float32 if large and isinstance(self.engine, Sparse) else np.float64
+
+    @classmethod
+    def few(cls, space: RowSpace, labels: Ints, counts: Ints, engine: Engine, rows: Ints | slice = slice(None)) -> Data:
+        """The coordinates of all rows of a space, or of some; ``labels`` and ``counts`` as in ``of``."""
+        coordinates = space.coordinates
+        r = coordinates.shape[1]
+        plain = TrainingStatistics(np.zeros(r), np.ones(r), None, 0.0)
+        return cls.of(coordinates.select(rows), labels[rows], counts, engine, plain)
 
     def values(self, points: Sequence[Doubles]) -> list[Value]:
         """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of the rows."""
@@ -218,7 +232,7 @@ class Data:
         mean, scale = self.mean.astype(np.float32), self.scale.astype(np.float32)
         for _, rows in self.features.select(np.arange(m) * n // m).chunks(block_rows(self.engine.cells, d)):
             if self.far:
-                yield _standardised(rows, self.mean, self.scale)
+                yield standardised(rows, self.mean, self.scale)
                 continue
             rows -= mean
             rows /= scale
@@ -232,7 +246,7 @@ class Data:
         m = min(n, sample * d)
         found = np.zeros((d, d), np.float32)
         for _, rows in self.features.select(np.arange(m) * n // m).chunks(block_rows(self.engine.cells, d)):
-            found += self.engine.products(self.engine.hold(_standardised(rows, self.mean, self.scale)))
+            found += self.engine.products(self.engine.hold(standardised(rows, self.mean, self.scale)))
         found /= np.float32(m)
         return found
 
@@ -269,28 +283,3 @@ def engine_of(device: str | None) -> Engine:
 def curvature_of(shares: Doubles) -> Doubles:
     """That of the loss at the classes' shares, for each output."""
     return (shares * (1 - shares))[: 1 if len(shares) == 2 else len(shares)]
-
-
-def _standardised(rows: Floats, mean: Doubles, scale: Doubles) -> Floats:
-    found: Floats = ((rows - mean) / scale).astype(np.float32)
-    return found
-
-
-def _moments(features: Features, size: int) -> tuple[Doubles, Doubles]:
-    """Mean and standard deviation of each dimension, (d,) each; 1 for a deviation of 0."""
-    n, d = features.shape
-    sums, squares, near = np.zeros(d), np.zeros(d), np.zeros(d, np.float32)
-    with np.errstate(invalid="ignore"):  # reported below
-        if features.sparse:
-            near, sums, squares = sparse_sums(features)
-        for start, rows in () if features.sparse else read_blocks(features, size):
-            if start == 0:  # sums are about the mean of the first block; in float32, or constants would not become 0
-                near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
-            rest = np.subtract(rows, near, dtype=np.float64)
-            sums += rest.sum(axis=0)
-            squares += np.einsum("ij,ij->j", rest, rest)
-    if not np.isfinite(squares).all():
-        bad = np.count_nonzero(~np.isfinite(squares))
-        raise DataError(f"{bad} of {d} dimensions of the training vectors have values that are not finite.")
-    scale = np.sqrt(np.maximum(squares / n - (sums / n) ** 2, 0))
-    return near + sums / n, np.where(scale > 0, scale, 1.0)

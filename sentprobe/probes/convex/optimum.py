@@ -40,7 +40,9 @@ from sentprobe.probes.convex.data import (
 )
 from sentprobe.probes.convex.engine import Doubles
 from sentprobe.probes.convex.linear import Linear
-from sentprobe.probes.convex.path import MAX_COLUMNS, Objective, follow, judged_on
+from sentprobe.probes.convex.order import sort_rows
+from sentprobe.probes.convex.path import MAX_COLUMNS, FewRows, Objective, follow, judged_on
+from sentprobe.probes.convex.preconditioner import Preconditioner
 from sentprobe.probes.convex.search import End, in_line, run
 from sentprobe.probes.features import Features
 from sentprobe.probes.model import Fit
@@ -77,13 +79,24 @@ def fit(
                 f"There are {len(rows)} {name} rows and {len(given)} labels; expected one label per row, and at least "
                 "one row."
             )
-    counts = np.bincount(labels, minlength=classes)
+    train, order = sort_rows(train, labels)
+    labels, counts = labels[order], np.bincount(labels, minlength=classes)
     with single_threaded():  # with more, sums depend on how many
-        data = Data.of(train, labels, counts, engine_of(device), statistics)
+        engine = engine_of(device)
+        data = Data.of(train, labels, counts, engine, statistics)
         outputs = len(curvature_of(data.shares))
-        preconditioner = statistics or data.preconditioner(outputs, len(probe.l2))
+        preconditioner: Preconditioner = (
+            data.preconditioner(outputs, len(probe.l2))
+            if statistics is None or not statistics.preconditions
+            else statistics
+        )
         tried, best = follow(
-            Objective(data, preconditioner, probe.standardise),
+            Objective(
+                data,
+                preconditioner,
+                probe.standardise,
+                FewRows.of(train, labels, counts, engine, data, standardise=probe.standardise),
+            ),
             probe.l2,
             judged_on(dev, dev_labels, exact=data.far),
             lambda judged: select_best(probe, [j.accuracy for j in judged], [j.loss for j in judged]),
@@ -139,9 +152,10 @@ def optima(
             "statistics."
         )
     counts = np.bincount(labels, minlength=classes)
-    data = Data.of(train, labels, counts, engine_of(device), statistics)
+    engine = engine_of(device)
+    data = Data.of(train, labels, counts, engine, statistics)
     point = None if start is None else data.point_of(start, counts)
-    objective = Objective(data, statistics)
+    objective = Objective(data, statistics, few=FewRows.of(train, labels, counts, engine, data, standardise=True))
     return [data.model_at(end.point, counts) for end in _search(objective, l2, point, tolerance, limit)]
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 import numpy as np
 
+from sentprobe.probes.convex import few_rows
 from sentprobe.probes.convex.data import Data, Ints, curvature_of
-from sentprobe.probes.convex.engine import Doubles
+from sentprobe.probes.convex.engine import Doubles, Engine
 from sentprobe.probes.convex.linear import Linear, logits
 from sentprobe.probes.convex.preconditioner import Preconditioner
 from sentprobe.probes.convex.search import End, Pair, Search, Solve, Value, descend, in_line, run
@@ -24,6 +26,8 @@ ROUGH = 1e-5
 """The tolerance of the first search: dev accuracies are then within about 0.1 points of those at the optimum, and
 losses within about 0.001. With a thousand classes and ten rows of each, it is 0.6 points and 0.03 for the weakest
 penalties, which are further apart than that."""
+ROUGH_FEW = 1e-6
+"""The same for few rows, where another step gains more and costs less."""
 WAVE, MAX_COLUMNS, WAVE_ROWS = 3, 64, 16
 """Penalties that share each read of the rows, if they make at most so many columns, penalties times outputs: with more,
 products are no faster per column. With fewer rows per dimension than the third, a weak penalty takes far more passes
@@ -69,12 +73,47 @@ class Tried:
 
 
 @dataclass(frozen=True, eq=False)
+class FewRows:
+    """Few training rows, whose coordinates are computed once they are needed."""
+
+    make: Callable[[], tuple[few_rows.RowSpace, Data]]
+
+    @classmethod
+    def of(
+        cls, train: Features, labels: Ints, counts: Ints, engine: Engine, data: Data, *, standardise: bool
+    ) -> FewRows | None:
+        """Those of the training rows that ``data`` are; None if there are more."""
+        if not few_rows.suits(train):
+            return None
+
+        def make() -> tuple[few_rows.RowSpace, Data]:
+            space = few_rows.RowSpace.of(train, data.mean, data.scale, standardise=standardise)
+            return space, Data.few(space, labels, counts, engine)
+
+        return cls(cache(make))
+
+    def search(self, point: Doubles, l2: float, *, tolerance: float, limit: int, entropy: float, confirm: bool) -> End:
+        """The end of the search for one penalty from a point (outputs, d + 1)."""
+        space, data = self.make()
+        inner = space.inward(point)
+        search = few_rows.search(
+            data.features.take(slice(None)), inner, data.values([inner])[0],
+            np.append(np.full(inner.shape[1] - 1, l2), 0.0),
+            tolerance=min(tolerance, ROUGH_FEW), entropy=entropy, limit=limit, confirm=confirm,
+        )  # fmt: skip
+        end = run({0: search}, in_line(data.values))[0]
+        return replace(end, point=space.outward(end.point))
+
+
+@dataclass(frozen=True, eq=False)
 class Objective:
     """Mean cross-entropy + penalty on the training rows; and the searches for its optimum."""
 
     data: Data
     preconditioner: Preconditioner
     standardise: bool = True
+    few: FewRows | None = None
+    """If there are no more rows than dimensions."""
     solves: dict[float, Solve] = field(default_factory=dict)
 
     @property
@@ -97,15 +136,41 @@ class Objective:
         """The search for one penalty, a number or one per dimension (d,)."""
         d = self.data.features.shape[1]
         penalty = np.full(d, l2) if self.standardise else l2 / self.data.scale**2
+        search = partial(
+            descend, point, value, np.append(penalty, 0.0),
+            tolerance=tolerance * self.entropy, limit=limit, first=first, memory=memory, scale=scale,
+        )  # fmt: skip
+        if self.few is None or not isinstance(l2, float):
+            return search(self._solver(l2, penalty))  # nothing else may hold on to the arrays
+        plain = None if self.is_separated(value) else search(self._solver(l2, penalty))
+        return self._in_few_rows(plain, self.few, l2, point, tolerance=tolerance, limit=limit)
+
+    def _in_few_rows(
+        self, plain: Search | None, few: FewRows, l2: float, point: Doubles, *, tolerance: float, limit: int
+    ) -> Search:
+        """The plain search if its end is not separated; or else one in the coordinates of few rows."""
+        passes = 0
+        if plain is not None:
+            end = yield from plain
+            if end.converged and not self.is_separated(end.value):
+                return end
+            passes = end.passes
+        # from where it began: at the end of the plain search, hardly a row has any curvature
+        inner = few.search(point, l2, tolerance=tolerance, limit=limit, entropy=self.entropy, confirm=tolerance < ROUGH)
+        value = yield inner.point
+        return End(inner.point, value, passes + inner.passes, inner.converged)
+
+    def is_separated(self, value: Value) -> bool:
+        """Whether the classes are nearly separated at a point with this value."""
+        return value[0] < few_rows.SEPARATED * self.entropy
+
+    def _solver(self, l2: float | Doubles, penalty: Doubles) -> Solve:
         solve = self.solves.get(l2) if isinstance(l2, float) else None
         if solve is None:
             solve = self.preconditioner.solver(curvature_of(self.data.shares), penalty)
             if isinstance(l2, float):
                 self.solves[l2] = solve
-        return descend(
-            point, value, np.append(penalty, 0.0), solve,
-            tolerance=tolerance * self.entropy, limit=limit, first=first, memory=memory, scale=scale,
-        )  # fmt: skip
+        return solve
 
 
 def follow(

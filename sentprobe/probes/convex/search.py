@@ -93,6 +93,7 @@ def descend(
     *,
     tolerance: float,
     limit: int,
+    share: float = np.inf,
     first: Doubles | None = None,
     memory: Sequence[Pair] = (),
     scale: float = 1.0,
@@ -101,7 +102,8 @@ def descend(
 
     ``penalty`` is (d + 1,), ``solve`` multiplies by the approximate inverse of the Hessian, and ``first`` is a step to
     try before all others; ``memory`` and ``scale`` are those of a search that is resumed. The search ends where the
-    quadratic model of the objective has its minimum less than ``tolerance`` below, or after ``limit`` points.
+    quadratic model of the objective has its minimum less than ``tolerance`` below, and less than ``share`` of the
+    objective, or after ``limit`` points.
     """
     penalty = penalty.astype(point.dtype, copy=False)
 
@@ -124,7 +126,7 @@ def descend(
         else:
             step = first.astype(np.float32, copy=False)
         fall, first = -float(np.vdot(slope, step)), None
-        if 0 <= fall <= 2 * tolerance and not guessed:
+        if 0 <= fall <= 2 * (tolerance if share == np.inf else min(tolerance, share * loss)) and not guessed:
             return End(point, known, passes, True, tuple(pairs), scale)
         length = 1.0 if fall > 0 else 0.0
         while length > MIN_STEP:

@@ -20,7 +20,7 @@ def check(probe: Probe) -> None:
 probe = ProbeKind(
     name="convex",
     order=1,
-    version=2,
+    version=3,
     summary="multinomial logistic regression at the optimum of its convex loss, found by L-BFGS",
     settings=("l2", "watch", "standardise", "passes"),
     ignores="a convex probe is brought to its optimum, and has no hidden layer",
