@@ -137,8 +137,9 @@ def _alive(
         yield Verdict("different texts have different vectors", False, str(e))
         return
     symptoms = {symptom.code: symptom.message for symptom in diagnose_vectors(texts, found, layers)}
-    wrong = symptoms.get("equal-vectors") or symptoms.get("zero-vectors") or ""
-    if not own:  # one language is enough
+    overflow = symptoms.get("large-values", "")  # of which no distances can be computed
+    wrong = overflow or symptoms.get("equal-vectors") or symptoms.get("zero-vectors") or ""
+    if not own and not overflow:  # one language is enough
         groups = [found[:, at : at + 3] for at in range(0, len(texts), 3)]
         wrong = (
             ""

@@ -88,6 +88,10 @@ def test_a_broken_rule_is_named(encoder, rule):
     assert any(rule in name for name in failed(encoder)), failed(encoder)
 
 
+def test_values_that_overflow_are_not_taken_for_unknown_words():
+    assert "overflow" in failed(lambda texts: 1e30 * good(texts))["different texts have different vectors"]
+
+
 def test_word_vectors_are_tried():
     class Words:
         def __call__(self, texts):
