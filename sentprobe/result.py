@@ -85,9 +85,7 @@ class Signature:
             try:
                 found[name] = unquote(value, errors="surrogatepass")
             except UnicodeDecodeError:
-                raise UsageError(
-                    f"Invalid signature: got {part!r}, with percent-encoded bytes that are not UTF-8; copy it again."
-                ) from None
+                raise UsageError(f"Invalid signature: {part!r} has bytes that are not UTF-8; copy it again.") from None
         if missing := sorted(_NEEDED - found.keys()):
             raise UsageError(f"Invalid signature: {', '.join(missing)} missing; copy all of it, in quotes.")
         return cls(**found)

@@ -16,6 +16,7 @@ from sentprobe.corpus.files import stem
 from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.splitters import splitter
 from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
+from sentprobe.corpus.treebanks.fetch import fetch_treebank
 from sentprobe.errors import DataError, SentProbeError, describe_error
 
 PARAGRAPH_SENTENCES = 10
@@ -58,14 +59,30 @@ class Accuracy:
         }
 
 
-def measure_accuracy(annotator: str, loaded: Loaded, treebank: str, is_split: bool, splitter_name: str) -> Accuracy:
+@dataclass(frozen=True)
+class Gold:
+    """A treebank to score an annotator on: what the user typed, what it is called, and its files."""
+
+    typed: str
+    name: str
+    files: tuple[str, ...]
+
+    @classmethod
+    def of(cls, typed: str) -> Gold:
+        """The treebank in a file, or by name; one that is not here is downloaded."""
+        if not is_spec(typed):
+            return cls(typed, stem(typed), (typed,))
+        return cls(typed, find_treebank(typed).spec, tuple(map(str, fetch_treebank(typed))))
+
+
+def measure_accuracy(annotator: str, loaded: Loaded, treebank: Gold, is_split: bool, splitter_name: str) -> Accuracy:
     """Annotate the text of a treebank and score it; with ``is_split``, by its own sentences or by a splitter's.
 
     Gold sentences are not given where a splitter is to find them: its errors count.
     """
-    gold = list(Corpus.read(treebank))
+    gold = list(Corpus.read(*treebank.files))
     if not any(s.heads or s.upos for s in gold):
-        raise DataError(f"{treebank} has no annotation to compare with; expected a treebank in CoNLL-U.")
+        raise DataError(f"{treebank.typed} has no annotation to compare with; expected a treebank in CoNLL-U.")
     units = [s.text for s in gold] if is_split and not splitter_name else list(_paragraphs(gold))
     if splitter_name:
         units = [sentence for text in units for sentence in splitter(splitter_name)(text)]
@@ -76,9 +93,8 @@ def measure_accuracy(annotator: str, loaded: Loaded, treebank: str, is_split: bo
     except (SentProbeError, KeyboardInterrupt):
         raise
     except BaseException as e:
-        raise DataError(f"The annotator {annotator} fails on the text of {treebank}: {describe_error(e)}") from e
-    name = find_treebank(treebank).spec if is_spec(treebank) else stem(treebank)
-    return Accuracy(name, evaluate(gold, found), is_split and not splitter_name)
+        raise DataError(f"The annotator {annotator} fails on the text of {treebank.typed}: {describe_error(e)}") from e
+    return Accuracy(treebank.name, evaluate(gold, found), is_split and not splitter_name)
 
 
 def _paragraphs(gold: Sequence[Sentence]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from sentprobe.annotate.annotate import annotate_texts, output_files, trees_file
 from sentprobe.annotate.annotator import Model
 from sentprobe.annotate.corpus_card import card_file, check_corpus, header, read_card, write_card
-from sentprobe.annotate.gold import Accuracy, measure_accuracy
+from sentprobe.annotate.gold import Accuracy, Gold, measure_accuracy
 from sentprobe.annotate.journal import Journal
 from sentprobe.annotate.request import SUFFIXES, Request
 from sentprobe.annotate.source import Lines
@@ -99,14 +99,14 @@ def _model(children: Children, annotator: str) -> Model:
 def _accuracy(children: Children, request: Request, work: Work) -> Accuracy:
     assert request.gold is not None
     try:
-        return children.call(_measured, request.annotator, request.gold, work.is_split, work.splitter)
+        return children.call(_measured, request.annotator, Gold.of(request.gold), work.is_split, work.splitter)
     except ChildDied as died:
         raise AnnotatorError(
             f"The annotator {request.annotator} crashes on the text of {request.gold} ({died})."
         ) from None
 
 
-def _measured(annotator: str, treebank: str, is_split: bool, splitter_name: str) -> Accuracy:
+def _measured(annotator: str, treebank: Gold, is_split: bool, splitter_name: str) -> Accuracy:
     return measure_accuracy(annotator, loaded_annotator(annotator), treebank, is_split, splitter_name)
 
 

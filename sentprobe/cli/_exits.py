@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from os import _exit  # the real one, whatever third-party code runs: see sentprobe/core/third_party.py
 from types import FrameType
 
@@ -37,15 +38,18 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise Terminated(number)
 
 
-def _end_what_is_stuck() -> None:
-    """End the process some seconds after a signal that Python cannot handle, since native code does not return.
+@contextmanager
+def _ended_if_stuck() -> Iterator[None]:
+    """While a command runs, end the process some seconds after a signal if native code does not return.
 
     Python handles signals between its own instructions. A BLAS that gets no memory may ask for it again for ever, and
     would not be ended by SIGTERM at all. A thread is told of signals through a pipe, which needs no such instruction.
     """
-    if (other := signal.set_wakeup_fd(-1)) != -1:  # somebody listens, perhaps this since another command
+    if (other := signal.set_wakeup_fd(-1)) != -1:  # somebody listens, such as a loop of asyncio
         signal.set_wakeup_fd(other)
+        yield
         return
+    _is_handled.clear()
     listen, tell = os.pipe()
     for end in (listen, tell):
         os.set_inheritable(end, False)
@@ -62,7 +66,16 @@ def _end_what_is_stuck() -> None:
                 )
                 _exit(SIGNAL_EXIT_BASE + number[0])
 
-    threading.Thread(target=watch, name="watch for signals", daemon=True).start()
+    watcher = threading.Thread(target=watch, name="watch for signals", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:  # a program that goes on after the command handles its signals itself
+        signal.set_wakeup_fd(-1)
+        _is_handled.set()
+        os.close(tell)
+        watcher.join()
+        os.close(listen)
 
 
 def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: bool = False) -> int:
@@ -78,10 +91,9 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: boo
         if here and signal.getsignal(each) is signal.SIG_DFL:  # and not ignored, as under nohup
             signal.signal(each, _terminate)
             is_ours = True
-    if is_ours:
-        _end_what_is_stuck()
     try:
-        code = command()
+        with _ended_if_stuck() if is_ours else nullcontext():
+            code = command()
     except cyclopts.CycloptsError:
         return 1  # cyclopts has printed what is wrong
     except BrokenPipeError:

@@ -295,7 +295,5 @@ class TrainedFolder:
 def open_folder(path: Path) -> TrainedFolder:
     """The folder of a trained encoder; UsageError if it is none."""
     if not (path / files.CONFIG).is_file():
-        raise UsageError(
-            f"{path} has no trained encoder; expected a folder that `sentprobe train … -o {path}` has written."
-        )
+        raise UsageError(f"{path} has no trained encoder; expected a folder that `sentprobe train` has written.")
     return TrainedFolder(path)

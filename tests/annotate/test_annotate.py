@@ -158,8 +158,8 @@ def test_the_same_command_goes_on_after_ctrl_c(rules, small_chunks, dedupe):
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL on Windows")
 def test_the_same_command_goes_on_after_kill_9(rules):
-    lines = [f"The dog number {i} barks." for i in range(4000)]  # several chunks of the usual size
-    lines[3000] = "Nobody ran KILL here."
+    lines = [f"The dog number {i} barks." for i in range(12_000)]  # more chunks than are worked on ahead
+    lines[11_000] = "Nobody ran KILL here."
     Path("text.txt").write_text("\n\n".join(lines), "utf-8")
     command = ("annotate", "text.txt", "--with", rules, "-o", "cut.conllu")
     Path("armed").touch()
@@ -170,7 +170,7 @@ def test_the_same_command_goes_on_after_kill_9(rules):
     assert process(*command).returncode == 0
     assert sentprobe(*command[:-1], "whole.conllu").returncode == 0
     assert Path("cut.conllu").read_bytes() == Path("whole.conllu").read_bytes()
-    assert Path("cut.conllu").read_text("utf-8").count("# text = ") == 4000
+    assert Path("cut.conllu").read_text("utf-8").count("# text = ") == 12_000
 
 
 def test_a_full_disk_loses_nothing(many, small_chunks, monkeypatch):
