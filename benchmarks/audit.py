@@ -20,9 +20,9 @@ from sklearn.naive_bayes import MultinomialNB
 
 from sentprobe.audit import audit_set
 from sentprobe.audit.checks.shortcuts import _plan
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.sources import find_sets
+from sentprobe.data.splits import Split
 
 SHORT = "{sets}"
 
@@ -32,16 +32,16 @@ BAGS = [
 ]  # fmt: skip
 
 
-def oracle(rows: Rows) -> float:
+def oracle(rows: Split) -> float:
     """CPU seconds of scikit-learn for the bags, on the rows that the audit uses."""
     plan = _plan(rows)
     assert plan is not None
     before = time.process_time()
     for options in BAGS:
         words = {} if "analyzer" in options else {"tokenizer": str.split, "token_pattern": None}
-        matrix = CountVectorizer(**options, **words).fit_transform(rows.text)
+        matrix = CountVectorizer(**options, **words).fit_transform(rows.texts)
         for train, test in plan.folds:
-            MultinomialNB().fit(matrix[train], [rows.label[i] for i in train]).predict(matrix[test])
+            MultinomialNB().fit(matrix[train], [rows.label_names[i] for i in train]).predict(matrix[test])
     return time.process_time() - before
 
 
@@ -53,12 +53,12 @@ def main() -> None:
     ratios = []
     for source in find_sets(paths):
         dataset = source.load()
-        rows = Rows.of(dataset, expectations_for(dataset).inputs)
+        rows = Split.of_set(dataset, expectations_for(dataset).inputs)
         before = time.process_time()
         audit_set(dataset)
         ours = time.process_time() - before
         line = f"{source.name:32} {len(rows):7,} rows  audit {ours:5.1f} CPU s"
-        if len(rows.labels) <= 20:  # scikit-learn holds a dense table of classes and features
+        if len(rows.classes) <= 20:  # scikit-learn holds a dense table of classes and features
             theirs = oracle(rows)
             ratios.append(ours / theirs)
             line += f"  scikit-learn's five bags {theirs:5.1f}  ratio {ours / theirs:.2f}"

@@ -41,7 +41,7 @@ from sentprobe.data.dataset import Dataset, read_manifest
 from sentprobe.encoders import Identity, load
 from sentprobe.encoders.store import Store
 from sentprobe.report.full_summary import full_summary
-from sentprobe.run.record_line import to_line
+from sentprobe.results.records import to_line
 
 SHORT = "--trials 60"
 

@@ -1,4 +1,4 @@
-"""What random corruption does to the folders of trainings, language models, translation, annotation and judging.
+"""What random corruption does to the folders of trainings, translation, annotation, alignment and judging.
 
     python benchmarks/damaged_folders.py [--trials 2500] [--seed 0] [--kind training]…
 
@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 if __package__:
     from benchmarks import damage
 else:  # as a script
@@ -32,7 +34,7 @@ from sentprobe import Corpus, Dataset, Example
 from sentprobe.encoders import load
 
 SHORT = "--trials 25"
-KINDS = ("training", "language model", "translation", "annotation", "judge", "judge answers")
+KINDS = ("training", "language model", "translation", "annotation", "alignment", "judge", "judge answers")
 TEXTS = ["The dog sleeps.", "two cats see the old man"]
 RULES = """
 import re
@@ -68,6 +70,7 @@ class Folders(damage.World):
             "language model": self._make_language_models,
             "translation": self._make_translation,
             "annotation": self._make_annotation,
+            "alignment": self._make_alignment,
             "judge": self._make_judge,
             "judge answers": self._make_judge,
         }
@@ -90,6 +93,7 @@ class Folders(damage.World):
             damage.Kind("language model", all_of("mlm"), self._read_language_models),
             damage.Kind("translation", all_of("mt"), self._read_translation),
             damage.Kind("annotation", all_of("annotation"), self._read_annotation, lines=True),
+            damage.Kind("alignment", all_of("alignment"), self._read_alignment),
             damage.Kind("judge", all_of("judge/folders"), self._read_judge, lines=True),
             damage.Kind("judge answers", all_of("judge/answers"), self._read_answers, lines=True),
         ]
@@ -99,7 +103,7 @@ class Folders(damage.World):
 
     def _train(self, name: str, request: Callable[[int], Any]) -> None:
         """Two finished folders with different seeds, and one that was interrupted in its second epoch."""
-        from sentprobe.training.train import train
+        from sentprobe.lab.training.train import train
 
         def crash(report: Any) -> None:
             if report.epoch == 2 and not report.checkpoint:
@@ -115,7 +119,7 @@ class Folders(damage.World):
         raise AssertionError("it was not interrupted")
 
     def _make_training(self) -> None:
-        from sentprobe.training.request import make_request
+        from sentprobe.lab.training.request import make_request
 
         texts = [sentence.text for sentence in Corpus.synthetic(160)]
         labels = ("entailment", "neutral", "contradiction")
@@ -133,7 +137,7 @@ class Folders(damage.World):
         self._train("nli", request)
 
     def _make_language_models(self) -> None:
-        from sentprobe.training.request import make_request
+        from sentprobe.lab.training.request import make_request
 
         texts = "".join(f"{sentence.text}\n" for sentence in Corpus.synthetic(50))
         (self.root / "text.en").write_text(texts, "utf-8")
@@ -147,7 +151,7 @@ class Folders(damage.World):
         self._train("mlm", request)
 
     def _make_translation(self) -> None:
-        from sentprobe.training.request import make_request
+        from sentprobe.lab.training.request import make_request
 
         for language in ("en", "qto"):
             own = {} if language == "en" else {"language": language}
@@ -165,7 +169,7 @@ class Folders(damage.World):
 
     def _resume(self, name: str) -> Any:
         """What the interrupted training ends with: all weights, the best checkpoint, and the scores."""
-        from sentprobe.training.train import train
+        from sentprobe.lab.training.train import train
 
         with tempfile.TemporaryDirectory() as place:
             copy = Path(place) / "c"
@@ -177,8 +181,8 @@ class Folders(damage.World):
             return folder.best().name, folder.every_score(), weights, folder.digest(folder.best())
 
     def _read_trained(self, name: str, epochs: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        from sentprobe.networks.folder import open_folder
-        from sentprobe.training.history import read_history
+        from sentprobe.lab.networks.folder import open_folder
+        from sentprobe.lab.training.history import read_history
 
         for folder in ("a", "b"):
             path = self.root / name / folder
@@ -192,7 +196,7 @@ class Folders(damage.World):
 
     def _read_language_models(self) -> Iterator[tuple[str, Any]]:
         yield from self._read_trained("mlm", ("", "?epoch=0", "?epoch=1", "?random=1"))
-        from sentprobe.training.lm.start import open_start
+        from sentprobe.lab.training.lm.start import open_start
 
         for folder in ("a", "b"):
             path = self.root / "mlm" / folder
@@ -202,8 +206,8 @@ class Folders(damage.World):
 
     def _read_translation(self) -> Iterator[tuple[str, Any]]:
         yield from self._read_trained("mt", ("?lang=en", "?epoch=1&lang=en"))
-        from sentprobe.networks.folder import open_folder
-        from sentprobe.training.mt.translator import load_translator
+        from sentprobe.lab.networks.folder import open_folder
+        from sentprobe.lab.training.mt.translator import load_translator
 
         for folder in ("a", "b"):
             path = self.root / "mt" / folder
@@ -256,6 +260,54 @@ class Folders(damage.World):
             shutil.copytree(self.root / "annotation", copy)
             self._annotate(copy, out, text)
             return (copy / out).read_bytes(), json.loads((copy / f"{out}.json").read_bytes())
+
+    # alignment
+
+    def _align(self, folder: Path, spaces: str, crash: bool = False) -> Any:
+        """By the method vecmap, whose rounds are saved; two seeds, and refinement."""
+        from sentprobe.lab.alignment.align import align
+        from sentprobe.lab.alignment.request import make_request
+
+        def report(progress: Any) -> None:
+            if crash and (progress.seed, progress.stage, progress.number) == (1, "refine", 1):
+                raise Crash
+
+        names = [str(self.root / f"{spaces}-{side}.vec") for side in ("source", "target")]
+        dictionary = [str(self.root / "words.txt")]
+        request = make_request(*names, method="vecmap", dictionary=dictionary, seeds=2, refine=2)
+        return align(request, folder, report)
+
+    def _make_alignment(self) -> None:
+        for spaces, seed in (("one", 1), ("two", 2)):
+            rng = np.random.default_rng(seed)
+            source, rotation = rng.normal(size=(60, 5)), np.linalg.qr(rng.normal(size=(5, 5)))[0]
+            target = source @ rotation + 0.3 * rng.normal(size=source.shape)
+            for side, vectors in (("source", source), ("target", target)):
+                lines = [f"w{i} {' '.join(f'{x:.4f}' for x in row)}\n" for i, row in enumerate(vectors)]
+                (self.root / f"{spaces}-{side}.vec").write_text(f"60 5\n{''.join(lines)}", "utf-8")
+        (self.root / "words.txt").write_text("".join(f"w{i} w{i}\n" for i in range(25)), "utf-8")
+        place = self.root / "alignment"
+        for folder, spaces in (("a", "one"), ("b", "two")):
+            self._align(place / folder, spaces)
+        try:
+            self._align(place / "c", "one", crash=True)
+        except Crash:
+            return
+        raise AssertionError("it was not interrupted")
+
+    def _read_alignment(self) -> Iterator[tuple[str, Any]]:
+        for folder in ("a", "b"):
+            path = self.root / "alignment" / folder
+            yield folder, damage._answer(lambda path=path: _alignment(path))
+        yield "c", damage._answer(self._resume_alignment)
+
+    def _resume_alignment(self) -> Any:
+        with tempfile.TemporaryDirectory() as place:
+            copy = Path(place) / "c"
+            shutil.copytree(self.root / "alignment" / "c", copy)
+            self._align(copy, "one")
+            config, history, *maps = _alignment(copy)
+            return {key: value for key, value in config.items() if key not in ("source", "target")}, history, maps
 
     # judging
 
@@ -310,6 +362,19 @@ class Folders(damage.World):
             yield f"votes {name}", found if same or told else damage.Gone()
             if odd and not told:
                 yield f"control characters {name}", "used"
+
+
+def _alignment(path: Path) -> Any:
+    """All that can be read of an alignment; seconds differ."""
+    from sentprobe.lab.alignment.folder import open_alignment
+
+    folder = open_alignment(path)
+    history = [{key: value for key, value in line.items() if key != "seconds"} for line in folder.history()]
+    checkpoints = folder.checkpoints()
+    results = [folder.result(facts["seed"]) for facts in folder.config["seeds"]]
+    maps = [folder.map(), *results, *map(folder.map, checkpoints)]
+    arrays = [np.concatenate([*m.source.means, *(m.source.matrix)], axis=None).tobytes() for m in maps]
+    return folder.config, history, [c.name for c in checkpoints], arrays, [m.source.steps for m in maps]
 
 
 def _vectors(name: str) -> Any:

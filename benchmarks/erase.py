@@ -23,9 +23,9 @@ from threadpoolctl import threadpool_limits
 
 from sentprobe.probes import Features, Fit, convex, mix, named
 from sentprobe.probes.erase import Eraser, Moments, leace, random_directions
+from sentprobe.probes.erased_probes import measure, measure_reinjected
 from sentprobe.probes.nullspace import inlp
 from sentprobe.probes.standardised_rows import Rows
-from sentprobe.probes.warm_start import measure, measure_reinjected
 
 SHORT = "--rows 1000 --draws 1"
 
@@ -109,8 +109,9 @@ def erase(rows: int, draws: int, words: bool, also_inlp: bool) -> None:
         name = f"{rows:,} rows, {task.classes} classes"
         print(f"{name:24} {a:8.2f} {b:8.2f} {b / a:5.1f}x  {' '.join(f'{100 * each:5.1f}' for each in shown)}")
         if also_inlp:
-            rows_of = Rows.of(task.train, task.labels, task.classes)
-            spent, eraser = timed(lambda t=task, r=rows_of, f=found: inlp(r, t.dev, t.dev_labels, l2=f.chosen["l2"]))
+            spent, eraser = timed(
+                lambda t=task, f=found: inlp(t.train, t.labels, t.classes, t.dev, t.dev_labels, l2=f.chosen["l2"])
+            )
             print(f"{'  INLP':24} {'':8} {spent:8.2f} {spent / a:5.1f}x  {eraser.rank} directions")
     print(f"{'all':24} {totals[0]:8.2f} {totals[1]:8.2f} {totals[1] / totals[0]:5.1f}x")
 

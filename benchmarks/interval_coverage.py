@@ -23,10 +23,10 @@ import time
 import numpy as np
 from scipy.stats import norm
 
+from sentprobe.data.splits import Split
 from sentprobe.probes import Features, fit, named, parse
 from sentprobe.probes.fit import leave_groups_out
 from sentprobe.probes.kind import kind_of
-from sentprobe.run.parts import Part
 from sentprobe.run.resample import DEV_DRAWS, bootstrap_choices
 from sentprobe.stats.intervals import cluster_bootstrap, proportion_interval, wilson
 from sentprobe.stats.means import Rows
@@ -89,7 +89,7 @@ def simulate(n, d, reps, separation, rng):
         for train, held in zip(map(Features.of, vectors), map(Features.of, dev), strict=True):
             (found,) = fit(probe, train, labels, held, dev_labels, 2)
             again = leave_groups_out(probe, found, train, labels, held, dev_labels, 2, groups)
-            part = Part([str(i) for i in range(len(held))], {}, dev_labels, [None] * len(held))
+            part = Split([str(i) for i in range(len(held))], {}, dev_labels, [None] * len(held))
             other = [found.candidates[i] for i in bootstrap_choices(probe, found.candidates, held, part)]
             lines.append([line(model) for model in (found.model, *again, *other)])
         truth += [exact(*side[0], shift) for side in lines]

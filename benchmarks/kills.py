@@ -2,10 +2,10 @@
 
     python benchmarks/kills.py [--kills 10] [--seed 0] [--verb train]…
 
-`sentprobe train nli`, `train mlm`, `annotate` and `words` are started as users do, and get SIGKILL at a random moment
-after their output has appeared; a process that has ended before is not counted, and started again. Then the same
-command is given again, and what it leaves is compared with what an uninterrupted one leaves: weights, scores and the
-best checkpoint; corpus and card; results and predictions. Seconds differ.
+`sentprobe train nli`, `train mlm`, `annotate`, `align`, `run` and `words` are started as users do, and get SIGKILL at a
+random moment after their output has appeared; a process that has ended before is not counted, and started again. Then
+the same command is given again, and what it leaves is compared with what an uninterrupted one leaves: weights, scores
+and the best checkpoint; corpus and card; maps, history and configuration; results and predictions. Seconds differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 
 from sentprobe import Corpus, Run
-from sentprobe.networks.folder import open_folder
-from sentprobe.run.record_line import to_line
+from sentprobe.lab.alignment.folder import open_alignment
+from sentprobe.lab.networks.folder import open_folder
+from sentprobe.results.records import to_line
 
 SHORT = "--kills 2 --verb annotate --verb words"
-VERBS = ("train", "language model", "annotate", "words")
+VERBS = ("train", "language model", "annotate", "align", "run", "words")
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,16 @@ def annotated(path: Path) -> Any:
     return path.read_bytes(), json.loads(path.with_name(f"{path.name}.json").read_bytes())
 
 
+def aligned(path: Path) -> Any:
+    """Maps, history and configuration of an alignment."""
+    folder = open_alignment(path)
+    for job in (folder.job, *map(folder.seed_job, folder.seeds())):
+        job.verify_all()
+    history = [{key: value for key, value in line.items() if key != "seconds"} for line in folder.history()]
+    maps = {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*.safetensors"))}
+    return maps, history, folder.config
+
+
 def evaluated(path: Path) -> Any:
     """The results of a run, with their predictions."""
     run = Run.load(path)
@@ -67,8 +78,8 @@ def evaluated(path: Path) -> Any:
     return {r.key: to_line(replace(r, seconds={}), 0) for r in run.results}, arrays
 
 
-def write_material(root: Path) -> None:
-    """Texts, pairs, two spaces of words and a dictionary."""
+def write_material(root: Path, environment: Mapping[str, str]) -> None:
+    """Texts, pairs, probing sets, two spaces of words and a dictionary."""
     texts = [sentence.text for sentence in Corpus.synthetic(6000)]
     labels = ("entailment", "neutral", "contradiction")
     rows = [f"{texts[i]}\t{texts[i if i % 3 == 0 else -i - 1]}\t{labels[i % 3]}\n" for i in range(900)]
@@ -82,6 +93,9 @@ def write_material(root: Path) -> None:
         noisy = table + noise * rng.normal(size=table.shape)
         lines = [f"{name}{i} {' '.join(f'{x:.4f}' for x in row)}\n" for i, row in enumerate(noisy)]
         (root / f"{name}.vec").write_text(f"{len(table)} 40\n{''.join(lines)}", "utf-8")
+    make = [sys.executable, "-m", "sentprobe", "make", "--builtin", "3000", "--suite", "conneau2018", "--out", "sets"]
+    # sets for which there are too few sentences are left out
+    subprocess.run([*make, "--sizes", "200/60/60"], cwd=root, env=environment, capture_output=True, check=False)
     for part in range(4):
         (root / f"words-{part}.txt").write_text("".join(f"en{i} fr{i}\n" for i in range(part, 3000, 4)), "utf-8")
 
@@ -122,11 +136,17 @@ def commands() -> dict[str, Command]:
     ]
     words = ["words", "en.vec,fr.vec", "--languages", "en-fr", "--both", "--scoring", "nn,csls,isf"]
     words += [word for part in range(4) for word in ("-d", f"words-{part}.txt")]
+    align = ["align", "en.vec", "fr.vec", "--dictionary", "words-0.txt", "--method", "vecmap", "--seeds", "2"]
+    align += ["--refine", "4", "--words", "1500", "--jobs", "2"]
+    encoders = [word for seed in range(4) for word in ("-e", f"baseline:random?dim=16&seed={seed}")]
+    probe = ["run", "sets", *encoders, "--seeds", "2", "--no-store", "--resample", "0"]
     return {
         "train": Command([*train, "--width", "16", "--every", "7", "--epochs", "4"], "out", "checksums.json", trained),
         "language model": Command([*lm, "--epochs", "4"], "out", "checksums.json", trained),
         "annotate": Command(["annotate", "story.txt", "--with", "py:rules.py:annotate", "--dedupe", "near"],
                             "out.conllu.gz", "", annotated),
+        "align": Command(align, "out", "maps/seed-0", aligned),
+        "run": Command(probe, "out", "results.jsonl", evaluated),
         "words": Command(words, "out", "results.jsonl", evaluated),
     }  # fmt: skip
 
@@ -136,10 +156,10 @@ class Kills:
 
     def __init__(self, root: Path, seed: int) -> None:
         self.root, self.random, self.made = root, random.Random(seed), 0
-        write_material(root)
         # the project first, as when it is not installed; one thread, since networks are tiny
         self.environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
         self.environment["SENTPROBE_CACHE"] = str(root / "cache")
+        write_material(root, self.environment)
 
     def start(self, command: Command, out: str) -> subprocess.Popen[bytes]:
         """Start a command."""
@@ -157,7 +177,7 @@ class Kills:
 
     def wait(self, command: Command, out: str, process: subprocess.Popen[bytes]) -> float:
         """Wait until the output has appeared; returns when that was."""
-        mark = self.root / out / command.marker if command.marker else self.root / f"{out}.part.json"
+        mark = self.root / out / command.marker if command.marker else self.root / f"{out}.part"
         while not mark.exists() and process.poll() is None:
             time.sleep(0.002)
         return time.monotonic()

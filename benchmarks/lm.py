@@ -33,12 +33,12 @@ def sentprobe_step(folder: Path, file: Path, given: argparse.Namespace) -> tuple
     """A function that makes one step of our loop, and what was prepared for it."""
     from accelerate import Accelerator
 
-    from sentprobe.networks.folder import TrainedFolder
-    from sentprobe.training import OBJECTIVES
-    from sentprobe.training.plan import Plan
-    from sentprobe.training.request import make_request
-    from sentprobe.training.step import Updater, make_optimiser
-    from sentprobe.training.streams import epoch_steps
+    from sentprobe.lab.networks.folder import TrainedFolder
+    from sentprobe.lab.training import OBJECTIVES
+    from sentprobe.lab.training.plan import Plan
+    from sentprobe.lab.training.request import make_request
+    from sentprobe.lab.training.step import Updater, make_optimiser
+    from sentprobe.lab.training.streams import epoch_steps
 
     settings = {
         "hidden": given.hidden, "layers": given.layers, "heads": given.heads, "codes": given.codes,
@@ -166,10 +166,10 @@ def _tokens(file: Path, folder: Path) -> Any:
     """The text as one stream of tokens, each sentence with its end."""
     import numpy as np
 
-    from sentprobe.core.files import open_text
-    from sentprobe.training.lm.tokens import END, read_tokens
+    from sentprobe.core.reader import read_lines
+    from sentprobe.lab.training.lm.tokens import END, read_tokens
 
-    lines = [line.strip() for line in open_text(file) if line.strip()]
+    lines = [line.strip() for _, line in read_lines(file) if line.strip()]
     rows = read_tokens(folder).encode(lines)
     return np.array([END, *(token for row in rows for token in (*row, END))], np.int32)
 

@@ -101,7 +101,7 @@ def rows(sentences: int) -> None:
     import pyarrow.parquet as pq
 
     from sentprobe.corpus import Corpus
-    from sentprobe.data.parquet import decode_rows, encode_rows
+    from sentprobe.data.dataset import decode_rows, encode_rows
     from sentprobe.task import Example
 
     made = [Example.of(s, "ab"[i % 2], key=s.forms[0], stratum="00") for i, s in enumerate(Corpus.synthetic(sentences))]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.core.progress import remaining_seconds, split_stage
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
         "classes": str(len(m["labels"])),
         **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
         "requested": f"{requested * per_sentence:,}",
-        "majority": f"{100 * m['majority'].get('te', nan):.1f}",
+        "majority": POINTS.number(m["majority"].get("te", nan)),
         "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
         "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "clean",
     }

@@ -175,14 +175,14 @@ class Result:
     """Further metrics by name: macro_f1, log2_loss (mean bits per test row, where there are probabilities),
     log2_loss_calibrated (the same after temperature scaling on dev), …"""
     interval: tuple[float, float]
-    """95 %, treating rows as independent."""
+    """Treating rows as independent."""
     interval_kind: str = "wilson"
     """wilson; bootstrap for correlations; nadeau-bengio for folds; constant where there is none."""
     cluster_interval: tuple[float, float] | None = None
-    """95 %, clustered: rows that share a target form or a sentence are not independent."""
+    """Clustered: rows that share a target form or a sentence are not independent."""
     clusters: int | None = None
     encoder_interval: tuple[float, float] | None = None
-    """95 %, about the encoder: also covers other samples of training rows. The intervals above are about the one
+    """About the encoder: also covers other samples of training rows. The intervals above are about the one
     trained probe."""
     training_sd: float | None = None
     """Standard deviation of the score over samples of training rows."""

@@ -9,13 +9,14 @@ import pytest
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    """Install a package with one module: ``plugin("charts", '''chart = …''')`` offers it in the group sentprobe.charts.
+    """Install a package with one module: ``plugin("charts", '''chart = …''')`` offers it in the group sentprobe.charts,
+    under the name of the module or another one.
 
     Parts are found by the path, so that they are gone again after the test.
     """
     number = 0
 
-    def install(group, source):
+    def install(group, source, name=None):
         nonlocal number
         number += 1
         module = f"own_{group}_{number}"
@@ -24,7 +25,7 @@ def plugin(tmp_path, monkeypatch):
         info.mkdir(parents=True)
         (folder / f"{module}.py").write_text(dedent(source), "utf-8")
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n", "utf-8")
-        (info / "entry_points.txt").write_text(f"[sentprobe.{group}]\n{module} = {module}\n", "utf-8")
+        (info / "entry_points.txt").write_text(f"[sentprobe.{group}]\n{name or module} = {module}\n", "utf-8")
         monkeypatch.syspath_prepend(folder)
         importlib.invalidate_caches()
         monkeypatch.delitem(sys.modules, module, raising=False)

@@ -11,7 +11,7 @@ import pytest
 
 from sentprobe import embed_texts, load_encoder
 from sentprobe.cli.encode import encode
-from sentprobe.cli.ls import LISTS
+from sentprobe.cli.listings import LISTINGS
 from sentprobe.encoders.store import Store
 from tests.audit.plants import ADVERBS, NOUNS, VERBS
 from tests.command_line import PLAIN, process, sentprobe
@@ -39,10 +39,10 @@ def test_help(snapshot):
 
 def test_the_examples_in_the_help_are_commands():
     from sentprobe.cli import app
-    from sentprobe.cli._verbs import verb_modules, verb_names
+    from sentprobe.cli._verbs import VERBS
 
-    found = {name: getattr(module, "examples", "") for name, module in verb_modules(verb_names()).items()}
-    commands = [line.split() for text in found.values() for line in text.splitlines() if line.startswith("  ")]
+    examples = [verb.examples for verb in VERBS.parts().values()]
+    commands = [line.split() for text in examples for line in text.splitlines() if line.startswith("  ")]
     assert len(commands) >= 6
     for words in commands:
         assert words[0] == "sentprobe"
@@ -312,7 +312,7 @@ def test_ls(snapshot):
     assert "bigram_shift" in sentprobe("ls", "tasks").stdout
 
 
-@pytest.mark.parametrize("what", LISTS)
+@pytest.mark.parametrize("what", list(LISTINGS))
 def test_every_kind_of_part_is_listed_with_a_description(what):
     done = sentprobe("ls", what)
     assert done.returncode == 0, done.stderr

@@ -68,15 +68,15 @@ def test_the_examples_of_a_page(page, text, tmp_path, monkeypatch, capsys):
 
 
 def test_every_task_and_verb_has_its_place_in_the_docs():
-    from sentprobe.core.plugins import module_names
-    from sentprobe.tasks import SUITES, load
+    from sentprobe.cli._verbs import built_in_verbs
+    from sentprobe.tasks import SUITES, TASKS, load
 
     tasks = (ROOT / "docs/tasks.md").read_text("utf-8")
-    for name in module_names("sentprobe.tasks"):
+    for name in TASKS.built_in():
         assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), f"docs/tasks.md has no section on {name}"
         suites = {suite for suite, names in SUITES.items() if name in names}
         assert suites == SUITES.keys() & load(name).policies.keys(), f"{name}: its policies and SUITES do not agree"
-    for verb in module_names("sentprobe.cli"):
+    for verb in built_in_verbs():
         page = ROOT / f"docs/{verb}.md"
         assert page.exists(), f"{verb} has no page: write docs/{verb}.md"
         assert page.read_text("utf-8").startswith(f"# sentprobe {verb}")

@@ -32,7 +32,7 @@ CHECK = """
     CODE = Code("shouting", "rows in capitals", "Rows that are all capitals.", "Lower-case them.")
 
     def find(rows, expectations):
-        loud = [text for text in rows.text if text.isupper()]
+        loud = [text for text in rows.texts if text.isupper()]
         if loud:
             yield Finding(CODE.name, "warning", f"{len(loud)} rows shout", CODE.advice, None, len(loud))
 
@@ -129,8 +129,8 @@ def test_a_verb_is_in_the_help_and_is_imported_when_it_is_called(package, tmp_pa
     ("text", "message"),
     [
         ("raise RuntimeError('half installed')", "'bad' of bad_verb cannot be loaded: RuntimeError: half installed"),
-        ("bad = 3", "The verb 'bad' of bad_verb 1.0: expected a function or an App, got int."),
-        ("def bad():\n    return 1 / 0", "The verb 'bad' of bad_verb 1.0 failed: ZeroDivisionError: division by zero"),
+        ("bad = 3", "The verb 'bad' of bad_verb: expected a function or an App, got int."),
+        ("def bad():\n    return 1 / 0", "The verb 'bad' of bad_verb failed: ZeroDivisionError: division by zero"),
     ],
 )
 def test_a_broken_verb_breaks_no_other(package, tmp_path, monkeypatch, text, message):

@@ -209,7 +209,7 @@ def test_the_site_is_self_contained():
 
 
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text("utf-8")
-ADDITION = re.compile(r"^\| ([\w ]+) \| `([\w/]+)/` \| (.*) \| `([\w.]+)` \|$", re.MULTILINE)
+ADDITION = re.compile(r"^\| ([\w `]+) \| `([\w/]+)/` \| (.*) \| `([\w.]+)` \|$", re.MULTILINE)
 
 
 def test_the_files_that_the_architecture_names_exist():
@@ -218,44 +218,52 @@ def test_the_files_that_the_architecture_names_exist():
     assert [name for name in sorted(named) if not any((ROOT / at / name).exists() for at in ("sentprobe", "."))] == []
 
 
+def folder_of(kind):
+    """The folder of the core, or that of the lab if only the lab has such parts."""
+    in_lab = f"sentprobe.lab.{kind.package.rpartition('.')[2]}"
+    return kind.package if (ROOT / kind.package.replace(".", "/")).is_dir() else in_lab
+
+
 def test_the_architecture_says_where_each_addition_goes():
-    from sentprobe.alignment import METHODS
     from sentprobe.annotate.annotator import ANNOTATORS
     from sentprobe.annotate.source import TEXT_SOURCES
     from sentprobe.audit import AUDIT_CHECKS
-    from sentprobe.cli._verbs import GROUP as VERBS
-    from sentprobe.encoders.scheme import GROUP as ENCODERS
-    from sentprobe.encoders.scheme import PACKAGE as SCHEMES
-    from sentprobe.networks import ARCHITECTURES
+    from sentprobe.cli._verbs import VERBS
+    from sentprobe.cli.listings import LISTINGS
+    from sentprobe.core.folder_types import FOLDER_TYPES
+    from sentprobe.encoders import SCHEMES
+    from sentprobe.lab.alignment import METHODS
+    from sentprobe.lab.networks import ARCHITECTURES
+    from sentprobe.lab.training import OBJECTIVES, PRESETS
+    from sentprobe.lab.words import WORD_EVALUATIONS
     from sentprobe.probes.kind import PROBE_KINDS
     from sentprobe.report.charts import CHARTS
     from sentprobe.report.checks import CHECKS
+    from sentprobe.report.extension import SUMMARY_EXTENSIONS
     from sentprobe.report.page.sections import SECTIONS
     from sentprobe.run.control import CONTROLS
     from sentprobe.run.measure import MEASURES
-    from sentprobe.tasks import GROUP as TASKS
+    from sentprobe.tasks import TASKS
     from sentprobe.tasks.parametric import PARAMETRIC_TASKS
-    from sentprobe.training import OBJECTIVES, PRESETS
-    from sentprobe.words import WORD_EVALUATIONS
 
     kinds = {
         "probe kind": PROBE_KINDS, "control": CONTROLS, "measure": MEASURES, "chart": CHARTS,
         "page section": SECTIONS, "report check": CHECKS, "audit check": AUDIT_CHECKS,
         "architecture of an encoder": ARCHITECTURES, "training objective": OBJECTIVES, "training preset": PRESETS,
         "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS, "parametric task": PARAMETRIC_TASKS,
-        "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES,
+        "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES, "task": TASKS, "type of folder": FOLDER_TYPES,
+        "list of `sentprobe ls`": LISTINGS, "extension of the summary of a run": SUMMARY_EXTENSIONS,
     }  # fmt: skip
     rows = {
         noun: (f"sentprobe.{folder.replace('/', '.')}", text, group)
         for noun, folder, text, group in ADDITION.findall(ARCHITECTURE)
     }
-    assert rows.keys() == {*kinds, "task", "encoder scheme", "verb"}
+    assert rows.keys() == {*kinds, "encoder scheme", "verb"}
     for noun, kind in kinds.items():
         variable = f"`{kind.noun.replace(' ', '_')} = {kind.type.__name__}(…)`"
-        assert rows[noun] == (kind.package, variable, kind.group)
-    assert rows["task"] == ("sentprobe.tasks", "`task = Task(…)`", TASKS)
-    assert rows["encoder scheme"] == (SCHEMES, "`load(spec)`", ENCODERS)
-    assert rows["verb"] == ("sentprobe.cli", "a function with the name of the file", VERBS)
+        assert rows[noun] == (folder_of(kind), variable, kind.group)
+    assert rows["encoder scheme"] == (folder_of(SCHEMES), "`load(spec)`", SCHEMES.group)
+    assert rows["verb"] == (folder_of(VERBS), "a function with the name of the file", VERBS.group)
 
 
 # the name

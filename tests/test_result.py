@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import DataError, UsageError
 from sentprobe.result import Cell, Failure, Result, Signature
-from sentprobe.run.record_line import from_line, to_line
+from sentprobe.results.records import from_line, to_line
 
 CELL = Cell(
     task="subj_number", version=1, dataset="conneau2018/subj_number", data="ed65766b00000000",

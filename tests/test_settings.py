@@ -13,7 +13,7 @@ from sentprobe.make.request import select_tasks
 from sentprobe.probes import parse
 from sentprobe.report.figure import write
 from sentprobe.task import TASK_SPECIFIC_FIELDS, Context, Policy, effective_fields
-from sentprobe.tasks import SUITES, load, names
+from sentprobe.tasks import SUITES, TASKS, load
 
 MEASURED = frozenset(f.name for f in fields(Policy))
 
@@ -131,7 +131,7 @@ def test_a_task_declares_what_it_reads(name, builtin):
 
 
 def test_every_built_in_task_is_in_a_suite():
-    assert set(names()) >= {name for suite in SUITES.values() for name in suite}
+    assert set(TASKS) >= {name for suite in SUITES.values() for name in suite}
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,9 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
 from sentprobe.core.json_files import encode_json
-from sentprobe.corpus.grammar import sentence
 from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.networks.folder import ENCODER, TrainedFolder
-from sentprobe.networks.folder_files import BEST, CONFIG, LOG, VOCABULARY, WEIGHTS
+from sentprobe.grammar import sentence
+from sentprobe.lab.networks.folder import BEST, CONFIG, ENCODER, LOG, VOCABULARY, WEIGHTS, TrainedFolder
 
 SENTENCES, SEED = 50_000, 1
 """What it is trained on: the first so many sentences of the corpus of this seed."""

@@ -105,14 +105,14 @@ def names(rows: Any) -> dict[str, int]:
 
 def sentprobe(job: dict[str, Any]) -> dict[str, Any]:
     """Do the same job with ours."""
-    from sentprobe.alignment.criterion import MUSE_TARGETS, criterion, mapped
-    from sentprobe.alignment.csls import Translator
-    from sentprobe.alignment.dictionary import match, read_dictionary
-    from sentprobe.alignment.method import Matrices
-    from sentprobe.alignment.methods.procrustes import orthogonal
-    from sentprobe.alignment.refine import refine
-    from sentprobe.alignment.retrieval import nearest
-    from sentprobe.alignment.space import Space, read_space
+    from sentprobe.lab.alignment.criterion import MUSE_TARGETS, criterion, mapped
+    from sentprobe.lab.alignment.csls import Translator
+    from sentprobe.lab.alignment.dictionary import match, read_dictionary
+    from sentprobe.lab.alignment.method import Matrices
+    from sentprobe.lab.alignment.methods.procrustes import orthogonal
+    from sentprobe.lab.alignment.refine import refine
+    from sentprobe.lab.alignment.retrieval import nearest
+    from sentprobe.lab.alignment.space import Space, read_space
 
     if job["source"].endswith(".npy"):
         arrays = [np.load(job[side]) for side in ("source", "target")]
@@ -144,7 +144,7 @@ def sentprobe(job: dict[str, Any]) -> dict[str, Any]:
         return {"pairs": len(found.pairs), "criterion": found.criterion}
 
     def epoch() -> dict[str, Any]:
-        from sentprobe.alignment.methods.adversarial import SETTINGS, Options, fed, start, train_epoch
+        from sentprobe.lab.alignment.methods.adversarial import SETTINGS, Options, fed, start, train_epoch
 
         values: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | OUR_SETTINGS
         values |= {"epoch_size": job["iterations"] * values["batch"], "dis_steps": job["dis_steps"]}
@@ -180,7 +180,7 @@ def write_planted(folder: Path, count: int, width: int, noise: float = 1.2, seed
 
     Neighbouring ranks change places only within a tenth of the words, so that frequent words translate to such.
     """
-    from sentprobe.alignment.retrieval import BLOCK
+    from sentprobe.lab.alignment.retrieval import BLOCK
 
     rng = np.random.default_rng(seed)
     deviations = (np.arange(1, width + 1) ** -0.5).astype(np.float32)

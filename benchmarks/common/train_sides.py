@@ -65,8 +65,8 @@ def train_here(job: dict[str, Any]) -> dict[str, Any]:
         ]  # fmt: skip
         dev = infersent.train(Path(job["code"]), words, job["epochs"])
     else:
-        from sentprobe.training.request import make_request
-        from sentprobe.training.train import train
+        from sentprobe.lab.training.request import make_request
+        from sentprobe.lab.training.train import train
 
         dev = []
         request = make_request(

@@ -62,8 +62,8 @@ def selected(out: Path, folder: str) -> None:
 
 def aligned(out: Path, supervised: str, searched: str) -> None:
     """The words of one alignment, and the way of another."""
-    write(None, "words-map", out / "words-map.svg", alignment=supervised, columns=2)
-    write(None, "criterion", out / "criterion.svg", alignment=searched)
+    write(None, "words-map", out / "words-map.svg", folder=supervised, columns=2)
+    write(None, "criterion", out / "criterion.svg", folder=searched)
 
 
 def along_training(out: Path, run: Path) -> None:

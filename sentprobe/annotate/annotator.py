@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from sentprobe.core.plugins import Kind
 from sentprobe.core.suggest import did_you_mean
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import UsageError
+from sentprobe.sentence import Sentence
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Model:
     universal: bool
     """Whether its tags and relations are those of Universal Dependencies."""
     columns: tuple[str, ...]
-    """The columns that it fills, of ``sentprobe.corpus.sentence.ANNOTATION_COLUMNS``."""
+    """The columns that it fills, of ``sentprobe.sentence.ANNOTATION_COLUMNS``."""
     splits: bool
     """Whether it finds sentence boundaries itself; if not, it is given one sentence at a time."""
     notes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sentprobe.corpus.brackets import DEEPEST, rooted
-from sentprobe.corpus.sentence import Tree
+from sentprobe.sentence import Tree
 
 Parts = Callable[[Any], tuple[str, Sequence[Any]] | None]
 """The label and the children of a node; None for a word."""

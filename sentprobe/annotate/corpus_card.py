@@ -42,13 +42,13 @@ def header(annotator: str, model: Model, accuracy: str = "") -> str:
     return provenance_comments(facts, f"sentprobe {__version__}, sentprobe annotate")
 
 
-def write_card(out: Path, annotator: str, model: Model, state: State) -> None:
-    """Write the card of a finished corpus."""
+def write_card(out: Path, annotator: str, model: Model, state: State, digests: Mapping[str, tuple[int, str]]) -> None:
+    """Write the card of a finished corpus, with sizes and digests by suffix."""
     card = {
         "format": FORMAT,
         "file": out.name,
-        "bytes": dict(state.sizes),
-        "blake2b": dict(state.digests),
+        "bytes": {suffix: size for suffix, (size, _) in digests.items()},
+        "blake2b": {suffix: blake2b for suffix, (_, blake2b) in digests.items()},
         "sentprobe": __version__,
         "annotator": annotator,
         "model": asdict(model),
@@ -58,7 +58,7 @@ def write_card(out: Path, annotator: str, model: Model, state: State) -> None:
         "repaired": _largest_first(state.repaired),
         "not_read": {"count": state.bad, "listed": state.messages},
         "crashed": state.crashes,
-        "request": state.facts,
+        "request": state.request,
     }
     write_atomically(card_file(out), seal_document(card))
 

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 from sentprobe.annotate.source import Piece
 from sentprobe.annotate.work import Outcome, Work, annotate_harmless, annotate_pieces, parse_pieces
 from sentprobe.core.child import Child, ChildDied
-from sentprobe.corpus.sentence import shorten
 from sentprobe.errors import AnnotatorError, RunError
+from sentprobe.sentence import shorten
 
 R = TypeVar("R")
 Sourced = tuple[str, Piece]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sentprobe.annotate.word_alignment import Annotation, Span, align, sentence_at, spans_of
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import DataError
+from sentprobe.sentence import Sentence
 from sentprobe.stats.resample import Floats, bootstrap_sums, percentile_interval
 
 CONTENT = frozenset((
@@ -68,7 +68,7 @@ class Score:
     aligned: int | None = None
     """Of words, how many have a counterpart."""
     interval: tuple[float, float] | None = None
-    """Of F1, 95 %; None if there are fewer than two sentences."""
+    """Of F1; None if there are fewer than two sentences."""
 
     @property
     def precision(self) -> float:
@@ -242,5 +242,5 @@ def _score(tally: Floats, plain: bool, draws: int, seed: int) -> Score:
         rows = tally[:, :3]
         sums = bootstrap_sums(rows[np.lexsort(rows.T[::-1])], draws, np.random.default_rng(seed))
         sizes = sums[:, 1] + sums[:, 2]
-        interval = percentile_interval(2 * sums[:, 0] / np.maximum(sizes, 1), 0.95)
+        interval = percentile_interval(2 * sums[:, 0] / np.maximum(sizes, 1))
     return Score(correct, gold, system, None if plain else aligned, interval)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 
 
 class TextDiffersError(ValueError):

@@ -9,15 +9,16 @@ from typing import Any
 from sentprobe.annotate.annotator import Loaded
 from sentprobe.annotate.evaluation import Evaluation, evaluate
 from sentprobe.annotate.repair import repair
+from sentprobe.core.numbers import POINTS
 from sentprobe.core.third_party import third_party_code
 from sentprobe.core.threads import single_threaded
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.splitters import splitter
 from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
 from sentprobe.corpus.treebanks.fetch import fetch_treebank
 from sentprobe.errors import DataError, SentProbeError, describe_error
+from sentprobe.sentence import Sentence
 
 PARAGRAPH_SENTENCES = 10
 """Gold sentences that are given to the annotator as one paragraph, if it is to find their boundaries."""
@@ -37,7 +38,7 @@ class Accuracy:
     def __str__(self) -> str:
         """One line, as it is written above the first sentence of a corpus."""
         scores = self.evaluation.scores
-        shown = ", ".join(f"{name} {100 * scores[name].f1:.1f}" for name in SHOWN if name in scores)
+        shown = ", ".join(f"{name} {POINTS.number(scores[name].f1)}" for name in SHOWN if name in scores)
         text = "gold sentences" if self.is_split else "raw text"
         where = f"{self.evaluation.sentences:,} sentences of {self.treebank}"
         return f"{shown} (F1 by the rules of CoNLL 2018, {text}) on {where}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 
 OUT_OF_RANGE, SELF_LOOP, CYCLE = "head out of range", "word that is its own head", "cycle"
 NO_ROOT, SEVERAL_ROOTS = "no root", "several roots"

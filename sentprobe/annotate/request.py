@@ -10,6 +10,7 @@ from typing import Any, Literal
 from sentprobe.annotate.annotator import Model
 from sentprobe.annotate.inputs import Input, stamp_file
 from sentprobe.annotate.source import LINES, TEXT_SOURCES, Lines, Reading
+from sentprobe.core.arguments import check_options
 from sentprobe.corpus.languages import code_of
 from sentprobe.errors import UsageError
 
@@ -45,6 +46,9 @@ class Request:
     skip_bad: bool = False
     gold: str | None = None
     """A treebank on which the annotator is scored."""
+
+    def __post_init__(self) -> None:
+        check_options(0, limit=self.limit)
 
     @property
     def readings(self) -> dict[str, Reading]:

@@ -11,7 +11,7 @@ from sentprobe.annotate.annotate import annotate_texts, output_files, trees_file
 from sentprobe.annotate.annotator import Model
 from sentprobe.annotate.corpus_card import card_file, check_corpus, header, read_card, write_card
 from sentprobe.annotate.gold import Accuracy, Gold, measure_accuracy
-from sentprobe.annotate.journal import Journal
+from sentprobe.annotate.journal import Journal, unfinished
 from sentprobe.annotate.request import SUFFIXES, Request
 from sentprobe.annotate.source import Lines
 from sentprobe.annotate.work import Work, loaded_annotator, model_of
@@ -19,6 +19,7 @@ from sentprobe.core.child import ChildDied, Children
 from sentprobe.core.cluster import current_cluster
 from sentprobe.core.files import make_folder
 from sentprobe.core.install import pip_install
+from sentprobe.core.job_folder import check_same_request
 from sentprobe.core.progress import Progress
 from sentprobe.corpus.language_detector import available, detector_code
 from sentprobe.corpus.splitters import splitter, splitter_for
@@ -56,12 +57,12 @@ def _annotate_corpus(
     if (finished := _finished(out, facts)) is not None:
         check_corpus(out, finished, output_files(out, model))
         return AnnotatedCorpus(out, trees, model, finished, is_new=False)
-    if trees is not None and trees.exists() and not Journal.state_file(out).exists():
+    if trees is not None and trees.exists() and not unfinished(out).is_begun:
         raise UsageError(f"{trees}, where the trees would be written, exists: choose another name, or remove it.")
     work = _work(request, model)
     make_folder(out.parent)
-    with Journal(out, output_files(out, model), facts) as journal:
-        state = journal.state
+    journal = Journal(out, output_files(out, model), facts)
+    with journal.writing() as state:
         if request.gold and state.accuracy is None:
             state.accuracy = _accuracy(children, request, work).plain()
             journal.commit({})
@@ -69,8 +70,8 @@ def _annotate_corpus(
         if not state.is_complete:
             annotate_texts(request, work, journal, about, workers, progress)
         journal.finish()
-        write_card(out, request.annotator, model, state)
-        journal.forget()
+        write_card(out, request.annotator, model, state, journal.digests())
+        journal.job.dissolve()
     card = read_card(out)
     assert card is not None  # it has just been written
     return AnnotatedCorpus(out, trees, model, card, is_new=True)
@@ -146,14 +147,10 @@ def _work(request: Request, model: Model) -> Work:
 
 def _finished(out: Path, facts: Mapping[str, Any]) -> dict[str, Any] | None:
     """The card of a corpus that this request has written before; UsageError if another one has."""
-    if not out.exists() or Journal.state_file(out).exists():
+    if not out.exists() or unfinished(out).is_begun:
         return None
     card = read_card(out)
     if card is None:
         raise UsageError(f"{out} exists, and has no card {card_file(out).name}: choose another name, or remove it.")
-    for name, value in facts.items():
-        if (before := card["request"].get(name)) != value:
-            raise UsageError(
-                f"{out} exists, and was made with {name} {before}, not {value}: choose another name, or remove it."
-            )
+    check_same_request(out, "a corpus", card["request"], facts, facts, "name")
     return card

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 
 COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "space_after")
 

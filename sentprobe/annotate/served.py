@@ -16,8 +16,8 @@ from sentprobe import __version__
 from sentprobe.annotate.fit import TextDiffersError, by_text
 from sentprobe.core.post import RETRY_STATUSES, Endpoint, is_local, parse_address, parse_timeout
 from sentprobe.corpus.conllu import parse_conllu
-from sentprobe.corpus.sentence import ANNOTATION_COLUMNS, Sentence, shorten
 from sentprobe.errors import AnnotatorError, CorpusError, UsageError
+from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence, shorten
 
 MAX_RESPONSE_BYTES = 1 << 26
 BATCH_CHARACTERS, MAX_BATCH_CHARACTERS = 20_000, 1_000_000

@@ -9,14 +9,12 @@ from typing import Literal, NamedTuple, get_args
 
 from sentprobe.core.files import plain_name
 from sentprobe.core.plugins import Kind
-from sentprobe.errors import CorpusError
+from sentprobe.core.reader import OnBad
 
 Lines = Literal["wrapped", "paragraphs", "sentences"]
 """What a line break means: nothing, as in text that is wrapped at some width, where blank lines end a paragraph; the
 end of a paragraph; or the end of a sentence, which is not to be split further."""
 LINES: tuple[str, ...] = get_args(Lines)
-OnBad = Callable[[CorpusError], None]
-"""Called with what cannot be read and is skipped."""
 _PART_OF_DUMP = re.compile(r"-p\d+p\d+$")
 SENTENCE_END = re.compile(r"[.!?…。！？｡।॥؟۔።။។։༎]['\"”’»」』）)\]\s]*$")
 """The end of a sentence: a mark, and what may close behind it."""

@@ -16,6 +16,7 @@ from typing import Any
 from sentprobe.annotate.source import HOLE, LeftOutError
 from sentprobe.annotate.unclosed import characters_read_in_vain
 from sentprobe.core.install import pip_install
+from sentprobe.core.words import mark_class
 from sentprobe.corpus.language_detector import UNSPACED
 from sentprobe.errors import NotInstalled
 
@@ -43,6 +44,8 @@ _MAGIC_WORD = re.compile(r"__[A-Z]{3,}__")
 _VARIANT = re.compile(r"-\{([^{}:;|]*)\}-")
 _QUOTES = re.compile(r"'{2,}")
 _LEFT_OVER = re.compile(r"\{\{|\}\}|\[\[|\]\]|\{\||\|\}|</?\w|-\{|\}-|\|\||^[|!]")
+STOPS = "。！？।॥،؛؟۔"
+"""Punctuation of other scripts than Latin that a template may follow, as a source does."""
 _SENTENCE_END = re.compile(r"[.!?…:。！？।॥؟۔።။։][\"'”’»」』)\]\s]*$")
 _EMPTY_BRACKETS = re.compile(rf"\s*[(\[（][\s,;{UNSEEN}]*[)\]）]")
 
@@ -147,7 +150,8 @@ def _clean(paragraph: str) -> str:
     text = re.sub(rf"\s+[{UNSEEN}]+(?=[.,)])", "", text)
     text = _EMPTY_BRACKETS.sub("", text).replace(UNSEEN, "").strip()
     text = re.sub(rf"^(?:{TEMPLATE}\s*)+(?=[^\Wa-z\d_]|['\"«“„(¿¡])", "", text)  # an infobox, before a capital letter
-    text = re.sub(rf"(?<=[^\W\d]|[.,;:!?)\]»”’\"'…。！？])(?:{TEMPLATE})+(?=[\s.,;:!?)\]»]|$)", "", text)
+    before = rf"[^\W\d]|[.,;:!?)\]»”’\"'…{STOPS}{mark_class()}]"
+    text = re.sub(rf"(?<={before})(?:{TEMPLATE})+(?=[\s.,;:!?)\]»{STOPS}]|$)", "", text)
     text = " ".join(text.replace(TEMPLATE, HOLE).split())
     is_complete = _SENTENCE_END.search(text) or UNSPACED.search(text)
     return text if is_complete and not _LEFT_OVER.search(text) and text.strip(f"{HOLE} .,:;") else ""

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import DataError
+from sentprobe.sentence import Sentence
 
 Span = tuple[int, int]
 """First character and one past the last, without spaces."""

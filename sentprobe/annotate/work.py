@@ -23,9 +23,9 @@ from sentprobe.corpus.conllu import conllu_rows, one_line
 from sentprobe.corpus.faults import FEATS
 from sentprobe.corpus.language_detector import is_long, other_language
 from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.corpus.sentence import Sentence, shorten
 from sentprobe.corpus.splitters import splitter
 from sentprobe.errors import AnnotatorError, DataError, EncoderError, UsageError, describe_error, error_location
+from sentprobe.sentence import Sentence, shorten
 
 FAILED = "the annotator failed"
 UNWRITABLE = "cannot be written as CoNLL-U"

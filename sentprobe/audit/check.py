@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.audit.finding import Code, Finding, ShortcutScore
-from sentprobe.audit.rows import Rows
 from sentprobe.core.plugins import Kind
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.errors import UsageError
 
 
@@ -29,10 +29,10 @@ class SentenceKeys:
     keys: Mapping[str, npt.NDArray[np.uint64]]
 
     @classmethod
-    def of(cls, name: str, rows: Rows) -> SentenceKeys:
+    def of(cls, name: str, rows: Split) -> SentenceKeys:
         """The keys of the sentences alone, whatever else the probe is given."""
-        split, key = np.array(rows.split), np.array(rows.sentence, np.uint64)
-        return cls(name, {s: np.unique(key[split == s]) for s in rows.splits})
+        split, key = np.array(rows.splits), np.array(rows.sentence_keys, np.uint64)
+        return cls(name, {s: np.unique(key[split == s]) for s in rows.split_names})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +44,9 @@ class AuditCheck:
     """The heading under which its codes are documented."""
     codes: tuple[Code, ...]
     """Every code that its findings may have."""
-    in_set: Callable[[Rows, Expectations], Iterable[Finding | ShortcutScore]] | None = None
+    in_set: Callable[[Split, Expectations], Iterable[Finding | ShortcutScore]] | None = None
     """Called once per set; scores of shallow classifiers are kept with the audit."""
-    in_sentences: Callable[[Rows, Expectations], Iterable[Finding]] | None = None
+    in_sentences: Callable[[Split, Expectations], Iterable[Finding]] | None = None
     """Called with the sentences as the rows' text, and again with each further input that is a sentence."""
     in_collection: Callable[[Sequence[SentenceKeys]], Iterable[Finding]] | None = None
     """Called once with all sets that are audited together."""

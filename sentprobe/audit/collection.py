@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from sentprobe.audit.check import AUDIT_CHECKS, SentenceKeys
 from sentprobe.audit.finding import Finding
 from sentprobe.audit.one_set import Audit, audit_rows
-from sentprobe.audit.rows import Rows
 from sentprobe.core.arguments import as_list
 from sentprobe.core.workers import map_largest_first
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.sources import Source
+from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
 from sentprobe.task import Task
 
@@ -54,5 +54,5 @@ def _audit_one(source: Source, task: Task | None, disjoint: bool | None) -> tupl
         return UnreadableSet(source.name, str(e))
     if disjoint is not None:
         expectations = replace(expectations, disjoint=disjoint)
-    rows = Rows.of(dataset, expectations.inputs)
+    rows = Split.of_set(dataset, expectations.inputs)
     return audit_rows(dataset, rows, expectations), SentenceKeys.of(source.name, rows)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from sentprobe.audit.bayes import Bag
-from sentprobe.audit.rows import Rows
 from sentprobe.corpus.folding import fold, fold_text, lower_case
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 HASHED = 18
 """Bits of the table of character n-grams."""
@@ -20,9 +20,9 @@ AT_A_TIME = 2000
 """Texts whose character n-grams are taken together."""
 
 
-def bags(rows: Rows, train: np.ndarray, known: Expectations) -> Iterator[tuple[str, Bag]]:
+def bags(rows: Split, train: np.ndarray, known: Expectations) -> Iterator[tuple[str, Bag]]:
     """Name and features of each classifier, one after the other, so that only one is held at a time."""
-    sizes = np.array([len(t) for t in rows.tokens])
+    sizes = np.array(rows.lengths)
     starts = np.r_[0, np.cumsum(sizes)]
     flat = [t for tokens in rows.tokens for t in tokens]
     yield "length", _named([[("n", min(n, 200)), ("bin", n // 4)] for n in sizes.tolist()])
@@ -41,16 +41,15 @@ def bags(rows: Rows, train: np.ndarray, known: Expectations) -> Iterator[tuple[s
     cased_inside = _ids(inside)
     yield "unigrams cased inside", Bag(cased_inside, starts, int(cased_inside.max(initial=0)) + 1)
     yield "bigrams cased", _with_pairs(cased, starts)
-    yield "characters", _characters(rows.text)
-    complete = all(len(given) == len(known.inputs) for given in rows.inputs)
-    for i, name in enumerate(known.inputs if complete else ()):
-        yield f"inputs {name}", _named([fold_text(more[i], known.language).split() for more in rows.inputs])
+    yield "characters", _characters(rows.texts)
+    for name, values in rows.inputs.items() if rows.has_all_inputs else ():
+        yield f"inputs {name}", _named([fold_text(value, known.language).split() for value in values])
 
 
-def words_and_pairs(rows: Rows, language: str | None) -> Bag:
+def words_and_pairs(rows: Split, language: str | None) -> Bag:
     """Folded unigrams and bigrams."""
     lower = _ids([fold(t, language) for tokens in rows.tokens for t in tokens])
-    return _with_pairs(lower, np.r_[0, np.cumsum([len(t) for t in rows.tokens])])
+    return _with_pairs(lower, np.r_[0, np.cumsum(rows.lengths)])
 
 
 def _ids(tokens: Sequence[Any]) -> np.ndarray:
@@ -101,14 +100,16 @@ def _punctuation(tokens: tuple[str, ...]) -> list[Any]:
     return [("count", min(len(marks), 9)), ("last", last if _is_mark(last) else ""), *marks]
 
 
-def _positions(rows: Rows, train: np.ndarray, ids: np.ndarray, starts: np.ndarray, marked: bool) -> Iterator[list[Any]]:
+def _positions(
+    rows: Split, train: np.ndarray, ids: np.ndarray, starts: np.ndarray, marked: bool
+) -> Iterator[list[Any]]:
     """Positions from both ends: the least expected bigram, the first capital inside, the first comma.
 
     Where a task changes words, also the changed words, or those that would have been changed.
     """
     odd = _oddest(train, ids, starts)
-    for i, (tokens, marks) in enumerate(zip(rows.tokens, rows.marks, strict=True)):
-        n = len(tokens)
+    for i, row in enumerate(rows.examples):
+        tokens, n = row.tokens, len(row.tokens)
         places = {
             "pair": int(odd[i]) if n > 1 else -1,
             "capital": next((j for j in range(1, n) if tokens[j][:1].isupper()), -1),
@@ -118,7 +119,7 @@ def _positions(rows: Rows, train: np.ndarray, ids: np.ndarray, starts: np.ndarra
         for name, j in places.items():
             if j >= 0:
                 out += [(name, "start", min(j, 9)), (name, "end", min(n - 1 - j, 9)), (name, "share", 10 * j // n)]
-        for j in marks[:2] if marked else ():
+        for j in row.marks[:2] if marked else ():
             out += [("mark", "start", min(j, 9)), ("mark", "end", min(n - 1 - j, 9)), ("mark", "share", 10 * j // n)]
         yield out
 

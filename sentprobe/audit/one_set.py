@@ -10,9 +10,9 @@ from typing import Any
 
 from sentprobe.audit.check import AUDIT_CHECKS, AuditCheck
 from sentprobe.audit.finding import SEVERITIES, Finding, ShortcutScore
-from sentprobe.audit.rows import Rows
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations, expectations_for
+from sentprobe.data.splits import Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,10 @@ def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
     ()
     """
     expectations = expected or expectations_for(dataset)
-    return audit_rows(dataset, Rows.of(dataset, expectations.inputs), expectations)
+    return audit_rows(dataset, Split.of_set(dataset, expectations.inputs), expectations)
 
 
-def audit_rows(dataset: Dataset, rows: Rows, expectations: Expectations) -> Audit:
+def audit_rows(dataset: Dataset, rows: Split, expectations: Expectations) -> Audit:
     """The same for a set whose rows are already in columns."""
     found: list[Finding] = []
     measures: list[ShortcutScore] = []
@@ -136,8 +136,8 @@ def audit_rows(dataset: Dataset, rows: Rows, expectations: Expectations) -> Audi
         dataset.task,
         dataset.language,
         dataset.digest,
-        {split: rows.sizes[split] for split in rows.splits},
-        len(rows.labels),
+        {split: rows.split_sizes[split] for split in rows.split_names},
+        len(rows.classes),
         _sorted(found),
         tuple(measures),
     )
@@ -145,7 +145,7 @@ def audit_rows(dataset: Dataset, rows: Rows, expectations: Expectations) -> Audi
 
 def audit_quickly(dataset: Dataset, expected: Expectations) -> tuple[Finding, ...]:
     """The findings of the quick checks only."""
-    rows = Rows.of(dataset, expected.inputs)
+    rows = Split.of_set(dataset, expected.inputs)
     quick = (check for check in _applicable(expected) if check.quick)
     return _sorted(f for check in quick for f in _run(check, rows, expected) if isinstance(f, Finding))
 
@@ -154,12 +154,12 @@ def _applicable(expectations: Expectations) -> list[AuditCheck]:
     return [c for c in AUDIT_CHECKS.parts().values() if expectations.classes or not c.needs_classes]
 
 
-def _run(check: AuditCheck, rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutScore]:
+def _run(check: AuditCheck, rows: Split, expectations: Expectations) -> Iterator[Finding | ShortcutScore]:
     if check.in_set:
         yield from check.in_set(rows, expectations)
     if check.in_sentences:
         yield from check.in_sentences(rows, expectations)
-        for column, sentences in rows.further_sentences(expectations.inputs):
+        for column, sentences in rows.further_sentences():
             for finding in check.in_sentences(sentences, expectations):
                 yield replace(finding, message=f"{column}: {finding.message}")
 

@@ -14,6 +14,7 @@ from sentprobe.audit.collection import UnreadableSet
 from sentprobe.audit.finding import MAX_EXAMPLES, SEVERITIES, Code, Finding, Severity
 from sentprobe.audit.one_set import Audit, count_severities
 from sentprobe.console import out, printable
+from sentprobe.core.numbers import POINTS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +45,7 @@ def markdown(
     if len(audits) > 1:
         lines += ["| set | rows | classes | errors | warnings | notes |", "|---|---:|---:|---:|---:|---:|"]
         for audit in audits:
-            counts = Counter(f.severity for f in audit.findings)
+            counts = Counter(f.severity for f in told_once(audit.findings))
             rows = f"{sum(audit.sizes.values()):,}"
             cells = (audit.name, rows, audit.classes, *(counts[s] for s in SEVERITIES))
             lines.append("| " + " | ".join(_cell(str(c)) for c in cells) + " |")
@@ -72,8 +73,8 @@ def codes_page() -> str:
 
 
 def tally(audits: Sequence[Audit], collection_findings: Sequence[Finding]) -> str:
-    """How many findings there are, in a sentence."""
-    every = (*(f for audit in audits for f in audit.findings), *collection_findings)
+    """How many findings are listed, in a sentence."""
+    every = (*(f for audit in audits for f in told_once(audit.findings)), *collection_findings)
     return f"{len(audits)} set{'s' * (len(audits) != 1)}: {count_severities(every)}"
 
 
@@ -88,10 +89,12 @@ def measured(audit: Audit) -> str:
     """The accuracies of shallow classifiers, in a line; those that the task declares legitimate are in brackets."""
     first = audit.measures[0]
     cells = [
-        (m.expected, f"{m.name} {100 * m.accuracy:.1f}") for m in audit.measures if m.name != "unigrams cased inside"
+        (m.expected, f"{m.name} {POINTS.number(m.accuracy)}")
+        for m in audit.measures
+        if m.name != "unigrams cased inside"
     ]
     scores = ", ".join(f"({cell})" if expected else cell for expected, cell in cells)
-    head = f"shortcuts, {first.trained_on}, {first.rows:,} rows: majority {100 * first.majority:.1f}"
+    head = f"shortcuts, {first.trained_on}, {first.rows:,} rows: majority {POINTS.number(first.majority)}"
     return f"{head}; {scores}"
 
 
@@ -143,8 +146,8 @@ def print_audit(audit: Audit, shown: Collection[str]) -> None:
     findings = [f for f in audit.findings if f.severity in shown]
     if findings:
         _print_findings(console, findings)
-    hidden = len(audit.findings) - len(findings)
     if not findings:
+        hidden = len(told_once(audit.findings))
         console.print(f"  nothing found{f' but {hidden} of lower severity' * bool(hidden)}", style="green")
     if audit.measures:
         console.print(f"  {printable(measured(audit))}", style="dim", markup=False, soft_wrap=True)

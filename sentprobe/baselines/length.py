@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from sentprobe.baselines.parts import Parts, choose
-from sentprobe.task import Example
+from sentprobe.baselines.naive_bayes import choose
+from sentprobe.data.splits import Splits
 
 L2_STRENGTHS = (512.0, 64.0, 8.0, 1.0, 0.25)
 """Inverse strengths of the L2 penalty, scikit-learn's C. One feature is hard to overfit, so the weakest penalty comes
 first."""
 
 
-def predict_by_length(parts: Parts) -> tuple[np.ndarray, dict[str, object]]:
+def predict_by_length(splits: Splits) -> tuple[np.ndarray, dict[str, object]]:
     """Predict labels from the number of tokens.
 
     Sentences of one length have the same scores, so the fit is over a table of lengths and labels, not over rows:
     unlike in scikit-learn, a thousand classes are as cheap as two.
     """
-    sizes = _sizes(parts.train)
-    mean, deviation = float(sizes.mean()), float(sizes.std()) or 1.0
-    lengths, place = np.unique(sizes, return_inverse=True)
-    table = np.zeros((len(lengths), len(parts.labels)))
-    np.add.at(table, (place, parts.numbers(parts.train)), 1.0)
+    train, dev, test = (np.array(rows.lengths, np.float64) for rows in (splits.train, splits.dev, splits.test))
+    mean, deviation = float(train.mean()), float(train.std()) or 1.0
+    lengths, of_row = np.unique(train, return_inverse=True)
+    table = np.zeros((len(lengths), len(splits.labels)))
+    np.add.at(table, (of_row, splits.train.labels), 1.0)
 
-    def guess(strength: float, given: np.ndarray) -> np.ndarray:
+    def predict(strength: float, row_lengths: np.ndarray) -> np.ndarray:
         slope, start = _fit((lengths - mean) / deviation, table, strength)
-        other, where = np.unique(given, return_inverse=True)
-        scores = np.outer((other - mean) / deviation, slope) + start
+        distinct, of_row = np.unique(row_lengths, return_inverse=True)
+        scores = np.outer((distinct - mean) / deviation, slope) + start
         # classes of equal frequency and mean length tie: the first by name wins, not the last bit
-        return np.asarray(scores.round(6).argmax(axis=1)[where])
+        return np.asarray(scores.round(6).argmax(axis=1)[of_row])
 
-    strength = choose(L2_STRENGTHS, guess, parts, _sizes(parts.choose))
-    return guess(strength, _sizes(parts.test)), {"C": strength, "feature": "tokens, standardised"}
-
-
-def _sizes(rows: Sequence[Example]) -> np.ndarray:
-    return np.array([len(row.tokens) for row in rows], np.float64)
+    strength = choose(L2_STRENGTHS, predict, splits, dev)
+    return predict(strength, test), {"C": strength, "feature": "tokens, standardised"}
 
 
 def _fit(x: np.ndarray, table: np.ndarray, strength: float) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.cli._exits import run_to_exit_code
 from sentprobe.cli._options import STDIN
-from sentprobe.cli._verbs import add_installed_verbs, make_app, resumes, verb_names
+from sentprobe.cli._verbs import VERBS, add_installed_verbs, built_in_verbs, make_app
 from sentprobe.cli._warnings import printed_warnings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """``app``: the command line with all built-in verbs."""
     if name == "app":
-        globals()[name] = make_app(verb_names())
+        globals()[name] = make_app(built_in_verbs())
         return globals()[name]
     raise AttributeError(f"module 'sentprobe.cli' has no attribute {name!r}")
 
@@ -35,16 +35,17 @@ def main() -> None:
     arguments = [STDIN if a == "-" else a for a in sys.argv[1:] if a != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
 
+    is_built_in = bool(arguments) and arguments[0] in built_in_verbs()
+
     def command() -> object:
         with printed_warnings():
-            built_in = verb_names()
-            if arguments and arguments[0] in built_in:  # to load and to look for others takes longer than the rest
+            if is_built_in:  # to load and to look for others takes longer than the rest
                 app = make_app(arguments[:1])
             else:
-                app = make_app(built_in)
+                app = make_app(built_in_verbs())
                 add_installed_verbs(app)
             return app(arguments, result_action="return_value", exit_on_error=False)
 
-    code = run_to_exit_code(command, debug=debug, resumes=bool(arguments) and resumes(arguments[0]))
+    code = run_to_exit_code(command, debug=debug, resumes=is_built_in and VERBS[arguments[0]].resumes)
     gc.freeze()  # the process is about to end: nothing needs to be looked through once more
     sys.exit(code)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sentprobe.core.numbers import FINE_POINTS, POINTS
+
 if TYPE_CHECKING:
     from sentprobe.annotate.annotator import Model
     from sentprobe.annotate.gold import Accuracy
@@ -114,14 +116,15 @@ def print_accuracy(accuracy: Accuracy, model: Model) -> None:
     from rich.table import Table
 
     from sentprobe.console import count_of, out
+    from sentprobe.stats.level import level_text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for i, column in enumerate(("score", "F1", "95 % interval", "precision", "recall")):
+    for i, column in enumerate(("score", "F1", f"{level_text()} interval", "precision", "recall")):
         table.add_column(column, justify="right" if i else "left")
     for name, score in accuracy.evaluation.scores.items():
-        low_high = "" if score.interval is None else "–".join(f"{100 * x:.1f}" for x in score.interval)
-        numbers = (f"{100 * x:.2f}" for x in (score.precision, score.recall))
-        table.add_row(name, f"{100 * score.f1:.2f}", low_high, *numbers)
+        low_high = "" if score.interval is None else POINTS.interval(*score.interval, between="–")
+        numbers = (FINE_POINTS.number(x) for x in (score.precision, score.recall))
+        table.add_row(name, FINE_POINTS.number(score.f1), low_high, *numbers)
     out().print(table)
     size = f"{count_of(accuracy.evaluation.sentences, 'sentence')}, {count_of(accuracy.evaluation.words, 'word')}"
     _say(f"{model.name} {model.version} ({model.software}) on {accuracy.treebank}: {size}")

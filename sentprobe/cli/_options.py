@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from cyclopts import Group, Parameter
 
+from sentprobe.core.options import as_parameters, describe_fields, option
+
 if TYPE_CHECKING:
-    from sentprobe.data.records import Columns
+    from sentprobe.data.tables import Columns
     from sentprobe.encoders.store import Store
 
 TABLES = Group("Sets in tables (TSV, CSV, JSON lines, Parquet)", sort_key=30)
@@ -21,37 +25,82 @@ Jobs = Annotated[int, Parameter(("--jobs", "-j"), group=RESOURCES)]
 """How much is done in parallel, as `resolve_jobs` takes it."""
 ClusterName = Annotated[str | None, Parameter("--cluster", group=RESOURCES)]
 """The cluster to work on, as `workers_of` takes it."""
+Verb = TypeVar("Verb", bound=Callable[..., object])
 STDIN = "<standard input>"
 """What a lone dash is replaced by, since cyclopts would parse it as an option."""
 
 
-def parse_columns(
-    text: tuple[str, ...],
-    label: str | None,
-    split: str | None,
-    target: str | None,
-    no_header: bool,
-    group: str | None = None,
-    split_seed: int | None = None,
-) -> Columns | None:
-    """The columns of a table that the options name, if any, and how it is split if ``split`` names shares."""
-    from sentprobe.data.random_split import is_random_split, parse_random_split
-    from sentprobe.data.records import Columns
-    from sentprobe.errors import UsageError
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Which columns of a table hold what.
 
-    given = {"--split": split, "--group": group, "--split-seed": split_seed is not None, "--target": target}
-    if (idle := [option for option, value in given.items() if value] + ["--no-header"] * no_header) and not (
-        text and label
-    ):
-        raise UsageError(f"{idle[0]} is for tables: add --text and --label.")
-    if bool(text) != bool(label):
-        raise UsageError("A table needs both --text and --label.")
-    random = parse_random_split(split, group, split_seed) if split and is_random_split(split) else None
-    if random is None and (group or split_seed is not None):
-        option = "--group" if group else "--split-seed"
-        raise UsageError(f"{option} is for rows that are split here: add their shares, such as --split 80/10/10.")
-    column = None if random else split
-    return Columns(text, label, column, target, not no_header, random) if text and label else None
+    Parameters
+    ----------
+    text
+        The column of a table with the sentence: a name, or a number from 1. Twice for pairs of sentences.
+    label
+        The column with the label.
+    split
+        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
+        80/10/10. Default: from the file names.
+    target
+        The column with the target form, which no two splits may share.
+    group
+        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
+    split_seed
+        With shares: another seed splits otherwise. Default: 1111.
+    no_header
+        The table has no header; columns are numbers.
+    """
+
+    text: tuple[str, ...] = option((), TABLES.name)
+    label: str | None = option(None, TABLES.name)
+    split: str | None = option(None, TABLES.name)
+    target: str | None = option(None, TABLES.name)
+    group: str | None = option(None, TABLES.name)
+    split_seed: int | None = option(None, TABLES.name)
+    no_header: bool = option(False, TABLES.name)
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Columns | None:
+        """The columns that the options of a verb name, if any; these options are removed from the others."""
+        from sentprobe.data.tables import parse_columns
+
+        table = cls(**{f.name: options.pop(f.name) for f in fields(cls) if f.name in options})
+        return parse_columns(**asdict(table))
+
+
+def with_options(
+    options: type, groups: Sequence[Group], *, before: str, leave_out: Sequence[str] = ()
+) -> Callable[[Verb], Verb]:
+    """Give a verb the options that a dataclass declares, with their descriptions, but for those that are left out.
+
+    The verb gets them as keyword arguments; in its help they stand ``before`` this one of its own.
+    """
+    by_name = {group.name: group for group in groups}
+
+    def decorate(verb: Verb) -> Verb:
+        types = get_type_hints(verb, include_extras=True)
+        signature = inspect.signature(verb)
+        own = [p.replace(annotation=types[p.name]) for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
+        derived = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default,
+                annotation=Annotated[kind, Parameter(group=by_name[heading])],
+            )
+            for name, kind, default, heading in as_parameters(options)
+            if name not in leave_out
+        ]  # fmt: skip
+        place = [p.name for p in own].index(before)
+        parameters = [*own[:place], *derived, *own[place:]]
+        verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        verb.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": types["return"]}
+        texts = describe_fields(options)
+        described = "".join(f"    {p.name}{texts[p.name]}\n" for p in derived)
+        verb.__doc__ = f"{(verb.__doc__ or '').rstrip()}\n{described}    "
+        return verb
+
+    return decorate
 
 
 def open_store(no_store: bool, limit: float | None) -> Store | None:
@@ -61,8 +110,6 @@ def open_store(no_store: bool, limit: float | None) -> Store | None:
 
     if no_store and limit is not None:
         raise UsageError(f"--store-limit {limit:g} has no effect together with --no-store: leave one of them out.")
-    if limit is not None and limit < 0:
-        raise UsageError(f"--store-limit {limit:g}: expected a number of gigabytes, 0 or more.")
     return None if no_store else Store(default_root(), limit=None if limit is None else int(limit * 1e9))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sentprobe.core.numbers import POINTS
+
 
 def published_lines(task: str, language: str | None = None) -> Iterator[str]:
     """The published results of a task of the suites ``training`` and ``xnli``, in a line per table and metric."""
@@ -11,7 +13,7 @@ def published_lines(task: str, language: str | None = None) -> Iterator[str]:
 
     places: dict[tuple[str, str, str, str], list[str]] = {}
     for row in published(task, language=language):
-        value = f"{row.value:.1f}" if row.metric == "mean tokens" else f"{100 * row.value:.1f}"
+        value = f"{row.value:.1f}" if row.metric == "mean tokens" else POINTS.number(row.value)
         key = (row.paper, row.table, row.metric, row.language)
         places.setdefault(key, []).append(f"{row.model} {value}{f' ({row.note})' if row.note else ''}")
     for (paper, table, metric, own), found in places.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -44,9 +44,7 @@ def show_sets(
     folders = _selected(find_set_folders(path), "task", task)
     folders = _selected(folders, "language", language)
     if baselines:
-        from sentprobe.baselines.table import print_baselines
-
-        print_baselines(read(Dataset.load), published=published)
+        _print_baselines(read(Dataset.load), published)
         return _code(folders, unread)
     if features:
         for dataset in read(Dataset.load):
@@ -85,6 +83,40 @@ def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[P
             there = ", ".join(dict.fromkeys(value or "unknown" for value in values.values()))
             raise UsageError(f"--{what} {text}: no set has this {what}; it has {there}.")
     return [folder for folder in folders if values.get(folder, wanted[0]) in wanted]
+
+
+def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
+    """The test accuracies of baselines; ``published``: also published results on other sets of the task."""
+    from rich.table import Table
+
+    from sentprobe.baselines import BASELINES, CONSTANT_BASELINES
+    from sentprobe.baselines.predict import Baselines
+    from sentprobe.console import out
+    from sentprobe.data.splits import splits_of
+    from sentprobe.published import human
+    from sentprobe.published import published as printed_rows
+    from sentprobe.stats.intervals import wilson
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    others = ("nb-uni (another set)", "human (another set)") if published else ()
+    for column in ("set", "te", *BASELINES, "±", *others):
+        table.add_column(column, justify="left" if column == "set" else "right")
+    for dataset in datasets:
+        baselines = Baselines(splits_of(dataset, hold_out_dev=False))
+        predictions = [baselines.predict(name) for name in BASELINES]
+        best = max(predictions, key=lambda p: p.accuracy)
+        low, high = wilson(best.accuracy * best.rows, best.rows)
+        suite = dataset.name.split("/")[0]
+        printed = [r for r in printed_rows(dataset.task, suite=suite) if r.kind == "baseline" and "NB-uni" in r.model]
+        published_rows = (printed[0] if printed else None, human(dataset.task, suite))
+        table.add_row(
+            dataset.name,
+            f"{best.rows:,}",
+            *(f"{100 * p.accuracy:.1f}" for p in predictions),
+            "" if best.name in CONSTANT_BASELINES else f"{50 * (high - low):.1f}",
+            *(f"{100 * row.value:.1f}" if row else "" for row in published_rows if published),
+        )
+    out().print(table)
 
 
 def _print_features(dataset: Dataset, top: int) -> None:

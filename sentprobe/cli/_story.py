@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from sentprobe.core.numbers import WHOLE_POINTS
 from sentprobe.report.wording import listed
 
 if TYPE_CHECKING:
@@ -112,4 +113,4 @@ def _training(beyond: Sequence[Found], found: Sequence[Found], twins: Mapping[st
 
 
 def _points(value: float) -> str:
-    return f"{100 * value:.0f}"
+    return WHOLE_POINTS.number(value)

@@ -1,10 +1,10 @@
-"""The verbs. A built-in verb is a file of this folder, named as the verb; other packages offer theirs as entry points.
+"""The verbs: a kind of part whose files have the names of the verbs.
 
 The file of a verb has a function of the file's name, or a cyclopts ``App`` with commands of its own, and ``order``, its
-place in ``sentprobe --help``; and it may have ``examples``, which are printed below its own help, and
-``resumes``, if the same command goes on where it was interrupted. Files whose names begin
-with _ hold what verbs share. An entry point names a function or an ``App``, and is not imported before the verb is
-called:
+place in ``sentprobe --help``; and it may have ``examples``, which are printed below its own help, and ``resumes``, if
+the same command goes on where it was interrupted. A file ``data_xnli.py`` has a function or an App ``xnli`` and is the
+command ``xnli`` of the verb ``data``, which is an App. Files whose names begin with _ hold what verbs share. An entry
+point names a function or an ``App``, and is not imported before the verb is called:
 
     [project.entry-points."sentprobe.verbs"]
     cluster = "my_package.cluster:cluster"
@@ -12,22 +12,18 @@ called:
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
-from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
 
 from sentprobe import __version__
-from sentprobe.core.plugins import load_entry, module_names, offered
+from sentprobe.core.plugins import Kind, Source
 from sentprobe.errors import SentProbeError, UsageError, describe_error, error_location
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "sentprobe.verbs"
 AFTER_BUILT_IN = 1000
 """The place of installed verbs in ``sentprobe --help``."""
 PARAMETER_INDENT = " " * 8
@@ -35,8 +31,45 @@ PARAMETER_INDENT = " " * 8
 DEFAULT_PARAMETER = Parameter(negative=(), show_default=False)
 
 
-def make_app(verbs: Sequence[str]) -> cyclopts.App:
-    """The command line with these built-in verbs."""
+@dataclass(frozen=True)
+class Verb:
+    """A command of ``sentprobe``, or of one of its verbs."""
+
+    name: str
+    command: cyclopts.App | Callable[..., Any]
+    order: int = AFTER_BUILT_IN
+    summary: str = ""
+    examples: str = ""
+    resumes: bool = False
+
+
+def _read(source: Source, content: object) -> Verb:
+    if source.entry is None:
+        about = vars(content)
+        summary = (about["__doc__"] or "").split("\n")[0].partition(": ")[2]
+        return Verb(
+            source.name,
+            about[source.name.partition("_")[2] or source.name],
+            about.get("order", AFTER_BUILT_IN),
+            summary[:1].upper() + summary[1:],
+            about.get("examples", ""),
+            about.get("resumes", False),
+        )
+    if not callable(content):  # an App is callable, too
+        raise UsageError(f"{source}: expected a function or an App, got {type(content).__name__}.")
+    return Verb(source.name, content, summary=f"From {source.package}.")
+
+
+VERBS = Kind("verb", "sentprobe.cli", Verb, by_file=True, read=_read)
+
+
+def built_in_verbs() -> list[str]:
+    """The names of the built-in verbs, without the commands of verbs."""
+    return [name for name in VERBS.built_in() if "_" not in name]
+
+
+def make_app(verbs: Iterable[str]) -> cyclopts.App:
+    """The command line with these built-in verbs, of which no others are loaded."""
     app = cyclopts.App(
         name="sentprobe",
         help="Ask a sentence encoder what it knows.\n\nExit codes: 0 success, 1 wrong usage or bad input, "
@@ -47,28 +80,27 @@ def make_app(verbs: Sequence[str]) -> cyclopts.App:
         suppress_keyboard_interrupt=False,
         default_parameter=DEFAULT_PARAMETER,
     )
-    for name, module in verb_modules(verbs).items():
-        verb = getattr(module, name)
-        if isinstance(verb, cyclopts.App):
-            verb.sort_key = module.order
-            app.command(verb)
-            for command in verb.subapps:
-                _unwrap(command.default_command)
+    for verb in sorted(map(VERBS.get, verbs), key=lambda verb: verb.order):
+        if isinstance(verb.command, cyclopts.App):
+            _add_commands(verb)
+            verb.command.sort_key = verb.order
+            app.command(verb.command)
         else:
-            _unwrap(verb)
-            app.command(verb, sort_key=module.order, help_epilogue=_epilogue(module))
+            _unwrap(verb.command)
+            epilogue = f"Examples\n{verb.examples.rstrip()}" if verb.examples else ""
+            app.command(verb.command, sort_key=verb.order, help_epilogue=epilogue)
     return app
 
 
-def resumes(verb: str) -> bool:
-    """Whether the same command goes on where it was interrupted, as far as the file of the verb says so."""
-    return verb in verb_names() and bool(getattr(importlib.import_module(f"sentprobe.cli.{verb}"), "resumes", False))
-
-
-def _epilogue(module: ModuleType) -> str:
-    """The examples below the help of a verb, if its file has some."""
-    examples = getattr(module, "examples", "")
-    return f"Examples\n{examples.rstrip()}" if examples else ""
+def _add_commands(verb: Verb) -> None:
+    """Add the commands of a verb that have files of their own."""
+    assert isinstance(verb.command, cyclopts.App)
+    for name in VERBS.built_in():
+        command = name.removeprefix(f"{verb.name}_")
+        if command != name and command not in verb.command:
+            verb.command.command(VERBS[name].command)
+    for subapp in verb.command.subapps:
+        _unwrap(subapp.default_command)
 
 
 def _unwrap(verb: object) -> None:
@@ -84,47 +116,37 @@ def _unwrap(verb: object) -> None:
     verb.__doc__ = "\n".join(lines)
 
 
-def verb_names() -> list[str]:
-    """The built-in verbs."""
-    return module_names("sentprobe.cli")
-
-
-def verb_modules(verbs: Sequence[str]) -> dict[str, ModuleType]:
-    """The files of built-in verbs by name, in the order of ``sentprobe --help``."""
-    modules = {name: importlib.import_module(f"sentprobe.cli.{name}") for name in verbs}
-    return dict(sorted(modules.items(), key=lambda item: item[1].order))
-
-
 def add_installed_verbs(app: cyclopts.App) -> None:
-    """Add the verbs that installed packages offer; one whose name is taken is left out."""
-    for name, entry in offered(GROUP).items():
-        if name not in app:
-            app.command(_installed_verb(entry))
+    """Add the verbs that installed packages offer."""
+    for source in VERBS.sources().values():
+        if source.package:
+            app.command(_installed_verb(source))
 
 
-def _installed_verb(entry: EntryPoint) -> cyclopts.App:
+def _installed_verb(source: Source) -> cyclopts.App:
     """A command that loads the verb when it is called, so that a broken one breaks no other."""
-    package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    version = f" {source.entry.dist.version}" if source.entry and source.entry.dist else ""
     app = cyclopts.App(
-        name=entry.name, help=f"From {package}.", help_flags=(), version_flags=(), sort_key=AFTER_BUILT_IN
+        name=source.name,
+        help=f"From {source.package}{version}.",
+        help_flags=(),
+        version_flags=(),
+        sort_key=AFTER_BUILT_IN,
     )
 
     @app.default
     def call(*words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]) -> object:
-        verb = load_entry(entry)
-        if not isinstance(verb, cyclopts.App):
-            if not callable(verb):
-                kind = type(verb).__name__
-                raise UsageError(f"The verb {entry.name!r} of {package}: expected a function or an App, got {kind}.")
-            own = cyclopts.App(name=f"sentprobe {entry.name}", version_flags=(), default_parameter=DEFAULT_PARAMETER)
-            own.default(verb)
-            verb = own
+        command = VERBS.get(source.name).command
+        if not isinstance(command, cyclopts.App):
+            name = f"sentprobe {source.name}"
+            function_app = cyclopts.App(name=name, version_flags=(), default_parameter=DEFAULT_PARAMETER)
+            function_app.default(command)
+            command = function_app
         try:
-            return verb(list(words), result_action="return_value", exit_on_error=False)
+            return command(list(words), result_action="return_value", exit_on_error=False)
         except (SentProbeError, cyclopts.CycloptsError, OSError):
             raise
         except Exception as e:
-            failure = f"{describe_error(e)}{error_location(e)}"
-            raise UsageError(f"The verb {entry.name!r} of {package} failed: {failure}") from e
+            raise UsageError(f"{source} failed: {describe_error(e)}{error_location(e)}") from e
 
     return app

@@ -108,8 +108,6 @@ def annotate(
         return 0
     if out is None:
         raise UsageError("Expected --out FILE: where the corpus is written, such as corpus.conllu.gz.")
-    if limit < 0:
-        raise UsageError(f"--limit {limit}: expected a number of sentences.")
     inputs = find_inputs(["-" if t == STDIN else t for t in texts], format)
     request = Request(
         with_, inputs, text, id, lines, split, language, check_language, dedupe, parse_length(length), limit,

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sentprobe.cli._options import OUTPUT, STDIN, TABLES, ClusterName, Jobs, parse_columns
+from sentprobe.cli._options import OUTPUT, STDIN, TABLES, ClusterName, Jobs, TableOptions, with_options
 
 order = 30
 
 
+@with_options(TableOptions, (TABLES,), before="task")
 def audit(
     *paths: str,
-    text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
-    label: Annotated[str | None, Parameter(group=TABLES)] = None,
-    split: Annotated[str | None, Parameter(group=TABLES)] = None,
-    target: Annotated[str | None, Parameter(group=TABLES)] = None,
-    group: Annotated[str | None, Parameter(group=TABLES)] = None,
-    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
-    no_header: Annotated[bool, Parameter(group=TABLES)] = False,
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     language: tuple[str, ...] = (),
     as_task: str | None = None,
@@ -32,6 +26,7 @@ def audit(
     jobs: Jobs = 0,
     cluster: ClusterName = None,
     explain: Annotated[str | None, Parameter(group=OUTPUT)] = None,
+    **options: Any,
 ) -> int:
     """Find what is wrong with probing sets, whoever made them.
 
@@ -40,21 +35,6 @@ def audit(
     paths: str
         Folders that `sentprobe make` wrote, SentEval files, X-Probe folders, SentEval's transfer folders, or folders of
         these; or tables (TSV, CSV, JSONL, Parquet, also compressed) with --text and --label.
-    text: tuple[str, ...]
-        The column of a table with the sentence: a name, or a number from 1. Twice for pairs of sentences.
-    label: str
-        The column with the label.
-    split: str
-        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
-        80/10/10. Default: from the file names.
-    group: str
-        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
-    split_seed: int
-        With shares: another seed splits otherwise. Default: 1111.
-    target: str
-        The column with the target form, which no two splits may share.
-    no_header: bool
-        The table has no header; columns are numbers.
     task: tuple[str, ...]
         Only the sets of this task: a name, package.module:attribute, or a path to a Python file; may be repeated.
         Default: all.
@@ -108,7 +88,7 @@ def audit(
     from sentprobe.data.sources import find_sets
     from sentprobe.tasks import load
 
-    columns = parse_columns(text, label, split, target, no_header, group, split_seed)
+    columns = TableOptions.taken_from(options)
     format = "json" if json else format
     shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
     audits, sentences, unreadable = [], [], []
@@ -120,7 +100,8 @@ def audit(
     reads = [path for source in sources for path in source.paths]
     with workers_of(jobs, cluster, reads=reads) as workers:
         announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
-        for found in audit_sources(sources, jobs=workers, tasks=typed, disjoint=True if target or group else None):
+        disjoint = columns.has_targets if columns else None
+        for found in audit_sources(sources, jobs=workers, tasks=typed, disjoint=disjoint):
             if isinstance(found, UnreadableSet):
                 unreadable.append(found)
                 reason = printable(f"not read: {found.name}: {found.reason}")

@@ -26,15 +26,15 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
     """
     from sentprobe.annotate.annotator import ANNOTATORS
     from sentprobe.console import out
-    from sentprobe.encoders import scheme_names
+    from sentprobe.encoders import SCHEMES
 
     kind, colon, _ = what.partition(":")
-    if annotator or (colon and kind in ANNOTATORS and kind not in scheme_names()):
+    if annotator or (colon and kind in ANNOTATORS and kind not in SCHEMES):
         from sentprobe.annotate.annotator import load_annotator
         from sentprobe.testing import examine_annotator
 
         verdicts: Iterator[Verdict] = examine_annotator(load_annotator(what))
-    elif colon and kind in scheme_names():
+    elif colon and kind in SCHEMES:
         from sentprobe.encoders import load as load_encoder
         from sentprobe.testing import examine_encoder
 

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import cyclopts
 from cyclopts import Parameter
 
-from sentprobe.cli._translate import translate
-from sentprobe.cli._xnli import xnli
-
 if TYPE_CHECKING:
     from sentprobe.transfer.remote_sets import RemoteSet
 
@@ -21,8 +18,6 @@ order = 40
 data = cyclopts.App(
     name="data", help="Download, check and convert the data of SentEval's and other transfer sets.", version_flags=()
 )
-data.command(xnli)
-data.command(translate)
 
 
 @data.command

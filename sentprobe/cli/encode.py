@@ -60,14 +60,14 @@ def encode(
         The largest size of the store in gigabytes; the oldest contents are removed. Default: no limit.
     """
     from sentprobe.cli._options import open_store, workers_of
+    from sentprobe.core.arguments import check_options
     from sentprobe.data.sources import find_sets
     from sentprobe.errors import UsageError
     from sentprobe.make.request import check_writable
 
     if not paths:
         raise UsageError("Name the sets whose texts to encode.")
-    if batch_size is not None and batch_size < 1:
-        raise UsageError(f"--batch-size {batch_size}: expected 1 or more.")
+    check_options(1, batch_size=batch_size)
     if out is not None:
         check_writable(out)
     store = open_store(no_store, store_limit)
@@ -143,8 +143,9 @@ def _encode(
 def folder_name(encoder: str) -> str:
     """The name of an encoder as that of a folder; a long one is cut, and ends in a hash of all of it."""
     from sentprobe.core.hashing import hash_64
+    from sentprobe.core.words import JOINERS, mark_class
 
-    name = re.sub(r"[^\w.-]+", "-", encoder).strip("-")
+    name = re.sub(rf"[^\w.{mark_class()}{JOINERS}-]+", "-", encoder).strip("-")
     if len(os.fsencode(name)) <= LONGEST_NAME:
         return name
     return f"{name[: LONGEST_NAME // 5]}-{hash_64(encoder):016x}"  # a character takes up to four bytes

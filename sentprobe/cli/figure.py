@@ -8,17 +8,15 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sentprobe.core.plugins import offered
+from sentprobe.core.plugins import offered, part_modules
 
 order = 110
 
 
 def _kinds() -> str:
-    """The charts there are: the files of the folder and the entry points, which can be listed without loading them."""
-    folder = Path(__file__).parents[1] / "report" / "charts"
-    built_in = sorted(file.stem for file in folder.glob("[!_]*.py"))
-    names = [name.replace("_", "-") for name in built_in]
-    return f"The chart: {', '.join([*names, *offered('sentprobe.charts')])}."
+    """The charts there are, by their files and entry points, which can be listed without loading them."""
+    built_in = [name.replace("_", "-") for name in part_modules("sentprobe.report.charts")]
+    return f"The chart: {', '.join([*built_in, *(entry.name for entry in offered('sentprobe.charts'))])}."
 
 
 def figure(
@@ -73,9 +71,9 @@ def figure(
     words: tuple[str, ...]
         For words-map: a source word to be drawn with its translation; may be repeated. Default: frequent words.
     """
-    from sentprobe.alignment.folder import CONFIG as ALIGNMENT
     from sentprobe.cli._warnings import printed_warnings
     from sentprobe.console import err
+    from sentprobe.core.folder_types import folder_type_of
     from sentprobe.errors import UsageError
     from sentprobe.report.charts import CHARTS
     from sentprobe.report.figure import check_figure_suffix, check_options, check_run, write
@@ -86,21 +84,22 @@ def figure(
     for path in out:
         check_figure_suffix(path)
     check_options(CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None, words=words or None)
-    alignments = [folder for folder in runs if (folder / ALIGNMENT).is_file()]
-    check_run(CHARTS.get(kind), len(runs) > len(alignments), bool(alignments))
-    if len(alignments) > 1:
-        raise UsageError(f"--kind {kind} draws one alignment; got {', '.join(map(str, alignments))}.")
+    others = [(folder, folder_type) for folder in runs if (folder_type := folder_type_of(folder)) is not None]
+    check_run(CHARTS.get(kind), len(others) < len(runs), others[0][1] if others else None)
+    if len(others) > 1:
+        names = ", ".join(str(folder) for folder, _ in others)
+        raise UsageError(f"--kind {kind} draws one {others[0][1].name}; got {names}.")
     summary = None
-    if runs and not alignments:
+    if runs and not others:
         with printed_warnings():
-            found = [Run.load(folder) for folder in runs]
-        summary = full_summary(join(found), adjust=adjust or "holm", published=published)
+            loaded = [Run.load(folder) for folder in runs]
+        summary = full_summary(join(loaded), adjust=adjust or "holm", published=published)
         check_published(summary, published)
     caption = ""
     for path in out:
         caption = write(
             summary, kind, path, columns=columns, sets=set, encoders=encoder, mode=mode, relative_to=relative_to,
-            lines=lines, sentences=sentence, alignment=alignments[0] if alignments else None, words=words,
+            lines=lines, sentences=sentence, folder=others[0][0] if others else None, words=words,
         )  # fmt: skip
         sys.stdout.write(f"{path}\n")
     if caption:

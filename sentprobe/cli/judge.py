@@ -110,12 +110,10 @@ def read(
     from sentprobe.judge.sheet import read_sheets
     from sentprobe.judge.show import print_people
     from sentprobe.judge.vote import vote
-    from sentprobe.run.info import read_info
+    from sentprobe.results.records import read_info
 
     if not judgments:
         raise UsageError("Name the tables that were filled in: sentprobe judge read sheets/ anna.tsv ben.tsv.")
-    if not 0 <= control_accuracy <= 1 or min_controls < 1:
-        raise UsageError("Expected a --control-accuracy from 0 to 1, and --min-controls of 1 or more.")
     known = read_sheets(sheets)
     found = read_judgments(judgments, known)
     experts = experts_of(found, expert)

@@ -136,7 +136,7 @@ def make(
     """
     from sentprobe.cli._annotated import annotate_first, is_annotated_by, print_annotations
     from sentprobe.cli._options import workers_of
-    from sentprobe.cli._treebanks import list_treebanks
+    from sentprobe.cli.listings.tables import list_treebanks
     from sentprobe.console import announce, count_of, err, print_sets, progress_bar
     from sentprobe.corpus.corpus import Corpus
     from sentprobe.corpus.treebanks.catalogue import is_spec, treebanks_of

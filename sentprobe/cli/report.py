@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from sentprobe.cli._options import OUTPUT, TABLES, Jobs
+from sentprobe.cli._options import OUTPUT, TABLES, Jobs, TableOptions, with_options
 
 if TYPE_CHECKING:
-    from sentprobe.data.records import Columns
+    from sentprobe.data.tables import Columns
 
 order = 100
 
@@ -28,6 +28,7 @@ The page of sets, without a run:
 """
 
 
+@with_options(TableOptions, (TABLES,), before="jobs", leave_out=("target",))
 def report(
     path: Path,
     /,
@@ -37,16 +38,11 @@ def report(
     against: Annotated[str | None, Parameter(group=RUN)] = None,
     per_class: Annotated[int, Parameter(group=SETS)] = 2,
     seed: Annotated[int, Parameter(group=SETS)] = 0,
-    text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
-    label: Annotated[str | None, Parameter(group=TABLES)] = None,
-    split: Annotated[str | None, Parameter(group=TABLES)] = None,
-    group: Annotated[str | None, Parameter(group=TABLES)] = None,
-    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
-    no_header: Annotated[bool, Parameter(group=TABLES)] = False,
     jobs: Jobs = 0,
     out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"), group=OUTPUT)] = (),
     open: Annotated[bool, Parameter(group=OUTPUT)] = False,
     title: Annotated[str | None, Parameter(group=OUTPUT)] = None,
+    **options: Any,
 ) -> int:
     """Write a run, or sets alone, as one self-contained page: tables, charts, errors, and what to be careful about.
 
@@ -68,19 +64,6 @@ def report(
         Examples of each label. Default: 2.
     seed: int
         Another seed samples other examples. Default: 0.
-    text: tuple[str, ...]
-        The column of a table with the sentence: a name, or a number from 1. Twice for pairs of sentences.
-    label: str
-        The column with the label.
-    split: str
-        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
-        80/10/10. Default: from the file names.
-    group: str
-        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
-    split_seed: int
-        With shares: another seed splits otherwise. Default: 1111.
-    no_header: bool
-        The table has no header; columns are numbers.
     jobs: int
         For sets: worker processes; 0 means one per core. Default: 0.
     out: tuple[Path, ...]
@@ -92,14 +75,13 @@ def report(
     title: str
         The heading. Default: the name of the folder.
     """
-    from sentprobe.cli._options import parse_columns
     from sentprobe.errors import UsageError
 
     # sentprobe.run has these names, but takes a second to import
     runs = [any((each / name).exists() for name in ("run.json", "results.jsonl")) for each in (path, *more)]
     if any(runs) != all(runs):
         raise UsageError("Name either runs or sets: a page shows the one or the other.")
-    columns = parse_columns(text, label, split, None, no_header, group, split_seed)
+    columns = TableOptions.taken_from(options)
     if any(runs) or not path.exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
@@ -164,8 +146,6 @@ def _report_sets(
     from sentprobe.report.page.sets import render_sets
     from sentprobe.report.tables import json_of
 
-    if per_class < 0:
-        raise UsageError(f"--per-class {per_class}: expected a number of rows, 0 or more.")
     if not out and len(paths) > 1:
         raise UsageError("There is no single folder to write to; choose a file: -o sets.html.")
     files = out or ((paths[0] / "report.html") if paths[0].is_dir() else Path(paths[0].name).with_suffix(".html"),)

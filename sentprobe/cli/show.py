@@ -81,6 +81,7 @@ def show(
     seed: int
         Another seed samples other rows.
     """
+    from sentprobe.core.folder_types import folder_type_of
     from sentprobe.errors import UsageError
 
     if examples < 0 or features < 0:
@@ -110,21 +111,11 @@ def show(
             f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
         )
     of_sets = (examples, baselines, features, published, task, language, seed, signatures, metric != "accuracy")
-    if (path / "config.json").is_file() and any(
-        (path / name).is_file() for name in ("checksums.json", "training.jsonl")
-    ):
+    folder_type = folder_type_of(path)
+    if folder_type is not None and folder_type.show is not None:
         if any(of_sets):
-            raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
-        from sentprobe.cli._trained import show_trained
-
-        show_trained(path, format)
-        return 0
-    if (path / "alignment.json").is_file():
-        if any(of_sets):
-            raise UsageError(f"{path} is an alignment: the only option for it is --format.")
-        from sentprobe.cli._alignment import show_alignment
-
-        show_alignment(path, format)
+            raise UsageError(f"{path} is {folder_type.title}: the only option for it is --format.")
+        folder_type.show(path, format)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")

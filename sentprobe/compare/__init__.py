@@ -8,17 +8,16 @@ probe was retrained.
 
 p-values are adjusted by Holm's method over the sets. More than two encoders get letters: those that share one do not
 differ significantly, which does not mean that they are equal. An equivalence test tells how close two are: two
-one-sided tests at 5 % reject for every margin of at least ``equivalence_margin``.
+one-sided tests reject for every margin of at least ``equivalence_margin``.
 """
 
 from sentprobe.compare.encoders import compare, tie_letters, ties
 from sentprobe.compare.inference import detectable_by, difference_p, row_clusters
 from sentprobe.compare.sides import Side, best_layer, non_baseline_encoders, select_side, shown_names, untested_sets
-from sentprobe.compare.types import EQUIVALENCE_MARGIN, SIGNIFICANCE_LEVEL, Comparison, InferenceTarget, TieGroups
+from sentprobe.compare.types import EQUIVALENCE_MARGIN, Comparison, InferenceTarget, TieGroups
 
 __all__ = [
     "EQUIVALENCE_MARGIN",
-    "SIGNIFICANCE_LEVEL",
     "Comparison",
     "InferenceTarget",
     "Side",

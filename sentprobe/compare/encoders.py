@@ -10,12 +10,13 @@ from typing import TypeVar
 
 from sentprobe.compare.inference import detectable_by, probe_p, row_clusters, system_p, systems_of, target_of
 from sentprobe.compare.sides import nothing_shared, select_side
-from sentprobe.compare.types import SIGNIFICANCE_LEVEL, Comparison, InferenceTarget, TieGroups
+from sentprobe.compare.types import Comparison, InferenceTarget, TieGroups
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.errors import CorruptionWarning, RunError, UsageError
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from sentprobe.stats import holm, letters, mcnemar
+from sentprobe.stats import level as levels
 from sentprobe.stats.means import mean
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     Parameters
     ----------
     run
-        The run, or several joined by ``sentprobe.run.join``.
+        The run, or several joined by ``sentprobe.results.run``.
     one, two
         The encoders, by name or an unambiguous part of it, optionally with ``|layer=…``, ``|probe=…`` and so on if a
         run has several.
@@ -98,13 +99,11 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
     first, second = sides.correct
     found, apart = sides.difference(0, 1), first - second
     single = len(one) == len(two) == 1
-    test, narrow = (
-        mcnemar(first > 0.5, second > 0.5, level=level)
-        for level in (1 - SIGNIFICANCE_LEVEL, 1 - 2 * SIGNIFICANCE_LEVEL)
-    )
+    one_sided = 1 - 2 * levels.ALPHA  # an interval at this level is two one-sided tests
+    test, narrow = (mcnemar(first > 0.5, second > 0.5, level=level) for level in (None, one_sided))
     # which has a width even if both are right on the same rows
     low, high = min(found.interval()[0], test.low), max(found.interval()[1], test.high)
-    equivalence_margin = max(map(abs, (*found.interval(1 - 2 * SIGNIFICANCE_LEVEL), narrow.low, narrow.high)))
+    equivalence_margin = max(map(abs, (*found.interval(one_sided), narrow.low, narrow.high)))
     by_rows = mean(apart)
     return Comparison(
         dataset=one[0].cell.dataset,
@@ -159,7 +158,7 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     Parameters
     ----------
     run
-        The run, or several joined by ``sentprobe.run.join``.
+        The run, or several joined by ``sentprobe.results.run``.
     names
         The encoders, as for ``compare``.
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from sentprobe.compare.types import SIGNIFICANCE_LEVEL, InferenceTarget
+from sentprobe.compare.types import InferenceTarget
+from sentprobe.data.splits import cluster_ids
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
-from sentprobe.run.parts import cluster_ids
+from sentprobe.results.run import Run
 from sentprobe.run.resample import read_resamples
 from sentprobe.stats import clustered_p
-from sentprobe.stats.means import Estimate, Rows, quantile
+from sentprobe.stats import level as levels
+from sentprobe.stats.means import Mean, Rows, quantile
 from sentprobe.stats.paired import binomial_p
 from sentprobe.stats.training import Retrained, Systems
 
@@ -22,9 +23,9 @@ POWER = 0.8
 """The power to detect a difference that is called detectable."""
 
 
-def detectable_by(found: Estimate) -> float:
+def detectable_by(found: Mean) -> float:
     """The difference that a test with this standard error detects with probability POWER."""
-    errors = quantile(1 - SIGNIFICANCE_LEVEL, found.df) + quantile(2 * POWER - 1, found.df)
+    errors = quantile(1 - levels.ALPHA, found.df) + quantile(2 * POWER - 1, found.df)
     return errors * math.sqrt(found.variance)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-SIGNIFICANCE_LEVEL = 0.05
-"""Of tests; intervals are at 95 %."""
+from sentprobe.stats import level as levels
+
 EQUIVALENCE_MARGIN = 0.01
 """The default margin within which two accuracies are called equivalent."""
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
@@ -30,12 +30,12 @@ class Comparison:
     """What the interval and the p-values that follow are about."""
     low: float
     high: float
-    """95 % interval of the difference."""
+    """The interval of the difference."""
     p: float
     p_holm: float
     """``p``, adjusted over the sets compared."""
     equivalence_margin: float
-    """The smallest margin within which the two are equivalent, by two one-sided tests at 5 %."""
+    """The smallest margin within which the two are equivalent, by two one-sided tests."""
     clusters: int | None
     """Number of target forms or sentences that rows share; None: rows are independent."""
     only_first: float
@@ -63,7 +63,7 @@ class Comparison:
 
     def verdict(self, margin: float = EQUIVALENCE_MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
         """Which one is significantly better, or whether they are equivalent within a margin, or undecided."""
-        if self.p_holm <= SIGNIFICANCE_LEVEL:
+        if self.p_holm <= levels.ALPHA:
             return "first" if self.difference > 0 else "second"
         return "equivalent" if self.equivalence_margin <= margin else "undecided"
 

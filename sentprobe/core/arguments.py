@@ -42,6 +42,13 @@ def check_integer(given: object, what: str, least: int) -> int:
     return given
 
 
+def check_options(least: int, /, **numbers: int | None) -> None:
+    """UsageError for a number below ``least``; None is not checked. It is named as the option of a command is."""
+    for name, number in numbers.items():
+        if number is not None and number < least:
+            raise UsageError(f"--{name.replace('_', '-')} {number}: expected an integer, {least} or more.")
+
+
 def as_texts(given: str | Iterable[str]) -> list[str]:
     """One or several sentences as a list; paths are refused."""
     if isinstance(given, str):

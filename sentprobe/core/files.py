@@ -51,23 +51,6 @@ def plain_name(path: str) -> str:
     return file.stem if file.suffix.lower() in COMPRESSED else file.name
 
 
-def open_text(path: str) -> Iterator[str]:
-    """Yield the lines of a file, with their ``\\n``; decompressed, without byte order mark and CR."""
-    line = 1
-    for piece in open_bytes(path):
-        try:
-            text = piece.decode()
-        except UnicodeDecodeError as error:
-            raise encoding_error(path, line, error) from None
-        lines = text.split("\n")
-        last = lines.pop()
-        for complete in lines:
-            yield complete + "\n"
-        if last:
-            yield last
-        line += len(lines)
-
-
 def encoding_error(path: str, first_line: int, error: UnicodeDecodeError) -> CorpusError:
     """The error for bytes that are not UTF-8, with their line."""
     line = first_line + error.object.count(b"\n", 0, error.start)

@@ -1,4 +1,4 @@
-"""JSON files that are read with errors that name them, and written completely or not at all."""
+"""JSON files: read with errors that name them, and encoded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.files import write_atomically
 from sentprobe.errors import DataError
 
 
@@ -23,8 +22,3 @@ def read_json(file: Path) -> Any:
 def encode_json(content: object) -> bytes:
     """As a file of its own, indented."""
     return json.dumps(content, indent=1, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"
-
-
-def write_json(file: Path, content: object) -> None:
-    """Write a JSON file, complete or not at all."""
-    write_atomically(file, encode_json(content))

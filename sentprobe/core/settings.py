@@ -74,3 +74,13 @@ def resolve_settings(known: Mapping[str, Setting], given: Mapping[str, Value], w
         has = ", ".join(sorted(known)) or "no settings"
         raise UsageError(f"There is no setting {unknown[0]!r} of {what}, which has {has}.{hint}")
     return {name: setting.parse(name, given.get(name, setting.default)) for name, setting in known.items()}
+
+
+def value_text(value: object) -> str:
+    """The value of a setting as users type it."""
+    return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def defaults_text(settings: Mapping[str, Setting]) -> str:
+    """The defaults of settings as users type them."""
+    return " ".join(f"{name}={value_text(setting.default)}" for name, setting in settings.items())

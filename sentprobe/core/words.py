@@ -4,8 +4,42 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain, groupby
-from unicodedata import category
+from unicodedata import category, combining, name
+
+JOINERS = "\u200c\u200d"
+"""Zero-width joiners, which occur inside Persian and Indic words, and in emoji."""
+
+
+@lru_cache(maxsize=1)
+def mark_class() -> str:
+    """All combining marks, for brackets of a regular expression.
+
+    Python's ``\\w`` and ``str.isalpha`` lack them: without them, words fall apart in Hindi, Thai, Tamil, Arabic and
+    Hebrew with vowels, and everywhere in decomposed text.
+    """
+    codes = chain(range(0x300, 0x1EA00), range(0xE0100, 0xE01F0))
+    marks = (code for code in codes if category(chr(code))[0] == "M")
+    runs = [[code for _, code in run] for _, run in groupby(enumerate(marks), lambda pair: pair[1] - pair[0])]
+    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+
+
+def is_word(form: str) -> bool:
+    """Whether a form is made of letters, of the marks that many scripts write vowels with, and of joiners."""
+    return form.isalpha() or (
+        form[:1].isalpha() and all(c.isalpha() or category(c)[0] == "M" or c in JOINERS for c in form)
+    )
+
+
+def is_vowel_sign(character: str) -> bool:
+    """Whether a character is a mark that a text cannot lack, as in Hindi, Thai and Tamil.
+
+    Accents, and the points of Hebrew, Arabic and Syriac (combining classes 10 to 36), may be left out.
+    """
+    place = combining(character)
+    is_optional = 10 <= place <= 36 or place >= 200 or name(character, "").startswith("VARIATION SELECTOR")
+    return category(character)[0] == "M" and not is_optional
 
 
 def split_punctuation(word: str) -> list[str]:

@@ -16,8 +16,8 @@ from typing import TextIO
 from sentprobe.core.files import encoding_error, open_bytes
 from sentprobe.corpus.conllu import SHARD_BLOCK
 from sentprobe.corpus.files import stem
-from sentprobe.corpus.sentence import Sentence, Tree
 from sentprobe.errors import CorpusError, DataError
+from sentprobe.sentence import Sentence, Tree
 
 DEEPEST = 1000
 """A tree nested deeper than this is treated as an error."""

@@ -16,8 +16,8 @@ from sentprobe.core.files import encoding_error, open_bytes
 from sentprobe.corpus.faults import FEATS, find_fault
 from sentprobe.corpus.files import stem
 from sentprobe.corpus.multiword import NO_SPACE, Mwt, read_ranges, surface
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import CorpusError, DataError
+from sentprobe.sentence import Sentence
 
 SHARD_BLOCK = 256
 """Sentences are assigned to shards in runs of this many."""

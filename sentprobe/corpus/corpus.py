@@ -16,11 +16,11 @@ from sentprobe.corpus.digest import digest_of
 from sentprobe.corpus.files import UD_NAME, corpus_name, detect_format, expand, file_size, stem
 from sentprobe.corpus.plain import read_plain
 from sentprobe.corpus.provenance import stated_language
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.stdin import spool_stdin
 from sentprobe.corpus.tokenisers import tokeniser
 from sentprobe.corpus.trees import index_trees, with_tree
 from sentprobe.errors import CorpusError, DataError, UsageError
+from sentprobe.sentence import Sentence
 
 BUILTIN_NAMES = {"en": "builtin", "qto": "builtin-toy"}
 """The built-in corpora by language."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 
 
 def digest_of(sentence: Sentence) -> int:

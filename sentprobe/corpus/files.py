@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sentprobe.core.files import COMPRESSED, nearest, open_text, plain_name
+from sentprobe.core.files import COMPRESSED, nearest, plain_name
+from sentprobe.core.reader import read_lines
 from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
 from sentprobe.errors import UsageError
 
@@ -113,7 +114,7 @@ def detect_format(path: str) -> str:
         return known
     if path != "-":  # what is sniffed from standard input would be missing when it is read
         seen = 0
-        for line in open_text(path):
+        for _, line in read_lines(path):
             seen += len(line)
             if seen > _SNIFFED_CHARACTERS:
                 break

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import groupby
 
 from sentprobe.core.files import encoding_error, open_bytes
+from sentprobe.core.words import JOINERS, mark_class
 from sentprobe.corpus.conllu import SHARD_BLOCK
 from sentprobe.corpus.files import stem
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.tokenisers import tokeniser as find_tokeniser
 from sentprobe.errors import CorpusError
+from sentprobe.sentence import Sentence
 
 
 def read_plain(
@@ -92,9 +91,7 @@ def tokenise_by(name: str, text: str) -> tuple[tuple[str, ...], tuple[bool, ...]
 
 @lru_cache(maxsize=1)
 def _token() -> re.Pattern[str]:
-    """The pattern of a token. Python's ``\\w`` lacks the combining marks without which Hindi words fall apart."""
-    marks = (c for c in range(0x300, 0x11A00) if unicodedata.category(chr(c))[0] == "M")
-    runs = [[c for _, c in run] for _, run in groupby(enumerate(marks), lambda pair: pair[1] - pair[0])]
-    mark = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
-    letter = rf"[\w{mark}\u200c\u200d]"  # zero-width joiners occur inside Persian and Indic words
-    return re.compile(rf"{letter}+(?:['’ʼ\-‐‑·]{letter}+)*|[^\w\s]")
+    """The pattern of a token: a word, or a sign with its marks; emoji may be of several signs."""
+    letter, sign = rf"[\w{mark_class()}{JOINERS}]", rf"[^\w\s][{mark_class()}\U0001f3fb-\U0001f3ff]*"
+    flag = "[\U0001f1e6-\U0001f1ff]{2}"
+    return re.compile(rf"{letter}+(?:['’ʼ\-‐‑·]{letter}+)*|{flag}|{sign}(?:\u200d{sign})*")

@@ -13,7 +13,7 @@ from math import ceil
 
 from sentprobe.corpus.corpus import Corpus, OnError
 from sentprobe.corpus.files import file_size
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 
 SHARDS_PER_WORKER = 4
 """On a cluster, so that a worker that is lost, or slow, costs little."""

@@ -14,11 +14,10 @@ from typing import BinaryIO
 
 import msgspec
 
-from sentprobe.corpus import toy
 from sentprobe.corpus.conllu import SHARD_BLOCK
-from sentprobe.corpus.grammar import sentence
-from sentprobe.corpus.grammar.words import word
-from sentprobe.corpus.sentence import Sentence, Tree
+from sentprobe.grammar import sentence, toy
+from sentprobe.grammar.words import word
+from sentprobe.sentence import Sentence, Tree
 
 BLOCK_SENTENCES = 256
 """Sentences that are compressed together, about 85 kB of them."""

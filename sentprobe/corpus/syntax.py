@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from unicodedata import category
 
 from sentprobe.core.memory import remember_last
-from sentprobe.corpus.sentence import Sentence, Tree
+from sentprobe.sentence import Sentence, Tree
 
 PENN_TO_UPOS = {
     "NN": "NOUN", "NNS": "NOUN", "NNP": "PROPN", "NNPS": "PROPN", "JJ": "ADJ", "JJR": "ADJ", "JJS": "ADJ",
@@ -37,11 +36,6 @@ def tags(s: Sentence) -> tuple[str, ...]:
 @remember_last
 def _from_penn(xpos: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(["PUNCT" if t in PENN_PUNCTUATION else PENN_TO_UPOS.get(t, "") for t in xpos])
-
-
-def is_word(form: str) -> bool:
-    """Whether a form is made of letters, and of the marks that some scripts write vowels with."""
-    return form.isalpha() or (form[:1].isalpha() and all(c.isalpha() or category(c)[0] == "M" for c in form))
 
 
 UNSPACED = re.compile(

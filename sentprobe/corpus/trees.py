@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from sentprobe.corpus.brackets import OnError, read_brackets
-from sentprobe.corpus.sentence import Sentence, Tree
 from sentprobe.errors import CorpusError
+from sentprobe.sentence import Sentence, Tree
 
 _ALIKE = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "–": "-", "—": "-", "\u00a0": ""}

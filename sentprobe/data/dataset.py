@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from html import escape
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from sentprobe.core.checksum import digest, is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import make_folder, write_atomically
-from sentprobe.data.parquet import decode_rows, encode_rows
-from sentprobe.data.preview import dataset_html
 from sentprobe.errors import DataError
 from sentprobe.task import SPLITS, Example
 
@@ -25,6 +26,14 @@ MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
 MANIFEST_FORMAT = "sentprobe.manifest.v1"
 DIGESTED_ROWS = 1000
 """Rows that are serialised at a time for the digest."""
+MIN_THREADED_BYTES = 1 << 20
+"""Smaller files take longer to hand to threads than to decode."""
+DECODED_ITEMS = 1 << 16
+"""Items of lists that are decoded at a time, before equal ones become one object."""
+ROW_COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
+SHOWN_LABELS = 10
+SHOWN_EXAMPLES = 5
+SHOWN_CHARACTERS = 120
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,7 +134,7 @@ class Dataset:
         """
         folder = Path(folder)
         manifest = read_manifest(folder)
-        found = cls(
+        dataset = cls(
             name=manifest["name"],
             task=manifest["task"],
             version=manifest["version"],
@@ -134,12 +143,12 @@ class Dataset:
             rows=read_rows(folder / ROWS_FILE, manifest["files"].get(ROWS_FILE)),
             manifest=manifest,
         )
-        if found.digest != manifest["digest"]:
+        if dataset.digest != manifest["digest"]:
             raise DataError(
                 f"{folder / ROWS_FILE} is not what the manifest describes: expected the digest {manifest['digest']}, "
-                f"got {found.digest}. The file was altered or is damaged; make the set again."
+                f"got {dataset.digest}. The file was altered or is damaged; make the set again."
             )
-        return found
+        return dataset
 
 
 def _canonical_lines(rows: Sequence[Sequence[Any]]) -> bytes:
@@ -171,12 +180,16 @@ def _plain(value: Any) -> Any:
 def _use(manifest: Mapping[str, Any]) -> list[Any]:
     """The parts of a manifest that an evaluation, a sample or an audit depends on."""
     policy, corpus = (
-        found if isinstance(found := manifest.get(name), Mapping) else {} for name in ("policy", "corpus")
+        value if isinstance(value := manifest.get(name), Mapping) else {} for name in ("policy", "corpus")
     )
     return [
-        manifest.get("protocol", "split"), manifest.get("inputs"), _sorted(manifest.get("solved_by")),
-        policy.get("balance"), bool(policy.get("disjoint")), bool(corpus.get("synthetic")),
-    ]  # fmt: skip
+        manifest.get("protocol", "split"),
+        manifest.get("inputs"),
+        _sorted(manifest.get("solved_by")),
+        policy.get("balance"),
+        bool(policy.get("disjoint")),
+        bool(corpus.get("synthetic")),
+    ]
 
 
 def _sorted(values: Any) -> Any:
@@ -190,42 +203,42 @@ def find_set_folders(path: Path | str) -> list[Path]:
         raise DataError(
             f"There is no file or folder {str(path)!r}; expected sets that `sentprobe make` wrote, or a run."
         )
-    places = [path / MANIFEST_FILE] if (path / MANIFEST_FILE).exists() else path.rglob(MANIFEST_FILE)
-    found = sorted(p.parent for p in places if p.is_file())  # not a pipe
-    if not found:
+    manifests = [path / MANIFEST_FILE] if (path / MANIFEST_FILE).exists() else path.rglob(MANIFEST_FILE)
+    folders = sorted(p.parent for p in manifests if p.is_file())  # not a pipe
+    if not folders:
         raise DataError(
             f"{path} holds no probing set: expected a {MANIFEST_FILE} in it or below. `sentprobe make` writes one."
         )
-    return found
+    return folders
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of one set; a DataError if it is not as it was written."""
     path = folder / MANIFEST_FILE
     try:
-        found = read_document(path.read_bytes())
+        manifest = read_document(path.read_bytes())
     except FileNotFoundError:
         raise DataError(f"There is no {path}; expected a folder that `sentprobe make` wrote.") from None
     except (ValueError, OSError) as e:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
-    if (got := found.get("format")) not in (None, MANIFEST_FORMAT):
+    if (got := manifest.get("format")) not in (None, MANIFEST_FORMAT):
         raise DataError(f"{other_format(path, got, MANIFEST_FORMAT)} Make the set again.")
-    if missing := [name for name in _Manifest.__struct_fields__ if name not in found]:
+    if missing := [name for name in _Manifest.__struct_fields__ if name not in manifest]:
         raise DataError(
             f"{path} is not the manifest of a probing set: it lacks {', '.join(missing)}. If an older version of "
             "sentprobe made the set, make it again."
         )
-    if not is_intact(found):
+    if not is_intact(manifest):
         raise DataError(
             f"{path} is not as it was written: its checksum does not match. It was altered or is damaged; make the set "
             "again."
         )
     try:
-        msgspec.convert(found, _Manifest)
+        msgspec.convert(manifest, _Manifest)
     except msgspec.ValidationError as e:
         raise DataError(f"{path} is not the manifest of a probing set: {e}. Make the set again.") from e
-    del found["checksum"]
-    return found
+    del manifest["checksum"]
+    return manifest
 
 
 class _Manifest(msgspec.Struct):
@@ -294,3 +307,171 @@ def read_rows(path: Path, expected: str | None) -> dict[str, list[Example]]:
         return decode_rows(content)
     except ValueError as e:
         raise DataError(f"{path} cannot be read as the rows of a set: {e}. Make the set again.") from e
+
+
+# The rows of a set as a Parquet file, and back
+
+
+def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryview:
+    """A Parquet file with the rows of all splits of a set."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [(split, row) for split in SPLITS for row in splits.get(split, ())]
+    extra = dict.fromkeys(column for _, row in rows for column, _ in row.extra)
+    if reserved := sorted(extra.keys() & set(ROW_COLUMNS)):
+        raise DataError(f"{name}: a task's own column cannot be called {reserved[0]}, which every set has.")
+    table = {
+        "split": _names([split for split, _ in rows]),
+        "label": _names([row.label for _, row in rows]),
+        "text": _strings([row.text for _, row in rows]),
+        "tokens": _lists(
+            _strings([*chain.from_iterable([row.tokens for _, row in rows])]), [len(row.tokens) for _, row in rows]
+        ),
+        "source": _strings([row.source for _, row in rows]),
+        "key": _strings([row.key for _, row in rows]),
+        "stratum": _names([row.stratum for _, row in rows]),
+        "marks": _lists(_numbers([m for _, row in rows for m in row.marks]), [len(row.marks) for _, row in rows]),
+        **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
+    }
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table(table), buffer, compression="zstd", use_dictionary=["split", "label", "key", "stratum"])
+    return memoryview(buffer.getvalue())
+
+
+# Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
+
+
+def _strings(values: Sequence[str | None]) -> Any:
+    import pyarrow as pa
+
+    if None in values:
+        builder = pa.lib.StringBuilder()
+        builder.append_values(values)
+        return builder.finish()
+    texts = cast(Sequence[str], values)
+    content = "".join(texts)
+    lengths = [len(text) if text.isascii() else len(text.encode()) for text in texts]
+    offsets = pa.py_buffer(array("i", accumulate(lengths, initial=0)))
+    return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(content.encode())])
+
+
+def _numbers(values: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(array("i", values))])
+
+
+def _names(values: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    known = {name: i for i, name in enumerate(dict.fromkeys(values))}
+    return pa.DictionaryArray.from_arrays(_numbers([known[v] for v in values]), _strings(list(known)))
+
+
+def _lists(items: Any, lengths: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.ListArray.from_arrays(_numbers([0, *accumulate(lengths)]), items)
+
+
+def decode_rows(content: bytes) -> dict[str, list[Example]]:
+    """The rows of each split, as ``encode_rows`` wrote them; a ValueError says what is wrong with the file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            table = file.read(use_threads=len(content) > MIN_THREADED_BYTES)
+        extra = _check_columns(table)
+        columns = [_values(table[name]) for name in (*ROW_COLUMNS, *extra)]
+    except (pa.ArrowException, OSError, OverflowError, MemoryError) as e:
+        raise ValueError(str(e).partition("\n")[0]) from e
+    rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
+    for split, label, text, tokens, source, key, stratum, marks, *more in zip(*columns, strict=True):
+        if split not in rows:
+            raise ValueError(f"it has a row of the split {split!r}; expected {', '.join(SPLITS)}")
+        pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
+        rows[split].append(Example(label, tokens, text, source, key, stratum, marks, pairs))
+    return rows
+
+
+def _check_columns(table: Any) -> list[str]:
+    """The extra columns of a table; a ValueError if the others are not what they should be."""
+    import pyarrow as pa
+
+    if missing := set(ROW_COLUMNS) - set(table.column_names):
+        raise ValueError(f"it lacks the column {', '.join(sorted(missing))}")
+    if len(set(table.column_names)) < len(table.column_names):
+        raise ValueError("it has two columns of the same name")
+    lists = {"tokens": pa.string(), "marks": pa.int32()}
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        expected = pa.list_(lists[name]) if name in lists else pa.string()
+        if (kind.value_type if pa.types.is_dictionary(kind) else kind) != expected:
+            raise ValueError(f"the column {name} holds {kind}; expected {expected}")
+        if name in ROW_COLUMNS and name != "key" and table[name].null_count:
+            raise ValueError(f"the column {name} has rows without a value")
+        if name in lists and any(chunk.values.null_count for chunk in table[name].chunks):
+            raise ValueError(f"the column {name} has lists with missing values")
+    return [name for name in table.column_names if name not in ROW_COLUMNS]
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column, lists as tuples. Rows share the strings of dictionaries and of lists."""
+    return [value for chunk in column.chunks for value in _values_of(chunk)]
+
+
+def _values_of(chunk: Any) -> list[Any]:
+    import pyarrow as pa
+
+    values: list[Any]
+    if pa.types.is_list(chunk.type):
+        known: dict[Any, Any] = {}
+        items: list[Any] = []
+        for start in range(0, len(chunk.values), DECODED_ITEMS):
+            items += [known.setdefault(item, item) for item in chunk.values.slice(start, DECODED_ITEMS).to_pylist()]
+        values = [tuple(items[a:b]) for a, b in pairwise(chunk.offsets.to_pylist())]
+    elif pa.types.is_dictionary(chunk.type):  # a cast would be as fast, but imports pyarrow.compute
+        names = chunk.dictionary.to_pylist()
+        values = [None if i is None else names[i] for i in chunk.indices.to_pylist()]
+    else:
+        values = chunk.to_pylist()
+    return values
+
+
+# A set as a small HTML table for notebooks: rows per split and label, and a few examples
+
+
+def dataset_html(name: str, language: str | None, labels: Sequence[str], rows: Mapping[str, Sequence[Example]]) -> str:
+    """Two tables, with every text from the set escaped."""
+    counts = {split: Counter(row.label for row in rows.get(split, ())) for split in SPLITS}
+    body = [[label, *(f"{counts[split][label]:,}" for split in SPLITS)] for label in labels[:SHOWN_LABELS]]
+    if len(labels) > SHOWN_LABELS:
+        others = labels[SHOWN_LABELS:]
+        body.append([f"{len(others):,} more", *(f"{sum(counts[split][c] for c in others):,}" for split in SPLITS)])
+    body.append(["all", *(f"{counts[split].total():,}" for split in SPLITS)])
+    shown = _first_of_each_label(rows)
+    examples = [[split, row.label, _shorten(row.text)] for split, row in shown]
+    caption = f"{name} ({language})" if language else name
+    return _html_table(["label", *SPLITS], body, caption) + _html_table(["split", "label", "text"], examples)
+
+
+def _first_of_each_label(rows: Mapping[str, Sequence[Example]]) -> list[tuple[str, Example]]:
+    first: dict[str, tuple[str, Example]] = {}
+    for split in SPLITS:
+        for row in rows.get(split, ()):
+            first.setdefault(row.label, (split, row))
+            if len(first) == SHOWN_EXAMPLES:
+                return list(first.values())
+    return list(first.values())
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
+
+
+def _html_table(header: Iterable[str], body: Iterable[Iterable[str]], caption: str = "") -> str:
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    lines = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"

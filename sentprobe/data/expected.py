@@ -1,8 +1,8 @@
-"""What a set should look like, according to its manifest or the task of its name."""
+"""What the task of a set says about it: what the set should look like, and which sentences its rows were made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,20 +66,20 @@ def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations
     if task is None and is_name(dataset.task):  # never a path or a module: the name comes with the data
         task = load(dataset.task)
     if task is None:
-        found = Expectations(language=dataset.language)
+        of_task = Expectations(language=dataset.language)
     else:
-        found = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
+        of_task = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
     policy = manifest.get("policy", {})
-    solved_by, inputs = manifest.get("solved_by", found.solved_by), manifest.get("inputs", found.inputs)
+    solved_by, inputs = manifest.get("solved_by", of_task.solved_by), manifest.get("inputs", of_task.inputs)
     if not isinstance(policy, dict) or not all(isinstance(x, list | tuple | frozenset) for x in (solved_by, inputs)):
         raise DataError(f"The manifest of {dataset.name} was altered: its policy, solved_by or inputs are not as made.")
     errors = manifest.get("label_errors")
     if not isinstance(errors, dict | str | None) or (isinstance(errors, dict) and not _are_errors(errors)):
         raise DataError(f"The manifest of {dataset.name} was altered: its label_errors are not as made.")
     return replace(
-        found,
+        of_task,
         solved_by=frozenset(map(str, solved_by)),
-        disjoint=bool(policy.get("disjoint", found.disjoint)),
+        disjoint=bool(policy.get("disjoint", of_task.disjoint)),
         inputs=tuple(map(str, inputs)),
         natural_balance=policy.get("balance") == "natural",
         label_errors=errors,
@@ -91,5 +91,30 @@ def _are_errors(errors: Mapping[str, Any]) -> bool:
     """Whether this is what ``sentprobe make`` writes of the errors of labels."""
     labels = errors.get("labels")
     return isinstance(labels, dict) and all(
-        isinstance(own, dict) and all(isinstance(n, int) and n >= 0 for n in own.values()) for own in labels.values()
+        isinstance(counts, dict) and all(isinstance(n, int) and n >= 0 for n in counts.values())
+        for counts in labels.values()
     )
+
+
+# The sentences that rows were made from: tasks that change sentences leave marks, by which the change is undone
+
+
+def origins(dataset: Dataset) -> Iterator[tuple[Example, str | None]]:
+    """Every row, with the text of its sentence before it was changed; None if the row does not show it.
+
+    Where clauses were exchanged, capital letters may differ: that of the first word may be its own or not.
+    """
+    # never a path or a module: the name comes with the data
+    task = load(dataset.task) if is_name(dataset.task) else None
+    for _, row in dataset:
+        yield row, row.text if task is None or task.original is None else task.original(row)
+
+
+def sentences_of(dataset: Dataset) -> Iterator[str]:
+    """All sentences in the rows of a set: as text, as tokens, before they were changed, and in extra columns."""
+    extra = expectations_for(dataset).inputs
+    for row, source in origins(dataset):
+        yield row.text
+        yield " ".join(row.tokens)
+        yield source or row.text
+        yield from (value for name, value in row.extra if name in extra)

@@ -11,18 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentprobe.core.files import open_bytes
+from sentprobe.core.reader import TABLE_SUFFIXES, without_compression_suffix
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, read_manifest
-from sentprobe.data.file_names import (
-    SPLIT_NAMES,
-    TABLE_SUFFIXES,
-    common_name,
-    only_file_split,
-    split_of,
-    without_compression_suffix,
-)
 from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in
-from sentprobe.data.records import Columns
-from sentprobe.data.tables import xprobe_parts
+from sentprobe.data.tables import SPLIT_NAMES, Columns, common_name, only_file_split, split_of, xprobe_parts
 from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.task import SPLITS
 

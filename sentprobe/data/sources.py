@@ -11,14 +11,14 @@ from pathlib import Path
 
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
 from sentprobe.core.files import open_bytes, reject_special_file
+from sentprobe.core.reader import read_rows
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.layouts import LAYOUTS, read_layout
 from sentprobe.data.lookalike_labels import merge_labels
-from sentprobe.data.records import Columns
 from sentprobe.data.search import FoundSet, distinct, is_made, is_plain_file, sets_below, sets_in_files, table_sets
-from sentprobe.data.tables import read_parts, read_senteval, read_table
+from sentprobe.data.tables import Columns, read_parts, read_senteval, read_table
 from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.tasks import load as load_task
 
@@ -136,7 +136,7 @@ def find_sets(
     ------
     UsageError
         If there is no such path, no set of such a task or language, or if a set says that it is of another one than
-        ``as_task`` or ``as_language``.
+        ``as_task`` or ``as_language``; or if no table has the columns that are named.
     DataError
         If a file or folder holds no set in a known format.
 
@@ -186,8 +186,24 @@ def find_sets(
         )
         for m in candidates
     ]
+    _check_columns(sources)
     tasks, languages = as_strings(task, "the name of a task"), as_strings(language, "a language code")
     return _of_languages(_of_tasks(sources, tasks), languages)
+
+
+def _check_columns(sources: Sequence[Source]) -> None:
+    """Raise UsageError if no table has the columns that were named; one without them among others is a failure."""
+    wrong: list[UsageError] = []
+    for source in sources:
+        try:
+            if source.columns is not None:
+                next(read_rows(source.paths[0], source.columns.requested, source.columns.header), None)
+        except UsageError as e:
+            wrong.append(e)
+        except DataError:  # a malformed table is a failure of its set
+            pass
+    if wrong and len(wrong) == len(sources):
+        raise wrong[0]
 
 
 def _stated(found: FoundSet, what: str, own: str | None, given: str | None) -> str | None:

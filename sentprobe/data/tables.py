@@ -2,18 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
+from sentprobe.core.reader import TABLE_SUFFIXES, find_file, read_rows, read_tsv, without_compression_suffix
+from sentprobe.core.words import mark_class
 from sentprobe.corpus.files import stem
 from sentprobe.data.dataset import Dataset, check_against_manifest
-from sentprobe.data.file_names import SPLIT_NAMES, find_file, only_file_split, split_of, table_name
-from sentprobe.data.random_split import split_rows
-from sentprobe.data.records import Columns, records, tsv_lines
-from sentprobe.data.rows import Interned, build_dataset, empty_splits, example
-from sentprobe.errors import CorpusError, UsageError
+from sentprobe.data.random_split import RandomSplit, is_random_split, parse_random_split, split_rows
+from sentprobe.errors import CorpusError, DataError, UsageError
 from sentprobe.task import SPLITS, Example
+
+SPLIT_NAMES = {
+    **dict.fromkeys(("tr", "train", "training"), "tr"),
+    **dict.fromkeys(("va", "dev", "val", "valid", "validation", "trial"), "va"),
+    **dict.fromkeys(("te", "test", "testing"), "te"),
+}
+"""Common names of the three splits."""
+_SPLIT_WORD = re.compile(
+    rf"(?:^|(?<=[\W_]))({'|'.join(w for w in SPLIT_NAMES if len(w) > 2)})(?=$|[\W_])", re.IGNORECASE
+)
+_SHARD = re.compile(r"\d+-of-\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns hold the parts of a row: names in a header, keys of JSON objects, or numbers counted from 1.
+
+    A second ``text`` makes it a set of sentence pairs; ``target`` is the form that splits must not share.
+    """
+
+    text: tuple[str, ...] = ("text",)
+    label: str = "label"
+    split: str | None = None
+    target: str | None = None
+    header: bool = True
+    random: RandomSplit | None = None
+    """How to split rows that have no split; its groups, without ``target``, are the target forms."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names that the texts after the first have in the rows."""
+        return tuple(f"column{name}" if name.isdecimal() else name for name in self.text[1:])
+
+    @property
+    def has_targets(self) -> bool | None:
+        """True if splits must not share a target form or a group; None if that is not said."""
+        return bool(self.target or (self.random and self.random.group)) or None
+
+    @property
+    def requested(self) -> list[tuple[str, str]]:
+        """The columns to read, each with the option that names it: texts, label, split, target, group."""
+        group = self.random.group if self.random else None
+        rest = (("--label", self.label), ("--split", self.split), ("--target", self.target), ("--group", group))
+        return [*(("--text", name) for name in self.text), *((flag, name) for flag, name in rest if name is not None)]
+
+
+def parse_columns(
+    text: tuple[str, ...] = (),
+    label: str | None = None,
+    split: str | None = None,
+    target: str | None = None,
+    no_header: bool = False,
+    group: str | None = None,
+    split_seed: int | None = None,
+) -> Columns | None:
+    """The columns of a table that the options name, if any, and how it is split if ``split`` names shares."""
+    needs_table = {"--split": split, "--group": group, "--split-seed": split_seed is not None, "--target": target}
+    if (unused := [option for option, value in needs_table.items() if value] + ["--no-header"] * no_header) and not (
+        text and label
+    ):
+        raise UsageError(f"{unused[0]} is for tables: add --text and --label.")
+    if bool(text) != bool(label):
+        raise UsageError("A table needs both --text and --label.")
+    random = parse_random_split(split, group, split_seed) if split and is_random_split(split) else None
+    if random is None and (group or split_seed is not None):
+        option = "--group" if group else "--split-seed"
+        raise UsageError(f"{option} is for rows that are split here: add their shares, such as --split 80/10/10.")
+    column = None if random else split
+    return Columns(text, label, column, target, not no_header, random) if text and label else None
 
 
 def read_senteval(path: str | Path) -> Dataset:
@@ -44,15 +114,31 @@ def read_senteval(path: str | Path) -> Dataset:
     """
     path, rows, known = str(path), empty_splits(), Interned()
     check_against_manifest(Path(path))
-    for number, cells in tsv_lines(path, "partition, label and sentence"):
-        if len(cells) < 3:
-            raise CorpusError(path, number, f"{len(cells)} columns", "partition, label and sentence, tab-separated")
-        split, label, *more, sentence = cells
-        if split not in rows:
-            raise CorpusError(path, number, f"the partition {split[:20]!r}", "tr, va or te in the first column")
-        extra = tuple((f"column{i}", value) for i, value in enumerate(more, 3))
-        rows[split].append(example(path, number, label, sentence, known, extra=extra))
+    for row in senteval_rows(path):
+        extra = tuple((f"column{i}", value) for i, value in enumerate(row.more, 3))
+        rows[row.split].append(example(path, row.line, row.label, row.sentence, known, extra=extra))
     return build_dataset(stem(path), rows, path)
+
+
+class SentEvalRow(NamedTuple):
+    """A line of one of SentEval's probing files."""
+
+    line: int
+    split: str
+    label: str
+    more: Sequence[str]
+    """Extra columns."""
+    sentence: str
+
+
+def senteval_rows(path: str) -> Iterator[SentEvalRow]:
+    """The rows of one of SentEval's probing files, of all splits."""
+    for number, (split, label, *more, sentence) in read_tsv(
+        path, "partition, label and sentence, tab-separated", least=3
+    ):
+        if split not in SPLITS:
+            raise CorpusError(path, number, f"the partition {split[:20]!r}", "tr, va or te in the first column")
+        yield SentEvalRow(number, split, label, more, sentence)
 
 
 def read_xprobe(folder: str | Path) -> Dataset:
@@ -95,10 +181,8 @@ def read_parts(paths: Iterable[str], name: str, place: str) -> Dataset:
     rows, known = empty_splits(), Interned()
     for path in paths:
         split = rows[Path(path).name[:2]]
-        for number, cells in tsv_lines(path, "sentence and label"):
-            if len(cells) != 2:
-                raise CorpusError(path, number, f"{len(cells)} columns", "sentence and label, tab-separated")
-            split.append(example(path, number, cells[1], cells[0], known))
+        for number, (text, label) in read_tsv(path, "sentence and label, tab-separated", least=2, most=2):
+            split.append(example(path, number, label, text, known))
     return build_dataset(name, rows, place)
 
 
@@ -115,7 +199,7 @@ def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name:
     unsplit: list[tuple[Example, str]] = []
     for path in files:
         split = "" if columns.split or columns.random else split_of(path) or only_file_split(path, files)
-        for number, cells in records(path, columns):
+        for number, cells in read_rows(path, columns.requested, columns.header):
             label, *rest = cells[n:]
             group = rest.pop() if columns.random and columns.random.group else ""
             if columns.split:
@@ -131,12 +215,91 @@ def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name:
         return build_dataset(name or table_name(files), rows, files[0], inputs)
     if unsplit:
         rows = split_rows(unsplit, columns.random, files[0])
-    found = build_dataset(name or table_name(files), rows, files[0], inputs)
-    return replace(found, manifest={**found.manifest, "split": columns.random.record(keyed=not columns.target)})
+    dataset = build_dataset(name or table_name(files), rows, files[0], inputs)
+    return replace(dataset, manifest={**dataset.manifest, "split": columns.random.record(keyed=not columns.target)})
 
 
 def _split(path: str, number: int, column: str, value: str) -> str:
-    if found := SPLIT_NAMES.get(value.strip().lower()):
-        return found
+    if split := SPLIT_NAMES.get(value.strip().lower()):
+        return split
     got = f"{value[:20]!r} in the column {column}"
     raise CorpusError(path, number, got, f"the name of a split: {', '.join(SPLIT_NAMES)}")
+
+
+# What the names of files say
+
+
+def split_of(path: str) -> str | None:
+    """The split that a word in a file's name stands for: ``sentiment-train``, ``data.dev.csv``, ``te.txt``.
+
+    Two letters must be the whole name: ``dev-tr.tsv`` is Turkish. A name with words for two splits has none.
+    """
+    name = without_compression_suffix(path).name.lower()
+    splits = {SPLIT_NAMES[word] for word in _SPLIT_WORD.findall(name)}
+    return splits.pop() if len(splits) == 1 else None if splits else SPLIT_NAMES.get(name.partition(".")[0])
+
+
+def common_name(path: str) -> str:
+    """What the files of one set have in common: the name without suffixes, split and shard numbers."""
+    file = without_compression_suffix(path)
+    name = file.stem if file.suffix.lower() in (*TABLE_SUFFIXES, ".txt", ".json") else file.name
+    if name.lower() in SPLIT_NAMES:
+        return ""
+    border = rf"(?:[^\w{mark_class()}]|_)"
+    return re.sub(f"({border}){border}+", r"\1", _SPLIT_WORD.sub("", _SHARD.sub("", name))).strip("-_. ")
+
+
+def table_name(paths: Sequence[str]) -> str:
+    """A short name for the set in these files: what their names have in common, or else the folder."""
+    stems = {common_name(path) for path in paths} - {""}
+    return stems.pop() if len(stems) == 1 else Path(paths[0]).parent.resolve().name or "table"
+
+
+def only_file_split(path: str, files: Sequence[str]) -> str:
+    """The split of a file whose name does not say it: test if it is the only file, otherwise an error."""
+    if len(files) == 1:
+        return "te"
+    raise DataError(
+        f"The name of {path} does not say which split it is: expected a word such as train, dev or test in it. "
+        "Rename it, name the column that holds the split with --split, or have rows split with --split 80/10/10."
+    )
+
+
+# From a label and a text to a row, and from rows to a set
+
+RowsBySplit = dict[str, list[Example]]
+
+
+class Interned(dict[str, str]):
+    """Strings mapped to themselves, so that a word is one object however often it is read."""
+
+    def __missing__(self, word: str) -> str:
+        return self.setdefault(word, word)
+
+
+def empty_splits() -> RowsBySplit:
+    """Three empty splits."""
+    return {split: [] for split in SPLITS}
+
+
+def example(
+    path: str,
+    number: int,
+    label: str,
+    text: str,
+    known: Interned,
+    key: str | None = None,
+    extra: tuple[tuple[str, str], ...] = (),
+) -> Example:
+    """One row. A text without words has no tokens and is kept, because an audit must see it; a label is required."""
+    if not (label := label.strip()):
+        raise CorpusError(path, number, "an empty label", "a label")
+    return Example(known[label], tuple(map(known.__getitem__, text.split())), text, f"{number}", key, extra=extra)
+
+
+def build_dataset(name: str, rows: RowsBySplit, path: str, inputs: Sequence[str] = ()) -> Dataset:
+    """The set of these rows; ``inputs`` are extra columns that the probe is given besides the sentence."""
+    labels = tuple(sorted({row.label for split in rows.values() for row in split}))
+    if not labels:
+        raise DataError(f"{path} has no rows; expected labelled sentences. Is it the right file?")
+    return Dataset(name, name, 0, None, labels, rows, {"inputs": list(inputs)} if inputs else {})

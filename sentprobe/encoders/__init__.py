@@ -13,18 +13,17 @@ from __future__ import annotations
 from sentprobe.encoders.encoder import Encoder, EncoderInfo, TrainingScore, encoder_info
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.encoders.scheme import (
+    SCHEMES,
     Scheme,
     check_name,
-    describe_scheme,
     expand_names,
     load,
-    load_scheme,
     refuse_untrusted,
-    scheme_names,
     sends_texts,
 )
 
 __all__ = [
+    "SCHEMES",
     "Encoder",
     "EncoderInfo",
     "Identity",
@@ -32,12 +31,9 @@ __all__ = [
     "Spec",
     "TrainingScore",
     "check_name",
-    "describe_scheme",
     "encoder_info",
     "expand_names",
     "load",
-    "load_scheme",
     "refuse_untrusted",
-    "scheme_names",
     "sends_texts",
 ]

@@ -27,7 +27,7 @@ def checksum_lines(paths: Iterable[Path]) -> str:
     return "".join(f"BLAKE2b-128 ({path.name}) = {hash_file(path)}\n" for path in paths)
 
 
-def check_hash(path: Path | str, found: str) -> None:
+def check_hash(path: Path | str, actual: str) -> None:
     """DataError if the checksums next to a file have another hash for it; without checksums, any hash is accepted."""
     path = Path(path)
     checksums = path.with_name(CHECKSUMS_FILE)
@@ -39,15 +39,15 @@ def check_hash(path: Path | str, found: str) -> None:
         raise DataError(
             f"{checksums} cannot be read: {e}. Write the files again, or delete it if they are your own."
         ) from e
-    known: dict[str, str] = {}
+    expected: dict[str, str] = {}
     for number, line in enumerate(content.splitlines(), 1):
         if not (match := _LINE.fullmatch(line)):
             raise DataError(
                 f"{checksums}:{number}: expected a line written by `sentprobe encode`, got {line[:60]!r}. The file is "
                 "damaged: encode again, or delete it if the files next to it are your own."
             )
-        known[match[1]] = match[2]
-    if known.get(path.name, found) != found:
+        expected[match[1]] = match[2]
+    if expected.get(path.name, actual) != actual:
         raise DataError(
             f"{path} is not the file that `sentprobe encode` wrote: its checksum is not the one in {checksums.name}. "
             f"It was damaged or replaced: encode again, or delete {checksums.name} if you replaced it."

@@ -1,4 +1,4 @@
-"""Whether an encoder is broken, judged by its vectors and a handful of texts that are encoded once more.
+"""Whether encoders can be loaded; and whether one is broken, judged by its vectors and a few texts encoded once more.
 
     equal-vectors      more than 5 % of texts have the same vector as another text, e.g. if the tokenizer knows no words
     zero-vectors       more than 5 % of vectors are all zeros
@@ -26,18 +26,28 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sentprobe.core.words import is_vowel_sign
 from sentprobe.encoders.call import call_encoder, preview
 from sentprobe.encoders.encoder import encoder_info
-from sentprobe.encoders.scheme import sends_texts
-from sentprobe.errors import SentProbeError
+from sentprobe.encoders.identity import Spec
+from sentprobe.encoders.scheme import SCHEMES, load, sends_texts
+from sentprobe.errors import SentProbeError, UsageError
 
 if TYPE_CHECKING:
     from sentprobe.encoders.embed import Embeddings
 
 Code = Literal[
-    "equal-vectors", "zero-vectors", "large-values", "dead-layers", "constant-columns", "random-vectors",
-    "batch-dependent", "order-dependent", "unknown-tokens", "trust",
-]  # fmt: skip
+    "equal-vectors",
+    "zero-vectors",
+    "large-values",
+    "dead-layers",
+    "constant-columns",
+    "random-vectors",
+    "batch-dependent",
+    "order-dependent",
+    "unknown-tokens",
+    "trust",
+]
 Array = npt.NDArray[Any]
 
 MAX_ODD_SHARE = 0.05
@@ -86,31 +96,31 @@ def diagnose(
     info = encoder_info(encoder)
     if info.identity is not None and info.identity.scheme == EXEMPT_SCHEME:
         return []
-    rows = _places(embeddings.texts, embeddings.texts if texts is None else texts)
+    rows = _row_indices(embeddings.texts, embeddings.texts if texts is None else texts)
     if not len(rows):
         return []
-    some = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED_TEXTS)).astype(np.int64))]
+    sampled = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED_TEXTS)).astype(np.int64))]
     if hasattr(embeddings.vectors, "indptr"):  # sparse: a dimension per word, of which texts have a few
-        what = _zero([embeddings.texts[i] for i in some], np.diff(embeddings.vectors.indptr)[some] == 0)
+        what = _zero([embeddings.texts[i] for i in sampled], np.diff(embeddings.vectors.indptr)[sampled] == 0)
         return [Symptom("zero-vectors", f"{what}.")] if what else []
     layers = embeddings.vectors if embeddings.layers else embeddings.vectors[None]
-    seen = [*_diagnose_vectors([embeddings.texts[i] for i in some], layers, some, embeddings.layers)]
+    seen = [*_diagnose_vectors([embeddings.texts[i] for i in sampled], layers, sampled, embeddings.layers)]
     remote = info.identity is not None and sends_texts(str(info.identity))
     if call_symptoms is not None:
         seen += call_symptoms
     elif embeddings.encoded or not remote:
-        seen += _diagnose_calls(encoder, embeddings, some, layers, half=half)
-    seen += unknown_tokens(encoder, [embeddings.texts[i] for i in some])
+        seen += _diagnose_calls(encoder, embeddings, sampled, layers, half=half)
+    seen += unknown_tokens(encoder, [embeddings.texts[i] for i in sampled])
     if info.caveat is not None:
         seen.append(Symptom("trust", info.caveat))
     return seen
 
 
-def _places(every: Sequence[str], texts: Iterable[str]) -> npt.NDArray[np.int64]:
-    """The places of texts among all; of equal texts one, and none of a text that is not there."""
-    place = {text: i for i, text in enumerate(every)}
-    found = np.fromiter((place[text] for text in texts if text in place), np.int64)
-    return found[np.sort(np.unique(found, return_index=True)[1])]
+def _row_indices(every: Sequence[str], texts: Iterable[str]) -> npt.NDArray[np.int64]:
+    """The indices of texts among all; of equal texts one, and none of a text that is not there."""
+    index_of = {text: i for i, text in enumerate(every)}
+    indices = np.fromiter((index_of[text] for text in texts if text in index_of), np.int64)
+    return indices[np.sort(np.unique(indices, return_index=True)[1])]
 
 
 # vectors
@@ -130,11 +140,11 @@ def _diagnose_vectors(texts: Sequence[str], vectors: Array, rows: Array, layers:
             messages_by_code.setdefault(code, {}).setdefault(what, []).append(layers[i] if layers else "")
     for code, messages in messages_by_code.items():
         what, where = next(iter(messages.items()))
-        names = [name for some in messages.values() for name in some if name]
-        some = 0 < len(names) < len(layers)
-        at = f"Layer{'s' * (len(names) > 1)} {', '.join(names)}: " if some else ""
+        names = [name for layer_names in messages.values() for name in layer_names if name]
+        in_some_layers = 0 < len(names) < len(layers)
+        at = f"Layer{'s' * (len(names) > 1)} {', '.join(names)}: " if in_some_layers else ""
         first = f" (layer {where[0]})" if len(messages) > 1 else ""
-        yield Symptom("dead-layers" if some and code != "constant-columns" else code, f"{at}{what}{first}.")
+        yield Symptom("dead-layers" if in_some_layers and code != "constant-columns" else code, f"{at}{what}{first}.")
 
 
 def _diagnose_layer(
@@ -142,12 +152,12 @@ def _diagnose_layer(
 ) -> Iterator[tuple[Code, str]]:
     n = len(texts)
     if (largest := float(np.abs(vectors).max(initial=0.0))) > MAX_VALUE:
-        place = int(np.abs(vectors).max(axis=1).argmax())
+        largest_row = int(np.abs(vectors).max(axis=1).argmax())
         yield (
             "large-values",
             (
-                f"values are as large as {largest:.0e}, as in the vector of {preview(texts[place])}: their squares "
-                "overflow in single precision; is something divided by zero, or not normalised"
+                f"values are as large as {largest:.0e}, as in the vector of {preview(texts[largest_row])}: their "
+                "squares overflow in single precision; is something divided by zero, or not normalised"
             ),
         )
         vectors = vectors / np.float32(largest)  # of which lengths can be computed
@@ -155,17 +165,17 @@ def _diagnose_layer(
     zero = np.asarray(~vectors.any(axis=1))
     if what := _zero(texts, zero):
         yield "zero-vectors", what
-    left = np.flatnonzero(~zero)
-    if not len(left):
+    nonzero = np.flatnonzero(~zero)
+    if not len(nonzero):
         return
-    groups = _equal(vectors[left])
+    groups = _equal(vectors[nonzero])
     shared: list[int] = []
     example = ("", "")
     for group in groups:
-        members = left[group].tolist()
-        other = next((m for m in members if bags[m] != bags[members[0]]), None)
-        if other is not None:
-            example = example if shared else (texts[members[0]], texts[other])
+        members = nonzero[group].tolist()
+        different = next((m for m in members if bags[m] != bags[members[0]]), None)
+        if different is not None:
+            example = example if shared else (texts[members[0]], texts[different])
             shared += members
     if _many(len(shared), n):
         yield (
@@ -193,8 +203,8 @@ def _many(count: int, n: int) -> bool:
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, sorted, without case and accents."""
-    return "".join(sorted(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum()))
+    """The letters, vowel signs and digits of a text, sorted, without case and accents."""
+    return "".join(sorted(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum() or is_vowel_sign(c)))
 
 
 def _equal(vectors: Array) -> Iterator[npt.NDArray[np.int64]]:
@@ -220,33 +230,33 @@ def _constant(sample: Array, full: Array) -> int:
 
 
 def _diagnose_calls(
-    encoder: Callable[[Sequence[str]], Any], embeddings: Embeddings, some: Array, layers: Array, *, half: bool
+    encoder: Callable[[Sequence[str]], Any], embeddings: Embeddings, sampled: Array, layers: Array, *, half: bool
 ) -> list[Symptom]:
     """Encode a few texts of all lengths alone, together and in another order, and compare their vectors."""
-    by_length = sorted(some.tolist(), key=lambda i: (len(embeddings.texts[i]), i))
+    by_length = sorted(sampled.tolist(), key=lambda i: (len(embeddings.texts[i]), i))
     rows = [by_length[i] for i in np.unique(np.linspace(0, len(by_length) - 1, REENCODED_TEXTS).astype(int))]
     texts = [embeddings.texts[i] for i in rows]
     tolerance, stored_vectors = _tolerance(encoder, half), np.asarray(layers[:, rows], np.float64)
 
-    def vectors(some: Sequence[str]) -> Array:
-        return np.asarray(call_encoder(encoder, some, embeddings.layers), np.float64)
+    def vectors(batch: Sequence[str]) -> Array:
+        return np.asarray(call_encoder(encoder, batch, embeddings.layers), np.float64)
 
     try:
-        together, again = vectors(texts), vectors(texts)
-        alone = np.concatenate([vectors([text]) for text in texts], axis=1)
+        together, repeated = vectors(texts), vectors(texts)
+        separately = np.concatenate([vectors([text]) for text in texts], axis=1)
         backwards = vectors(texts[::-1])[:, ::-1]
     except SentProbeError:
         return []  # it has encoded these texts before: the network is to blame, or the error says what is
-    if difference := describe_difference(together, again, texts, tolerance):
+    if difference := describe_difference(together, repeated, texts, tolerance):
         return [Symptom("random-vectors", f"The same texts have different vectors in a second call: {difference}.")]
     if difference := describe_difference(together, backwards, texts, tolerance):
         return [Symptom("order-dependent", f"A vector depends on the order of the texts in the batch: {difference}.")]
-    if difference := describe_difference(together, alone, texts, tolerance) or describe_difference(
-        stored_vectors, alone, texts, tolerance
+    if difference := describe_difference(together, separately, texts, tolerance) or describe_difference(
+        stored_vectors, separately, texts, tolerance
     ):
         # what agrees with itself in small batches, but not with the store, may have changed since
         stored = embeddings.encoded < len(set(embeddings.texts)) and not describe_difference(
-            together, alone, texts, tolerance
+            together, separately, texts, tolerance
         )
         what = (
             "Vectors in the store differ from those that it returns now" if stored else "A vector depends on its batch"
@@ -256,12 +266,14 @@ def _diagnose_calls(
     return []
 
 
-def describe_difference(one: Array, two: Array, texts: Sequence[str], tolerance: float = TOLERANCES["float32"]) -> str:
+def describe_difference(
+    expected: Array, actual: Array, texts: Sequence[str], tolerance: float = TOLERANCES["float32"]
+) -> str:
     """How vectors (layers, n, d) of the same texts differ; empty if they are the same."""
-    if one.shape != two.shape:
-        return f"expected an array of shape {one.shape}, got {two.shape}"
-    length = np.maximum(np.linalg.norm(one, axis=2), 1e-6)
-    distance = (np.linalg.norm(one - two, axis=2) / length).max(axis=0)
+    if expected.shape != actual.shape:
+        return f"expected an array of shape {expected.shape}, got {actual.shape}"
+    length = np.maximum(np.linalg.norm(expected, axis=2), 1e-6)
+    distance = (np.linalg.norm(expected - actual, axis=2) / length).max(axis=0)
     if distance.max() < tolerance:
         return ""
     return f"the vectors of {preview(texts[int(distance.argmax())])} differ by {distance.max():.2g} of their length"
@@ -270,8 +282,8 @@ def describe_difference(one: Array, two: Array, texts: Sequence[str], tolerance:
 def _tolerance(encoder: Any, half: bool) -> float:
     """By how much vectors of the same text may differ."""
     identity = encoder_info(encoder).identity
-    known: Mapping[str, str] = dict(identity.facts) if identity is not None else {}
-    if known.get("dtype") in ("float16", "bfloat16") or (identity is not None and sends_texts(str(identity))):
+    facts: Mapping[str, str] = dict(identity.facts) if identity is not None else {}
+    if facts.get("dtype") in ("float16", "bfloat16") or (identity is not None and sends_texts(str(identity))):
         return TOLERANCES["coarse"]
     return TOLERANCES["half" if half else "float32"]
 
@@ -290,10 +302,45 @@ def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
     missing = encoder.missing(texts)
     if missing.share <= MAX_ODD_SHARE:
         return []
-    other = encoder.with_simple_tokens().missing(texts)
-    if encoder.tokenise == "space" and other.share < missing.share:
-        then = f"add tokenise=simple, which splits punctuation off words: {other.share:.1%} with it"
+    simple = encoder.with_simple_tokens().missing(texts)
+    if encoder.tokenise == "space" and simple.share < missing.share:
+        then = f"add tokenise=simple, which splits punctuation off words: {simple.share:.1%} with it"
     else:
         then = "the vectors may be for another language, or for another spelling"
     what = f"{missing.share:.1%} of the running tokens have no word vector, most frequently"
     return [Symptom("unknown-tokens", f"{what} {', '.join(map(repr, missing.most_frequent))}; {then}.")]
+
+
+# loading
+
+
+def check_encoders(names: Iterable[str]) -> None:
+    """Raise UsageError, with what is wrong with each, if some encoders cannot be loaded: files or options.
+
+    It is called before anything is computed; encoders that may be there are not loaded for it.
+    """
+    wrong: list[str] = []
+    for name in sorted(names):
+        try:
+            _check_loadable(name)
+        except SentProbeError as e:
+            wrong.append(str(e) if str(e).startswith(name) else f"{name}: {e}")
+    if len(wrong) == 1:
+        raise UsageError(wrong[0])
+    if wrong:
+        reasons = "".join(f"\n- {what}" for what in wrong)
+        raise UsageError(f"{len(wrong)} encoders cannot be loaded, and nothing was computed:{reasons}")
+
+
+def _check_loadable(name: str) -> None:
+    spec = Spec.parse(name)
+    scheme = SCHEMES.get(spec.scheme)
+    if scheme.package:  # what another package does with a name is not known
+        return
+    if scheme.options:
+        spec.check_options(scheme.options)
+    file = None if scheme.named_file is None else scheme.named_file(spec)
+    if file is not None and not file.exists():
+        load(name)  # says what is wrong
+    for member in () if scheme.members is None else scheme.members(spec):
+        _check_loadable(member)

@@ -30,9 +30,9 @@ def quantiles() -> Array:
 
     steps = 1 << 16
     values: Array = np.rint(ndtri((np.arange(steps) + 0.5) / steps) * 4096) / 4096 + 0.0  # which makes -0 a 0
-    found = values.astype(np.float32)
-    found.flags.writeable = False
-    return found
+    table = values.astype(np.float32)
+    table.flags.writeable = False
+    return table
 
 
 def hash_texts(texts: Sequence[str], key: str) -> Array:
@@ -56,9 +56,9 @@ def gaussian_vectors(texts: Sequence[str], dim: int, key: str, table: Array) -> 
     out = np.empty((len(states), dim), dtype=np.float32)
     rows = max(1, _BLOCK // width)
     for start in range(0, len(states), rows):
-        drawn = _mix(states[start : start + rows, None] + steps)
+        numbers = _mix(states[start : start + rows, None] + steps)
         # little-endian, whatever the machine is
-        out[start : start + rows] = table[drawn.astype("<u8", copy=False).view("<u2")[:, :dim]]
+        out[start : start + rows] = table[numbers.astype("<u8", copy=False).view("<u2")[:, :dim]]
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,9 @@ from sentprobe.core.progress import Progress
 from sentprobe.core.third_party import third_party_code
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
-from sentprobe.encoders.batches import MIN_WORKER_TEXTS, cut_batches, encode_batches
+from sentprobe.encoders.batches import MIN_WORKER_TEXTS, NamedEncoder, SharedStore, cut_batches, encode_batches
 from sentprobe.encoders.encoder import EncoderInfo, encoder_info
 from sentprobe.encoders.identity import Identity
-from sentprobe.encoders.remote import NamedEncoder, SharedStore
 from sentprobe.encoders.scheme import sends_texts
 from sentprobe.encoders.store import Store
 from sentprobe.encoders.table import VectorTable, default_spill
@@ -85,8 +84,8 @@ class Embeddings:
         """
         if name not in self.layers:
             raise UsageError(f"There is no layer {name!r}; the layers are {', '.join(self.layers) or 'unnamed'}.")
-        found: Array = self.vectors[self.layers.index(name)]
-        return found
+        vectors: Array = self.vectors[self.layers.index(name)]
+        return vectors
 
     def __repr__(self) -> str:
         layers = f"{len(self.layers)} layers, " if self.layers else ""
@@ -185,80 +184,116 @@ def embed(
         with third_party_code:
             encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     info = encoder_info(encoder)
-    identity, layers = info.identity, info.layers
-    if half and identity is not None:
-        identity = identity.with_facts(kept="float16")
-    first = first_places(texts)
-    distinct = np.flatnonzero(first == np.arange(len(texts)))
     spill = default_spill() if spill is None else spill
     if spill < 0:
         raise UsageError(f"spill is {spill} bytes; expected 0 or more.")
+    identity = _identity(info, half)
+    first = first_indices(texts)
+    distinct = np.flatnonzero(first == np.arange(len(texts)))
     if store is not None and identity is not None and info.cacheable:
-        identities = [identity.with_facts(layer=name) for name in layers] or [identity]
-        table = VectorTable(texts, max(1, len(layers)), spill, store, identities)
+        identities = [identity.with_facts(layer=name) for name in info.layers] or [identity]
+        table = VectorTable(texts, max(1, len(info.layers)), spill, store, identities)
         table.read_stored(distinct.tolist())
     else:
-        table = VectorTable(texts, max(1, len(layers)), spill)
+        table = VectorTable(texts, max(1, len(info.layers)), spill)
     missing = distinct[~table.filled[distinct]]
-    restrict, tokens = getattr(encoder, "restrict", None), getattr(encoder, "tokens", None)
-    if len(missing) and callable(restrict) and callable(tokens):  # word vectors: only those of these texts in memory
-        encoder = restrict(tokens([texts[i] for i in missing.tolist()]))
-    seconds, done = 0.0, len(distinct) - len(missing)
     if progress:
-        progress("encode", done, len(distinct))
-    shared: SharedStore | None = None
-    if current_cluster() is not None:
-        encoder, workers = _for_workers(encoder, info, name, jobs)
-        if table.store is not None and table.store.limit is None:
-            shared = SharedStore(table.store.root, tuple(table.identities))
-    else:
-        workers = jobs if info.parallel and len(missing) >= MIN_WORKER_TEXTS else 1
-    elsewhere: list[int] = []
-    try:
-        batches = cut_batches(info, texts, missing, batch_size or info.batch_size)
-        for places, vectors, spent in encode_batches(
-            encoder, texts, batches, layers, half=half, jobs=workers, store=shared
-        ):
-            seconds += spent
-            done += len(places)
-            if progress:
-                progress("encode", done, len(distinct))
-            if vectors is None:
-                elsewhere += places
-                continue
-            if not layers and vectors.shape[0] > 1 and not table.filled.any() and table.store is None:
-                layers = tuple(map(str, range(vectors.shape[0])))
-                table = VectorTable(texts, len(layers), spill)
-            table.put(places, vectors)
-    finally:
-        table.flush()
-    table.read_new(elsewhere)
+        progress("encode", len(distinct) - len(missing), len(distinct))
+    workers = _Workers.of(_restricted(encoder, texts, missing), info, name, jobs, table, len(missing))
+    batches = cut_batches(info, texts, missing, batch_size or info.batch_size)
+    table, layers, seconds = _encode_missing(workers, table, info.layers, batches, half, progress, len(distinct))
     table.copy_duplicates(first)
     vectors = table.vectors if layers else table.vectors[0]
     return Embeddings(tuple(texts), vectors, identity, layers, len(missing), seconds)
 
 
-def first_places(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+def _encode_missing(
+    workers: _Workers,
+    table: VectorTable,
+    layers: tuple[str, ...],
+    batches: Iterator[list[int]],
+    half: bool,
+    progress: Progress | None,
+    total: int,
+) -> tuple[VectorTable, tuple[str, ...], float]:
+    """Encode batches of indices and fill the table; the table, the layers, and the seconds spent in the encoder.
+
+    An encoder that has not named its layers may still return several: they are numbered, and the table is another one.
+    """
+    texts, seconds, done = table.texts, 0.0, int(table.filled.sum())
+    stored_by_workers: list[int] = []
+    try:
+        for indices, vectors, spent in encode_batches(
+            workers.encoder, texts, batches, layers, half=half, jobs=workers.jobs, store=workers.store
+        ):
+            seconds += spent
+            done += len(indices)
+            if progress:
+                progress("encode", done, total)
+            if vectors is None:
+                stored_by_workers += indices
+                continue
+            if not layers and vectors.shape[0] > 1 and not table.filled.any() and table.store is None:
+                layers = tuple(map(str, range(vectors.shape[0])))
+                table = VectorTable(texts, len(layers), table.spill)
+            table.put(indices, vectors)
+    finally:
+        table.flush()
+    table.read_new(stored_by_workers)
+    return table, layers, seconds
+
+
+def first_indices(texts: Sequence[str]) -> npt.NDArray[np.int64]:
     """Where each text occurs first (n,)."""
     first: dict[str, int] = {}
     return np.fromiter(map(first.setdefault, texts, range(len(texts))), np.int64, len(texts))
 
 
-def _for_workers(encoder: Any, info: EncoderInfo, name: str | None, jobs: int) -> tuple[Any, int]:
-    """An encoder as workers of a cluster are sent it, and their number; 1 if it has to stay here.
+def _identity(info: EncoderInfo, half: bool) -> Identity | None:
+    """The identity of the vectors, which are rounded if ``half``."""
+    return info.identity.with_facts(kept="float16") if half and info.identity is not None else info.identity
 
-    One that is slow on a processor is loaded there. One that calls a server is not: its key may be here only.
-    """
-    if info.parallel:
-        return encoder, jobs
-    return (NamedEncoder(name, info.identity), jobs) if name and not sends_texts(name) else (encoder, 1)
+
+def _restricted(encoder: Any, texts: Sequence[str], missing: npt.NDArray[np.int64]) -> Any:
+    """An encoder of word vectors with only those of the missing texts in memory; others as they are."""
+    restrict, tokens = getattr(encoder, "restrict", None), getattr(encoder, "tokens", None)
+    if len(missing) and callable(restrict) and callable(tokens):
+        return restrict(tokens([texts[i] for i in missing.tolist()]))
+    return encoder
+
+
+@dataclass(frozen=True)
+class _Workers:
+    """The encoder as it is sent to worker processes, how many these are, and the store that they write to."""
+
+    encoder: Any
+    jobs: int
+    store: SharedStore | None = None
+
+    @classmethod
+    def of(
+        cls, encoder: Any, info: EncoderInfo, name: str | None, jobs: int, table: VectorTable, missing: int
+    ) -> _Workers:
+        """Who encodes so many missing texts; one job if the encoder has to stay here.
+
+        On a cluster, an encoder that is slow on a processor is loaded there. One that calls a server is not: its key
+        may be here only.
+        """
+        if current_cluster() is None:
+            return cls(encoder, jobs if info.parallel and missing >= MIN_WORKER_TEXTS else 1)
+        shared = None
+        if table.store is not None and table.store.limit is None:
+            shared = SharedStore(table.store.root, tuple(table.identities))
+        if info.parallel:
+            return cls(encoder, jobs, shared)
+        if name and not sends_texts(name):
+            return cls(NamedEncoder(name, info.identity), jobs, shared)
+        return cls(encoder, 1, shared)
 
 
 def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: Progress | None) -> Embeddings:
     """The sparse vectors of texts, which take so little time and space that each text is encoded in one call."""
-    identity = encoder_info(encoder).identity
-    if half and identity is not None:
-        identity = identity.with_facts(kept="float16")
+    identity = _identity(encoder_info(encoder), half)
     if progress:
         progress("encode", 0, len(texts))
     started = time.perf_counter()
@@ -273,21 +308,21 @@ def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: P
 
 def collect_texts(datasets: Dataset | Iterable[Dataset], split: str | None = None) -> list[str]:
     """The distinct texts of sets, or of one split of them, with any further inputs that are given to the encoder."""
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
-        found |= dict.fromkeys(texts_of_set(dataset, split)[1])
-    return list(found)
+        texts |= dict.fromkeys(texts_of_set(dataset, split)[1])
+    return list(texts)
 
 
 def texts_of_set(dataset: Dataset, split: str | None = None) -> tuple[list[str], list[str]]:
     """The distinct texts of the rows of a set, and the same with any further inputs that are given to the encoder."""
     inputs = expectations_for(dataset).inputs
-    own: dict[str, None] = {}
-    every: dict[str, None] = {}
+    row_texts: dict[str, None] = {}
+    all_texts: dict[str, None] = {}
     for part, row in dataset:
         if split not in (None, part):
             continue
-        own[row.text] = every[row.text] = None
+        row_texts[row.text] = all_texts[row.text] = None
         if inputs:
-            every |= dict.fromkeys(value for name, value in row.extra if name in inputs)
-    return list(own), list(every)
+            all_texts |= dict.fromkeys(value for name, value in row.extra if name in inputs)
+    return list(row_texts), list(all_texts)

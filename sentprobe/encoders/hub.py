@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 from sentprobe.core.checksum import b2sum
 from sentprobe.core.deadline import call_within
+from sentprobe.core.folder_types import check_model_files
 from sentprobe.core.install import pip_install
 from sentprobe.core.third_party import summarise_error
 from sentprobe.encoders.identity import HUB_NAME, Spec
-from sentprobe.encoders.sealed_model import check_sealed
 from sentprobe.errors import EncoderError, NotInstalled, Offline, UsageError
 
 MODEL_DTYPES = ("float32", "float16", "bfloat16")
@@ -110,18 +110,18 @@ class ModelLocation(NamedTuple):
     """Names, sizes and times of these files before they were hashed."""
 
 
-def check_unchanged(spec: Spec, place: ModelLocation) -> None:
+def check_unchanged(spec: Spec, location: ModelLocation) -> None:
     """Reject a model whose files changed between the hash and the end of loading: it is not the one that was hashed."""
-    if _stamp(spec, place.folder) != place.stamp:
+    if _stamp(spec, location.folder) != location.stamp:
         raise EncoderError(f"{spec} changed while it was loaded. Run the same command again.")
 
 
 def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     try:
-        found = [(p.relative_to(folder).as_posix(), p.stat()) for p in sorted(folder.rglob("*")) if p.is_file()]
+        files = [(p.relative_to(folder).as_posix(), p.stat()) for p in sorted(folder.rglob("*")) if p.is_file()]
     except OSError as why:
         raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
-    return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in found if may_affect_vectors(name))
+    return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in files if may_affect_vectors(name))
 
 
 def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "") -> ModelLocation:
@@ -145,7 +145,7 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
             digests = {path: b2sum(folder / path) for path in sorted(filter(may_affect_vectors, inside))}
         except OSError as why:
             raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
-        check_sealed(folder, digests)
+        check_model_files(folder, digests)
         for path, content in digests.items():
             total.update(f"{path}\0{content}\n".encode())
         return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
@@ -168,16 +168,16 @@ def may_affect_vectors(path: str) -> bool:
 
 def loadable_files(paths: Iterable[str], *, recursive: bool) -> list[str]:
     """The files that loading a model may read, sorted; pickled weights only where there are no others."""
-    kept: dict[str, str] = {}
+    weights_kind: dict[str, str] = {}
     for path in sorted(paths):
         *folders, name = path.split("/")
         weights = WEIGHTS.fullmatch(name)
         if name.startswith(".") or (folders and not recursive) or any(map(_UNREAD_FOLDERS.fullmatch, folders)):
             continue
         if weights or not _UNREAD.fullmatch(name):
-            kept[path] = weights[1] if weights else ""
-    safe = {path.rpartition("/")[0] for path, kind in kept.items() if kind == "safetensors"}
-    return [path for path, kind in kept.items() if kind != "bin" or path.rpartition("/")[0] not in safe]
+            weights_kind[path] = weights[1] if weights else ""
+    safe = {path.rpartition("/")[0] for path, kind in weights_kind.items() if kind == "safetensors"}
+    return [path for path, kind in weights_kind.items() if kind != "bin" or path.rpartition("/")[0] not in safe]
 
 
 def check_vocabulary(spec: Spec, tokenizer: Any, folder: Path) -> None:
@@ -248,11 +248,11 @@ def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
         ) from error
     if not constants.HF_HUB_OFFLINE:
         try:
-            there = call_within(
+            info = call_within(
                 HUB_TIMEOUT_SECONDS,
                 partial(hub.HfApi().model_info, name, revision=spec.revision, timeout=HUB_TIMEOUT_SECONDS),
             )
-            files = loadable_files((file.rfilename for file in there.siblings), recursive=recursive)
+            files = loadable_files((file.rfilename for file in info.siblings), recursive=recursive)
             if marker not in files:
                 raise EncoderError(f"{spec} is not such a model: {name} on the hub has no {marker}.")
             patterns = [glob.escape(path) for path in files]
@@ -265,8 +265,8 @@ def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
         except (EncoderError, AttributeError, TypeError):  # the last two are not the hub's: see `_supported_client`
             raise
         except errors.GatedRepoError as error:
-            place = f"{constants.ENDPOINT}/{name}"
-            raise EncoderError(f"{spec} is gated: request access at {place}, then `hf auth login`.") from error
+            address = f"{constants.ENDPOINT}/{name}"
+            raise EncoderError(f"{spec} is gated: request access at {address}, then `hf auth login`.") from error
         except errors.RevisionNotFoundError as error:
             raise UsageError(f"{spec}: {name} has no revision {spec.revision}.") from error
         except errors.RepositoryNotFoundError as error:

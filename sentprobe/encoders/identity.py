@@ -45,13 +45,13 @@ class Spec:
     def parse(cls, text: str) -> Spec:
         """Parse a text. UsageError, with what is wrong, if it names no encoder."""
         head, mark, query = text.partition("?")
-        scheme, colon, rest = head.partition(":")
+        scheme, colon, tail = head.partition(":")
         if not colon or not SCHEME_NAME.fullmatch(scheme):
             raise UsageError(
                 f"{text!r} names no encoder: expected scheme:name, such as static: or st:all-MiniLM-L6-v2. "
                 "`sentprobe ls encoders` lists the schemes."
             )
-        name, at, revision = rest.rpartition("@") if "@" in rest else (rest, "", "")
+        name, at, revision = tail.rpartition("@") if "@" in tail else (tail, "", "")
         options: dict[str, str] = {}
         for part in query.split("&") if mark else ():
             key, equals, value = part.partition("=")
@@ -83,11 +83,11 @@ class Spec:
 
     def check_options(self, allowed: Mapping[str, str] | Collection[str]) -> dict[str, str]:
         """The options by key. UsageError if one of them is not ``allowed``."""
-        found = dict(self.options)
-        if unknown := sorted(set(found) - set(allowed)):
+        options = dict(self.options)
+        if unknown := sorted(set(options) - set(allowed)):
             what = ", ".join(sorted(allowed)) or "no options"
             raise UsageError(f"{self} has the option {unknown[0]!r}; {self.scheme}: takes {what}.")
-        return found
+        return options
 
     def choice(self, key: str, values: Sequence[str]) -> str:
         """The value of an option that must be one of ``values``; the first is the default."""

@@ -1,4 +1,4 @@
-"""Schemes of encoders: those in ``sentprobe/encoders/schemes``, and those that installed packages offer.
+"""Schemes of encoders: a kind of part, each in a module of ``encoders/schemes`` or offered by an installed package.
 
 A scheme is one module with a function ``load`` from a Spec to an encoder. Its docstring begins with a one-line summary,
 and shows how to write the encoder; ``OPTIONS``, if it is there, has its options by name. In other packages, an entry
@@ -19,25 +19,18 @@ Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and t
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import sys
-import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 
-from sentprobe.core.plugins import load_entry, module_names, offered
+from sentprobe.core.plugins import Kind, Source
+from sentprobe.core.suggest import did_you_mean
 from sentprobe.core.third_party import third_party_code
 from sentprobe.encoders.encoder import Encoder
 from sentprobe.encoders.identity import SCHEME_NAME, Spec
-from sentprobe.errors import EncoderError, SentProbeError, SentProbeWarning, UsageError, describe_error
-
-PACKAGE, GROUP = "sentprobe.encoders.schemes", "sentprobe.encoders"
-"""Where built-in schemes are, and the entry point group for others."""
+from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +53,58 @@ class Scheme:
     """The file or folder that a name stands for, for a scheme of which that is known."""
     members: Callable[[Spec], Iterable[str]] | None = None
     """The names of the encoders that an encoder consists of, for a scheme that combines others."""
+    runs_code: bool = False
+    """Whether it runs code that a name names."""
+    sends_texts: bool = False
+    """Whether it sends texts to a server."""
 
 
-def scheme_names() -> list[str]:
-    """The names of all schemes; those of other packages are not loaded for it."""
-    return sorted([*_built_in(), *_plugins()])
+def _read(source: Source, content: object) -> Scheme:
+    """The scheme that a file or an entry point defines, as a module or as its ``load``."""
+    module = content if isinstance(content, ModuleType) else sys.modules.get(getattr(content, "__module__", None) or "")
+    load = getattr(content, "load", None) if isinstance(content, ModuleType) else content
+    if not callable(load):
+        place = source.entry.value if source.entry else source.module
+        raise UsageError(
+            f"{source} cannot be used: expected {place} to be a module with a function load(spec), or that function, "
+            f"got {type(content).__name__} without one."
+        )
+    doc = (getattr(module, "__doc__", None) or getattr(load, "__doc__", None) or "").strip()
+    options = getattr(module, "OPTIONS", ())
+    is_listed = isinstance(options, Collection) and not isinstance(options, str)
+    expand = getattr(module, "expand", None)
+    is_ours = not source.package
+    return Scheme(
+        source.name,
+        load,
+        doc.partition("\n")[0],
+        tuple(map(str, options)) if is_listed else (),
+        source.package,
+        expand if callable(expand) else None,
+        tuple(map(str, getattr(module, "REPLACED_BY_RANDOM", ()))),
+        getattr(module, "named_file", None) if is_ours else None,
+        getattr(module, "members", None) if is_ours else None,
+        not is_ours or bool(getattr(module, "RUNS_CODE", False)),
+        not is_ours or bool(getattr(module, "SENDS_TEXTS", False)),
+    )
 
 
-def load_scheme(name: str) -> Scheme:
-    """The scheme of this name. UsageError if there is none, or if the one of another package cannot be loaded."""
-    if name in _built_in():
-        module = importlib.import_module(f"{PACKAGE}.{name}")
-        return _scheme(name, module, module.load, "")
-    if (entry := _plugins().get(name)) is not None:
-        return _from_entry(entry)
-    near = difflib.get_close_matches(name, scheme_names(), n=1)
-    hint = f" Did you mean {near[0]}:?" if near else ""
-    raise UsageError(f"There is no encoder scheme {name!r}.{hint} Expected one of {', '.join(scheme_names())}.")
+def _name_fault(name: str) -> str:
+    if SCHEME_NAME.fullmatch(name):
+        return ""
+    return "expected a name of lower-case letters and digits that begins with a letter"
+
+
+SCHEMES = Kind(
+    "encoder scheme",
+    "sentprobe.encoders.schemes",
+    Scheme,
+    "sentprobe.encoders",
+    by_file=True,
+    read=_read,
+    name_fault=_name_fault,
+)
+"""All schemes, also those that other packages offer as entry points of the group ``sentprobe.encoders``."""
 
 
 def check_name(text: str) -> None:
@@ -85,18 +113,10 @@ def check_name(text: str) -> None:
     Nothing is loaded for it: whether there is such an encoder turns out when it is loaded.
     """
     head = text.partition("?")[0]
-    if ":" not in head and (near := difflib.get_close_matches(head, scheme_names(), n=1)):
-        raise UsageError(f"{text!r} names no encoder: expected scheme:name. Did you mean {near[0]}:?")
-    if (scheme := Spec.parse(text).scheme) not in scheme_names():
-        load_scheme(scheme)  # says what is meant
-
-
-def describe_scheme(name: str) -> str:
-    """One line about a scheme; of one that cannot be loaded, why."""
-    try:
-        return load_scheme(name).summary
-    except UsageError as e:
-        return str(e)
+    if ":" not in head and (hint := did_you_mean(head, SCHEMES, n=1)):
+        raise UsageError(f"{text!r} names no encoder: expected scheme:name.{hint.replace('?', ':?')}")
+    if (scheme := Spec.parse(text).scheme) not in SCHEMES:
+        SCHEMES.get(scheme)  # says what is meant
 
 
 def load(text: str) -> Encoder:
@@ -132,7 +152,7 @@ def load(text: str) -> Encoder:
     if not isinstance(text, str):
         raise UsageError(f"Expected an encoder as text, scheme:name, got {text!r:.80} of type {type(text).__name__}.")
     spec = Spec.parse(text)
-    scheme = load_scheme(spec.scheme)
+    scheme = SCHEMES.get(spec.scheme)
     if not scheme.package:
         try:
             return scheme.load(spec)
@@ -174,22 +194,22 @@ def expand_names(texts: Iterable[str]) -> list[str]:
 def _expand(text: str) -> Sequence[str]:
     try:
         spec = Spec.parse(text)
-        expand = load_scheme(spec.scheme).expand
+        expand = SCHEMES.get(spec.scheme).expand
         if expand is None or not spec.options:
             return [text]
         with third_party_code:
-            found = [str(name) for name in expand(spec)]
+            names = [str(name) for name in expand(spec)]
     except KeyboardInterrupt:
         raise
     except BaseException:  # perhaps another package's
         return [text]
-    return found if found and found != [str(spec)] else [text]
+    return names if names and names != [str(spec)] else [text]
 
 
 def sends_texts(text: str) -> bool:
     """Whether an encoder may send texts to a server: one of another package may, for all we know."""
     scheme = text.partition(":")[0]
-    return scheme in _plugins() or _declares(scheme, "SENDS_TEXTS")
+    return scheme in SCHEMES and (_is_installed(scheme) or SCHEMES[scheme].sends_texts)
 
 
 def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = False) -> None:
@@ -199,13 +219,13 @@ def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = Fals
     with a name is known, what one of another package does with it is not.
     """
     scheme = text.partition(":")[0]
-    if text in trusted:
+    if text in trusted or scheme not in SCHEMES:
         return
-    if (entry := _plugins().get(scheme)) is not None:
-        what = f"is loaded by {_package(entry)}, which may run code or send texts"
-    elif _declares(scheme, "RUNS_CODE"):
+    if _is_installed(scheme):
+        what = f"is loaded by {SCHEMES.sources()[scheme].package}, which may run code or send texts"
+    elif SCHEMES[scheme].runs_code:
         what = "is a program"
-    elif remote and _declares(scheme, "SENDS_TEXTS"):
+    elif remote and SCHEMES[scheme].sends_texts:
         what = "sends texts to a server"
     else:
         return
@@ -215,68 +235,6 @@ def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = Fals
     )
 
 
-@cache
-def _built_in() -> tuple[str, ...]:
-    return tuple(module_names(PACKAGE))
-
-
-def _plugins() -> Mapping[str, EntryPoint]:
-    """The schemes of other packages, by name."""
-    return _usable_entries(tuple(sys.path))
-
-
-@cache
-def _usable_entries(_path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    """Entry points whose names can be schemes; the others are warned about once."""
-    found = {}
-    for name, entry in offered(GROUP).items():
-        if name in _built_in():
-            why = "the name is taken by a built-in scheme"
-        elif not SCHEME_NAME.fullmatch(name):
-            why = "expected a name of lower-case letters and digits that begins with a letter"
-        else:
-            found[name] = entry
-            continue
-        warnings.warn(
-            SentProbeWarning(f"The encoder scheme {name!r} of {_package(entry)} is ignored: {why}."), stacklevel=4
-        )
-    return MappingProxyType(found)
-
-
-def _from_entry(entry: EntryPoint) -> Scheme:
-    """The scheme that an entry point names, as a module or as its ``load``."""
-    loaded = load_entry(entry)
-    module = loaded if isinstance(loaded, ModuleType) else sys.modules.get(getattr(loaded, "__module__", None) or "")
-    load = getattr(loaded, "load", None) if isinstance(loaded, ModuleType) else loaded
-    if not callable(load):
-        raise UsageError(
-            f"The encoder scheme {entry.name!r} of {_package(entry)} cannot be used: expected {entry.value} to be a "
-            f"module with a function load(spec), or that function, got {type(loaded).__name__} without one."
-        )
-    return _scheme(entry.name, module, load, _package(entry))
-
-
-def _scheme(name: str, module: ModuleType | None, load: Callable[[Spec], Encoder], package: str) -> Scheme:
-    doc = (getattr(module, "__doc__", None) or getattr(load, "__doc__", None) or "").strip()
-    options = getattr(module, "OPTIONS", ())
-    known = tuple(map(str, options)) if isinstance(options, Collection) and not isinstance(options, str) else ()
-    expand = getattr(module, "expand", None)
-    return Scheme(
-        name,
-        load,
-        doc.partition("\n")[0],
-        known,
-        package,
-        expand if callable(expand) else None,
-        tuple(map(str, getattr(module, "REPLACED_BY_RANDOM", ()))),
-        None if package else getattr(module, "named_file", None),
-        None if package else getattr(module, "members", None),
-    )
-
-
-def _package(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist else entry.module
-
-
-def _declares(scheme: str, constant: str) -> bool:
-    return scheme in _built_in() and bool(getattr(importlib.import_module(f"{PACKAGE}.{scheme}"), constant, False))
+def _is_installed(scheme: str) -> bool:
+    """Whether a scheme is another package's, which is not loaded to find out what it does."""
+    return bool(SCHEMES.sources()[scheme].package)

@@ -34,43 +34,45 @@ _seen: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
 
 def find_sources(start: Path, name: str | None) -> dict[str, Path]:
     """The file of a module and those it imports, directly or not; ``name`` if it is imported by name."""
-    found = {"": start}
+    files = {"": start}
     root = _root(start, name)
     queue = [(start, name)]
-    while queue and len(found) < MAX_SOURCE_FILES:
-        path, own = queue.pop()
-        for other in (*_parents(own or ""), *_imports(path, own)):
-            file = locate(other, start.parent)
-            if file is not None and other not in found and file not in found.values() and _is_user_code(file, root):
-                found[other] = file
-                queue.append((file, other))
-    return found
+    while queue and len(files) < MAX_SOURCE_FILES:
+        path, module = queue.pop()
+        for imported in (*_parents(module or ""), *_imports(path, module)):
+            file = locate(imported, start.parent)
+            if file is not None and imported not in files and file not in files.values() and _is_user_code(file, root):
+                files[imported] = file
+                queue.append((file, imported))
+    return files
 
 
-def add_loaded_modules(found: Mapping[str, Path], module: ModuleType, name: str | None) -> dict[str, Path]:
+def add_loaded_modules(files: Mapping[str, Path], module: ModuleType, name: str | None) -> dict[str, Path]:
     """The same with the modules that the objects of loaded modules come from."""
-    start = found[""]
+    start = files[""]
     root = _root(start, name)
-    more = dict(found)
-    queue = [module, *(held for other in found if (held := sys.modules.get(other)) is not None)]
-    while queue and len(more) < MAX_SOURCE_FILES:
+    all_files = dict(files)
+    queue = [module, *(held for loaded in files if (held := sys.modules.get(loaded)) is not None)]
+    while queue and len(all_files) < MAX_SOURCE_FILES:
         for value in list(vars(queue.pop()).values()):
             origin = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
             held = sys.modules.get(origin) if isinstance(origin, str) else None
             file = getattr(held, "__file__", None)
-            if held is None or not isinstance(origin, str) or not file or Path(file) in more.values():
+            if held is None or not isinstance(origin, str) or not file or Path(file) in all_files.values():
                 continue
             if _is_user_code(Path(file), root):
-                more[origin] = Path(file)
-                more |= {n: f for n, f in find_sources(Path(file), origin).items() if n and f not in more.values()}
+                all_files[origin] = Path(file)
+                all_files |= {
+                    n: f for n, f in find_sources(Path(file), origin).items() if n and f not in all_files.values()
+                }
                 queue.append(held)
-    return more
+    return all_files
 
 
-def hash_sources(found: Sources) -> dict[str, str]:
+def hash_sources(files: Sources) -> dict[str, str]:
     """The hash of each file."""
     hashes = {}
-    for name, path in found.items():
+    for name, path in files.items():
         try:
             hashes[name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
         except OSError as e:
@@ -84,9 +86,9 @@ def digest(hashes: Mapping[str, str]) -> str:
     return hashlib.blake2b(lines.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-def drop_stale_bytecode(found: Sources) -> None:
+def drop_stale_bytecode(files: Sources) -> None:
     """Delete bytecode that may be of an older source: Python compares only size and time in seconds."""
-    for path in found.values():
+    for path in files.values():
         if path.suffix == ".py":
             with suppress(OSError, NotImplementedError):
                 compiled, source = Path(importlib.util.cache_from_source(str(path))), path.stat()
@@ -94,9 +96,9 @@ def drop_stale_bytecode(found: Sources) -> None:
                     compiled.unlink()
 
 
-def check_loaded(found: Sources, hashes: Mapping[str, str], first: str | None) -> None:
+def check_loaded(files: Sources, hashes: Mapping[str, str], first: str | None) -> None:
     """Reject a module that was imported before its file changed: it would run the old code under the new hash."""
-    for name, path in found.items():
+    for name, path in files.items():
         module = sys.modules.get(name or first or "")
         if module is not None and _seen.setdefault(module, hashes[name]) != hashes[name]:
             raise EncoderError(f"{path} changed since it was imported. Restart Python, so that it is read again.")
@@ -125,8 +127,8 @@ def _imports(path: Path, name: str | None) -> Iterator[str]:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
                 names = [node.args[0].value]
-        for each in names:
-            yield from (*_parents(each), each)
+        for imported in names:
+            yield from (*_parents(imported), imported)
 
 
 def _parents(name: str) -> Iterator[str]:

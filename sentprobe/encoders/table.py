@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.cache import cache_folder
+from sentprobe.encoders.batches import poll_attempts
 from sentprobe.encoders.call import preview
 from sentprobe.encoders.identity import Identity
-from sentprobe.encoders.remote import patiently
 from sentprobe.encoders.store import Store
 from sentprobe.errors import EncoderError, ShapeError
 
@@ -53,47 +53,47 @@ class VectorTable:
         self._pending: list[int] = []
         self._flushed = time.monotonic()
 
-    def read_stored(self, places: Sequence[int]) -> None:
-        """Fill the places whose vectors the store has in all layers."""
+    def read_stored(self, indices: Sequence[int]) -> None:
+        """Fill the rows whose vectors the store has in all layers."""
         if self.store is None:
             return
         store = self.store
         kinds = {(vectors.shape[1], vectors.dtype) for _, vectors in (store.read(name, ()) for name in self.identities)}
-        (dimension, dtype), *others = kinds
-        if others or not dimension:
+        (dimension, dtype), *other_kinds = kinds
+        if other_kinds or not dimension:
             return
         width = self.layers * dimension * dtype.itemsize
-        if self.layers == 1 and len(places) == len(self.texts) and len(places) * width <= self.spill:
+        if self.layers == 1 and len(indices) == len(self.texts) and len(indices) * width <= self.spill:
             self.filled, vectors = store.read(self.identities[0], self.texts)
             self.vectors = vectors[None]  # without a copy
             return
         # roughly in the order in which they were written, so that those read at a time are near each other
-        places = sorted(places, key=lambda i: -len(self.texts[i]))
+        indices = sorted(indices, key=lambda i: -len(self.texts[i]))
         rows = max(1, max(READ_BYTES, self.spill // 4) // width)
-        for a in range(0, len(places), rows):
-            some = places[a : a + rows]
-            texts = [self.texts[i] for i in some]
-            found = [store.read(name, texts) for name in self.identities]
-            present = np.logical_and.reduce([mask for mask, _ in found])
-            if present.any() and all(vectors.shape[1] == dimension for _, vectors in found):
-                self._fill(np.array(some)[present], np.stack([vectors[present] for _, vectors in found]))
+        for a in range(0, len(indices), rows):
+            batch = indices[a : a + rows]
+            texts = [self.texts[i] for i in batch]
+            read = [store.read(name, texts) for name in self.identities]
+            present = np.logical_and.reduce([mask for mask, _ in read])
+            if present.any() and all(vectors.shape[1] == dimension for _, vectors in read):
+                self._fill(np.array(batch)[present], np.stack([vectors[present] for _, vectors in read]))
 
-    def read_new(self, places: Sequence[int]) -> None:
-        """Fill the places whose vectors other machines have just written to the store."""
-        for _ in patiently():
-            if not (left := [i for i in places if not self.filled[i]]):
+    def read_new(self, indices: Sequence[int]) -> None:
+        """Fill the rows whose vectors other machines have just written to the store."""
+        for _ in poll_attempts():
+            if not (unread := [i for i in indices if not self.filled[i]]):
                 return
-            self.read_stored(left)
+            self.read_stored(unread)
         raise EncoderError(
-            f"{len(left)} vectors that workers have written to {self.store and self.store.root} are not there, or are "
-            "damaged. Run the same command again: it encodes what is missing."
+            f"{len(unread)} vectors that workers have written to {self.store and self.store.root} are not there, or "
+            "are damaged. Run the same command again: it encodes what is missing."
         )
 
-    def put(self, places: Sequence[int], vectors: Array) -> None:
+    def put(self, indices: Sequence[int], vectors: Array) -> None:
         """Copy the vectors of a batch, since the encoder may reuse its array; they are stored now or later."""
-        self._fill(np.array(places, np.int64), vectors)
+        self._fill(np.array(indices, np.int64), vectors)
         if self.store is not None:
-            self._pending += places
+            self._pending += indices
             if len(self._pending) >= SHARD_ROWS or time.monotonic() - self._flushed > SHARD_SECONDS:
                 self.flush()
 
@@ -106,14 +106,14 @@ class VectorTable:
             self._pending = []
         self._flushed = time.monotonic()
 
-    def copy_duplicates(self, places: npt.NDArray[np.int64]) -> None:
+    def copy_duplicates(self, first_indices: npt.NDArray[np.int64]) -> None:
         """Copy to each row that of its text's first occurrence; few at a time, since memory may not hold two copies."""
-        duplicates = np.flatnonzero(places != np.arange(len(places)))
+        duplicates = np.flatnonzero(first_indices != np.arange(len(first_indices)))
         for a in range(0, len(duplicates), COPY_ROWS):
-            some = duplicates[a : a + COPY_ROWS]
-            self.vectors[:, some] = self.vectors[:, places[some]]
+            batch = duplicates[a : a + COPY_ROWS]
+            self.vectors[:, batch] = self.vectors[:, first_indices[batch]]
 
-    def _fill(self, places: Array, vectors: Array) -> None:
+    def _fill(self, indices: Array, vectors: Array) -> None:
         if vectors.shape[0] != self.layers:
             raise ShapeError(
                 f"The encoder returned {vectors.shape[0]} layers; expected {self.layers}. An encoder that returns "
@@ -123,11 +123,11 @@ class VectorTable:
             self.vectors = _zeros((self.layers, len(self.filled), vectors.shape[2]), vectors.dtype, self.spill)
         if vectors.shape[2] != self.vectors.shape[2]:
             raise ShapeError(
-                f"The encoder returned vectors of {vectors.shape[2]} numbers for {preview(self.texts[places[0]])} and "
+                f"The encoder returned vectors of {vectors.shape[2]} numbers for {preview(self.texts[indices[0]])} and "
                 f"of {self.vectors.shape[2]} before; expected one dimension."
             )
-        self.vectors[:, places] = vectors
-        self.filled[places] = True
+        self.vectors[:, indices] = vectors
+        self.filled[indices] = True
 
 
 def default_spill() -> int:

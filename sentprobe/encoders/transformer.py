@@ -65,8 +65,8 @@ def input_embeddings(tokenizer: Any, table: Any, words: Sequence[str]) -> FloatA
         sums = torch.zeros(len(subwords), rows.shape[1]).index_add_(
             0, torch.arange(len(subwords)).repeat_interleave(sizes), rows
         )
-        found: FloatArray = (sums / sizes.clamp(min=1)[:, None]).numpy()
-    return found
+        vectors: FloatArray = (sums / sizes.clamp(min=1)[:, None]).numpy()
+    return vectors
 
 
 def first_special_token_id(tokenizer: Any, *roles: str) -> int:

@@ -8,13 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sentprobe.core.files import open_text, plain_name
+from sentprobe.core.files import plain_name
+from sentprobe.core.reader import read_lines, wrong_width
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import CorpusError, UsageError
 from sentprobe.judge.sheet import Sheet
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that no one types, such as NUL, without the tab; they would make two people, or two answers, of one."""
+
+DAMAGED = "the file is damaged, or no table; save it again, as UTF-8 with tabs"
 
 
 class Judgment(NamedTuple):
@@ -80,16 +83,10 @@ def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
     stem = plain_name(path.name).partition(".tsv")[0].partition(".csv")[0]
     person = path.resolve().parent.name if stem in stems else stem
     head: list[str] = []
-    for number, line in enumerate(open_text(str(path)), 1):
-        text = line.rstrip("\n")
+    for number, text in read_lines(str(path), DAMAGED):
         if bad := CONTROL.search(text):
             got = f"the control character U+{ord(bad[0]):04X} in column {text.count(chr(9), 0, bad.start()) + 1}"
-            raise CorpusError(
-                str(path),
-                number,
-                got,
-                "text: the file is damaged, or no table; save it again, as UTF-8 with tabs",
-            )
+            raise CorpusError(str(path), number, got, f"text: {DAMAGED}")
         if not text.strip():
             continue
         cells = [_unquoted(cell.strip()) for cell in text.split("\t")]
@@ -104,9 +101,9 @@ def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
                 )
             continue
         if len(cells) < len(head) and head[len(cells) :] != ["label"]:  # editors drop empty cells at the end
-            raise CorpusError(str(path), number, f"{len(cells)} columns", f"{len(head)}, tab-separated")
+            raise wrong_width(str(path), number, cells, f"{len(head)}, tab-separated")
         if any(cells[len(head) :]):
-            raise CorpusError(str(path), number, f"{len(cells)} columns", f"{len(head)}: a sentence has no tabs")
+            raise wrong_width(str(path), number, cells, f"{len(head)}: a sentence has no tabs")
         row = dict(zip(head, cells, strict=False))
         if row.get("label"):
             yield number, Judgment(row.get("annotator") or person, row["item"], row["label"])

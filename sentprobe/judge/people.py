@@ -59,7 +59,7 @@ class People:
     accuracy: float
     low: float
     high: float
-    """Of the majority votes, with Wilson's 95 % interval over sentences."""
+    """Of the majority votes, with Wilson's interval over sentences."""
     single: float
     """The share of single judgments that are right."""
     judgments: int

@@ -21,6 +21,7 @@ import msgspec
 from sentprobe.core.checksum import is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.core.hashing import hash_64
+from sentprobe.core.words import JOINERS, mark_class
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, TooFewError, UsageError
 
@@ -62,7 +63,7 @@ class Sheet:
     @property
     def stem(self) -> str:
         """The name of its files."""
-        return re.sub(r"[^\w.-]+", ".", self.name).strip(".")
+        return re.sub(rf"[^\w.{mark_class()}{JOINERS}-]+", ".", self.name).strip(".")
 
     def __repr__(self) -> str:
         controls = sum(item.control for item in self.items)

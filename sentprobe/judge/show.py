@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sentprobe.console import narrow_out, print_wrapped
+from sentprobe.core.numbers import POINTS, WHOLE_POINTS
 from sentprobe.judge.people import People
+from sentprobe.stats.level import level_text
 
 MAX_LABELS = 6
 """Sets with more classes are shown without response bias."""
@@ -19,13 +21,13 @@ def print_people(found: Sequence[People]) -> None:
     console = narrow_out()
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("set", overflow="fold", min_width=min(28, max(len(each.name) for each in found)))
-    for name in ("accuracy", "95 %", "n", "ties", "people", "alpha"):  # with a long name, just 80 columns
+    for name in ("accuracy", level_text(), "n", "ties", "people", "alpha"):  # with a long name, just 80 columns
         table.add_column(name, justify="right", no_wrap=True)
     for each in found:
         table.add_row(
             each.name,
-            f"{100 * each.accuracy:.1f}",
-            f"{100 * each.low:.1f}–{100 * each.high:.1f}",
+            POINTS.number(each.accuracy),
+            POINTS.interval(each.low, each.high, between="–"),
             f"{len(each.votes):,}",
             f"{each.ties:,}",
             f"{len(each.annotators)}" + (f" of {len(each.annotators) + len(each.dropped)}" if each.dropped else ""),
@@ -34,7 +36,7 @@ def print_people(found: Sequence[People]) -> None:
     console.print(table)
     console.print()
     for each in found:
-        single = f"{100 * each.single:.1f} % of {each.judgments:,} single judgments are right"
+        single = f"{POINTS.number(each.single)} % of {each.judgments:,} single judgments are right"
         print_wrapped(console, f"{each.name}: {'; '.join(filter(None, (single, bias_line(each))))}.", "dim")
         for person in each.dropped:
             print_wrapped(console, f"{each.name}: {person.annotator} does not count: {person.reason}.", "yellow")
@@ -61,5 +63,6 @@ def bias_line(people: People) -> str:
     if len(labels) > MAX_LABELS:
         return ""
     return ", ".join(
-        f"{label} {100 * votes[label] / n:.0f} % (truth {100 * truth[label] / n:.0f} %)" for label in labels
+        f"{label} {WHOLE_POINTS.number(votes[label] / n)} % (truth {WHOLE_POINTS.number(truth[label] / n)} %)"
+        for label in labels
     )

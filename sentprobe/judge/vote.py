@@ -49,6 +49,8 @@ def vote(
     UsageError
         If there are experts, and the sheet has no controls that they could confirm.
     """
+    if not 0 <= control_accuracy <= 1 or min_controls < 1:
+        raise UsageError("Expected a --control-accuracy from 0 to 1, and --min-controls of 1 or more.")
     own = {item.id: item for item in sheet.items}
     by_annotator: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for judgment in judgments:

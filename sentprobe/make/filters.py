@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from sentprobe.corpus.artifacts import find_invisible_character, find_markup
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import PENN_TAGS
+from sentprobe.sentence import Sentence
 from sentprobe.task import Policy
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)

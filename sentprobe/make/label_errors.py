@@ -21,11 +21,11 @@ from sentprobe.core.threads import single_threaded
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
 from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import DataError, SentProbeError, describe_error
 from sentprobe.make.filters import COLUMN_BITS, column_bits, rejection_reason, takes
 from sentprobe.make.job import Job, SkippedTask, prepare_job
 from sentprobe.make.passes import count
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Example, Policy, Task
 
 SEED = 1111

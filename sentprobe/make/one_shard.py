@@ -12,7 +12,6 @@ from sentprobe.core.memory import gc_paused
 from sentprobe.core.third_party import isolated
 from sentprobe.corpus.digest import digest_of
 from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.shards import Shard
 from sentprobe.corpus.syntax import tags
 from sentprobe.errors import CorpusError, describe_error
@@ -29,6 +28,7 @@ from sentprobe.make.filters import (
 )
 from sentprobe.make.job import Job
 from sentprobe.make.packed_counts import pack_counts, unpack_counts
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Counts, Example, Proposal, Task
 from sentprobe.task.third_party import failure_location
 

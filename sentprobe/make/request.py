@@ -15,19 +15,19 @@ from typing import Any, get_type_hints
 import msgspec
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings
-from sentprobe.core.files import open_text
+from sentprobe.core.reader import read_lines
+from sentprobe.core.words import mark_class
 from sentprobe.corpus.corpus import Corpus
-from sentprobe.data.origins import sentences_of
+from sentprobe.data.expected import sentences_of
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.make.exclusion import ExcludedSentences
 from sentprobe.make.survey import supported_tasks
 from sentprobe.task import FIELD_REQUIREMENTS, TASK_SPECIFIC_FIELDS, Policy, Task, effective_fields
-from sentprobe.tasks import SUITES, load, names, suite
+from sentprobe.tasks import SUITES, TASKS, load, suite
 from sentprobe.tasks.parametric import parametric_suites
 
 DEFAULT_SUITE = "universal2019"
-PLAIN_NAME = re.compile(r"\w[\w.-]*")
 
 
 def select_tasks(
@@ -92,7 +92,7 @@ def select_tasks(
             raise UsageError("--as-published: it would have no effect on these tasks, which follow their papers.")
         found = [(name, task, replace(policy, **task.as_published.get(name, {}))) for name, task, policy in found]
     for name, task, _ in found:
-        if not (PLAIN_NAME.fullmatch(name) and PLAIN_NAME.fullmatch(task.name)):
+        if not all(re.fullmatch(rf"\w[\w.{mark_class()}-]*", part) for part in (name, task.name)):
             raise UsageError(f"Suites and tasks need plain names, which become folders; got {name!r}, {task.name!r}.")
     twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
     if twice and twice[0][1] > 1:
@@ -131,7 +131,7 @@ def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
     """The error for a setting that changes no set, with the tasks that use it."""
     using = [
         f"{t.name} ({' and '.join(r)} reading)" if r else t.name
-        for t in map(load, names())
+        for t in map(load, TASKS)
         if (r := _readings_using(t, field)) is not None
     ]
     where = f" {field} is used by {', '.join(using)}." if field in TASK_SPECIFIC_FIELDS and using else ""
@@ -217,7 +217,7 @@ def read_excluded(path: Path | str) -> ExcludedSentences:
             raise
         sources = []  # a plain list of sentences, or an error below
     if not sources:
-        return ExcludedSentences.of(line for line in open_text(path) if line.strip())
+        return ExcludedSentences.of(line for _, line in read_lines(path) if line.strip())
     return ExcludedSentences.of(text for source in sources for text in sentences_of(source.load()))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from sentprobe.corpus.corpus import Corpus
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import UsageError
 from sentprobe.make.passes import count
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Policy, Proposal, Task
 from sentprobe.task.parametric import ParametricTask
 

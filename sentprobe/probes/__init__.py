@@ -2,9 +2,7 @@
 
 from sentprobe.probes.features import Features
 from sentprobe.probes.fit import fit
-from sentprobe.probes.kind import Preset, ProbeKind
-from sentprobe.probes.model import Fit, Model
-from sentprobe.probes.probe import Probe
-from sentprobe.probes.spec import named, parse
+from sentprobe.probes.kind import Fit, Model, Preset, ProbeKind
+from sentprobe.probes.probe import Probe, named, parse
 
 __all__ = ["Features", "Fit", "Model", "Preset", "Probe", "ProbeKind", "fit", "named", "parse"]

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +27,9 @@ from sentprobe.errors import ShapeError, UsageError
 from sentprobe.probes import convex
 from sentprobe.probes.calibrate import fit_temperature
 from sentprobe.probes.convex import Linear, TrainingStatistics
-from sentprobe.probes.features import Features
+from sentprobe.probes.features import Doubles, Features, Ints
 from sentprobe.stats import inputs
 from sentprobe.stats.classification import MOST_BITS
-
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 """Further penalties at which the full probe is fitted, for its norm."""
@@ -81,42 +79,33 @@ def capacity(
     ``labels`` are 0 … classes - 1, and -1 in dev and test for classes that are not in train. ``plain`` is the full
     probe at the penalty, and ``statistics`` are those of the training rows, if they are known.
     """
-    for rows, given in ((train, labels), (dev, dev_labels), (test, test_labels)):
-        if len(rows) != len(given) or not len(rows):
+    for rows, targets in ((train, labels), (dev, dev_labels), (test, test_labels)):
+        if len(rows) != len(targets) or not len(rows):
             raise ShapeError(
-                f"There are {len(rows)} rows and {len(given)} labels; expected one per row, and at least one row."
+                f"There are {len(rows)} rows and {len(targets)} labels; expected one per row, and at least one row."
             )
     with single_threaded():  # with more, sums depend on how many
         statistics = TrainingStatistics.of(train, labels, classes, device) if statistics is None else statistics
         if plain is None:
             (plain,) = convex.optima(statistics, train, labels, classes, [l2], device=device)
-        full = _Full.of(plain, statistics)
+        full = _FullProbe.of(plain, statistics)
         evaluation = _Evaluation(dev, dev_labels, test, test_labels)
+        fit = partial(convex.optima, tolerance=CAPACITY_TOLERANCE, device=device)
         points: list[CapacityPoint] = []
         *lower, most = ranks(int(np.count_nonzero(np.bincount(labels))), train.shape[1])
         if lower:
-            seen = [full.project(rows, max(lower)) for rows in (train, dev, test)]
-            spread = seen[0].T @ seen[0] / np.float32(len(train))
+            projected = [full.project(rows, max(lower)) for rows in (train, dev, test)]
+            spread = projected[0].T @ projected[0] / np.float32(len(train))
         for rank in lower:
-            few, few_dev, few_test = (Features.of(np.ascontiguousarray(rows[:, :rank])) for rows in seen)
+            train_rows, dev_rows, test_rows = (Features.of(np.ascontiguousarray(rows[:, :rank])) for rows in projected)
             narrow = TrainingStatistics(np.zeros(rank), np.ones(rank), spread[:rank, :rank], statistics.curvature)
-            (model,) = convex.optima(
-                narrow,
-                few,
-                labels,
-                classes,
-                [l2],
-                start=full.truncated(rank),
-                tolerance=CAPACITY_TOLERANCE,
-                device=device,
-            )
-            points.append(_Evaluation(few_dev, dev_labels, few_test, test_labels).point(model, model.weights, rank, l2))
+            (model,) = fit(narrow, train_rows, labels, classes, [l2], start=full.truncated(rank))
+            lower_rank = replace(evaluation, dev=dev_rows, test=test_rows)
+            points.append(lower_rank.point(model, model.weights, rank, l2))
         points.append(evaluation.point(plain, full.weights, most, l2))
-        if others := sorted(set(penalties) - {l2}, reverse=True):
-            models = convex.optima(
-                statistics, train, labels, classes, others, start=plain, tolerance=CAPACITY_TOLERANCE, device=device
-            )
-            for model, penalty in zip(models, others, strict=True):
+        if other_penalties := sorted(set(penalties) - {l2}, reverse=True):
+            models = fit(statistics, train, labels, classes, other_penalties, start=plain)
+            for model, penalty in zip(models, other_penalties, strict=True):
                 points.append(evaluation.point(model, model.weights * statistics.scale, most, penalty))
     return points
 
@@ -124,11 +113,11 @@ def capacity(
 def frontier(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> list[int]:
     """The Pareto-optimal points (m,): no other is at most as complex and at least as accurate; the simplest first."""
     x, y = _numbers(complexity, accuracy)
-    found: list[int] = []
+    best: list[int] = []
     for i in np.lexsort((-y, x)).tolist():
-        if not found or y[i] > y[found[-1]]:
-            found.append(i)
-    return found
+        if not best or y[i] > y[best[-1]]:
+            best.append(i)
+    return best
 
 
 def hypervolume(complexity: npt.ArrayLike, accuracy: npt.ArrayLike, *, most: float, floor: float) -> float:
@@ -153,7 +142,7 @@ def _numbers(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> tuple[Double
 
 
 @dataclass(frozen=True, eq=False)
-class _Full:
+class _FullProbe:
     """The full probe in standardised dimensions, and the directions that matter most to it."""
 
     weights: Doubles
@@ -166,7 +155,7 @@ class _Full:
     statistics: TrainingStatistics
 
     @classmethod
-    def of(cls, model: Linear, statistics: TrainingStatistics) -> _Full:
+    def of(cls, model: Linear, statistics: TrainingStatistics) -> _FullProbe:
         weights = model.weights * statistics.scale
         weights -= weights.mean(axis=0)
         spread = weights if statistics.correlations is None else weights @ statistics.correlations
@@ -177,10 +166,10 @@ class _Full:
     def project(self, features: Features, rank: int) -> npt.NDArray[np.float32]:
         """What a probe of that rank, or a lower one, reads of rows, (n, rank)."""
         weights = (self.basis[:, :rank] / self.statistics.scale[:, None]).T
-        found = np.empty((len(features), rank), np.float32)
-        for part, (seen,) in convex.logits([Linear(weights, -weights @ self.statistics.mean)], features):
-            found[part] = seen.T
-        return found
+        coordinates = np.empty((len(features), rank), np.float32)
+        for part, (projected,) in convex.logits([Linear(weights, -weights @ self.statistics.mean)], features):
+            coordinates[part] = projected.T
+        return coordinates
 
     def truncated(self, rank: int) -> Linear:
         """The full probe truncated to its largest axes, as a classifier of what a probe of that rank reads."""
@@ -213,8 +202,8 @@ def _measure(model: Linear, features: Features, labels: Ints, t: float) -> tuple
         hits += int((logits.argmax(axis=0) == y).sum())
         logits -= logits.max(axis=0)
         logits /= t
-        known = np.flatnonzero(y >= 0)
-        of_label = logits[y[known], known]
-        nats = np.log(np.exp(logits, out=logits).sum(axis=0))[known] - of_label
+        labelled = np.flatnonzero(y >= 0)
+        of_label = logits[y[labelled], labelled]
+        nats = np.log(np.exp(logits, out=logits).sum(axis=0))[labelled] - of_label
         costs += float((nats / math.log(2)).clip(0.0, MOST_BITS).sum())
     return hits / len(labels), costs / count if count else math.nan

@@ -3,8 +3,8 @@
     leace              least-squares concept erasure (Belrose et al. 2023), in closed form
     random_directions  the control: as many random directions
 
-``nullspace`` has the iterative method, INLP. An eraser is learned on the training rows of one task, and applied to
-vectors of any other. All arithmetic is in float64.
+``nullspace`` counts directions with the iterative method, INLP. An eraser is learned on the training rows of one task,
+and applied to vectors of any other. All arithmetic is in float64.
 
 With x the vectors and z the classes as one-hot vectors, LEACE is
 
@@ -22,20 +22,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg
 
 from sentprobe.core.threads import single_threaded
 from sentprobe.errors import DataError, ShapeError, UsageError
-from sentprobe.probes.features import Features
-
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from sentprobe.probes.features import Array, Doubles, Features, Floats, Ints, check_labels
 
 CELLS = 2**20
 """The approximate number of values that are read at a time."""
@@ -48,33 +41,33 @@ than 1e7, as directions of less variance are masked. Correlations in real sets a
 
 @dataclass(frozen=True, eq=False)
 class Eraser:
-    """A map of vectors that removes some directions: x - left @ right @ (x - mean)."""
+    """A map of vectors that removes some directions: x - proj_left @ proj_right @ (x - mean)."""
 
     mean: Doubles
     """(d,). The map leaves it where it is."""
-    left: Doubles
+    proj_left: Doubles
     """(d, rank)."""
-    right: Doubles
-    """(rank, d); right @ left is the identity, so that applying the map twice changes nothing more."""
+    proj_right: Doubles
+    """(rank, d); proj_right @ proj_left is the identity, so that applying the map twice changes nothing more."""
 
     @property
     def rank(self) -> int:
         """How many directions are removed."""
-        return len(self.right)
+        return len(self.proj_right)
 
     def apply(self, rows: Array) -> Array:
         """Rows (m, d) without these directions, of the same type."""
         if rows.ndim != 2 or rows.shape[1] != len(self.mean):
             raise ShapeError(f"The eraser is for vectors of {len(self.mean)} dimensions, got rows {rows.shape}.")
-        erased = rows - ((rows - self.mean) @ self.right.T) @ self.left.T
+        erased = rows - ((rows - self.mean) @ self.proj_right.T) @ self.proj_left.T
         return np.ascontiguousarray(erased, rows.dtype)
 
-    def widened(self, more: int) -> Eraser:
-        """The eraser for vectors with ``more`` dimensions appended, which it does not change."""
+    def widened(self, dimensions: int) -> Eraser:
+        """The eraser for vectors with more ``dimensions`` appended, which it does not change."""
         return Eraser(
-            np.pad(self.mean, (0, more)),
-            np.pad(self.left, ((0, more), (0, 0))),
-            np.pad(self.right, ((0, 0), (0, more))),
+            np.pad(self.mean, (0, dimensions)),
+            np.pad(self.proj_left, ((0, dimensions), (0, 0))),
+            np.pad(self.proj_right, ((0, 0), (0, dimensions))),
         )
 
 
@@ -82,11 +75,11 @@ def erased(features: Features, eraser: Eraser) -> Features:
     """The features without what the eraser removes: rows are changed as they are read, and no table is copied."""
     if features.shape[1] != len(eraser.mean):
         raise ShapeError(f"The eraser is for {len(eraser.mean)} dimensions, the vectors have {features.shape[1]}.")
-    inner = features.combine or _concatenated
+    inner = features.combine or _concatenate
     nothing = np.empty((1, 0), np.float32)  # a second table, as a single one may be read without ``combine``
     return Features(
         (*features.tables, nothing),
-        (*features.places, np.zeros(len(features), np.int64)),
+        (*features.indices, np.zeros(len(features), np.int64)),
         _Erased(inner, eraser),
     )
 
@@ -96,13 +89,10 @@ def reinjected(features: Features, labels: Ints, classes: int) -> Features:
 
     After an erasure, a probe on these must recover the class: where it does not, something else was lost.
     """
-    if len(features) != len(labels):
-        raise ShapeError(f"There are {len(features)} rows and {len(labels)} labels; expected one per row.")
+    check_labels(features, labels)
     one_hot = np.eye(classes + 1, classes, dtype=np.float32)  # the last row, which is also row -1, is 0
-    places = np.asarray(labels, np.int64)
-    if features.combine is None:
-        return Features((*features.tables, one_hot), (*features.places, places))
-    return Features((*features.tables, one_hot), (*features.places, places), _WithClass(features.combine))
+    indices = (*features.indices, np.asarray(labels, np.int64))
+    return Features((*features.tables, one_hot), indices, features.combine and _WithClass(features.combine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,17 +119,16 @@ class Moments:
             )
         near, sums, products = np.zeros(d), np.zeros(d), np.zeros((d, d))
         with single_threaded(), np.errstate(invalid="ignore"):  # reported below
-            for start, rows in features.chunks(_size(d)):
-                if (
-                    start == 0
-                ):  # sums are about the mean of the first block, so that a mean far from 0 costs no precision
+            for start, rows in features.chunks(_block_rows(d)):
+                # sums are about the mean of the first block, so that a mean far from 0 costs no precision
+                if start == 0:
                     near = rows.mean(axis=0, dtype=np.float64).astype(np.float32).astype(np.float64)
-                rest = rows - near
-                sums += rest.sum(axis=0)
-                products += rest.T @ rest
+                differences = rows - near
+                sums += differences.sum(axis=0)
+                products += differences.T @ differences
         if not np.isfinite(products).all():
-            bad = np.count_nonzero(~np.isfinite(np.diag(products)))
-            raise DataError(f"{bad} of {d} dimensions of the vectors have values that are not finite.")
+            not_finite = np.count_nonzero(~np.isfinite(np.diag(products)))
+            raise DataError(f"{not_finite} of {d} dimensions of the vectors have values that are not finite.")
         return cls(n, near + sums / n, products / n - np.outer(sums / n, sums / n))
 
     @cached_property
@@ -159,8 +148,8 @@ class Moments:
 
     def oblique(self, basis: Doubles) -> Eraser:
         """Remove the span of an orthonormal basis (r, rank) of whitened directions."""
-        there, back = self.whitening
-        return Eraser(self.mean, back @ basis, basis.T @ there)
+        whiten, unwhiten = self.whitening
+        return Eraser(self.mean, unwhiten @ basis, basis.T @ whiten)
 
 
 def leace(features: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Eraser:
@@ -169,13 +158,22 @@ def leace(features: Features, labels: Ints, classes: int, moments: Moments | Non
     ``moments`` are those of these features, if they are known.
     """
     moments = Moments.of(features) if moments is None else moments
-    shares, sums = _classes(features, labels, classes, moments.mean)
+    return moments.oblique(discriminants(features, labels, classes, moments))
+
+
+def discriminants(features: Features, labels: Ints, classes: int, moments: Moments) -> Doubles:
+    """The whitened directions (r, rank) in which the classes' means differ, the largest difference first.
+
+    They are orthonormal, and those of linear discriminant analysis.
+    """
+    shares, sums = _class_deviations(features, labels, classes, moments.mean)
     # columns of Σxz divided by the root of their class's share: the same span, and its singular values are correlations
     crossed = sums.T / np.sqrt(shares)
-    there, _ = moments.whitening
+    whiten, _ = moments.whitening
     with single_threaded():
-        basis, correlations, _ = linalg.svd(there @ crossed, full_matrices=False, check_finite=False)
-        return moments.oblique(basis[:, correlations > VARIANCE_TOLERANCE])
+        basis, correlations, _ = linalg.svd(whiten @ crossed, full_matrices=False, check_finite=False)
+    directions: Doubles = basis[:, correlations > VARIANCE_TOLERANCE]
+    return directions
 
 
 def random_directions(dimension: int, rank: int, seed: int, moments: Moments | None = None) -> Eraser:
@@ -189,9 +187,9 @@ def random_directions(dimension: int, rank: int, seed: int, moments: Moments | N
         raise ShapeError(f"The moments have {len(moments.mean)} dimensions, expected {dimension}.")
     if not 0 <= rank <= most:
         raise UsageError(f"From vectors that vary in {most} directions, 0 … {most} can be removed, got {rank}.")
-    drawn = np.random.default_rng(seed).standard_normal((most, rank))
+    directions = np.random.default_rng(seed).standard_normal((most, rank))
     with single_threaded():
-        basis: Doubles = linalg.qr(drawn, mode="economic", check_finite=False)[0]
+        basis: Doubles = linalg.qr(directions, mode="economic", check_finite=False)[0]
         return Eraser(np.zeros(dimension), basis, basis.T.copy()) if moments is None else moments.oblique(basis)
 
 
@@ -213,30 +211,27 @@ class _WithClass:
     inner: Callable[[Sequence[Floats]], Floats]
 
     def __call__(self, parts: Sequence[Floats]) -> Floats:
-        return _concatenated([self.inner(parts[:-1]), parts[-1]])
+        return _concatenate([self.inner(parts[:-1]), parts[-1]])
 
 
-def _concatenated(parts: Sequence[Floats]) -> Floats:
+def _concatenate(parts: Sequence[Floats]) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
-def _size(d: int) -> int:
+def _block_rows(d: int) -> int:
     """The number of rows in a block."""
     return max(64, min(1024, CELLS // max(1, d)))
 
 
-def _classes(features: Features, labels: Ints, classes: int, mean: Doubles) -> tuple[Doubles, Doubles]:
+def _class_deviations(features: Features, labels: Ints, classes: int, mean: Doubles) -> tuple[Doubles, Doubles]:
     """For classes that have rows: their shares (k,), and the means of their deviations times their shares (k, d)."""
     n, d = features.shape
-    if len(labels) != n:
-        raise ShapeError(f"There are {n} rows and {len(labels)} labels; expected one per row.")
-    if not 0 <= labels.min() <= labels.max() < classes:
-        raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
+    check_labels(features, labels, classes)
     sums = np.zeros((classes, d))
-    for start, rows in features.chunks(_size(d)):
-        given = labels[start : start + len(rows)]
-        order = np.argsort(given, kind="stable")
-        firsts = np.flatnonzero(np.diff(given[order], prepend=-1))
-        sums[given[order[firsts]]] += np.add.reduceat(rows[order] - mean, firsts, axis=0)
+    for start, rows in features.chunks(_block_rows(d)):
+        block_labels = labels[start : start + len(rows)]
+        order = np.argsort(block_labels, kind="stable")
+        firsts = np.flatnonzero(np.diff(block_labels[order], prepend=-1))
+        sums[block_labels[order[firsts]]] += np.add.reduceat(rows[order] - mean, firsts, axis=0)
     counts = np.bincount(labels, minlength=classes)
     return counts[counts > 0] / n, sums[counts > 0] / n

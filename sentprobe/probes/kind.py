@@ -1,4 +1,4 @@
-"""What a kind of probe is, and where kinds are found.
+"""What a kind of probe is, what fitting one gives, and where kinds are found.
 
 A kind is one file with a ``ProbeKind``. Those in ``sentprobe/probes/kinds`` are built in; other packages offer theirs
 as entry points of the group ``sentprobe.probes``.
@@ -9,22 +9,66 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from sentprobe.core.plugins import Kind
-from sentprobe.probes.features import Features
-from sentprobe.probes.model import Fit, Model
+from sentprobe.errors import DataError
+from sentprobe.probes.features import Array, Features, Floats, Ints
 from sentprobe.stats.training import NETWORK_GROUPS
 
 if TYPE_CHECKING:
     from sentprobe.probes.convex import TrainingStatistics
     from sentprobe.probes.probe import Probe
 
-Ints = npt.NDArray[np.int64]
+COMMON_SETTINGS = ("kind", "pairs")
+"""Settings of all kinds: ``pairs`` makes the vectors that a probe is given."""
+Arrays = Mapping[str, Array]
 Setting = bool | int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
+
+
+class Model(Protocol):
+    """A trained classifier."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of classes it knows, and of dimensions it reads."""
+        ...
+
+    def scores(self, features: Features) -> Floats:
+        """Log-probabilities of the classes, (n, classes)."""
+        ...
+
+    def to_arrays(self, centre: Array | None = None) -> dict[str, Array]:
+        """The classifier as arrays by name; ``centre`` (d,) is a central point of the vectors it was trained on."""
+        ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """The classifier that was saved. DataError if the arrays are not those of one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A classifier, and how it was found."""
+
+    model: Model
+    seed: int
+    chosen: Mapping[str, float | int]
+    """The point of the grid that dev chose: l2, and hidden and dropout where the probe has them."""
+    dev: float
+    """Accuracy on dev."""
+    tried: Sequence[Mapping[str, Any]]
+    """The points of the grid that were tried: settings, accuracy and loss on dev, and passes over the training rows."""
+    candidates: Sequence[Model] = ()
+    """The classifier of each of these points."""
+
+
+def check_arrays(valid: bool, arrays: Arrays) -> None:
+    """Raise DataError, with the shapes of the arrays, if they are not valid for a model."""
+    if not valid:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
+        raise DataError(f"These are not the arrays of a probe: got {shapes}; expected what `to_arrays` returns.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +116,7 @@ class Resampler(Protocol):
     def __call__(
         self,
         probe: Probe,
-        found: Fit,
+        fitted: Fit,
         train: Features,
         labels: Ints,
         dev: Features,
@@ -84,7 +128,7 @@ class Resampler(Protocol):
         statistics: TrainingStatistics | None,
         device: str | None,
     ) -> Iterator[Model]:
-        """The model without each group of each round, at the settings of ``found``; ``groups`` are (rounds, n)."""
+        """The model without each group of each round, at the settings of ``fitted``; ``groups`` are (rounds, n)."""
         ...
 
 
@@ -124,7 +168,8 @@ class ProbeKind:
     summary
         What it is, in one line; the docs and ``sentprobe ls probes`` show it.
     settings
-        The settings of ``Probe`` that it reads. Others are refused when typed.
+        The settings of ``Probe`` that it reads. Others are refused when typed, apart from ``pairs``, which is decided
+        before a probe is given its vectors.
     fit
         Fits the grid, once per seed.
     model
@@ -182,7 +227,7 @@ class ProbeKind:
 
     def without_effect(self, probe: Probe) -> dict[str, str]:
         """The settings that have no effect on a probe of this kind, and why."""
-        ignored = {f.name: self.ignores for f in fields(probe) if f.name not in ("kind", *self.settings)}
+        ignored = {f.name: self.ignores for f in fields(probe) if f.name not in (*COMMON_SETTINGS, *self.settings)}
         return {**ignored, **self.unused(probe)}
 
 

@@ -21,17 +21,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sentprobe.core.threads import single_threaded
 from sentprobe.errors import TooFewError
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
-from sentprobe.probes.features import Features
-from sentprobe.probes.online import MIN_ROWS, MIN_ROWS_PER_CLASS, BlockModel, Work, block_ends, judge
+from sentprobe.probes.features import Features, Ints, Truths
+from sentprobe.probes.online import MIN_ROWS, MIN_ROWS_PER_CLASS, BlockModel, PenaltySearch, block_ends, label_costs
 from sentprobe.stats.resample import cluster_numbers
-
-Ints = npt.NDArray[np.int64]
-Truths = npt.NDArray[np.bool_]
 
 SUBSAMPLES = 4
 """Subsamples of each size but the last."""
@@ -66,23 +62,25 @@ def subsample_order(labels: Ints, clusters: Sequence[Hashable] | None, rng: np.r
     sizes = np.bincount(cluster)
     table = np.zeros((len(sizes), int(labels.max()) + 1), np.int64)
     np.add.at(table, (cluster, labels), 1)
-    kind, drawn = table.argmax(axis=1), rng.permutation(len(sizes))
-    place = np.empty(len(sizes))
-    for each in np.unique(kind):
-        own = drawn[kind[drawn] == each]
-        after = np.cumsum(sizes[own])
-        place[own] = (after - sizes[own] / 2) / after[-1]  # the position of a cluster's middle within its class
-    order = drawn[np.argsort(place[drawn], kind="stable")]
+    kind, shuffled = table.argmax(axis=1), rng.permutation(len(sizes))
+    position = np.empty(len(sizes))
+    for label in np.unique(kind):
+        members = shuffled[kind[shuffled] == label]
+        after = np.cumsum(sizes[members])
+        position[members] = (after - sizes[members] / 2) / after[
+            -1
+        ]  # the position of a cluster's middle within its class
+    order = shuffled[np.argsort(position[shuffled], kind="stable")]
     rank = np.empty(len(sizes), np.int64)
     rank[order] = np.arange(len(sizes))
     return np.argsort(rank[cluster], kind="stable"), np.cumsum(sizes[order])
 
 
-def _cut(labels: Ints, may: Ints, rows: int) -> int:
+def _cut(labels: Ints, allowed: Ints, rows: int) -> int:
     """How many rows to take: the cut nearest to the requested number that leaves two classes."""
     both = int(np.flatnonzero(labels != labels[0])[0]) + 1
-    found = may[may >= both]
-    return int(found[np.abs(found - rows).argmin()])
+    cuts = allowed[allowed >= both]
+    return int(cuts[np.abs(cuts - rows).argmin()])
 
 
 def subsets(
@@ -90,12 +88,12 @@ def subsets(
 ) -> list[list[Ints]]:
     """The indices of the rows of each subsample, by size, from the smallest to the last but all rows."""
     sizes = [end for end in block_ends(len(labels), classes)[:-1] if SMALLEST * end >= len(labels)]
-    found: list[list[Ints]] = [[] for _ in sizes]
+    subsamples_by_size: list[list[Ints]] = [[] for _ in sizes]
     for i in range(subsamples):
-        order, may = subsample_order(labels, clusters, np.random.default_rng([seed, i]))
-        for own, size in zip(found, sizes, strict=True):
-            own.append(order[: _cut(labels[order], may, size)])
-    return found
+        order, cuts = subsample_order(labels, clusters, np.random.default_rng([seed, i]))
+        for by_size, size in zip(subsamples_by_size, sizes, strict=True):
+            by_size.append(order[: _cut(labels[order], cuts, size)])
+    return subsamples_by_size
 
 
 def learning(
@@ -120,48 +118,65 @@ def learning(
     ``l2`` is the grid, and ``plain`` the penalty and the probe of all rows. A dev or test label of -1 is not in train,
     and always a miss.
     """
-    known = np.flatnonzero(dev_labels >= 0)
-    if len(block_ends(len(train), classes)) < 2 or not len(known):
+    labelled = np.flatnonzero(dev_labels >= 0)
+    if len(block_ends(len(train), classes)) < 2 or not len(labelled):
         raise TooFewError(
-            f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is in train, are "
-            f"too few for a learning curve; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
+            f"{len(train)} training rows of {classes} classes, and {len(labelled)} dev rows whose label is in train, "
+            "are too few for a learning curve; expected at least "
+            f"{2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
         )
-    drawn = subsets(labels, clusters, classes, seed=seed, subsamples=subsamples)
-    right: list[list[Truths]] = [[] for _ in drawn]
-    chosen: list[list[float]] = [[] for _ in drawn]
+    subsamples_by_size = subsets(labels, clusters, classes, seed=seed, subsamples=subsamples)
+    right: list[list[Truths]] = [[] for _ in subsamples_by_size]
+    chosen: list[list[float]] = [[] for _ in subsamples_by_size]
     with single_threaded():  # with more, sums depend on how many
         statistics = TrainingStatistics.of(train, labels, classes, device) if statistics is None else statistics
         grid = tuple(sorted(l2, reverse=True))
-        work = Work(
-            statistics, dev.select(known), dev_labels[known], classes, grid, device, "accuracy", CURVE_TOLERANCE
+        search = PenaltySearch(
+            statistics, dev.select(labelled), dev_labels[labelled], classes, grid, device, "accuracy", CURVE_TOLERANCE
         )
-        begin: list[int] = []
+        penalty_indices: list[int] = []
         for i in range(subsamples):
-            order = drawn[-1][i]  # the smaller ones are its prefixes
-            few = 4 * len(order) * train.shape[1] <= MAX_CACHED_BYTES
-            rows, y = Features.of(train.take(order)) if few else train.select(order), labels[order]
-            senders: list[BlockModel] = []
-            for s, size in enumerate(drawn):
-                some = slice(len(size[i]))
-                at = begin[s] if i else begin[-1] if begin else work.start(len(size[i]))
-                place, sender = work.choose(rows.select(some), y[some], at, senders[-1].model if senders else None)
-                begin[s : s + 1] = [place]
-                senders.append(sender)
-                chosen[s].append(grid[place])
-            for own, hits in zip(right, judge(senders, test, test_labels)[1], strict=True):
-                own.append(hits)
+            order = subsamples_by_size[-1][i]  # the smaller ones are its prefixes
+            fits = 4 * len(order) * train.shape[1] <= MAX_CACHED_BYTES
+            rows = Features.of(train.take(order)) if fits else train.select(order)
+            sizes = [len(size[i]) for size in subsamples_by_size]
+            penalty_indices, models = _fit_prefixes(search, rows, labels[order], sizes, penalty_indices)
+            for s, index in enumerate(penalty_indices):
+                chosen[s].append(grid[index])
+            for correct_by_size, hits in zip(right, label_costs(models, test, test_labels)[1], strict=True):
+                correct_by_size.append(hits)
     points = [
         CurvePoint(
-            round(sum(map(len, size)) / subsamples), np.array(right[s]),
-            np.array([majority(labels[rows], test_labels) for rows in size]), tuple(chosen[s]),
+            round(sum(map(len, size)) / subsamples),
+            np.array(right[s]),
+            np.array([majority(labels[rows], test_labels) for rows in size]),
+            tuple(chosen[s]),
         )
-        for s, size in enumerate(drawn)
-    ]  # fmt: skip
+        for s, size in enumerate(subsamples_by_size)
+    ]
     last = (plain[1].scores(test).argmax(axis=1) == test_labels)[None]
     return [*points, CurvePoint(len(train), last, majority(labels, test_labels)[None], (plain[0],))]
 
 
+def _fit_prefixes(
+    search: PenaltySearch, rows: Features, labels: Ints, sizes: Sequence[int], start_indices: Sequence[int]
+) -> tuple[list[int], list[BlockModel]]:
+    """The indices of the penalties that dev chooses for the first rows, by size, and the classifiers.
+
+    ``start_indices`` are where the searches start, one per size; without them, each starts where the one before ended.
+    """
+    indices: list[int] = []
+    models: list[BlockModel] = []
+    for s, size in enumerate(sizes):
+        start = start_indices[s] if start_indices else indices[-1] if indices else search.start(size)
+        last = models[-1].model if models else None
+        index, model = search.choose(rows.select(slice(size)), labels[:size], start, last)
+        indices.append(index)
+        models.append(model)
+    return indices, models
+
+
 def majority(labels: Ints, test_labels: Ints) -> Truths:
     """Which test rows have the most frequent of some labels, the first of several."""
-    found: Truths = np.bincount(labels).argmax() == test_labels
-    return found
+    has_majority: Truths = np.bincount(labels).argmax() == test_labels
+    return has_majority

@@ -22,21 +22,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 
 from sentprobe.core.threads import single_threaded
 from sentprobe.errors import DataError, ShapeError, UsageError
 from sentprobe.probes.convex import TOLERANCE
-from sentprobe.probes.convex.search import descend, in_line, run, solver
-from sentprobe.probes.features import Features
+from sentprobe.probes.convex.preconditioner import solver
+from sentprobe.probes.convex.rows import moments
+from sentprobe.probes.convex.search import by_search, descend, run_searches
+from sentprobe.probes.erased_probes import MAX_PASSES
+from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels
 from sentprobe.probes.standardised_rows import cached_blocks, expand_classes, values
-from sentprobe.probes.warm_start import MAX_PASSES
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 CELLS = 2**20
 """The approximate number of values that are read at a time."""
@@ -72,13 +69,13 @@ class Mix:
     def scores(self, layers: Sequence[Features]) -> Floats:
         """Log-probabilities of the classes, (n, classes)."""
         _check(layers, len(layers[0]), len(self.weights))
-        found = np.empty((len(layers[0]), len(self.probe)), np.float32)
+        scores = np.empty((len(layers[0]), len(self.probe)), np.float32)
         with single_threaded():
             for start, block in _read(layers, self.mean, self.scale):
                 rows = _mixed(block, self.gamma * self.weights)
                 logits = rows @ self.probe[:, :-1].T + self.probe[:, -1]
-                found[start : start + len(rows)] = log_softmax(logits, axis=1)
-        return found
+                scores[start : start + len(rows)] = log_softmax(logits, axis=1)
+        return scores
 
 
 def fit(layers: Sequence[Features], labels: Ints, classes: int, *, l2: float) -> Mix:
@@ -87,8 +84,7 @@ def fit(layers: Sequence[Features], labels: Ints, classes: int, *, l2: float) ->
     Layers are cached in memory if they are small, and otherwise read twice for every step; the mix (n, d) always is.
     """
     _check(layers, len(labels), len(layers))
-    if not 0 <= labels.min() <= labels.max() < classes:
-        raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
+    check_labels(layers[0], labels, classes)
     counts = np.bincount(labels, minlength=classes)
     shares, numbers = counts[counts > 0] / len(labels), (np.cumsum(counts > 0) - 1)[labels]
     with single_threaded():  # with more, sums depend on how many
@@ -143,8 +139,8 @@ class _Stack:
     def of(cls, layers: Sequence[Features]) -> _Stack:
         """Read the layers once for means and deviations, and once for correlations."""
         n, d = layers[0].shape
-        moments = [_moments(each) for each in layers]
-        mean, scale = (np.stack(part) for part in zip(*moments, strict=True))
+        by_layer = [moments(layer, max(64, CELLS // d)) for layer in layers]
+        mean, scale = (np.stack(part) for part in zip(*by_layer, strict=True))
         blocks = cached_blocks(lambda: _read(layers, mean, scale), 4 * len(layers) * n * d)
         overlap = np.zeros((len(layers), len(layers)))
         for _, block in blocks():
@@ -192,9 +188,9 @@ def _fit_probe(stack: _Stack, numbers: Ints, shares: Doubles, weights: Doubles, 
     penalty = np.full(d, l2)
     solve = solver(mixed.T @ mixed / np.float32(n), (shares * (1 - shares))[: len(point)], penalty)
     tolerance = -TOLERANCE * float(shares @ np.log(shares))
-    (known,) = values(lambda: blocks, n, [point])
-    search = descend(point, known, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=MAX_PASSES)
-    return run({0: search}, in_line(lambda points: values(lambda: blocks, n, points)))[0].point
+    (value,) = values(lambda: blocks, n, [point])
+    search = descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=MAX_PASSES)
+    return run_searches({0: search}, by_search(lambda points: values(lambda: blocks, n, points)))[0].point
 
 
 def _loss(logits: Doubles, numbers: Ints) -> tuple[float, Doubles]:
@@ -219,28 +215,11 @@ def _read(layers: Sequence[Features], mean: Doubles, scale: Doubles) -> Iterator
     n, d = layers[0].shape
     size = max(16, CELLS // (len(layers) * d))
     for start in range(0, n, size):
-        rows = [each.take(slice(start, start + size)) for each in layers]
+        rows = [layer.take(slice(start, start + size)) for layer in layers]
         yield start, np.stack([(r - m) / s for r, m, s in zip(rows, mean, scale, strict=True)]).astype(np.float32)
 
 
-def _moments(features: Features) -> tuple[Doubles, Doubles]:
-    """Means and deviations (d,), 1 for a deviation of 0."""
-    n, d = features.shape
-    near, sums, squares = np.zeros(d), np.zeros(d), np.zeros(d)
-    with np.errstate(invalid="ignore"):  # reported below
-        for start, rows in features.chunks(max(64, CELLS // d)):
-            if start == 0:  # sums are about the mean of the first rows, rounded so that a constant stays constant
-                near = rows.mean(axis=0, dtype=np.float64).astype(np.float32).astype(np.float64)
-            rest = rows - near
-            sums += rest.sum(axis=0)
-            squares += np.einsum("ij,ij->j", rest, rest)
-    if not np.isfinite(squares).all():
-        raise DataError("A layer of the vectors has values that are not finite.")
-    deviations = np.sqrt(np.maximum(squares / n - (sums / n) ** 2, 0))
-    return near + sums / n, np.where(deviations > 0, deviations, 1.0)
-
-
 def _check(layers: Sequence[Features], rows: int, count: int) -> None:
-    shapes = [each.shape for each in layers]
+    shapes = [layer.shape for layer in layers]
     if not shapes or len(shapes) != count or not rows or any(shape != (rows, shapes[0][1]) for shape in shapes):
         raise ShapeError(f"A mix needs {count} layers of {rows} rows and the same dimension, got {shapes}.")

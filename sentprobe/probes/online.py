@@ -26,20 +26,15 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sentprobe.core.threads import single_threaded
 from sentprobe.errors import ShapeError, TooFewError, UsageError
 from sentprobe.probes import convex
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
-from sentprobe.probes.features import Features
+from sentprobe.probes.features import Doubles, Features, Ints, Truths
 from sentprobe.stats.classification import MOST_BITS
 from sentprobe.stats.description_length import Description, describe
 from sentprobe.stats.resample import Clusters
-
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
-Truths = npt.NDArray[np.bool_]
 
 PERCENTS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25.0, 50.0)
 """The percentages of the rows at which all blocks but the last end, as in Voita and Titov's configurations."""
@@ -76,15 +71,15 @@ class Online:
     @property
     def losses(self) -> Doubles:
         """Bits per row of the code after each block but the last, over all orders, (S - 1,)."""
-        found: Doubles = self.bits[:, 1:].mean(axis=0) / np.diff(self.block_ends)
-        return found
+        bits_per_row: Doubles = self.bits[:, 1:].mean(axis=0) / np.diff(self.block_ends)
+        return bits_per_row
 
 
 def block_ends(n: int, classes: int) -> tuple[int, ...]:
     """Rows after each block: ``PERCENTS`` of n, from the first that has enough rows and rows per class; and n."""
     least = max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)
-    found = (round(n * percent / 100) for percent in PERCENTS)
-    return (*(end for end in found if least <= end < n), n)
+    ends = (round(n * percent / 100) for percent in PERCENTS)
+    return (*(end for end in ends if least <= end < n), n)
 
 
 def permuted(n: int, order: int, seed: int) -> Ints:
@@ -118,11 +113,11 @@ def online(
     costs = np.empty((orders, len(train)))
     bits = np.empty((orders, len(blocks)))
     tests = np.empty((2, orders, len(blocks)))
-    places, senders = tuple[int, ...](), list[BlockModel]()
+    penalty_indices, block_models = tuple[int, ...](), list[BlockModel]()
     with single_threaded():  # with more, sums depend on how many
         statistics = TrainingStatistics.of(train, labels, classes, device) if statistics is None else statistics
-        known = np.flatnonzero(dev_labels >= 0)
-        work = Work(statistics, dev.select(known), dev_labels[known], classes, tuple(l2), device)
+        labelled = np.flatnonzero(dev_labels >= 0)
+        search = PenaltySearch(statistics, dev.select(labelled), dev_labels[labelled], classes, tuple(l2), device)
         for i in range(orders):
             order = permuted(len(train), i, seed)
             rows = (
@@ -130,19 +125,19 @@ def online(
                 if 4 * math.prod(train.shape) <= MAX_CACHED_BYTES
                 else train.select(order)
             )
-            sent, places, senders = work.send(rows, labels[order], blocks, places)
+            sent, penalty_indices, block_models = search.send(rows, labels[order], blocks, penalty_indices)
             costs[i, order], bits[i] = sent, np.add.reduceat(sent, (0, *blocks[:-1]))
             if tested is not None:
-                tests[:, i, :-1] = _averages(senders, *tested)
+                tests[:, i, :-1] = _averages(block_models, *tested)
         if tested is not None:
-            last = work.choose(train, labels, places[-1], senders[-1].model)[1]
+            last = search.choose(train, labels, penalty_indices[-1], block_models[-1].model)[1]
             tests[:, :, -1:] = _averages([last], *tested)[:, None]
     return Online(
         blocks,
         bits,
         costs.mean(axis=0),
         describe(costs, labels, classes, clusters=clusters),
-        tuple(l2[place] for place in places),
+        tuple(l2[index] for index in penalty_indices),
         None if tested is None else tests[0],
         None if tested is None else tests[1],
     )
@@ -157,10 +152,10 @@ def _checked(parts: Sequence[tuple[Features, Ints]], classes: int, l2: Sequence[
         raise UsageError(
             f"An online code needs at least one order and penalties above 0, got {orders} orders and {tuple(l2)}."
         )
-    train, known = len(parts[0][1]), int((parts[1][1] >= 0).sum())
-    if len(block_ends(train, classes)) < 2 or not known:
+    train, labelled = len(parts[0][1]), int((parts[1][1] >= 0).sum())
+    if len(block_ends(train, classes)) < 2 or not labelled:
         raise TooFewError(
-            f"{train} training rows of {classes} classes, and {known} dev rows whose label is in train, are too few "
+            f"{train} training rows of {classes} classes, and {labelled} dev rows whose label is in train, are too few "
             f"to code labels; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
         )
     return block_ends(train, classes)
@@ -185,8 +180,8 @@ class BlockModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
-    """What is the same for all blocks."""
+class PenaltySearch:
+    """Chooses the penalty of each block on dev, by a search that moves to neighbours in the grid."""
 
     statistics: TrainingStatistics
     dev: Features
@@ -207,65 +202,76 @@ class Work:
         return int(np.abs(np.log(self.grid) - math.log(typical)).argmin())
 
     def send(
-        self, rows: Features, labels: Ints, blocks: Sequence[int], places: Sequence[int]
+        self, rows: Features, labels: Ints, blocks: Sequence[int], penalty_indices: Sequence[int]
     ) -> tuple[Doubles, tuple[int, ...], list[BlockModel]]:
-        """The cost of labels (n,) in order, the indices of penalties (``places``, or else chosen), and the models."""
+        """The cost of labels (n,) in order, the indices of their blocks' penalties, and the classifiers.
+
+        ``penalty_indices`` are used if there are any; otherwise dev chooses.
+        """
         costs = np.full(len(labels), math.log2(self.classes))
-        found = [self.start(blocks[0])]
-        senders: list[BlockModel] = []
+        indices = [self.start(blocks[0])]
+        block_models: list[BlockModel] = []
         for i, (start, stop) in enumerate(pairwise(blocks)):
             before, new = (rows.select(slice(start)), labels[:start]), slice(start, stop)
-            model = senders[-1].model if senders else None
-            if not places:
-                place, sender = self.choose(*before, found[-1], model)
+            model = block_models[-1].model if block_models else None
+            if not penalty_indices:
+                index, block_model = self.choose(*before, indices[-1], model)
             else:
-                place, (sender,) = places[i], self.fit(*before, [places[i]], model)
-            costs[new] = judge([sender], rows.select(new), labels[new])[0][0]
-            found.append(place)
-            senders.append(sender)
-        return costs, tuple(found[1:]), senders
+                index, (block_model,) = penalty_indices[i], self.fit(*before, [penalty_indices[i]], model)
+            costs[new] = label_costs([block_model], rows.select(new), labels[new])[0][0]
+            indices.append(index)
+            block_models.append(block_model)
+        return costs, tuple(indices[1:]), block_models
 
-    def choose(self, rows: Features, labels: Ints, place: int, model: Linear | None) -> tuple[int, BlockModel]:
+    def choose(self, rows: Features, labels: Ints, index: int, model: Linear | None) -> tuple[int, BlockModel]:
         """The index of the penalty that is best on dev, by a search among neighbours, and its classifier."""
         tried: dict[int, tuple[tuple[float, float], BlockModel]] = {}
-        while new := [i for i in range(place - 1, place + 2) if i not in tried and 0 <= i < len(self.grid)]:
-            senders = self.fit(rows, labels, new, model)
-            bits, right = judge(senders, self.dev, self.dev_labels)
+        while new := [i for i in range(index - 1, index + 2) if i not in tried and 0 <= i < len(self.grid)]:
+            block_models = self.fit(rows, labels, new, model)
+            bits, right = label_costs(block_models, self.dev, self.dev_labels)
             wrong = (~right).sum(axis=1) if self.watch == "accuracy" else np.zeros(len(new))
             losses = zip(wrong.tolist(), bits.mean(axis=1).tolist(), strict=True)
-            tried |= dict(zip(new, zip(losses, senders, strict=True), strict=True))
-            place = min(tried, key=lambda i: (tried[i][0], i))
-            model = tried[place][1].model
-        return place, tried[place][1]
+            tried |= dict(zip(new, zip(losses, block_models, strict=True), strict=True))
+            index = min(tried, key=lambda i: (tried[i][0], i))
+            model = tried[index][1].model
+        return index, tried[index][1]
 
-    def fit(self, rows: Features, labels: Ints, places: Sequence[int], model: Linear | None) -> list[BlockModel]:
+    def fit(self, rows: Features, labels: Ints, indices: Sequence[int], model: Linear | None) -> list[BlockModel]:
         """The classifiers with the penalties at these indices, searched for from another one."""
         counts = np.bincount(labels, minlength=self.classes)
-        found = convex.optima(
-            self.statistics, rows, labels, self.classes, [self.grid[place] for place in places],
-            start=model, tolerance=(self.tolerance or ONLINE_TOLERANCE) * min(1.0, MANY_CLASSES / self.classes),
+        models = convex.optima(
+            self.statistics,
+            rows,
+            labels,
+            self.classes,
+            [self.grid[index] for index in indices],
+            start=model,
+            tolerance=(self.tolerance or ONLINE_TOLERANCE) * min(1.0, MANY_CLASSES / self.classes),
             device=self.device,
-        )  # fmt: skip
-        return [BlockModel.of(each, counts) for each in found]
+        )
+        return [BlockModel.of(fitted, counts) for fitted in models]
 
 
-def judge(senders: Sequence[BlockModel], features: Features, labels: Ints) -> tuple[Doubles, Truths]:
-    """The cost of each label (n,) by each classifier, and whether it is the one predicted, (senders, n)."""
-    seen, left = np.array([sender.seen for sender in senders]), np.array([sender.logs for sender in senders])
-    logs, right = np.empty((len(senders), len(labels))), np.empty((len(senders), len(labels)), np.bool_)
-    for part, found in convex.logits([sender.model for sender in senders], features):
+def label_costs(models: Sequence[BlockModel], features: Features, labels: Ints) -> tuple[Doubles, Truths]:
+    """The cost of each label (n,) by each classifier, and whether it is the one predicted, (models, n)."""
+    seen = np.array([model.seen for model in models])
+    log_shares = np.array([model.logs for model in models])
+    logs, right = np.empty((len(models), len(labels))), np.empty((len(models), len(labels)), np.bool_)
+    for part, logits in convex.logits([model.model for model in models], features):
         y = labels[part]
-        found[~seen] = -np.inf
-        right[:, part] = found.argmax(axis=1) == y
-        found -= found.max(axis=1, keepdims=True)
-        of_label = found[:, y, np.arange(len(y))]
-        of_label -= np.log(np.exp(found, out=found).sum(axis=1))
-        logs[:, part] = np.where(seen[:, y], of_label, 0.0) + left[:, y]
+        logits[~seen] = -np.inf
+        right[:, part] = logits.argmax(axis=1) == y
+        logits -= logits.max(axis=1, keepdims=True)
+        of_label = logits[:, y, np.arange(len(y))]
+        of_label -= np.log(np.exp(logits, out=logits).sum(axis=1))
+        logs[:, part] = np.where(seen[:, y], of_label, 0.0) + log_shares[:, y]
     return (logs / -math.log(2)).clip(0.0, MOST_BITS), right
 
 
-def _averages(senders: Sequence[BlockModel], features: Features, labels: Ints) -> Doubles:
-    """Bits per row whose label is in train, and accuracy, (2, senders)."""
-    bits, right = judge(senders, features, labels)
-    known = labels >= 0
-    return np.array([bits[:, known].mean(axis=1) if known.any() else np.full(len(senders), np.nan), right.mean(axis=1)])
+def _averages(models: Sequence[BlockModel], features: Features, labels: Ints) -> Doubles:
+    """Bits per row whose label is in train, and accuracy, (2, models)."""
+    bits, right = label_costs(models, features, labels)
+    labelled = labels >= 0
+    return np.array(
+        [bits[:, labelled].mean(axis=1) if labelled.any() else np.full(len(models), np.nan), right.mean(axis=1)]
+    )

@@ -1,20 +1,34 @@
-"""The settings of a probe: which classifier is trained on the vectors, and how."""
+"""The settings of a probe: which classifier is trained on the vectors, and how.
+
+Probes are typed, and named in results and signatures, as ``name[?setting=value&…]``: a preset of some kind, and the
+settings in which the probe differs from it.
+"""
 
 from __future__ import annotations
 
+import difflib
 import math
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Literal, assert_never
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Any, Literal, assert_never, get_type_hints
+from urllib.parse import quote, unquote
+
+import msgspec
 
 from sentprobe.core.literals import check_literals
-from sentprobe.errors import UsageError
-from sentprobe.probes.kind import PROBE_KINDS
+from sentprobe.core.suggest import did_you_mean
+from sentprobe.errors import SentProbeWarning, UsageError
+from sentprobe.probes.kind import PROBE_KINDS, Preset, ProbeKind, kind_of
 
 AS_INPUT = -1
 """As many hidden units as the vectors have dimensions."""
 
 Activation = Literal["sigmoid", "relu"]
 Optimiser = Literal["adam", "adagrad", "rmsprop", "sgd"]
+PairFeatures = Literal["task", "two", "four"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -60,6 +74,9 @@ class Probe:
         Whether the loss of a batch is the ``mean`` over its rows or, as in torch before 0.4.1, the ``sum``.
     flat
         Tasks that are probed without a hidden layer, whatever ``hidden`` says.
+    pairs
+        How the vectors u and v of two sentences are combined: ``two`` blocks, [|u − v|, u · v]; ``four`` blocks,
+        [u, v, u · v, |u − v|]; or as usual for the ``task``. Every kind of probe has this setting.
 
     Raises
     ------
@@ -100,6 +117,7 @@ class Probe:
     standardise: bool = False
     reduction: Literal["mean", "sum"] = "mean"
     flat: tuple[str, ...] = ()
+    pairs: PairFeatures = "task"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
@@ -117,15 +135,15 @@ class Probe:
                 f"A probe's hidden units must be -1, 0 or more, its l2 0 or more and its dropout 0 or more and below "
                 f"1, got {self}."
             )
-        known = PROBE_KINDS.parts()
-        if self.kind not in known:
-            raise UsageError(f"A probe's kind must be {' or '.join(known)}, got {self.kind!r}.")
-        known[self.kind].check(self)
+        kinds = PROBE_KINDS.parts()
+        if self.kind not in kinds:
+            raise UsageError(f"A probe's kind must be {' or '.join(kinds)}, got {self.kind!r}.")
+        kinds[self.kind].check(self)
 
     def __repr__(self) -> str:
         """The settings that are not the default, as they would be typed."""
-        given = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default)
-        return f"Probe({', '.join(given)})"
+        changed = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default)
+        return f"Probe({', '.join(changed)})"
 
     def of_task(self, task: str) -> Probe:
         """The probe as it is used for a task."""
@@ -141,3 +159,112 @@ def is_relu(activation: Activation) -> bool:
             return False
         case _:
             assert_never(activation)
+
+
+def presets() -> Mapping[str, tuple[Preset, Probe]]:
+    """The probes that have a name, kind by kind, and what the docs say about each."""
+    return _presets(tuple(PROBE_KINDS.parts().values()))
+
+
+def named(name: str) -> Probe:
+    """The probe of this name. UsageError if there is none, with the nearest."""
+    by_name = presets()
+    if name not in by_name:
+        hint = did_you_mean(name, by_name, n=1)
+        raise UsageError(f"There is no probe {name!r}.{hint} Expected one of {', '.join(by_name)}.")
+    return by_name[name][1]
+
+
+def parse(text: str) -> tuple[str, Probe]:
+    """Read a probe as it is typed.
+
+    Parameters
+    ----------
+    text
+        ``name[?setting=value&…]``, such as ``senteval?hidden=50,100``.
+
+    Returns
+    -------
+    tuple
+        The canonical text, and the probe.
+
+    Examples
+    --------
+    >>> from sentprobe.probes import parse
+    >>> parse("linear?l2=1e-2,0.001")[0]
+    'linear?l2=0.01,0.001'
+    """
+    return _parse(text, tuple(PROBE_KINDS.parts().values()))
+
+
+@lru_cache(maxsize=256)
+def _parse(text: str, kinds: tuple[ProbeKind, ...]) -> tuple[str, Probe]:
+    """The same, given the kinds of probes that there are: all results of a run name one of a few probes."""
+    name, mark, query = text.partition("?")
+    preset = named(name)
+    changed: dict[str, Any] = {}
+    for part in query.split("&") if mark else ():
+        key, equals, value = part.partition("=")
+        key = unquote(key)
+        if not equals or key in changed:
+            raise UsageError(f"{text!r} has the option {part!r}; expected setting=value, each once, joined by &.")
+        changed[key] = _value(text, key, unquote(value))
+    probe = replace(preset, **changed)
+    unused = kind_of(probe).without_effect(probe)
+    for key in changed:
+        if key in unused:
+            raise UsageError(f"{text!r} changes {key}, which has no effect: {unused[key]}. Leave it out.")
+    query = differences(probe, preset)
+    return f"{name}?{query}" if query else name, probe
+
+
+def differences(probe: Probe, reference: Probe | None = None) -> str:
+    """The settings in which a probe differs from another one, or from ``Probe()``, as they would be typed."""
+    reference = Probe() if reference is None else reference
+    differing = [f.name for f in fields(Probe) if getattr(probe, f.name) != getattr(reference, f.name)]
+    return "&".join(f"{key}={_written(getattr(probe, key))}" for key in sorted(differing))
+
+
+@cache
+def _presets(kinds: tuple[ProbeKind, ...]) -> Mapping[str, tuple[Preset, Probe]]:
+    by_name: dict[str, tuple[Preset, Probe]] = {}
+    settings_of_probes = {f.name for f in fields(Probe)} - {"kind"}
+    for kind in kinds:
+        read = {*kind.settings, *(name for preset in kind.presets for name in preset.settings)}
+        if unknown := sorted(read - settings_of_probes):
+            raise UsageError(
+                f"The probe kind {kind.name} reads {unknown[0]!r}, which is not a setting of probes; expected some of "
+                f"{', '.join(sorted(settings_of_probes))}."
+            )
+        for preset in kind.presets:
+            if preset.name in by_name:
+                message = f"The probe {preset.name!r} of the kind {kind.name} is left out: the name is taken."
+                warnings.warn(SentProbeWarning(message), stacklevel=4)
+                continue
+            settings: dict[str, Any] = dict(preset.settings)
+            by_name[preset.name] = preset, Probe(kind=kind.name, **settings)
+    return MappingProxyType(by_name)
+
+
+def _value(text: str, key: str, value: str) -> Any:
+    types = get_type_hints(Probe)
+    if key not in types:
+        near = difflib.get_close_matches(key, types, n=1)
+        hint = f" Did you mean {near[0]}?" if near else f" Expected one of {', '.join(types)}."
+        raise UsageError(f"{text!r} changes {key!r}, which is not a setting of probes.{hint}")
+    several = str(types[key]).startswith("tuple")
+    try:
+        return msgspec.convert(value.split(",") if several else value, types[key], strict=False)
+    except msgspec.ValidationError as e:
+        raise UsageError(f"{text!r}: {key}={value}: {e}.") from None
+
+
+def _written(value: Any) -> str:
+    values = value if isinstance(value, tuple) else (value,)
+    return ",".join(quote(_number(v) if isinstance(v, float) else str(v).lower(), safe="") for v in values)
+
+
+def _number(value: float) -> str:
+    """The shortest text that is read as the same number."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

@@ -8,17 +8,15 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from sentprobe.errors import DataError, ShapeError
+from sentprobe.errors import ShapeError
 from sentprobe.probes.convex.data import MAX_CACHED_BYTES
-from sentprobe.probes.convex.engine import Doubles, Floats, Numpy
-from sentprobe.probes.convex.linear import block_rows
+from sentprobe.probes.convex.engine import Numpy
+from sentprobe.probes.convex.rows import block_rows
 from sentprobe.probes.convex.search import Value
 from sentprobe.probes.erase import Moments
-from sentprobe.probes.features import Features
+from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels
 
-Ints = npt.NDArray[np.int64]
 T = TypeVar("T")
 Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
 """Rows (m, d) and the indices of their classes (m,) among those that have rows, from top to bottom."""
@@ -41,10 +39,7 @@ class Rows:
     def of(cls, train: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Rows:
         """Rows (n, d) and labels 0 … classes - 1; ``moments`` are those of these rows, if they are known."""
         n, d = train.shape
-        if len(labels) != n:
-            raise ShapeError(f"There are {n} training rows and {len(labels)} labels; expected one per row.")
-        if not 0 <= labels.min() <= labels.max() < classes:
-            raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
+        check_labels(train, labels, classes, "training")
         moments = Moments.of(train) if moments is None else moments
         if (moments.rows, len(moments.mean)) != (n, d):
             raise ShapeError(
@@ -69,8 +64,8 @@ class Rows:
     @cached_property
     def constant(self) -> Value:
         """The loss without weights, and its gradient."""
-        (found,) = values(self.blocks, self.moments.rows, [self.shares])
-        return found
+        (value,) = values(self.blocks, self.moments.rows, [self.shares])
+        return value
 
     @property
     def shares(self) -> Doubles:
@@ -88,11 +83,11 @@ class Rows:
         for rows, numbers in self.blocks():
             sums += one_hot[:, present[numbers]] @ rows
         crossed = sums / n * self.scale + np.outer(shares, self.centre - self.moments.mean)
-        own = np.diag(shares) - np.outer(shares, shares)
+        class_covariance = np.diag(shares) - np.outer(shares, shares)
         moments = Moments(
             n,
             np.concatenate([self.moments.mean, shares]),
-            np.block([[self.moments.covariance, crossed.T], [crossed, own]]),
+            np.block([[self.moments.covariance, crossed.T], [crossed, class_covariance]]),
         )
         centre, scale = _rounded(moments.mean), _scale(moments)
         one_hot = ((one_hot - centre[d:]) / scale[d:]).astype(np.float32)
@@ -131,11 +126,11 @@ def expand_classes(point: Doubles, counts: Ints) -> Doubles:
     Classes without rows are treated as in ``convex``: no weights, and together as probable as half a row.
     """
     present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
-    found = np.zeros((len(counts), point.shape[1]))
+    expanded = np.zeros((len(counts), point.shape[1]))
     if len(present) > 1:
-        found[present] = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
-    found[missing, -1] = np.logaddexp.reduce(found[present, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
-    return found
+        expanded[present] = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
+    expanded[missing, -1] = np.logaddexp.reduce(expanded[present, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
+    return expanded
 
 
 def _rounded(numbers: Doubles) -> Doubles:

@@ -11,20 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentprobe.console import count_of
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.escape import plain
 from sentprobe.report.meaning import MEANINGS
 from sentprobe.report.missed import missed_differences
 from sentprobe.report.names import brief_set_names, short_names
 from sentprobe.report.scores import LOSSES
 from sentprobe.report.types import BaselineComparison, Summary
-from sentprobe.report.verdict import ALPHA, UNCOMPARED, verdict_of
+from sentprobe.report.verdict import UNCOMPARED, verdict_of
 from sentprobe.report.word_texts import is_of_words, noun_of
 from sentprobe.report.wording import listed
+from sentprobe.stats.level import alpha_text
 
 MAX_NAMED_SETS = 6
 """Of more sets only the number is given, or those that are missing from the rest."""
 MAX_CLAUSES = 4
 """Encoders, or groups of encoders that are better on the same sets, that get a clause of their own."""
+NBSP = "\u00a0"
 BETTER = "significantly better than the best baseline"
 
 
@@ -63,7 +66,7 @@ def answer_note(summary: Summary) -> str:
     others = len(summary.sets) - len(tested)
     rest = f" {count_of(others, 'set')} without a test {'is' if others == 1 else 'are'} not counted." if others else ""
     missing = " What is missing of the run can change them." if summary.missing else ""
-    tests = f"Paired tests on the same test rows at {100 * ALPHA:g}\u00a0%"
+    tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
     return f"{tests}{within}.{across}{missing}{rest}"
 
 
@@ -186,9 +189,11 @@ def _all_of(which: str, noun: str, all_of: Sequence[int], tested: Sequence[int])
 
 
 def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
-    who = count_of(len(summary.columns), noun_of(summary))
     if is_of_words(summary):
+        who = count_of(len(summary.columns), noun_of(summary))
         return f"{who} on {count_of(len(sets), 'set')}, for which there is no baseline."
+    # the columns of one encoder may differ in the probe alone
+    who = count_of(len({(column.encoder, column.identity) for column in summary.columns}), noun_of(summary))
     return (
         f"{who} on {count_of(len(sets), 'set')}, without baselines: how much of a score is due to length, words or the "
         "most frequent label is not known."
@@ -277,4 +282,4 @@ def _names(summary: Summary, sets: Sequence[int]) -> str:
 
 
 def _number(value: float, metric: str) -> str:
-    return f"{value:.2f} bits" if metric in LOSSES else f"{100 * value:.1f}"
+    return f"{value:.2f} bits" if metric in LOSSES else POINTS.number(value)

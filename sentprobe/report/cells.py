@@ -14,7 +14,7 @@ from sentprobe.report.grid import ColumnKey, Grid, Layers, SetKey
 from sentprobe.report.scores import Metric, accuracy_intervals, intervals_of, over_seeds, score
 from sentprobe.report.types import BaselineComparison, Cell, Information, Score
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 
 MIN_GRID_SIZE = 3
 """In a grid of two values each is an end, and neither shows that the grid is too short."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sentprobe.core.numbers import BITS, POINTS
 from sentprobe.report.cells import value_of
 from sentprobe.report.published_results import EXTENT_NOTES
 from sentprobe.report.scores import LOSSES
 from sentprobe.report.types import Cell, LayerTable, Score, SetSummary, Summary
 from sentprobe.report.verdict import mark_of
-from sentprobe.run.variant import CellText, margin
+from sentprobe.run.variant import CellText
 
 ABSENT = "–"
 
@@ -83,10 +84,10 @@ def _human(summary: Summary) -> Iterator[Column]:
 def human_text(s: SetSummary) -> CellText:
     """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
     if s.people is not None:
-        return CellText(f"{100 * s.people.accuracy:.1f}", margin(s.people.low, s.people.high, scale=100, digits=1))
+        return CellText(POINTS.number(s.people.accuracy), POINTS.half_width(s.people.low, s.people.high))
     if s.human is None or s.printed_for is None:
         return CellText("")
-    return CellText(f"{100 * s.human.accuracy:.1f}", note=EXTENT_NOTES[s.printed_for])
+    return CellText(POINTS.number(s.human.accuracy), note=EXTENT_NOTES[s.printed_for])
 
 
 def _with_calibrated(
@@ -103,9 +104,8 @@ def _number(score: Score, metric: str) -> CellText:
     """A number with half the width of its interval: points with one decimal, or bits with three."""
     if score.value is None:
         return CellText(ABSENT)
-    scale, digits = (1, 3) if metric in LOSSES else (100, 1)
-    half_width = margin(score.low, score.high, scale=scale, digits=digits)
-    return CellText(f"{scale * score.value:.{digits}f}", half_width)
+    form = BITS if metric in LOSSES else POINTS
+    return CellText(form.number(score.value), form.half_width(score.low, score.high))
 
 
 def layer_columns(summary: Summary, table: LayerTable) -> list[Column]:

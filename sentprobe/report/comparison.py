@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from sentprobe.compare import EQUIVALENCE_MARGIN, SIGNIFICANCE_LEVEL, Comparison, TieGroups
+from sentprobe.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.console import narrow_out, out, print_wrapped, printable
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.columns import Column
 from sentprobe.report.escape import csv_text, in_markdown
 from sentprobe.report.layout import in_blocks, widths
 from sentprobe.report.names import short_names
 from sentprobe.report.tables import print_columns
 from sentprobe.run.variant import CellText
+from sentprobe.stats import level as levels
+from sentprobe.stats.level import alpha_text, level_text
 
 if TYPE_CHECKING:
     from sentprobe.run.repeat import Reproduction
@@ -98,16 +101,16 @@ def _tables(
             [["set", "test", *shown], *body],
             f"{_metric(rows)} in points. {'Systems' if _of_words(rows) else 'Encoders'} that share a letter are not "
             "significantly different on that set, which does "
-            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {_LEVEL}.{partial}",
+            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {alpha_text()}.{partial}",
         )
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
-    head = ["set", "test", *shown, "difference", "95 %", "p Holm", "verdict", "within", "detectable"]
+    head = ["set", "test", *shown, "difference", level_text(), "p Holm", "verdict", "within", "detectable"]
     yield (
         [head, *(_compared(r, margin, shown) for r in pairs)],
         f"{shown[0]} minus {shown[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
-        f"{_LEVEL}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
-        f"(two one-sided tests at {_LEVEL}). verdict: the better one; or equivalent if that margin is "
+        f"{alpha_text()}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
+        f"(two one-sided tests at {alpha_text()}). verdict: the better one; or equivalent if that margin is "
         f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
         f"four times out of five.{partial}",
     )
@@ -131,7 +134,6 @@ def _tables(
     )
 
 
-_LEVEL = f"{100 * SIGNIFICANCE_LEVEL:g} %"
 ONLY_PROBES = "The trained probes alone: test rows that only one of them classifies correctly"
 
 
@@ -149,18 +151,24 @@ def _name(row: Comparison | TieGroups) -> str:
 
 
 def _tied(row: TieGroups, name: str) -> str:
-    return f"{100 * row.accuracy[name]:.1f} {row.letters[name]}"
+    return f"{POINTS.number(row.accuracy[name])} {row.letters[name]}"
 
 
 def _compared(r: Comparison, margin: float, shown: Sequence[str]) -> list[str]:
     verdict = r.verdict(margin)
-    found = "!" if r.p_holm <= SIGNIFICANCE_LEVEL else ""
+    found = "!" if r.p_holm <= levels.ALPHA else ""
     return [
-        _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
-        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm),
-        {"first": shown[0], "second": shown[1]}.get(verdict, verdict), f"±{100 * r.equivalence_margin:.1f}",
-        "–" if r.detectable is None else f"{100 * r.detectable:.1f}",
-    ]  # fmt: skip
+        _name(r),
+        f"{r.n:,}",
+        POINTS.number(r.one),
+        POINTS.number(r.two),
+        f"{POINTS.number(r.difference, sign=True)}{found}",
+        POINTS.interval(r.low, r.high, sign=True, between=" … "),
+        _p(r.p_holm),
+        {"first": shown[0], "second": shown[1]}.get(verdict, verdict),
+        f"±{POINTS.number(r.equivalence_margin)}",
+        POINTS.number(r.detectable),
+    ]
 
 
 def _p(value: float | None) -> str:

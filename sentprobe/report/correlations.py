@@ -15,11 +15,11 @@ from sentprobe.published import TRANSFER
 from sentprobe.report.cells import value_of
 from sentprobe.report.types import Column, CorrelationCell, CorrelationMatrix, SetRef, SetSummary, Summary
 from sentprobe.stats import Correlation, benjamini_hochberg, correlate, holm
+from sentprobe.stats import level as levels
 from sentprobe.stats.multiple import bonferroni
 
 MIN_ENCODERS = 3
 """Fewer encoders give no correlation; ``correlate`` needs as many."""
-ALPHA = 0.05
 MIN_ENCODERS_SIGNIFICANT = 10
 """With fewer encoders no cell is called significant; ``required_encoders`` derives it."""
 CORRELATION_DRAWS = 2000
@@ -45,7 +45,7 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
     columns = _places(summary.sets, transfer=True)
     if not rows or not columns or len(chosen) < MIN_ENCODERS:
         return None
-    draws = max(CORRELATION_DRAWS, math.ceil(len(rows) * len(columns) / ALPHA))
+    draws = max(CORRELATION_DRAWS, math.ceil(len(rows) * len(columns) / levels.ALPHA))
     found = [[_correlate(summary.sets, chosen, row, column, draws) for column in columns] for row in rows]
     every = [cell for line in found for cell in line if cell is not None]
     if not every:
@@ -65,7 +65,7 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
             tuple(None if cell is None else _cell(cell, next(adjusted), required) for cell in line) for line in found
         ),
         description=_description(n, method, required, summary.columns[chosen[0]].probe),
-        caption=f"{method}, significant up to 5 %",
+        caption=f"{method}, significant up to {levels.alpha_text()}",
     )
 
 
@@ -76,7 +76,7 @@ def required_encoders(tests: int) -> int:
 
     By what can be found at all: of the n! orders of n encoders, two are as strong as a perfect correlation, one in each
     direction. A p-value is therefore at least 2 / n!, and if only one cell of a matrix of m is correlated, every
-    adjustment multiplies it by m. So n! must reach 2 m / 0.05: n = 5 for one cell, 7 for the 110
+    adjustment multiplies it by m. So n! must reach 2 m / alpha: at 5 %, n = 5 for one cell, 7 for the 110
     of Conneau et al. (2018), 8 for up to a thousand.
 
     By what is likely to be found: atanh(rho) has a variance of about 1.06 / (n - 3) (Fieller, Hartley and Pearson 1957,
@@ -84,7 +84,7 @@ def required_encoders(tests: int) -> int:
     test, from n = 3 + 1.06 ((1.96 + 0.84) / atanh(0.8))² = 9.9 on, so MIN_ENCODERS_SIGNIFICANT is 10. With fewer,
     what comes out as significant is mostly due to the choice of encoders, and too large.
     """
-    possible = next(n for n in count(MIN_ENCODERS) if math.factorial(n) * ALPHA >= 2 * tests)
+    possible = next(n for n in count(MIN_ENCODERS) if math.factorial(n) * levels.ALPHA >= 2 * tests)
     return max(MIN_ENCODERS_SIGNIFICANT, possible)
 
 
@@ -125,7 +125,7 @@ def _correlate(
 def _cell(found: Correlation, adjusted: float, required: int) -> CorrelationCell:
     return CorrelationCell(
         value=found.value, low=found.low, high=found.high, p=found.p, adjusted=adjusted, n=found.n,
-        significant=adjusted <= ALPHA and found.n >= required,
+        significant=adjusted <= levels.ALPHA and found.n >= required,
     )  # fmt: skip
 
 
@@ -146,4 +146,5 @@ def _adjusting(name: Adjustment) -> tuple[Callable[[list[float]], npt.NDArray[np
 def _description(n: int, method: str, required: int, probe: str | None) -> str:
     over = f"Spearman's rho over {n} encoders" + (f" with the probe {probe}" if probe else "")
     few = f"; with fewer than {required} encoders none is called significant" if n < required else ""
-    return f"{over}, with a 95 % bootstrap interval; p from permutations, {method}, significant up to 5 %{few}."
+    level, alpha = levels.level_text(), levels.alpha_text()
+    return f"{over}, with a {level} bootstrap interval; p from permutations, {method}, significant up to {alpha}{few}."

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
+from sentprobe.errors import SentProbeError
+from sentprobe.probes import parse
+from sentprobe.probes.probe import PairFeatures
 from sentprobe.report.types import Cell, Column, CurvePoint, Curves, SetSummary, Summary
-from sentprobe.run.unit import PAIRS
-from sentprobe.transfer.pairs import compare
+from sentprobe.transfer.pairs import TASK_PAIRS, pair_features
 
 SIZE_OPTIONS = ("dim", "dimensions")
 """What the schemes of encoders call the size of their vectors."""
@@ -56,7 +59,7 @@ def _points(summary: Summary, placed: SeriesPositions) -> Iterator[CurvePoint]:
 def _by_size(summary: Summary) -> SeriesPositions:
     found: SeriesPositions = {}
     for i, column in enumerate(summary.columns):
-        size = next((size for s in summary.sets if (size := _size(s, s.cells[i]))), None)
+        size = next((size for s in summary.sets if (size := _size(s, s.cells[i], column.probe))), None)
         if size:
             found[i] = (_without_size(column.encoder, size), size)
     return found | _proportional({i: (summary.columns[i].encoder, size) for i, (_, size) in found.items()})
@@ -78,14 +81,22 @@ def _proportional(sized: Mapping[int, tuple[str, int]]) -> SeriesPositions:
     return found
 
 
-def _size(s: SetSummary, cell: Cell | None) -> int | None:
+def _size(s: SetSummary, cell: Cell | None, probe: str | None) -> int | None:
     """The size of the vectors, if the probe's input shows it: for a pair that is two or four times as large."""
     if cell is None or not cell.dimension:
         return None
     if not s.inputs or s.scored_by == "spearman":  # the cosines of two vectors as they are
         return cell.dimension
-    combine = PAIRS.get(s.task)
-    return None if combine is None else cell.dimension // (2 if combine is compare else 4)
+    if s.task not in TASK_PAIRS:
+        return None
+    return cell.dimension // (2 if pair_features(s.task, _pairs(probe)) == "two" else 4)
+
+
+def _pairs(probe: str | None) -> PairFeatures:
+    """How a probe combines pairs; as usual for the task, if only a later version knows the probe."""
+    with suppress(SentProbeError):
+        return "task" if probe is None else parse(probe)[1].pairs
+    return "task"
 
 
 def _without_size(encoder: str, size: int) -> str:

@@ -13,8 +13,8 @@ from sentprobe.audit.check import SentenceKeys
 from sentprobe.audit.collection import audit_collection
 from sentprobe.audit.finding import Finding, ShortcutScore
 from sentprobe.audit.one_set import audit_rows
-from sentprobe.audit.rows import Rows
 from sentprobe.baselines.naive_bayes import top_features
+from sentprobe.core.arguments import check_options
 from sentprobe.core.checksum import digest
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.workers import map_largest_first
@@ -23,6 +23,7 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
+from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
 from sentprobe.report.sets import SOURCE_KINDS, label_names_of
 from sentprobe.report.shown_rows import shown_row
@@ -108,6 +109,7 @@ def describe_sets(
     examples
         Rows to show of each class, sampled by a hash of the seed.
     """
+    check_options(0, per_class=examples)
     sources = list(sources)
     call = partial(_describe_source, examples=examples, seed=seed)
     found = list(map_largest_first(call, [(s,) for s in sources], [s.size_bytes for s in sources], jobs))
@@ -126,7 +128,7 @@ def _describe_source(source: Source, *, examples: int, seed: int) -> tuple[Descr
         expectations = expectations_for(dataset)
     except SentProbeError as e:
         return str(e)
-    rows = Rows.of(dataset, expectations.inputs)
+    rows = Split.of_set(dataset, expectations.inputs)
     audit = audit_rows(dataset, rows, expectations)
     manifest = dataset.manifest
     test = [row.label for row in dataset.rows.get("te", ())]

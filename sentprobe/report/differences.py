@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import UsageError
 from sentprobe.report.columns import ABSENT, Column
 from sentprobe.report.published_results import EXTENT_NOTES, LIMITED, footnotes, is_limited
 from sentprobe.report.types import PublishedResult, SetSummary, Summary
-from sentprobe.run.variant import CellText, margin
+from sentprobe.run.variant import CellText
 
 TITLE = "Differences from published results, in points"
 LEGEND = "Differences: a score minus the published one; ± is that of the score alone, since papers print no intervals."
@@ -108,7 +109,7 @@ def _marked(s: SetSummary, chosen: PublishedResult | None) -> SetSummary:
 
 def _printed(s: SetSummary, printed: PublishedResult, model: str) -> CellText:
     extent = EXTENT_NOTES[s.printed_for] if s.printed_for else ""
-    return CellText(f"{100 * printed.accuracy:.1f}", note=" ".join(filter(None, (model, extent))))
+    return CellText(POINTS.number(printed.accuracy), note=" ".join(filter(None, (model, extent))))
 
 
 def _difference(s: SetSummary, printed: PublishedResult, column: int) -> CellText:
@@ -116,5 +117,5 @@ def _difference(s: SetSummary, printed: PublishedResult, column: int) -> CellTex
     if cell is None or cell.score.value is None or cell.partial:
         return CellText(ABSENT)
     score = cell.score
-    half_width = margin(score.low, score.high, scale=100, digits=1)
-    return CellText(f"{100 * (cell.score.value - printed.accuracy):+.1f}", half_width)
+    half_width = POINTS.half_width(score.low, score.high)
+    return CellText(POINTS.number(cell.score.value - printed.accuracy, sign=True), half_width)

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from sentprobe.compare import best_layer
 from sentprobe.errors import RunError, SentProbeError
 from sentprobe.report.bins import Bins, Ints, by_length, by_target, tally
+from sentprobe.report.extension import SUMMARY_EXTENSIONS
 from sentprobe.report.grid import Grid, SetKey, grid_of
-from sentprobe.report.retrieval_errors import of_words
 from sentprobe.report.shown_rows import shown_row
 from sentprobe.report.types import ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from sentprobe.task import Example
 
 MAX_LABELS = 24
@@ -51,14 +51,16 @@ def error_analysis(run: Run, summary: Summary) -> tuple[Errors, tuple[str, ...]]
     grid = grid_of(run)
     notes: dict[str, None] = {}
     found = tuple(
-        _of_set(run, grid, place, s, notes)
-        if s.scored_by == "accuracy"
-        else of_words(run, grid, place, s, notes)
-        if s.scored_by == "precision@1"
-        else None
+        _of_set(run, grid, place, s, notes) if s.scored_by == "accuracy" else _of_extensions(run, grid, place, s, notes)
         for place, s in zip(grid.sets, summary.sets, strict=True)
     )
     return found, tuple(notes)
+
+
+def _of_extensions(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
+    extensions = SUMMARY_EXTENSIONS.parts().values()
+    errors = (extension.set_errors(run, grid, place, s, notes) for extension in extensions)
+    return next((of_set for of_set in errors if of_set is not None), None)
 
 
 def _of_set(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.files import write_atomically
+from sentprobe.core.folder_types import FOLDER_TYPES, FolderType, folder_type_of
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error, error_location
 from sentprobe.report.charts import CHARTS, Chart, Options, chart
 from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
@@ -44,7 +45,7 @@ def write(
     relative_to: str | None = None,
     lines: Lines | None = None,
     sentences: StringsOrPaths = (),
-    alignment: Path | str | None = None,
+    folder: Path | str | None = None,
     words: StringsOrPaths = (),
 ) -> str:
     """Write a figure of a run, in the format that the file's suffix names, and return a caption for it.
@@ -52,7 +53,7 @@ def write(
     Parameters
     ----------
     summary
-        What ``full_summary`` makes of a run; None for a chart that needs none, or of an alignment.
+        What ``full_summary`` makes of a run; None for a chart that needs none, or of another folder.
     kind
         The name of a chart.
     path
@@ -64,8 +65,8 @@ def write(
     mode, relative_to, lines, sentences, words
         As in `sentprobe figure`; a chart refuses those that have no effect on it. One that needs no run loads the
         encoders.
-    alignment
-        A folder of `sentprobe align`, for a chart that draws one.
+    folder
+        A folder of another type than a run, for a chart that draws one.
     """
     path = Path(path)
     check_figure_suffix(path)
@@ -78,7 +79,7 @@ def write(
         sentence=as_strings(sentences, "a sentence") or None,
         words=as_strings(words, "a word") or None,
     )
-    check_run(found, summary is not None, alignment is not None)
+    check_run(found, summary is not None, None if folder is None else folder_type_of(Path(folder)))
     if relative_to is not None and mode != "relative":
         raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
@@ -88,7 +89,7 @@ def write(
         options = Options(
             encoders=tuple(names),
             sentences=tuple(as_strings(sentences, "a sentence")),
-            alignment=None if alignment is None else str(alignment),
+            folder=None if folder is None else str(folder),
             words=tuple(as_strings(words, "a word")),
             width=width,
         )
@@ -123,17 +124,21 @@ def check_options(found: Chart, **given: object) -> None:
             )
 
 
-def check_run(found: Chart, given: bool, alignment: bool = False) -> None:
-    """Refuse a chart of a run or an alignment without one, and either for a chart of something else."""
-    if alignment and not found.takes_alignment:
-        kinds = [other.name for other in CHARTS.parts().values() if other.takes_alignment]
-        raise UsageError(f"--kind {found.name} does not draw an alignment; {' and '.join(kinds)} do.")
-    if found.takes_alignment:
-        if given == alignment:
-            either = " or of a run of `sentprobe words`" if found.needs_run else ""
-            raise UsageError(f"--kind {found.name} draws an alignment: name one folder of `sentprobe align`{either}.")
+def check_run(found: Chart, given: bool, other: FolderType | None = None) -> None:
+    """Refuse a chart of a run or of another type of folder without one, and either for a chart of something else."""
+    if other is not None and found.reads != other.name:
+        kinds = [chart.name for chart in CHARTS.parts().values() if chart.reads == other.name]
+        hint = f"; {' and '.join(kinds)} do" if kinds else ""
+        raise UsageError(f"--kind {found.name} does not draw {other.title}{hint}.")
+    if found.reads:
+        expected = FOLDER_TYPES[found.reads]
+        if given == (other is not None):
+            either = " or of a run" if found.needs_run else ""
+            raise UsageError(
+                f"--kind {found.name} draws {expected.title}: name one folder of `{expected.command}`{either}."
+            )
         if given and not found.needs_run:
-            raise UsageError(f"--kind {found.name} is not about a run: name a folder of `sentprobe align`.")
+            raise UsageError(f"--kind {found.name} is not about a run: name a folder of `{expected.command}`.")
         return
     if found.needs_run and not given:
         raise UsageError(f"--kind {found.name} draws a run: name the folder of one.")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.report.types import Column
 from sentprobe.result import Cell, Failure, Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 
 BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES)
 """The baselines, in the order of their columns."""

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from sentprobe.compare import best_layer
+from sentprobe.core.numbers import POINTS
 from sentprobe.errors import SentProbeError
 from sentprobe.judge.people import People, read_people
 from sentprobe.report.columns import ABSENT, Column, human_text
 from sentprobe.report.grid import Grid, SetKey
 from sentprobe.report.types import AnswerShare, HumanResult, SetSummary, Summary
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from sentprobe.run.variant import CellText
 
 MAX_ANSWERS = 6
@@ -123,19 +124,16 @@ def human_notes(summary: Summary) -> Iterator[str]:
             dropped = f", {p.dropped} more having failed the controls" if p.dropped else ""
             ties = f", {p.ties} sentences without a majority left out" if p.ties else ""
             who = f"the majority vote of {p.annotators} annotators{dropped}, on {p.n} test sentences{ties}"
-            single = f"{100 * p.single:.1f} % of their {p.judgments:,} single judgments are right"
+            single = f"{POINTS.number(p.single)} % of their {p.judgments:,} single judgments are right"
             yield f"human: {s.label}: {who}; {single}."
 
 
 def _of_columns(summary: Summary, rows: Sequence[Sequence[float | None]]) -> list[Column]:
-    return [
-        Column(column.label, [CellText(ABSENT) if row[i] is None else _percent(row[i]) for row in rows])
-        for i, column in enumerate(summary.columns)
-    ]
+    return [Column(column.label, [_percent(row[i]) for row in rows]) for i, column in enumerate(summary.columns)]
 
 
 def _percent(share: float | None) -> CellText:
-    return CellText(ABSENT if share is None else f"{100 * share:.1f}")
+    return CellText(POINTS.number(share))
 
 
 def _answer(s: SetSummary, label: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report import published_results
 from sentprobe.report.differences import difference_notes
 from sentprobe.report.escape import plain
@@ -17,6 +18,7 @@ from sentprobe.report.word_texts import WORD_METRICS, is_of_words, metric_line, 
 from sentprobe.report.wording import failure_text
 from sentprobe.result import CONSTANT_INTERVAL
 from sentprobe.run.variant import base_variant
+from sentprobe.stats.level import alpha_text, level_text
 
 MAX_NAMED_SETS = 3
 """Up to this many sets are named; of more, the first one and how many others there are."""
@@ -26,7 +28,7 @@ INTERVAL_KINDS = {
     "bootstrap": "bootstrap over rows for correlations",
 }
 CORRELATIONS = {
-    "pearson": "Pearson's r times 100, by SentEval's regression on pairs, whatever the probe.",
+    "pearson": "Pearson's r times 100, by SentEval's regression on pairs, whatever the probe (except for pairs=…).",
     "spearman": "Spearman's rho of the cosines times 100, over all rows at once; nothing is trained.",
     "recall@1": "share of captions that find their image first, in points.",
 }
@@ -87,12 +89,14 @@ def _metric(metric: str, kinds: set[str]) -> str:
         drawn = f"over rows, {SHARED}" if "cluster" in kinds else "over rows"
         which = " at the temperature fitted on dev" if metric == "log2_loss_calibrated" else ""
         return (
-            f"Mean loss on test in bits{which}, lower is better; ± is half the width of the 95 % interval {drawn}, of "
-            "the trained probe."
+            f"Mean loss on test in bits{which}, lower is better; ± is half the width of the {level_text()} interval "
+            f"{drawn}, of the trained probe."
         )
     wilson = f"Wilson's, {SHARED}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in INTERVAL_KINDS.items() if kind in kinds]
-    return f"Accuracy on test in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
+    return (
+        f"Accuracy on test in points; ± is half the width of the {level_text()} interval: {'; '.join([wilson, *more])}."
+    )
 
 
 def _about(metric: str, cells: Sequence[Cell], baselines: bool) -> Iterator[str]:
@@ -155,7 +159,7 @@ def _transfer(summary: Summary) -> Iterator[str]:
         if found:
             yield (
                 f"{column.name}: mean dev accuracy over {len(found.tasks)} transfer tasks "
-                f"{100 * found.macro:.1f} (macro), {100 * found.micro:.1f} (micro, by rows)."
+                f"{POINTS.number(found.macro)} (macro), {POINTS.number(found.micro)} (micro, by rows)."
             )
 
 
@@ -190,7 +194,7 @@ def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
         yield (
             f"{'Columns' if words else 'Encoders'} that share a letter on a set are not significantly different on it, "
             f"which does not show that they are equal (paired tests {tested}, as sentprobe compare makes them; Holm "
-            f"over pairs, 5 %){only}."
+            f"over pairs, {alpha_text()}){only}."
         )
 
 

@@ -21,18 +21,20 @@ In this order, the first that applies; intervals are those of the table, and not
     above        significantly above the best baseline, and none was run that could object
 
 That no control objects does not prove that an encoder uses what it encodes. A control objects when it cannot be ruled
-out at 95 %; controls are not adjusted for their number, which makes *holds* harder, not easier, to reach.
+out at the level of intervals; controls are not adjusted for their number, which makes *holds* harder, not easier, to
+reach.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sentprobe.compare import SIGNIFICANCE_LEVEL
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.types import BaselineComparison, Cell, Column, Meaning, MeaningKind, SetSummary
 from sentprobe.report.variant_results import part_of
 from sentprobe.result import RIGHT_OR_WRONG
 from sentprobe.run.variant import Objection, PlainScore, VariantSummary
+from sentprobe.stats import level as levels
 
 MAX_HALF_WIDTH = 0.1
 """With a wider interval, a score at chance says little."""
@@ -110,10 +112,10 @@ def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | N
     wide = cell.low is not None and cell.high is not None and cell.high - cell.low > 2 * MAX_HALF_WIDTH
     at_chance = majority is not None and cell.low is not None and cell.low <= majority
     if at_chance and (against is None or against.verdict != "above"):
-        return Meaning("few" if wide else "chance", f"{score}, majority {100 * (majority or 0):.1f}")
+        return Meaning("few" if wide else "chance", f"{score}, majority {POINTS.number(majority or 0)}")
     if against is None:
         return Meaning("untested", "no baseline on the same rows")
-    than = f"{against.baseline} {100 * against.value:.1f}"
+    than = f"{against.baseline} {POINTS.number(against.value)}"
     if against.verdict == "below" and _is_far_below(cell, against):
         return Meaning("below", f"{score}, {than}")
     if against.verdict == "below":
@@ -125,12 +127,14 @@ def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | N
     if objections:
         return Meaning(objections[0].explanation, objections[0].reason)
     asked = any(getattr(part_of(v.of), "objection", None) is not None for v in variants)
-    return Meaning("holds" if asked else "above", f"+{100 * (cell.accuracy - against.value):.1f} to {than}")
+    return Meaning(
+        "holds" if asked else "above", f"{POINTS.number(cell.accuracy - against.value, sign=True)} to {than}"
+    )
 
 
 def _is_far_below(cell: Cell, against: BaselineComparison) -> bool:
     """Whether a score is significantly below the baseline, or without a test by a difference that counts."""
-    return against.value - cell.accuracy > MIN_DETECTABLE if against.p is None else against.p <= SIGNIFICANCE_LEVEL
+    return against.value - cell.accuracy > MIN_DETECTABLE if against.p is None else against.p <= levels.ALPHA
 
 
 def _would_miss(cell: Cell, against: BaselineComparison) -> bool:
@@ -151,5 +155,4 @@ def _objections(cell: Cell, variants: Sequence[VariantSummary], majority: float 
 
 
 def _score(cell: Cell) -> str:
-    width = "" if cell.low is None or cell.high is None else f" ±{50 * (cell.high - cell.low):.1f}"
-    return f"{100 * cell.accuracy:.1f}{width}"
+    return " ".join(filter(None, (POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))))

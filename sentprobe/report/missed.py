@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from sentprobe.report.types import Cell, Summary
-from sentprobe.report.verdict import ALPHA
+from sentprobe.stats import level as levels
 
 SMALL = 400
 """With fewer test rows, differences of several points are rarely significant."""
@@ -33,7 +33,7 @@ def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[Cell, 
     for i in tested:
         for cell in summary.sets[i].cells:
             against = None if cell is None else cell.against
-            if cell is None or against is None or against.p is None or against.p <= ALPHA:
+            if cell is None or against is None or against.p is None or against.p <= levels.ALPHA:
                 continue
             if against.detectable is not None:
                 yield cell, against.detectable

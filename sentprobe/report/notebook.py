@@ -14,7 +14,7 @@ from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import fragment, render
 from sentprobe.report.tables import csv_text, json_text, latex, markdown
 from sentprobe.report.types import Summary
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
     from sentprobe.report.correlations import Adjustment
@@ -71,7 +71,7 @@ class Report:
         published: bool = False,
         against: str | None = None,
     ) -> Report:
-        """Summarise a run, or several that ``sentprobe.run.join`` joined.
+        """Summarise a run, or several that ``sentprobe.results.run`` joined.
 
         Parameters
         ----------

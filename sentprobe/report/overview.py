@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sentprobe.core.numbers import BITS, POINTS
 from sentprobe.report.cells import value_of
 from sentprobe.report.columns import ABSENT, Column
 from sentprobe.report.languages import class_note, language_of, named_tasks, task_of
@@ -111,10 +112,10 @@ def overview_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     if not spreads:
         return
     several = len({language for s in spreads for language in s.languages}) > 1
-    scale, digits = (1, 3) if summary.metric in LOSSES else (100, 1)
+    form = BITS if summary.metric in LOSSES else POINTS
 
     def number(value: float | None) -> CellText:
-        return CellText(ABSENT if value is None else f"{scale * value:.{digits}f}")
+        return CellText(form.number(value))
 
     note = class_note(summary.sets).removesuffix(".")
     yield (

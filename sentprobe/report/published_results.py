@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
 from sentprobe.published import TRANSFER, WORDS, Row, human, papers, published
@@ -159,7 +160,7 @@ def printed_scores(sets: Sequence[SetSummary]) -> Iterator[str]:
         if s.printed_for == "other vectors":
             for paper, table in dict.fromkeys((row.paper, row.table) for row in s.published):
                 rows = [row for row in s.published if (row.paper, row.table) == (paper, table)]
-                scores = ", ".join(f"{row.model} {100 * row.accuracy:.1f}" for row in rows)
+                scores = ", ".join(f"{row.model} {POINTS.number(row.accuracy)}" for row in rows)
                 yield (
                     f"{s.label}: {scores} in {paper}, table {table} ({papers()[paper].tables[table]}), "
                     f"{EXTENT_PHRASES[s.printed_for]}."

@@ -8,13 +8,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sentprobe.encoders import scheme_names
+from sentprobe.encoders import SCHEMES
 from sentprobe.report.escape import plain
 from sentprobe.report.grid import BASELINE_NAMES
 from sentprobe.report.types import Reproduction
 from sentprobe.result import FLOAT16_FACT, Cell, Result
+from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
-from sentprobe.run.folder import Run
 from sentprobe.run.measure import MEASURES
 from sentprobe.run.variant import base_variant
 
@@ -40,7 +40,7 @@ def _commands(run: Run) -> Iterator[str]:
     """Commands that request what a run holds, in a line each; what no command can request is in a comment."""
     requested = [name for name in run.info.get("encoders", ()) if name not in BASELINE_NAMES]
     datasets = run.info.get("datasets", ())
-    own = [name for name in requested if ":" not in name or name.partition(":")[0] not in scheme_names()]
+    own = [name for name in requested if ":" not in name or name.partition(":")[0] not in SCHEMES]
     ways: dict[Way, list[Cell]] = {}
     for r in run.results:
         if r.cell.encoder in requested:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from sentprobe.report.types import Cell, Column, SetSummary, Summary
 from sentprobe.result import RIGHT_OR_WRONG
 from sentprobe.stats import holm
-from sentprobe.stats.intervals import Z
+from sentprobe.stats import level as levels
 
-ALPHA = 0.05
 MARGIN = 0.03
 """A notable difference: Conneau et al. (2018, appendix) point out gains of an MLP above 3 points."""
 
@@ -75,7 +74,7 @@ def comparable(summary: Summary) -> list[list[ScoredCell]]:
 def differs_significantly(cells: Sequence[Cell], bounds: Sequence[float], scale: Sequence[float] = ()) -> list[bool]:
     """Whether each accuracy differs from its bound, adjusted by Holm over all of them.
 
-    The error is that side of the 95 % interval that faces the bound, times ``scale`` where the bound has an error of
+    The error is that side of the interval that faces the bound, times ``scale`` where the bound has an error of
     its own.
     """
     p = []
@@ -84,12 +83,7 @@ def differs_significantly(cells: Sequence[Cell], bounds: Sequence[float], scale:
         low, high = cell.accuracy if cell.low is None else cell.low, cell.accuracy if cell.high is None else cell.high
         half = times * (cell.accuracy - low if off > 0 else high - cell.accuracy)
         if half > 0:
-            p.append(2 * NormalDist().cdf(-Z * abs(off) / half))
+            p.append(2 * NormalDist().cdf(-levels.standard_errors() * abs(off) / half))
         else:
             p.append(0.0 if off else 1.0)
-    return [bool(value <= ALPHA) for value in holm(p)]
-
-
-def points(share: float) -> str:
-    """A fraction in points, with one decimal."""
-    return f"{100 * share:.1f}"
+    return [bool(value <= levels.ALPHA) for value in holm(p)]

@@ -12,9 +12,9 @@ from sentprobe.compare import row_clusters
 from sentprobe.errors import UsageError
 from sentprobe.report.types import Score
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from sentprobe.stats.classification import MOST_BITS
-from sentprobe.stats.intervals import Z
+from sentprobe.stats.level import standard_errors
 from sentprobe.stats.means import combined, mean
 from sentprobe.stats.seeds import spread
 
@@ -36,7 +36,7 @@ def check_metric(metric: str) -> Metric:
 
 
 def score(results: Sequence[Result], metric: Metric, intervals: Sequence[Interval] = ()) -> Score:
-    """The metric over results that differ in their seed, each with its own 95 % interval, if it has one."""
+    """The metric over results that differ in their seed, each with its own interval, if it has one."""
     # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
     found = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
     if any(value is None for value in found):
@@ -47,7 +47,7 @@ def score(results: Sequence[Result], metric: Metric, intervals: Sequence[Interva
 def over_seeds(
     values: Sequence[float], intervals: Sequence[Interval] = (), *, lower: float = 0.0, upper: float = 1.0
 ) -> Score:
-    """The mean of a number over seeds, each with its own 95 % interval, if it has one; it lies between two ends.
+    """The mean of a number over seeds, each with its own interval, if it has one; it lies between two ends.
 
     A single seed keeps its interval. Over several, two things vary, each with its own half width: which rows were drawn
     (the mean of the seeds' half widths, no narrower than for one seed, as all seeds were tested on the same rows) and
@@ -64,14 +64,14 @@ def over_seeds(
     below = float(np.mean([value - low for value, (low, _) in zip(values, intervals, strict=True)]))
     above = float(np.mean([high - value for value, (_, high) in zip(values, intervals, strict=True)]))
     low, high = (
-        combined(over.mean, ((half / Z) ** 2, INFINITE_DF), seeds).interval()[end]
+        combined(over.mean, ((half / standard_errors()) ** 2, INFINITE_DF), seeds).interval()[end]
         for end, half in enumerate((below, above))
     )
     return Score(over.mean, max(lower, low), min(upper, high), over.std)
 
 
 def accuracy_intervals(results: Sequence[Result]) -> list[Interval]:
-    """The 95 % interval of each accuracy: about the encoder, if all have that, else about the trained probe.
+    """The interval of each accuracy: about the encoder, if all have that, else about the trained probe.
 
     None for a prediction that is the same for every row.
     """
@@ -82,7 +82,7 @@ def accuracy_intervals(results: Sequence[Result]) -> list[Interval]:
 
 
 def intervals_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Interval]:
-    """The 95 % interval of each result; none for macro-averaged F1.
+    """The interval of each result; none for macro-averaged F1.
 
     That of the accuracy is in the result. That of the loss is from the predictions, over target forms where the set
     has them or sentences, as that of the accuracy is.

@@ -10,9 +10,9 @@ from sentprobe.errors import SentProbeError
 from sentprobe.report.grid import Grid, SetKey
 from sentprobe.report.published_results import published_results
 from sentprobe.report.types import AuditFinding, SetSummary
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
+from sentprobe.tasks import TASKS
 from sentprobe.tasks import load as load_task
-from sentprobe.tasks import names as task_names
 
 SOURCE_KINDS = {
     "made": "made by sentprobe",
@@ -60,7 +60,7 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
 
 def label_names_of(task: str, labels: Iterable[str]) -> dict[str, str]:
     """What the labels of a set mean, if its task is known and has these labels."""
-    if task not in task_names():
+    if task not in TASKS:
         return {}
     try:
         names = load_task(task).label_names

@@ -31,9 +31,9 @@ from sentprobe.report.types import (
 from sentprobe.report.variant_results import interpret_variants, variant_results
 from sentprobe.report.verdict import Scored, compare_with_baseline, verdict_of
 from sentprobe.result import RIGHT_OR_WRONG, Failure, Result
+from sentprobe.results.run import Run
 from sentprobe.run.aliases import read_aliases
 from sentprobe.run.diagnoses import read_diagnoses
-from sentprobe.run.folder import Run
 from sentprobe.run.training_scores import read_training_scores
 
 
@@ -43,7 +43,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     Parameters
     ----------
     run
-        The run, or several joined by ``sentprobe.run.join``.
+        The run, or several joined by ``sentprobe.results.run``.
     metric
         What ``Cell.score`` holds: accuracy, macro_f1, log2_loss or log2_loss_calibrated (bits; lower is better).
     published

@@ -16,6 +16,7 @@ from sentprobe.report.data_errors import data_errors, error_codes
 from sentprobe.report.differences import difference_tables
 from sentprobe.report.escape import csv_text as as_csv
 from sentprobe.report.escape import in_latex, in_markdown, plain
+from sentprobe.report.extension import SUMMARY_EXTENSIONS
 from sentprobe.report.filters import keeps
 from sentprobe.report.human_results import human_tables
 from sentprobe.report.layout import Layout, Names, aligned, heading, in_blocks, lay_out, name_width, widths
@@ -25,9 +26,8 @@ from sentprobe.report.names import set_names, short_names
 from sentprobe.report.types import BaselineComparison, Cell, Summary
 from sentprobe.report.variant_tables import variant_tables
 from sentprobe.report.verdict import MARK, NOT_SIGNIFICANT
-from sentprobe.report.word_tables import word_tables
 from sentprobe.report.wording import listed
-from sentprobe.run.folder import Run, to_row
+from sentprobe.results.run import Run, to_row
 from sentprobe.run.variant import CellText
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ def _texts(
 
 def _more_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """The tables that follow the one of results, with their titles."""
-    yield from word_tables(summary)
+    for extension in SUMMARY_EXTENSIONS.parts().values():
+        yield from extension.tables(summary)
     yield from difference_tables(summary)
     yield from _layer_tables(summary)
     yield from human_tables(summary)

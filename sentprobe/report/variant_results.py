@@ -13,8 +13,8 @@ from typing import Any
 from sentprobe.compare import best_layer
 from sentprobe.report.grid import ColumnKey, Grid, SetKey
 from sentprobe.result import Cell, Result
+from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS, Control
-from sentprobe.run.folder import Run
 from sentprobe.run.measure import MEASURES, Measure
 from sentprobe.run.measures import measure_of
 from sentprobe.run.variant import ERASED, GIVEN, VariantSummary, base_variant

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from sentprobe.core.numbers import BITS, PLAIN, POINTS
 from sentprobe.report.attempt import attempt
 from sentprobe.report.columns import ABSENT, Column
 from sentprobe.report.types import Cell, Summary
 from sentprobe.report.variant_results import part_of, variant_order
 from sentprobe.run.measure import Measure
-from sentprobe.run.variant import CellText, VariantColumn, VariantSummary, margin
+from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
 
 ERASED_NOTE = "after a property (column) is erased"
 
@@ -73,7 +74,7 @@ def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]
 
 def _generic(variant: VariantSummary) -> CellText:
     """The number as it was recorded: without its object, nothing is known about its unit."""
-    return CellText(f"{variant.value:.3f}", margin(variant.low, variant.high, scale=1, digits=3))
+    return CellText(PLAIN.number(variant.value), PLAIN.half_width(variant.low, variant.high))
 
 
 GENERIC = VariantColumn(("{name}",), _generic)
@@ -83,7 +84,7 @@ GENERIC = VariantColumn(("{name}",), _generic)
 def _accuracy(cell: Cell | None) -> CellText:
     if cell is None:
         return CellText(ABSENT)
-    return CellText(f"{100 * cell.accuracy:.1f}", margin(cell.low, cell.high))
+    return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
 
 
 def _information(cells: Sequence[Cell | None]) -> Iterator[Column]:
@@ -91,10 +92,7 @@ def _information(cells: Sequence[Cell | None]) -> Iterator[Column]:
     found = [cell.information if cell is not None else None for cell in cells]
     if any(found):
         texts = [
-            CellText(ABSENT)
-            if each is None
-            # adding 0 makes -0 a 0
-            else CellText(f"{round(each.bits, 3) + 0.0:.3f}", margin(each.low, each.high, scale=1, digits=3))
+            CellText(ABSENT) if each is None else CellText(BITS.number(each.bits), BITS.half_width(each.low, each.high))
             for each in found
         ]
         yield Column(["information", "bits"], texts)

@@ -7,7 +7,7 @@ forms or sentences that rows share; over several seeds by the mean of each row. 
 training rows where the encoder was retrained; a trained baseline is assumed to vary as much.
 
 p-values are two-sided, adjusted by Holm over the encoders that were tested on the same rows of a set, and significant
-up to 5 %. That the baseline is picked as the best of several needs no adjustment: it only raises the bar.
+up to ``ALPHA``. That the baseline is picked as the best of several needs no adjustment: it only raises the bar.
 
     above            significantly better
     not_significant  better, but not significantly
@@ -35,12 +35,12 @@ from sentprobe.report.types import BaselineComparison, Cell, Summary, Verdict
 from sentprobe.report.word_texts import MARK_NOTE as WORDS_MARK_NOTE
 from sentprobe.report.word_texts import is_of_words
 from sentprobe.result import RIGHT_OR_WRONG, Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from sentprobe.stats import clustered_p, holm
+from sentprobe.stats import level as levels
 from sentprobe.stats.classification import MOST_BITS
 
 MARK = "†"
-ALPHA = 0.05
 UNCOMPARED = frozenset({"log2_loss"})
 """Metrics by which nothing is compared with baselines."""
 BOLD_NOTE = (
@@ -55,7 +55,7 @@ NOT_SIGNIFICANT = "not significantly better than the best baseline"
 """What the mark means, where there is little room."""
 MARK_NOTE = (
     f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it, with the baseline assumed "
-    "to vary as much with training rows as the encoder; Holm over the encoders of a set, 5 %)."
+    "to vary as much with training rows as the encoder; Holm over the encoders of a set, {alpha})."
 )
 
 
@@ -98,7 +98,7 @@ def _verdict(gain: float, p: float | None) -> Verdict:
         return "below"
     if p is None:
         return "untested"
-    return "above" if p <= ALPHA else "not_significant"
+    return "above" if p <= levels.ALPHA else "not_significant"
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,9 @@ def verdict_of(cell: Cell | None) -> Verdict | None:
 
 def is_significant(cell: Cell | None) -> bool:
     """Whether a cell differs from the best baseline, in either direction."""
-    return cell is not None and cell.against is not None and cell.against.p is not None and cell.against.p <= ALPHA
+    return (
+        cell is not None and cell.against is not None and cell.against.p is not None and cell.against.p <= levels.ALPHA
+    )
 
 
 def mark_of(cell: Cell | None) -> str:
@@ -170,4 +172,4 @@ def footnotes(summary: Summary) -> Iterator[str]:
 
 def mark_note(summary: Summary) -> str:
     """What the mark means."""
-    return WORDS_MARK_NOTE if is_of_words(summary) else MARK_NOTE
+    return levels.with_levels(WORDS_MARK_NOTE if is_of_words(summary) else MARK_NOTE)

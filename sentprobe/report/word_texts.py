@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.report.types import Summary
+from sentprobe.stats.level import level_text
 
 RETRIEVALS = {
     "nn": "the candidate with the highest cosine",
@@ -17,7 +18,8 @@ WORD_METRICS = {
     "word_translation": "precision@1 in points, the share of source words whose nearest word is one of their "
     "translations; a word with several translations counts once, and pairs with an unknown word are left out.",
     "sentence_retrieval": "precision@1 in points, the share of sentences whose nearest sentence is their translation, "
-    "by vectors of sentences: in a space of words, these are means of words, weighted by inverse document frequency.",
+    "by vectors of sentences: in a space of words, these are means of words, weighted by inverse document frequency "
+    "as in MUSE, unless the name of the set says otherwise.",
     "word_similarity": "Pearson's r, times 100, of cosines and scores of people; pairs with an unknown word are left "
     "out.",
     "word_by_word": "BLEU of translating every word by its nearest neighbour, over pairs of sentences all of whose "
@@ -31,7 +33,7 @@ INTERVALS = {
 }
 MARK_NOTE = (
     "† not significantly better than the best baseline on the same rows (paired test, as sentprobe compare makes it; "
-    "Holm over the columns of a set, 5 %)."
+    "Holm over the columns of a set, {alpha})."
 )
 RESULTS_INTRO = (
     "Rows are sets, columns are systems and how neighbours are retrieved. Colours show how far a score is above (blue) "
@@ -54,8 +56,8 @@ def metric_line(kinds: set[str]) -> str:
     """The first line of a legend."""
     found = [text for kind, text in INTERVALS.items() if kind in kinds]
     return (
-        f"Scores times 100; ± is half the width of the 95 % interval: {'; '.join(found)}. It is about these spaces, on "
-        "other samples of test rows: not about other vectors or alignments."
+        f"Scores times 100; ± is half the width of the {level_text()} interval: {'; '.join(found)}. It is about these "
+        "spaces, on other samples of test rows: not about other vectors or alignments."
     )
 
 

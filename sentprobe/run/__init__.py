@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.run.folder import Run
-from sentprobe.run.join import join
-
 if TYPE_CHECKING:
+    from sentprobe.results.run import Run, join
     from sentprobe.run.loop import evaluate
 
 __all__ = ["Run", "evaluate", "join"]
 
+_HOMES = {"Run": "sentprobe.results.run", "evaluate": "sentprobe.run.loop", "join": "sentprobe.results.run"}
+
 
 def __getattr__(name: str) -> Any:
-    """``evaluate``, imported when it is first used: to read a run does not take what computes one."""
-    if name == "evaluate":
-        from sentprobe.run.loop import evaluate
-
-        return evaluate
-    raise AttributeError(f"module 'sentprobe.run' has no attribute {name!r}")
+    """What is public, imported when it is first used: to read a run does not take what computes one."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sentprobe.run' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sentprobe.data.splits import Splits
 from sentprobe.probes import Features, Fit, Model, fit
+from sentprobe.probes.fit import MAX_SAVED_BYTES, from_arrays, to_arrays
 from sentprobe.probes.kind import kind_of
-from sentprobe.probes.saved import MAX_SAVED_BYTES, from_arrays, to_arrays
 from sentprobe.result import Cell, Result
-from sentprobe.run.folder import Arrays
-from sentprobe.run.parts import Parts
+from sentprobe.results.verify import Arrays
 from sentprobe.run.resample import about_encoder, pack_resamples, resample_count, retrain
 from sentprobe.run.scoring import (
     Bools,
@@ -30,7 +30,7 @@ from sentprobe.stats.classification import log2_loss
 from sentprobe.stats.training import Retrained
 
 if TYPE_CHECKING:
-    from sentprobe.baselines.of_set import Baselines
+    from sentprobe.baselines.predict import Baselines
 
 
 def probe_unit(
@@ -107,7 +107,7 @@ def _retrain(unit: Unit, one: Fit, features: Sequence[Features]) -> Retrained | 
     return retrain(unit.probe, one, count, parts, features, unit.cells[0].device)
 
 
-def _about_encoder(result: Result, correct: Bools, retrained: Retrained | str, parts: Parts) -> Result:
+def _about_encoder(result: Result, correct: Bools, retrained: Retrained | str, parts: Splits) -> Result:
     if isinstance(retrained, str):
         return replace(result, not_resampled=retrained)
     interval, deviation = about_encoder(correct, retrained, clusters_of(parts.test))
@@ -125,20 +125,19 @@ def _saved(model: Model, train: Features) -> Arrays | None:
     return found if sum(array.nbytes for array in found.values()) <= MAX_SAVED_BYTES else None
 
 
-def baseline_result(cell: Cell, baselines: Baselines, parts: Parts) -> tuple[Result, Arrays]:
+def baseline_result(cell: Cell, baselines: Baselines, parts: Splits) -> tuple[Result, Arrays]:
     """The result of a baseline that learns from words, on the rows that ``parts`` are of."""
     started = time.perf_counter()
-    prediction = baselines.predict(cell.encoder)
+    prediction, splits = baselines.predict(cell.encoder), baselines.splits
     # where dev rows are held out from train, a baseline still learns from all rows, and may know more labels
     labels = tuple(sorted({*parts.labels, *prediction.labels}))
     number = {label: i for i, label in enumerate(labels)}
     predicted = np.array([number[label] for label in prediction.labels], np.int32)
-    truth = np.array([number.get(row.label, -1) for row in baselines.dataset.rows["te"]], np.int32)
+    truth = np.array([number.get(label, -1) for label in splits.test.label_names], np.int32)
     arrays = {"predicted": predicted, "truth": truth}
     result = without_interval(replace(classification_result(cell, parts, predicted, truth, {}), labels=labels))
     trained_on, chosen_on = prediction.settings["trained_on"], prediction.settings.get("chosen_on")
-    trained = len(parts.train) + (len(parts.dev) if parts.chosen_on != "va" else 0)
-    n = {**result.n, "tr": trained, "va": len(parts.dev) if chosen_on else 0}
+    n = {**result.n, "tr": len(splits.train), "va": len(splits.dev) if chosen_on else 0}
     return (
         replace(
             result,

@@ -13,8 +13,8 @@ from typing import Any
 
 from sentprobe.core.cluster import current_cluster
 from sentprobe.core.workers import map_in_workers
+from sentprobe.encoders.batches import poll_attempts
 from sentprobe.encoders.identity import Identity
-from sentprobe.encoders.remote import patiently
 from sentprobe.encoders.store import Store
 from sentprobe.result import Result
 from sentprobe.run.pool import Outcome, UnitPool, attempt, cost_of
@@ -99,7 +99,7 @@ def _to_send(unit: Unit, root: Path | None) -> Unit:
         plain = replace(
             plain,
             layers={name: small(vectors) for name, vectors in layers.items()},
-            given=None if plain.given is None else small(plain.given),
+            given=tuple(map(small, plain.given)),
             model=partial(_itself, plain.model()),
         )
     return replace(unit, vectors=small(unit.vectors), plain=plain)
@@ -125,7 +125,7 @@ def _compute(number: int, unit: Unit, root: Path | None) -> tuple[int, Any]:
         plain: Plain | None = unit.plain
         if plain is not None:
             layers = {name: read(vectors) for name, vectors in plain.layers.items()}
-            plain = replace(plain, layers=layers, given=None if plain.given is None else read(plain.given))
+            plain = replace(plain, layers=layers, given=tuple(map(read, plain.given)))
         unit = replace(unit, vectors=read(unit.vectors), plain=plain)
     except LookupError:
         return number, NotStored()
@@ -143,7 +143,7 @@ def _with_vectors(vectors: Vectors, root: Path | None) -> Vectors:
 
 
 def _read(store: Store, identity: Identity, texts: Sequence[str]) -> Any:
-    for _ in patiently():
+    for _ in poll_attempts():
         found, rows = store.read(identity, texts)
         if found.all():
             return rows

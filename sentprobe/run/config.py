@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sentprobe.core.progress import Progress
-from sentprobe.encoders.store import Store
+from sentprobe.data.splits import Splits
 from sentprobe.errors import describe_error
 from sentprobe.probes import Probe
 from sentprobe.result import Cell, Failure
-from sentprobe.run.log import Log
-from sentprobe.run.parts import Parts
+from sentprobe.results.log import Log
+from sentprobe.run.options import RunOptions
 from sentprobe.run.pool import UnitPool
 from sentprobe.run.tally import Tally
 from sentprobe.run.variants import Variant
@@ -19,19 +18,13 @@ from sentprobe.run.variants import Variant
 
 @dataclass(frozen=True)
 class RunConfig:
-    """The options of a run, which all cells share."""
+    """What all cells of a run share: its options, and where their results go."""
 
     log: Log
+    options: RunOptions
     probes: Mapping[str, Probe]
     seeds: Sequence[int]
-    limit: int | None
-    device: str | None
-    store: Store | None
-    half: bool
-    batch_size: int | None
     pool: UnitPool
-    resample: int | None
-    progress: Progress | None
     tally: Tally = field(default_factory=lambda: Tally(None))
     failed: list[Failure] = field(default_factory=list)
 
@@ -48,9 +41,9 @@ class RunConfig:
 class PreparedSet:
     """A set that is ready to be probed, or a variant of it."""
 
-    parts: Parts
+    parts: Splits
     baselines: Mapping[str, float]
-    plain: Parts | None = None
+    plain: Splits | None = None
     """For a control or a measure, the unchanged set."""
     variant: Variant | None = None
 

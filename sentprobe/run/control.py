@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from sentprobe.core.plugins import Kind
+from sentprobe.data.splits import Splits, any_set
 from sentprobe.probes import Probe
 from sentprobe.result import GRID_FIELDS, Result
-from sentprobe.run.parts import Parts, any_set
 from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, points
 
 Table = npt.NDArray[Any]
@@ -33,9 +33,9 @@ class Control:
     """Its columns in tables."""
     encodes: bool = False
     """Whether it needs vectors of texts that are not in the set."""
-    applies_to: Callable[[Parts], bool] = any_set
+    applies_to: Callable[[Splits], bool] = any_set
     """Whether it applies to a set; a set with too few rows may still raise TooFewError."""
-    parts: Callable[[Parts, int], Parts] | None = None
+    parts: Callable[[Splits, int], Splits] | None = None
     """Returns the set with other labels, rows or texts, to be probed like any set."""
     table: Callable[[Table, Sequence[str], int], Table] | None = None
     """Returns changed vectors (n, any) of n texts, given their vectors (n, d). Only sentences are changed: if the probe

@@ -14,13 +14,14 @@ import msgspec
 from sentprobe.core.files import write_atomically
 from sentprobe.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
 from sentprobe.errors import DataError, RunError
-from sentprobe.run.folder import INFO, Run
+from sentprobe.results.records import INFO
+from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
+    from sentprobe.data.splits import Splits
     from sentprobe.encoders.embed import Embeddings
     from sentprobe.encoders.store import Store
-    from sentprobe.run.log import Log
-    from sentprobe.run.parts import Parts
+    from sentprobe.results.log import Log
 
 DIAGNOSES_KEY = "diagnoses"
 
@@ -39,7 +40,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 def write_diagnosis(
     log: Log, store: Store | None, name: str, identity: str | None, encoder: Any, found: Embeddings,
-    sets: Sequence[Parts], *, half: bool,
+    sets: Sequence[Splits], *, half: bool,
 ) -> None:  # fmt: skip
     """Diagnose an encoder by its vectors, once; again only if it has no identity, as it may have changed."""
     before = _last(log.folder, log.info).get((name, identity))

@@ -10,6 +10,7 @@ from typing import Any
 from sentprobe.core.cluster import current_cluster
 from sentprobe.core.memory import return_free_memory
 from sentprobe.core.third_party import third_party_code
+from sentprobe.data.splits import Splits
 from sentprobe.encoders import encoder_info, load
 from sentprobe.encoders.call import check_vectors
 from sentprobe.encoders.embed import embed
@@ -29,7 +30,6 @@ from sentprobe.run.encoder_cells import (
     vectors_identity,
 )
 from sentprobe.run.family import in_languages
-from sentprobe.run.parts import Parts
 from sentprobe.run.reload import UNLOADABLE, why_not_reloadable
 from sentprobe.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sentprobe.run.tally import name_of, untrained_name
@@ -75,7 +75,7 @@ def probe_encoder(
             config.fail(encoder_failure(name, s.parts), e)
         config.tally.finish(own)
         return
-    identity = vectors_identity(about, config.half)
+    identity = vectors_identity(about, config.options.half)
     if identity is None:  # it may have changed, so earlier results must not be mixed with new ones
         for key in [r.key for r in config.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
             config.log.forget(key)
@@ -136,9 +136,9 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
             new = embed(
                 one.encoder,
                 missing,
-                store=config.store,
-                batch_size=config.batch_size,
-                half=config.half,
+                store=config.options.store,
+                batch_size=config.options.batch_size,
+                half=config.options.half,
                 jobs=config.pool.jobs,
                 sparse=one.name.startswith(SPARSE_SCHEMES),
                 progress=partial(_encode_progress, config, one.own),
@@ -148,9 +148,9 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
             # those of a family are about its members, which can be run alone
             if not known.tables and left[0].plain is None and not isinstance(one.encoder, Family):
                 parts = [s.parts for s in left]
-                write_diagnosis(
-                    config.log, config.store, one.name, one.identity, one.encoder, new, parts, half=config.half
-                )  # fmt: skip
+                half = config.options.half
+                store = config.options.store
+                write_diagnosis(config.log, store, one.name, one.identity, one.encoder, new, parts, half=half)
         units = [unit for s in left for unit in _units(config, one, s, found)]
     except KeyboardInterrupt:
         raise
@@ -212,8 +212,8 @@ def _encode_progress(config: RunConfig, name: str, stage: str, done: int, of: in
     """Between two batches: save what was finished meanwhile."""
     collect_finished(config)
     config.tally.report_encoder("encoding with", name)
-    if config.progress:
-        config.progress(stage, done, of)
+    if config.options.progress:
+        config.options.progress(stage, done, of)
 
 
 def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPool) -> Iterator[Unit]:
@@ -230,7 +230,8 @@ def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPoo
         alone = Vectors(
             [(table.vectors, place) for table, place in known.tables], words, _stored(config, one, known, None)
         )
-    given = _given(config, one, s) if left else None
+    names = s.variant.given if s.variant is not None and left else ()
+    given = tuple(_given(config, one, s, name) for name in names)
     for layer, probe, spec in requested(config, s, known.layers):
         cells = [cell for cell in cells_of(config, one.name, s, one.identity, layer, probe) if cell in left]
         if not cells:
@@ -243,24 +244,21 @@ def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPoo
                 s.plain, config.log.done.get(key), s.variant.others if s.variant else (), tables, given,
                 partial(config.log.model, key), one.shared, layer,
             )  # fmt: skip
-        resample = config.resample if s.plain is None else 0
+        resample = config.options.resample if s.plain is None else 0
         yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, resample, plain)
 
 
 def _stored(config: RunConfig, one: _Encoder, known: EmbeddingPool, layer: str | None) -> list[Identity | None]:
     """What the vectors of each table are stored as; None for those that are not stored."""
-    if config.store is None or not encoder_info(one.encoder).cacheable:
+    if config.options.store is None or not encoder_info(one.encoder).cacheable:
         return [None] * len(known.tables)
     facts = {} if layer is None else {"layer": layer}
     found = [table.identity for table, _ in known.tables]
     return [identity and identity.with_facts(**facts) for identity in found]
 
 
-def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
-    """The vectors of the encoder that a measure is conditional on."""
-    if s.variant is None or s.variant.given is None:
-        return None
-    name = s.variant.given
+def _given(config: RunConfig, one: _Encoder, s: PreparedSet, name: str) -> Vectors:
+    """The vectors of an encoder that a measure is conditional on."""
     encoder = one.shared.get(name, 0, partial(load, name))
     layers = encoder_info(encoder).layers
     if not layers:
@@ -268,7 +266,8 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
         # of a family, texts have their language before them, which only another family understands
         marked = isinstance(one.encoder, Family) and not isinstance(encoder, Family)
         own = [without_language(text) for text in texts] if marked else texts
-        found = embed(encoder, own, store=config.store, batch_size=config.batch_size)
+        sparse = name.startswith(SPARSE_SCHEMES)
+        found = embed(encoder, own, store=config.options.store, batch_size=config.options.batch_size, sparse=sparse)
         if not found.layers:
             rows = {text: i for i, text in enumerate(found.texts)}
             return Vectors([(found.vectors[[rows[text] for text in own]], TextIndex(texts))])
@@ -278,7 +277,7 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
     )
 
 
-def _words(name: str, encoder: Any, parts: Parts) -> list[Table]:
+def _words(name: str, encoder: Any, parts: Splits) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
     own = getattr(encoder, "words", None)
     sparse = getattr(encoder, "sparse_words", None) if name.startswith(SPARSE_SCHEMES) else None

@@ -6,27 +6,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sentprobe import __version__
+from sentprobe.data.splits import Splits
 from sentprobe.encoders import EncoderInfo, encoder_info, load
 from sentprobe.probes import Probe, parse
 from sentprobe.probes.kind import Preset, ProbeKind, kind_of
-from sentprobe.probes.spec import presets
+from sentprobe.probes.probe import presets
 from sentprobe.result import Cell
 from sentprobe.run.config import PreparedSet, RunConfig
 from sentprobe.run.control import CONTROLS, Control
 from sentprobe.run.measure import Measure
 from sentprobe.run.measures import measure_of
-from sentprobe.run.parts import Parts
 from sentprobe.run.resample import has_enough_resamples
 from sentprobe.run.variant import ERASED_ROWS, base_variant
 
 
 def plain_cells(config: RunConfig, name: str, s: PreparedSet) -> list[Cell]:
     """The cells of an encoder without layers on a set."""
-    identity = vectors_identity(encoder_info(load(name)), config.half)
+    identity = vectors_identity(encoder_info(load(name)), config.options.half)
     return [cell for probe in config.probes for cell in cells_of(config, name, s, identity, None, probe)]
 
 
-def encoder_failure(name: str, parts: Parts) -> Cell:
+def encoder_failure(name: str, parts: Splits) -> Cell:
     """The cell under which a failure of an encoder on a whole set, or on a variant of it, is recorded."""
     return Cell(
         task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name, variant=parts.variant
@@ -56,12 +56,12 @@ def cells_of(
 ) -> list[Cell]:
     """The cells of a layer and a probe on a set: one per seed, or one per name of a variant."""
     parts = s.parts
-    if identity is not None and s.variant is not None and s.variant.given is not None:
+    if identity is not None and s.variant is not None and s.variant.given:
         identity = f"{identity} given {s.variant.given_identity}"
     cell = Cell(
         task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
-        identity=identity, layer=layer, probe=probe, limit=config.limit, device=config.device, sentprobe=__version__,
-        variant=parts.variant, parts=part_versions(parts.variant, probe),
+        identity=identity, layer=layer, probe=probe, limit=config.options.limit, device=config.options.device,
+        sentprobe=__version__, variant=parts.variant, parts=part_versions(parts.variant, probe),
     )  # fmt: skip
     if s.plain is None:
         return [replace(cell, seed=seed) for seed in config.seeds]
@@ -107,7 +107,7 @@ def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
         if found.scores.get(ERASED_ROWS) != rows.get(str(cell.variant)):
             return False
     plain = s.plain is None and s.parts.protocol == "split"
-    return not plain or has_enough_resamples(found, config.resample)
+    return not plain or has_enough_resamples(found, config.options.resample)
 
 
 def key_of_plain(cell: Cell, identity: str | None) -> str:

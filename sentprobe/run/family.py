@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sentprobe.data.splits import Split, Splits
 from sentprobe.encoders.schemes.family import Family
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.run.config import PreparedSet, RunConfig
 from sentprobe.run.encoder_cells import encoder_failure
-from sentprobe.run.parts import Part, Parts
 
 
 def in_languages(config: RunConfig, name: str, family: Family, sets: Sequence[PreparedSet]) -> list[PreparedSet]:
@@ -44,14 +44,14 @@ def _languages(sets: Sequence[PreparedSet], family: Family) -> set[str]:
     return {family.language(code) for code in codes}
 
 
-def parts_in_languages(parts: Parts, family: Family) -> Parts:
+def parts_in_languages(parts: Splits, family: Family) -> Splits:
     """The set with languages before its texts: that of its training rows may be another one, as in XNLI.
 
-    Parts that are one object stay one: a probe that is tested on its training rows is known by that.
+    Splits that are one object stay one: a probe that is tested on its training rows is known by that.
     """
-    done: dict[int, Part] = {}
+    done: dict[int, Split] = {}
 
-    def marked(part: Part) -> Part:
+    def marked(part: Split) -> Split:
         if id(part) not in done:
             language = part.language or parts.language
             inputs = {name: family.in_language(values, language) for name, values in part.inputs.items()}

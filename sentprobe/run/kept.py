@@ -19,15 +19,15 @@ import scipy
 
 from sentprobe.core.checksum import digest
 from sentprobe.core.files import write_atomically
+from sentprobe.data.splits import Splits
 from sentprobe.encoders.store import RESULT_SUFFIX, RESULTS_FOLDER, Store, StoreWarning
 from sentprobe.errors import DataError
 from sentprobe.result import Cell, Result
-from sentprobe.run.folder import Arrays
-from sentprobe.run.log import Log
-from sentprobe.run.parts import Parts
-from sentprobe.run.record_line import from_line, to_line
+from sentprobe.results.log import Log
+from sentprobe.results.records import from_line, to_line
+from sentprobe.results.verify import UNREADABLE, Arrays, from_npz, predictions_path, probe_path
 from sentprobe.run.scoring import versions
-from sentprobe.run.verify import UNREADABLE, from_npz, predictions_path, probe_path
+from sentprobe.stats import level as levels
 
 KEPT_VERSION = 2
 """Raise it if a baseline has other results within one version of sentprobe."""
@@ -43,7 +43,7 @@ class KeptResults:
 
     store: Store | None
 
-    def restore(self, log: Log, cell: Cell, parts: Parts, baselines: Mapping[str, float]) -> Result | None:
+    def restore(self, log: Log, cell: Cell, parts: Splits, baselines: Mapping[str, float]) -> Result | None:
         """Add the kept result of a cell to a run, if there is one, along with the accuracies of other baselines."""
         started = time.perf_counter()
         found = _read(_path(self.store, cell, parts)) if self.store is not None else None
@@ -59,7 +59,7 @@ class KeptResults:
         log.add(result, predictions, probe)
         return result
 
-    def keep(self, log: Log, cell: Cell, parts: Parts) -> None:
+    def keep(self, log: Log, cell: Cell, parts: Splits) -> None:
         """Keep the result of a cell that a run has computed."""
         result = log.done.get(cell.key)
         if self.store is None or result is None:
@@ -77,11 +77,16 @@ class KeptResults:
             _warn(path.parent, f"cannot be written to: {e}", "Results of baselines are not kept for later runs.")
 
 
-def _path(store: Store, cell: Cell, parts: Parts) -> Path:
+def _path(store: Store, cell: Cell, parts: Splits) -> Path:
     """The file of a cell: it depends on all that can change the result, and not on the name of the set."""
     facts = (
-        KEPT_VERSION, np.__version__, scipy.__version__, [*parts.train.inputs], astuple(replace(cell, dataset=""))
-    )  # fmt: skip
+        KEPT_VERSION,
+        np.__version__,
+        scipy.__version__,
+        levels.LEVEL,  # results have intervals
+        [*parts.train.inputs],
+        astuple(replace(cell, dataset="")),
+    )
     return store.root / RESULTS_FOLDER / f"{digest(msgspec.json.encode(facts))}{RESULT_SUFFIX}"
 
 

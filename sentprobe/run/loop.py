@@ -11,60 +11,43 @@ from typing import Any
 
 from sentprobe import __version__
 from sentprobe.baselines import BASELINES, ENCODER_BASELINES
-from sentprobe.core.arguments import Integers, StringsOrPaths, as_list, as_strings, check_integer
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import as_list
+from sentprobe.core.options import takes
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source
 from sentprobe.encoders import check_name, expand_names
-from sentprobe.encoders.preflight import check_encoders
-from sentprobe.encoders.store import Store
+from sentprobe.encoders.diagnosis import check_encoders
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
 from sentprobe.result import Cell, Failure
+from sentprobe.results.log import open_log, removed_if_refused
+from sentprobe.results.run import Run
 from sentprobe.run.aliases import ALIASES, described, split_aliases
 from sentprobe.run.cluster_pool import pool_for
 from sentprobe.run.config import PreparedSet, RunConfig
 from sentprobe.run.encoder import collect, collect_finished, probe_encoder
 from sentprobe.run.encoder_cells import all_cells, plain_cells
-from sentprobe.run.folder import Run
 from sentprobe.run.kept import KeptResults
-from sentprobe.run.log import open_log, removed_if_refused
+from sentprobe.run.options import RunOptions
 from sentprobe.run.places import PLACES, current_place
 from sentprobe.run.read_sets import is_utf8, read_sets
-from sentprobe.run.resample import checked_resamples
 from sentprobe.run.subsample import Subsamples
 from sentprobe.run.tally import Tally, untrained_name
-from sentprobe.run.variants import Variants, make_variants, select_variants, untrained
+from sentprobe.run.variants import Variants, make_variants, untrained
 
 Encoder = str | Callable[[Sequence[str]], Any]
 Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
 
 
+@takes(RunOptions)
 def evaluate(
-    encoders: Encoders,
-    datasets: Dataset | Source | Iterable[Dataset | Source],
-    folder: Path | str,
-    *,
-    probes: StringsOrPaths = ("linear",),
-    seeds: Integers = (1111,),
-    limit: int | None = None,
-    store: Store | None = None,
-    half: bool = False,
-    batch_size: int | None = None,
-    device: str | None = None,
-    jobs: int = 1,
-    resample: int | None = None,
-    baselines: StringsOrPaths = (*BASELINES, *ENCODER_BASELINES),
-    controls: StringsOrPaths = (),
-    measures: StringsOrPaths = (),
-    measure_rows: int | None = None,
-    progress: Progress | None = None,
-    command: str | None = None,
+    encoders: Encoders, datasets: Dataset | Source | Iterable[Dataset | Source], folder: Path | str, options: RunOptions
 ) -> Run:
     """Probe encoders on datasets, saving every result to ``folder`` as soon as it is finished.
 
     The same call resumes where it stopped: finished cells are not computed again. What fails is recorded in
-    ``Run.failures``, and the rest continues. Wherever several values are accepted, a single one may be given.
+    ``Run.failures``, and the rest continues. Wherever several values are accepted, a single one may be given. Results
+    of controls and measures are ``Run.extras``.
 
     Parameters
     ----------
@@ -76,37 +59,6 @@ def evaluate(
         Datasets, or sources as ``find_sets`` returns them.
     folder
         Where to write the run; created if it does not exist.
-    probes
-        Probes, such as ``linear`` or ``mlp?hidden=50``.
-    seeds
-        Random seeds; each is one more result per cell.
-    limit
-        Sample at most this many rows of each split, and mark every result as partial.
-    store
-        Where to keep vectors, and results of baselines, between runs; by default they are not kept.
-    half
-        Keep vectors as float16.
-    batch_size
-        Texts per call of an encoder.
-    device
-        The device that probes are trained on, such as ``cuda``; by default the CPU.
-    jobs
-        Probes to fit in parallel, and worker processes that encode where an encoder allows it; results do not depend on
-        it.
-    resample
-        Probes to retrain without some of the training rows, for an interval about the encoder and not only about the
-        one trained probe: a multiple of ten, 0 for none; by default 20 for linear probes and 10 for networks.
-    baselines
-        Baselines to run on every dataset.
-    controls, measures
-        Names, or ``all``; their results are ``Run.extras``. See ``sentprobe ls controls`` and ``… ls measures``.
-    measure_rows
-        Training rows that measures of where in the vectors a property is use at most (``capacity``, ``erasure``,
-        ``inlp``, ``mix``); by default 10,000. All other measures use all rows.
-    progress
-        Called with a stage, the number of steps done, and the number of steps or None.
-    command
-        The command line to record in run.json.
 
     Returns
     -------
@@ -128,47 +80,16 @@ def evaluate(
     [('last_digit', 1.0), ('majority', 0.5)]
     >>> folder.cleanup()
     """
-    variants = select_variants(controls, measures, measure_rows)
-    encoders, aliases = _without_aliases(encoders)
-    named = _named(encoders)
-    specs = dict(parse(text) for text in as_strings(probes, "a probe"))
-    seeds, baselines = as_list(seeds, int, "a seed"), as_strings(baselines, "a baseline")
-    for number, what, least in (
-        (limit, "a limit", 1),
-        (batch_size, "a batch", 1),
-        (resample, "a number of resamples", 0),
-        (measure_rows, "a number of rows for measures", 2),
-    ):
-        if number is not None:
-            check_integer(number, what, least)
-    jobs = check_integer(jobs, "a number of jobs", 1)
-    if not isinstance(half, bool):
-        raise UsageError(f"half must be True or False, got {half!r:.80}.")
+    named, aliases = named_encoders(encoders)
+    baselines, variants, specs = options.baseline_names(), options.variants(), options.parsed_probes()
     kinds: tuple[type[Dataset | Source], ...] = (Dataset, Source)
     sources = as_list(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
-    if odd := [name for name in named if not is_utf8(name)]:
-        raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
-    for name, given in named.items():
-        if given is None:
-            check_name(name)
-    if not specs or not seeds:
-        raise UsageError("A run needs at least one probe and one seed.")
     with removed_if_refused(Path(folder)), open_log(folder) as log:
         check_encoders({n for n, f in named.items() if f is None} - {r.cell.encoder for r in log.done.values()})
         config = RunConfig(
-            log,
-            specs,
-            sorted(set(seeds)),
-            limit,
-            device,
-            store,
-            half,
-            batch_size,
-            pool_for(jobs, store),
-            checked_resamples(resample),
-            progress,
-            Tally(progress, aliases),
-        )
+            log, options, specs, options.seed_list(), pool_for(options.jobs, options.store),
+            Tally(options.progress, aliases),
+        )  # fmt: skip
         config.pool.on_start = lambda: config.tally.report_units(list(config.pool.running.values()))
         always = [name for name in baselines if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in baselines]
@@ -182,22 +103,24 @@ def evaluate(
         )
         if aliases:
             log.describe(**{ALIASES: described(aliases)})
-        if command is not None:
-            log.describe(commands=[command.encode(errors="backslashreplace").decode()])
+        if options.command is not None:
+            log.describe(commands=[options.command.encode(errors="backslashreplace").decode()])
         sets = [PreparedSet(parts, scores) for parts, scores in read_sets(config, sources, learners, variants)]
         if not sets:
             raise _no_set(config.failed)
-        if resample and all(s.parts.protocol != "split" for s in sets):
+        if options.resample and all(s.parts.protocol != "split" for s in sets):
             raise UsageError(
-                f"--resample {resample} has no effect on {sets[0].parts.name}: probes are retrained only for sets with "
-                "a train/test split. Leave it out."
+                f"--resample {options.resample} has no effect on {sets[0].parts.name}: probes are retrained only for "
+                "sets with a train/test split. Leave it out."
             )
         extra = list(_prepare_variants(config, sets, variants))
         twins = {name: untrained(name, config.seeds[0]) for name, given in named.items() if given is None}
         if "untrained" not in variants.controls:
             twins = {}
         some = [s for s in sets if s.parts.protocol == "split"]
-        linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
+        linear = replace(
+            config, probes=dict([parse("linear")]), seeds=config.seeds[:1], options=replace(options, resample=0)
+        )
         for name in named:
             config.tally.expect(name, _count(config, name, (*sets, *extra)))
             if twins.get(name):
@@ -217,7 +140,7 @@ def evaluate(
                 probe_encoder(linear, name, None, some)
         config.tally.report("saving")
         for s, cell in computed:  # all are collected
-            KeptResults(config.store).keep(log, cell, s.parts)
+            KeptResults(config.options.store).keep(log, cell, s.parts)
     return Run.load(folder)
 
 
@@ -241,16 +164,26 @@ def _restore(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> list[
     """Restore the results of a baseline that an earlier run has kept; the cells that are left, to be kept."""
     if name not in ENCODER_BASELINES:  # the vectors of others may not be the same every time
         return []
-    kept, log = KeptResults(config.store), config.log
+    kept, log = KeptResults(config.options.store), config.log
     cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
     return [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
 
 
-def _without_aliases(encoders: Encoders) -> tuple[Encoders, dict[str, str]]:
-    """The same encoders, without the names that users gave them, and these."""
-    if isinstance(encoders, str):
-        return split_aliases([encoders])
-    return split_aliases(encoders) if isinstance(encoders, Sequence) else (encoders, {})
+def named_encoders(encoders: Encoders) -> tuple[dict[str, Callable[..., Any] | None], dict[str, str]]:
+    """Encoders by name, None for those that are loaded by name; and the names that users gave them, by encoder.
+
+    A string that names no encoder is refused before anything is read or loaded.
+    """
+    aliases: dict[str, str] = {}
+    if isinstance(encoders, Sequence):
+        encoders, aliases = split_aliases([encoders] if isinstance(encoders, str) else encoders)
+    named = _named(encoders)
+    if odd := [name for name in named if not is_utf8(name)]:
+        raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
+    for name, function in named.items():
+        if function is None:
+            check_name(name)
+    return named, aliases
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
@@ -290,7 +223,7 @@ def _prepare_variants(config: RunConfig, sets: Sequence[PreparedSet], variants: 
             for name in variant.names:
                 cell = Cell(
                     task=s.parts.task, version=s.parts.version, dataset=s.parts.name, data=s.parts.digest, encoder="",
-                    variant=name, limit=config.limit,
+                    variant=name, limit=config.options.limit,
                 )  # fmt: skip
                 if isinstance(variant.parts, Exception):
                     config.fail(cell, variant.parts)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from sentprobe.core.plugins import Kind
+from sentprobe.data.splits import Splits
 from sentprobe.probes import Features, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear
 from sentprobe.probes.erase import Moments
-from sentprobe.probes.saved import from_arrays
+from sentprobe.probes.fit import from_arrays
 from sentprobe.probes.standardised_rows import Rows
 from sentprobe.result import Cell, Result
+from sentprobe.results.verify import Arrays
 from sentprobe.run.cells import saved_arrays
-from sentprobe.run.folder import Arrays
-from sentprobe.run.parts import Parts
 from sentprobe.run.scoring import versions
 from sentprobe.run.unit import Unit, shared
 from sentprobe.run.variant import ERASED as ERASED
@@ -25,9 +25,9 @@ from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantS
 
 MAX_MEASURE_ROWS = 10_000
 """Training rows that measures of where in the vectors a property is use at most by default. On made-up tasks, 40,000
-rows give the same rank and the same difference between erased and random directions, within 0.6 points; INLP removes
-a fifth more directions. What counts rows or bits, or needs many rows to learn, uses all: with 10,000 of them, the bits
-that are added to the length differ by a fifth."""
+rows give the same rank, the same number of directions by INLP, and the same difference between erased and random
+directions, within 0.6 points. What counts rows or bits, or needs many rows to learn, uses all: with 10,000 of them, the
+bits that are added to the length differ by a fifth."""
 SUBSAMPLED = f"It uses at most {MAX_MEASURE_ROWS:,} training rows by default."
 """What the interpretation of such a measure says about it."""
 
@@ -69,7 +69,7 @@ def rows_of(unit: Unit, train: Features) -> Rows:
     return shared(unit, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(unit, train)))
 
 
-def empty_result(cell: Cell, parts: Parts) -> Result:
+def empty_result(cell: Cell, parts: Splits) -> Result:
     """A result to be filled in by a measure that is not an accuracy."""
     return Result(
         key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
@@ -92,12 +92,12 @@ class Measure:
     """Raise it whenever its results change: a resumed run computes them again. From 2 on it is in the signature."""
     columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
     """Its columns in tables."""
-    applies_to: Callable[[Parts], bool]
+    applies_to: Callable[[Splits], bool]
     """Whether it applies to a set."""
     compute: Callable[[Unit], list[Finished]]
     """Returns its results, one per cell of the unit, each with arrays to save."""
-    given: str | None = None
-    """The encoder that the measure is conditional on."""
+    given: str | tuple[str, ...] | None = None
+    """The encoder, or several, that the measure is conditional on."""
     erases: bool = False
     """Whether it has one cell per set whose property is erased."""
     all_layers: bool = False

@@ -12,22 +12,22 @@ import msgspec
 
 from sentprobe import __version__
 from sentprobe.audit import audit_quickly
-from sentprobe.baselines.of_set import Baselines
+from sentprobe.baselines.predict import Baselines
 from sentprobe.core.memory import return_free_memory
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
-from sentprobe.data.lookalike_labels import MERGED
+from sentprobe.data.lookalike_labels import MERGED, refuse_lookalikes
 from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
-from sentprobe.errors import SentProbeError, SentProbeWarning, UsageError, describe_error
+from sentprobe.data.splits import Splits, sampled, splits_of
+from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.published.content import content_digests
 from sentprobe.result import Cell
+from sentprobe.results.records import dataset_failure_cell
 from sentprobe.run.cells import baseline_result
 from sentprobe.run.config import RunConfig
-from sentprobe.run.folder import dataset_failure_cell
 from sentprobe.run.kept import KeptResults
 from sentprobe.run.measures import learning
-from sentprobe.run.parts import Parts, parts_of, sampled
 from sentprobe.run.transfer import nested_baseline
 from sentprobe.run.variants import Variants
 
@@ -42,17 +42,17 @@ def is_utf8(name: str) -> bool:
 
 def read_sets(
     config: RunConfig, datasets: Sequence[Dataset | Source], learners: Sequence[str], variants: Variants
-) -> Iterator[tuple[Parts, Mapping[str, float]]]:
+) -> Iterator[tuple[Splits, Mapping[str, float]]]:
     """Read each set once, run the baselines that learn from words, and keep what the loop needs."""
     seen: set[tuple[str, str]] = set()
     for i, given in enumerate(datasets):
-        if config.progress:
-            config.progress(f"sets: {given.name} and its baselines", i, len(datasets))
+        if config.options.progress:
+            config.options.progress(f"sets: {given.name} and its baselines", i, len(datasets))
         if odd := [name for name in (given.name, given.task) if not is_utf8(name)]:
             raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
         try:
             dataset = given if isinstance(given, Dataset) else given.load()
-            parts = parts_of(dataset, config.limit)
+            parts = probing_splits(dataset, config.options.limit)
         except SentProbeError as e:
             config.fail(dataset_failure_cell(given.task, given.name), e)
             continue
@@ -62,22 +62,44 @@ def read_sets(
         seen.add((parts.name, parts.digest))
         _refuse_another_split(config, parts)
         config.log.describe(datasets=[_about(dataset, given, config.log.info)])
-        config.log.save_rows(sampled(dataset, config.limit), parts.digest, config.limit)
+        config.log.save_rows(sampled(dataset, config.options.limit), parts.digest, config.options.limit)
         if (
             CURVE_BASELINE in learners
             and learning.measure.name in variants.measures
             and learning.measure.applies_to(parts)
         ):
-            _curve(config, dataset, parts)
+            _curve(config, parts)
         scores = dict(_baselines(config, dataset, parts, learners))
+        parts = parts.without_examples()
         del dataset
         return_free_memory()
         yield parts, scores
-    if config.progress:
-        config.progress("sets", len(datasets), len(datasets))
+    if config.options.progress:
+        config.options.progress("sets", len(datasets), len(datasets))
 
 
-def _refuse_another_split(config: RunConfig, parts: Parts) -> None:
+def probing_splits(dataset: Dataset, limit: int | None = None) -> Splits:
+    """The splits of a set; DataError if its labels or further inputs are not fit to be probed."""
+    expectations = expectations_for(dataset)
+    if expectations.classes:
+        refuse_lookalikes(dataset, expectations.labels or ())
+    splits = splits_of(dataset, limit)
+    if len(splits.labels) == 1:
+        raise DataError(
+            f"{dataset.name}: expected at least two labels in {splits.trained_on}, got only {splits.labels[0]}."
+        )
+    for rows in (splits.train, splits.dev, splits.test):
+        for name in rows.requested_inputs:
+            if name not in rows.inputs:
+                text = next(row.text for row in rows.examples if name not in dict(row.extra))
+                raise DataError(
+                    f"{dataset.name}: the task {dataset.task} needs the column {name!r}, which the row {text[:60]!r} "
+                    "does not have. Read the set from the folder that `sentprobe make` wrote, or name its columns."
+                )
+    return splits
+
+
+def _refuse_another_split(config: RunConfig, parts: Splits) -> None:
     """A table that was split otherwise in the same folder would be another set of the same name."""
     for there in config.log.info.get("datasets", ()):
         before = split_name(there.get("split"))
@@ -125,21 +147,23 @@ def _kept(source: Source) -> Any:
 
 
 def _baselines(
-    config: RunConfig, dataset: Dataset, parts: Parts, learners: Sequence[str]
+    config: RunConfig, dataset: Dataset, parts: Splits, learners: Sequence[str]
 ) -> Iterator[tuple[str, float]]:
     if not parts.labels:
         return
-    kept, given = KeptResults(config.store), Baselines(sampled(dataset, config.limit))
+    is_divided = parts.protocol == "split" and parts.chosen_on != "va"
+    trained = splits_of(dataset, config.options.limit, hold_out_dev=False) if is_divided else parts
+    kept, baselines = KeptResults(config.options.store), Baselines(trained)
     work = nested_baseline if parts.protocol == "nested" else baseline_result
     for name in learners:
         cell = Cell(
             task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
-            identity=name, limit=config.limit, sentprobe=__version__,
+            identity=name, limit=config.options.limit, sentprobe=__version__,
         )  # fmt: skip
         done = config.log.done.get(cell.key) or kept.restore(config.log, cell, parts, {})
         if done is None:
             try:
-                done, arrays = work(cell, given, parts)
+                done, arrays = work(cell, baselines, parts)
             except KeyboardInterrupt:
                 raise
             except BaseException as e:  # whatever goes wrong in one baseline, the run continues
@@ -150,18 +174,18 @@ def _baselines(
         yield name, done.accuracy
 
 
-def _curve(config: RunConfig, dataset: Dataset, parts: Parts) -> None:
+def _curve(config: RunConfig, parts: Splits) -> None:
     """Compute the learning curve of a baseline, to compare those of encoders with."""
     if parts.chosen_on != "va":  # encoders are trained on some of its rows only
         return
     cell = Cell(
         task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=CURVE_BASELINE,
         identity=CURVE_BASELINE,
-        limit=config.limit, sentprobe=__version__, seed=config.seeds[0], variant=learning.measure.name,
+        limit=config.options.limit, sentprobe=__version__, seed=config.seeds[0], variant=learning.measure.name,
     )  # fmt: skip
     if cell.key in config.log.done:
         return
     try:
-        config.log.add(*learning.baseline_curve(cell, dataset, parts))
+        config.log.add(*learning.baseline_curve(cell, parts))
     except Exception as e:
         config.fail(cell, e)

@@ -27,11 +27,11 @@ from sentprobe.errors import RunError, SentProbeError, SentProbeWarning
 from sentprobe.make import make_sets
 from sentprobe.make.request import check_writable, select_tasks
 from sentprobe.result import Result
+from sentprobe.results.log import open_log, removed_if_refused
+from sentprobe.results.records import from_line, to_line
+from sentprobe.results.run import Run
+from sentprobe.results.verify import from_npz, predictions_path
 from sentprobe.run.aliases import ALIASES, described
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log, removed_if_refused
-from sentprobe.run.record_line import from_line, to_line
-from sentprobe.run.verify import from_npz, predictions_path
 
 DEMO_SENTENCES, DEMO_SIZES = 14_000, "1500/300/1000"
 """Few sets and many rows, so that intervals are narrow; in a minute on two cores."""

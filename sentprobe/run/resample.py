@@ -15,37 +15,25 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
-from sentprobe.errors import UsageError
+from sentprobe.data.splits import Split, Splits, cluster_ids
 from sentprobe.probes import Features, Fit, Model, Probe, parse
 from sentprobe.probes.convex import Linear, logits
 from sentprobe.probes.fit import leave_groups_out
 from sentprobe.probes.kind import kind_of
 from sentprobe.result import Result
-from sentprobe.run.folder import CHOSEN_ARRAY, RESAMPLED, Run
-from sentprobe.run.parts import Part, Parts, cluster_ids
+from sentprobe.results.run import Run
+from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import Rows
 from sentprobe.stats.training import Retrained, Systems
 
 DEV_DRAWS = 20
 """Bootstrap samples of dev rows."""
-RESAMPLE_MULTIPLE = 10
-"""Numbers of probes are multiples of this, so that rounds are complete for any kind of probe."""
 MAX_DEFAULT_COST = 5 * 10**10
 """Training rows × dimensions × classes² above which no probes are retrained by default: with many classes there are
 more parameters, and fits converge more slowly."""
 
 Ints = npt.NDArray[np.int64]
-
-
-def checked_resamples(requested: int | None) -> int | None:
-    """A valid number of probes; UsageError otherwise."""
-    if requested is not None and (requested < 0 or requested % RESAMPLE_MULTIPLE):
-        raise UsageError(
-            f"--resample {requested}: expected a multiple of {RESAMPLE_MULTIPLE}, or 0: each round trains one probe "
-            "without each group of training rows."
-        )
-    return requested
 
 
 def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: int, classes: int) -> int:
@@ -67,7 +55,7 @@ def has_enough_resamples(found: Result, requested: int | None) -> bool:
     return found.resamples >= needed
 
 
-def number_units(part: Part) -> Ints:
+def number_units(part: Split) -> Ints:
     """The number (n,) of each row's target form or sentence, or of the row itself: the same in whatever order rows are.
 
     Rows with the same content are told apart by their order, which changes nothing.
@@ -85,7 +73,7 @@ def number_units(part: Part) -> Ints:
     return np.fromiter(map(number.__getitem__, names), np.int64, len(names))
 
 
-def assign_groups(train: Part, rounds: int, groups: int) -> Ints | str:
+def assign_groups(train: Split, rounds: int, groups: int) -> Ints | str:
     """Groups (rounds, n) of the training rows, 0 … groups - 1, or why there are none."""
     unit = number_units(train)
     units = int(unit.max()) + 1
@@ -108,7 +96,7 @@ def assign_groups(train: Part, rounds: int, groups: int) -> Ints | str:
 
 
 def retrain(
-    probe: Probe, one: Fit, count: int, parts: Parts, features: Sequence[Features], device: str | None
+    probe: Probe, one: Fit, count: int, parts: Splits, features: Sequence[Features], device: str | None
 ) -> Retrained | str:
     """The test rows that retrained probes have right, or why there are none. ``features``: train, dev and test."""
     train, dev, test = features
@@ -144,7 +132,7 @@ def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray
     return found
 
 
-def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, part: Part) -> list[int]:
+def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, part: Split) -> list[int]:
     """Which candidate is chosen on each bootstrap sample of the dev rows, or of their clusters."""
     correct = np.empty((len(candidates), len(part)))
     losses = np.empty_like(correct)
@@ -167,7 +155,7 @@ def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, 
 def about_encoder(
     correct: npt.NDArray[np.bool_], retrained: Retrained, clusters: Sequence[str] | None
 ) -> tuple[tuple[float, float], float]:
-    """The 95 % interval of the encoder's accuracy, and its standard deviation over samples of train and dev rows.
+    """The interval of the encoder's accuracy, and its standard deviation over samples of train and dev rows.
 
     Computed from the test rows (n) that the probe has right, and those that retrained probes have right.
     """

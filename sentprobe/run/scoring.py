@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from sentprobe import __version__
 from sentprobe.baselines import CONSTANT_BASELINES
+from sentprobe.data.splits import Splits
 from sentprobe.probes.calibrate import fit_temperature, scaled
 from sentprobe.result import CONSTANT_INTERVAL, Cell, Result
-from sentprobe.run.folder import MAX_SAVED_CLASSES
-from sentprobe.run.parts import Parts
+from sentprobe.results.run import MAX_SAVED_CLASSES
 from sentprobe.run.unit import clusters_of
 from sentprobe.stats.classification import accuracy, macro_f1
 from sentprobe.stats.information import Information, information, prior
@@ -39,7 +39,7 @@ def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int
     return scaled(logs, t), t
 
 
-def information_of(logs: LogProbs, parts: Parts) -> Information:
+def information_of(logs: LogProbs, parts: Splits) -> Information:
     """The usable information about the labels in calibrated log-probabilities of the test rows (n, classes)."""
     labels = parts.test.labels
     return information(
@@ -79,7 +79,7 @@ def saved_predictions(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64
 
 
 def classification_result(
-    cell: Cell, parts: Parts, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
+    cell: Cell, parts: Splits, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
 ) -> Result:
     """The result of a classifier with these predictions on the test rows (n)."""
     n = len(truth)

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sentprobe.data.splits import Splits
 from sentprobe.errors import DataError
 from sentprobe.result import Result
+from sentprobe.results.verify import Arrays
 from sentprobe.run.cells import probe_unit
 from sentprobe.run.control import with_chosen_settings
-from sentprobe.run.folder import Arrays
-from sentprobe.run.parts import Parts
 from sentprobe.run.shared import SharedCache
 from sentprobe.run.unit import Unit
 from sentprobe.stats.means import mean
@@ -48,21 +48,19 @@ def selectivity(
     task_right: npt.ArrayLike,
     control_right: npt.ArrayLike,
     keys: Sequence[str],
-    *,
-    level: float = 0.95,
 ) -> Selectivity:
     """Selectivity from the test rows (n) that are right on the task and on the control; ``keys`` (n) cluster them."""
-    paired = mcnemar(task_right, control_right, level=level)
+    paired = mcnemar(task_right, control_right)
     if len(keys) != paired.n:
         raise DataError(f"Expected a key for each of {paired.n} rows, got {len(keys)}.")
     task, control, low, high = np.asarray(task_right), np.asarray(control_right), paired.low, paired.high
     if len(set(keys)) > 1:
-        by_keys = mean(task.astype(np.float64) - control, keys).interval(level)
+        by_keys = mean(task.astype(np.float64) - control, keys).interval()
         low, high = max(-1.0, min(low, by_keys[0])), min(1.0, max(high, by_keys[1]))
     return Selectivity(paired.difference, low, high, float(task.mean()), float(control.mean()), len(set(keys)))
 
 
-def seen_share(parts: Parts) -> float:
+def seen_share(parts: Splits) -> float:
     """The share of a set's own test rows whose target form is also in train; 1 for sets without target forms.
 
     Where it is 0, memorising words cannot explain the score of the set, whatever its selectivity.
@@ -73,7 +71,7 @@ def seen_share(parts: Parts) -> float:
     return sum(key in train for key in parts.test.keys) / max(1, len(parts.test.keys))
 
 
-def selectivity_unit(unit: Unit, same_rows: Parts) -> list[tuple[Result, Arrays, None]]:
+def selectivity_unit(unit: Unit, same_rows: Splits) -> list[tuple[Result, Arrays, None]]:
     """The results of a control, each with that of the task on the same rows.
 
     ``scores`` has task, control and selectivity with its interval, and ``seen_share`` as seen; the predictions on the

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
-from sentprobe.run.parts import Part, Parts
-
-T = TypeVar("T")
+from sentprobe.data.splits import Split, Splits
 
 
-def subsample(part: Part, rows: int) -> Part:
+def subsample(part: Split, rows: int) -> Split:
     """At most this many rows, in their order, with the shares of the classes, and at least one row of each if possible.
 
     They are drawn by hash: which ones depends on the rows alone, not on their order or on any seed.
@@ -28,28 +23,16 @@ def subsample(part: Part, rows: int) -> Part:
     sizes = np.bincount(part.labels)
     rank = np.empty(len(part))
     rank[order] = np.arange(len(part)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = np.sort(np.lexsort((drawn, part.labels, rank / sizes[part.labels]))[:rows])
-    return replace(
-        part,
-        texts=_some(part.texts, kept),
-        inputs={name: _some(column, kept) for name, column in part.inputs.items()},
-        labels=part.labels[kept],
-        keys=_some(part.keys, kept),
-        sizes=_some(part.sizes, kept) if part.sizes else (),
-    )
-
-
-def _some(column: Sequence[T], kept: npt.NDArray[np.int64]) -> list[T]:
-    return [column[i] for i in kept.tolist()]
+    return part.take(np.sort(np.lexsort((drawn, part.labels, rank / sizes[part.labels]))[:rows]))
 
 
 class Subsamples:
     """Sets with fewer training rows, each made once, so that all cells share what is computed from them."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, str, int], Parts] = {}
+        self._made: dict[tuple[str, str, int], Splits] = {}
 
-    def of(self, parts: Parts, rows: int) -> Parts:
+    def of(self, parts: Splits, rows: int) -> Splits:
         """The set with at most this many training rows."""
         if len(parts.train) <= rows:
             return parts

@@ -30,7 +30,7 @@ def group_variants(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) ->
     given: list[PreparedSet] = []
     rest: list[PreparedSet] = []
     for s in extra:
-        if s.variant is not None and s.variant.given is not None:
+        if s.variant is not None and s.variant.given:
             given.append(s)
         else:
             (same if all(map(own.has, s.columns())) else rest).append(s)

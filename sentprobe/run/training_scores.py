@@ -9,10 +9,11 @@ import msgspec
 
 from sentprobe.encoders import TrainingScore
 from sentprobe.errors import RunError
-from sentprobe.run.folder import INFO, Run
+from sentprobe.results.records import INFO
+from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
-    from sentprobe.run.log import Log
+    from sentprobe.results.log import Log
 
 TRAINING_KEY = "training"
 

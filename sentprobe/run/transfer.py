@@ -12,13 +12,13 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.baselines import CONSTANT_BASELINES, baseline
-from sentprobe.baselines.of_set import Baselines
+from sentprobe.baselines import CONSTANT_BASELINES
+from sentprobe.baselines.predict import Baselines
+from sentprobe.data.splits import Splits
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features
 from sentprobe.result import Cell, Result
-from sentprobe.run.folder import Arrays
-from sentprobe.run.parts import Parts
+from sentprobe.results.verify import Arrays
 from sentprobe.run.scoring import classification_result, saved_predictions, versions, without_interval
 from sentprobe.run.unit import Unit, features_of
 from sentprobe.stats import corrected_t, log2_loss, wilson
@@ -196,23 +196,20 @@ def _correlated(unit: Unit, cell: Cell, metric: str, value: float, interval: tup
     )
 
 
-def nested_baseline(cell: Cell, baselines: Baselines, parts: Parts) -> tuple[Result, Arrays]:
+def nested_baseline(cell: Cell, baselines: Baselines, parts: Splits) -> tuple[Result, Arrays]:
     """A baseline that learns from words, on the same outer folds; a constant answer is the same in all of them."""
     started = time.perf_counter()
-    used = baselines.dataset
-    rows, truth = [row for _, row in used], parts.test.labels
+    truth = parts.test.labels
     number = {label: i for i, label in enumerate(parts.labels)}
-    predicted = np.empty(len(rows), np.int64)
+    predicted = np.empty(len(truth), np.int64)
     shares = []
     constant = cell.encoder in CONSTANT_BASELINES
     if constant:
-        predicted[:] = [
-            number[label] for label in baseline(cell.encoder, replace(used, rows={"tr": rows, "te": rows})).labels
-        ]
+        predicted[:] = [number[label] for label in baselines.predict(cell.encoder).labels]
     for learn, held in folds(truth, FOLDS, OUTER_SEED):
         if not constant:
-            fold = replace(used, rows={"tr": [rows[i] for i in learn], "te": [rows[i] for i in held]})
-            predicted[held] = [number[label] for label in baseline(cell.encoder, fold).labels]
+            fold = Baselines(parts.fold(learn, held))
+            predicted[held] = [number[label] for label in fold.predict(cell.encoder).labels]
         shares.append(float((predicted[held] == truth[held]).mean()))
     arrays = {"predicted": predicted.astype(np.int32), "truth": truth.astype(np.int32)}
     result = without_interval(_over_folds(classification_result(cell, parts, predicted, truth, {}), tuple(shares)))

@@ -10,28 +10,20 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sentprobe.data.splits import Split, Splits, cluster_ids
 from sentprobe.encoders.identity import Identity
 from sentprobe.probes import Features, Model, Probe
 from sentprobe.probes.convex import TrainingStatistics
 from sentprobe.probes.features import dense
 from sentprobe.result import Cell, Result
-from sentprobe.run.parts import Part, Parts, cluster_ids
 from sentprobe.run.shared import SharedCache, TextIndex
-from sentprobe.transfer.pairs import compare, juxtapose
+from sentprobe.transfer.pairs import PAIR_FEATURES, TASK_PAIRS, pair_features
 
 Table = tuple[Any, TextIndex]
 """Vectors (texts, d), an array of numpy or a sparse one of scipy, and the row of each text."""
 
 
 T = TypeVar("T")
-
-
-PAIRS = {
-    **dict.fromkeys(("SICKRelatedness", "STSBenchmark", "STSBenchmark-fix", "CDSRelatedness"), compare),
-    **dict.fromkeys(("SNLI", "XNLI", "SICKEntailment", "CDSEntailment", "MRPC"), juxtapose),
-}
-"""How the vectors of two sentences are combined, by task, as Conneau (2019, section 3.1.3) describes it. SentEval
-has two blocks only for SICKEntailment and MRPC, and so has the drop-in."""
 
 
 CENTRE_ROWS = 512
@@ -48,7 +40,7 @@ class Vectors:
     stored: Sequence[Identity | None] = ()
     """What each table is stored as, if it is."""
 
-    def features(self, part: Part) -> Features:
+    def features(self, part: Split) -> Features:
         """The input of a probe: the vector of the sentence and those of further inputs, concatenated."""
         found = [_column(self.tables, part.texts)]
         found += [_column(self.words or self.tables, values) for values in part.inputs.values()]
@@ -83,7 +75,7 @@ def _column(tables: Sequence[Table], column: Sequence[str]) -> tuple[Any, npt.ND
 class Unit:
     """Cells that are fitted together: they differ only in their seed."""
 
-    parts: Parts
+    parts: Splits
     cells: Sequence[Cell]
     probe: Probe
     """With the settings of the task."""
@@ -101,15 +93,15 @@ class Unit:
 class Plain:
     """What a control or a measure refers to: the plain set, and its result."""
 
-    parts: Parts
+    parts: Splits
     result: Result | None
     """The plain result, if there is one."""
-    others: Sequence[Parts] = ()
+    others: Sequence[Splits] = ()
     """All sets that the encoder is probed on, including this one."""
     layers: Mapping[str, Vectors] = field(default_factory=dict)
     """The vectors of all layers, for a measure across layers."""
-    given: Vectors | None = None
-    """The vectors of another encoder, for a measure of what this one adds to it."""
+    given: tuple[Vectors, ...] = ()
+    """The vectors of other encoders, for a measure of what this one adds to them."""
     model: Callable[[], Model | None] = lambda: None
     """Loads the plain probe, if it is finished and was saved."""
     shared: SharedCache = field(default_factory=SharedCache)
@@ -122,13 +114,14 @@ class Plain:
         return None if self.result is None else self.result.chosen.get("l2")
 
 
-def features_of(unit: Unit, part: Part) -> Features:
-    """The input of the probe: pairs of sentences as SentEval combines them, anything else concatenated."""
-    combine = PAIRS.get(unit.parts.task)
-    if combine is None or not part.inputs:
+def features_of(unit: Unit, part: Split) -> Features:
+    """The input of the probe: pairs of sentences combined as the probe or the task says, anything else concatenated."""
+    name = pair_features(unit.parts.task, unit.probe.pairs)
+    # the one further input of another task may be a word, which is never combined with the sentence
+    if name is None or len(part.inputs) != 1 or (unit.parts.task not in TASK_PAIRS and unit.parts.words):
         return unit.vectors.features(part)
     one, two = (unit.vectors.features(replace(part, texts=t, inputs={})) for t in (part.texts, *part.inputs.values()))
-    return combine(one, two)
+    return PAIR_FEATURES[name](one, two)
 
 
 def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
@@ -136,7 +129,8 @@ def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
     plain, parts = unit.plain, unit.parts
     if plain is None:
         return make()
-    return plain.shared.get((what, plain.layer, parts.name, parts.digest, len(parts.train)), size, make)
+    key = (what, plain.layer, parts.name, parts.digest, len(parts.train), unit.probe.pairs)
+    return plain.shared.get(key, size, make)
 
 
 def statistics_of(unit: Unit, train: Features) -> TrainingStatistics:
@@ -146,6 +140,6 @@ def statistics_of(unit: Unit, train: Features) -> TrainingStatistics:
     return shared(unit, "ground", 80 * d * d, make)  # including the inverses it keeps for about twenty penalties
 
 
-def clusters_of(part: Part) -> list[str] | None:
+def clusters_of(part: Split) -> list[str] | None:
     """The cluster of each row, by a shared target form or sentence; None if rows are independent."""
     return cluster_ids(part.keys, part.texts)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from sentprobe.core.numbers import BITS, POINTS
+
 GIVEN, ERASED = "given:", "erased:"
 """Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
 ERASED_ROWS = "erased_rows"
@@ -49,7 +51,7 @@ class VariantSummary:
     value: float
     low: float | None = None
     high: float | None = None
-    """95 % interval."""
+    """Its interval."""
     n: int = 0
     """Test rows."""
     lost: float | None = None
@@ -75,7 +77,7 @@ class PlainScore:
     value: float
     low: float
     high: float
-    """95 % interval."""
+    """Its interval."""
     majority: float | None = None
     """What the most frequent label scores on the same rows."""
 
@@ -108,7 +110,7 @@ def scores_as_high(explanation: Explanation, what: str) -> Callable[[VariantSumm
     def object_to(v: VariantSummary, plain: PlainScore) -> Objection | None:
         if v.value < plain.low:
             return None
-        return Objection(explanation, f"{what} has {100 * v.value:.1f}")
+        return Objection(explanation, f"{what} has {POINTS.number(v.value)}")
 
     return object_to
 
@@ -120,7 +122,7 @@ def above_majority(v: VariantSummary, plain: PlainScore) -> Objection | None:
     """
     if plain.majority is None or v.low is None or v.value - plain.majority <= 2 * (v.value - v.low):
         return None
-    return Objection("leak", f"{v.name} has {100 * v.value:.1f}, the majority {100 * plain.majority:.1f}")
+    return Objection("leak", f"{v.name} has {POINTS.number(v.value)}, the majority {POINTS.number(plain.majority)}")
 
 
 def adds_nothing(explanation: Explanation, what: str) -> Callable[[VariantSummary, PlainScore], Objection | None]:
@@ -138,29 +140,25 @@ def adds_nothing(explanation: Explanation, what: str) -> Callable[[VariantSummar
 # Formatting
 
 
-def margin(low: float | None, high: float | None, *, scale: float = 100, digits: int = 1) -> str:
-    """± and half the width of an interval; empty if there is none."""
-    return "" if low is None or high is None else f"±{scale * (high - low) / 2:.{digits}f}"
-
-
 def percent(value: float | None) -> CellText | None:
     """A proportion in percent."""
-    return None if value is None else CellText(f"{100 * value:.1f}")
+    return None if value is None else CellText(POINTS.number(value))
 
 
 def points(v: VariantSummary) -> CellText:
     """The score in percent, with its interval."""
-    return CellText(f"{100 * v.value:.1f}", margin(v.low, v.high))
+    return CellText(POINTS.number(v.value), POINTS.half_width(v.low, v.high))
 
 
 def bits(v: VariantSummary) -> CellText:
     """The score in bits, with its interval."""
-    rounded = round(v.value, 3) + 0.0  # no -0
-    return CellText(f"{rounded:.3f}", margin(v.low, v.high, scale=1, digits=3))
+    return CellText(BITS.number(v.value), BITS.half_width(v.low, v.high))
 
 
 def estimate(v: VariantSummary, name: str) -> CellText | None:
     """One of ``scores`` in percent, with the interval in ``NAME_low`` and ``NAME_high``."""
     if name not in v.scores:
         return None
-    return CellText(f"{100 * v.scores[name]:.1f}", margin(v.scores.get(f"{name}_low"), v.scores.get(f"{name}_high")))
+    return CellText(
+        POINTS.number(v.scores[name]), POINTS.half_width(v.scores.get(f"{name}_low"), v.scores.get(f"{name}_high"))
+    )

@@ -14,18 +14,18 @@ import numpy as np
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.suggest import did_you_mean
-from sentprobe.encoders import encoder_info, load, scheme_names
+from sentprobe.data.splits import Splits
+from sentprobe.encoders import SCHEMES, encoder_info, load
 from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError, describe_error
 from sentprobe.probes import Fit
 from sentprobe.probes.probe import AS_INPUT
 from sentprobe.result import Result
+from sentprobe.results.verify import Arrays
 from sentprobe.run.cells import probe_unit
 from sentprobe.run.control import CONTROLS, with_chosen_settings
 from sentprobe.run.controls.untrained import untrained
-from sentprobe.run.folder import Arrays
 from sentprobe.run.measure import ERASED, GIVEN, MEASURES
 from sentprobe.run.measures import measure_of
-from sentprobe.run.parts import Parts
 from sentprobe.run.selectivity import selectivity_unit
 from sentprobe.run.shared import TextIndex
 from sentprobe.run.subsample import Subsamples
@@ -57,17 +57,17 @@ class Variant:
 
     names: tuple[str, ...]
     """The variants of its cells."""
-    parts: Parts | SentProbeError
+    parts: Splits | SentProbeError
     """The set to probe, or why there is none."""
     measures: bool = False
     """Whether it is a measure, and so uses the linear probe."""
     all_layers: bool = False
     """Whether it uses all layers of an encoder together."""
-    others: tuple[Parts, ...] = ()
-    given: str | None = None
-    """The encoder that it is conditional on."""
+    others: tuple[Splits, ...] = ()
+    given: tuple[str, ...] = ()
+    """The encoders that it is conditional on."""
     given_identity: str = ""
-    """The identity of that encoder."""
+    """The identities of these encoders."""
     rows: int | None = None
     """The training rows that it uses, if it has a maximum."""
 
@@ -94,11 +94,11 @@ def _names(given: StringsOrPaths, known: Collection[str], what: str) -> tuple[st
 def _takes_encoder(name: str) -> bool:
     """Whether a measure is conditional on an encoder."""
     scheme, colon, _ = name.removeprefix(GIVEN).partition(":")
-    return name.startswith(GIVEN) and bool(colon) and scheme in scheme_names()
+    return name.startswith(GIVEN) and bool(colon) and scheme in SCHEMES
 
 
 def make_variants(
-    parts: Parts, variants: Variants, others: Sequence[Parts], seed: int, subsamples: Subsamples
+    parts: Splits, variants: Variants, others: Sequence[Splits], seed: int, subsamples: Subsamples
 ) -> Iterator[Variant]:
     """The variants of a set: the requested controls and measures that apply to it."""
     for name in variants.controls:
@@ -119,14 +119,14 @@ def make_variants(
             continue
         erased = tuple(other for other in others if measure.applies_to(other)) if measure.erases else ()
         names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in erased) if measure.erases else (name,)
+        given = (measure.given,) if isinstance(measure.given, str) else measure.given or ()
         try:
-            identity = "" if measure.given is None else _identity(measure.given)
+            identity = " + ".join(map(_identity, given))
         except KeyboardInterrupt:
             raise
         except BaseException as e:  # whatever goes wrong in an encoder, the rest continues
-            yield Variant(
-                names, e if isinstance(e, SentProbeError) else EncoderError(f"{measure.given}: {describe_error(e)}")
-            )
+            why = EncoderError(f"{' + '.join(given)}: {describe_error(e)}")
+            yield Variant(names, e if isinstance(e, SentProbeError) else why)
             continue
         used, rows = parts, None
         if measure.max_rows is not None:
@@ -134,7 +134,7 @@ def make_variants(
             used, erased = subsamples.of(parts, most), tuple(subsamples.of(other, most) for other in erased)
             rows = len(used.train)
         yield Variant(
-            names, replace(used, variant=name), True, measure.all_layers, erased, measure.given, identity, rows
+            names, replace(used, variant=name), True, measure.all_layers, erased, given, identity, rows
         )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sentprobe.core.reader import find_file
 from sentprobe.corpus.files import stem
-from sentprobe.data.file_names import find_file
 from sentprobe.errors import DataError, UsageError
 from sentprobe.senteval import binary, mrpc, probing, rank, sick, snli, sst, sts, trec
 from sentprobe.senteval.batches import Batcher, Prepare

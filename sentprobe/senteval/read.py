@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sentprobe.core.files import encoding_error, open_bytes
-from sentprobe.data.file_names import find_file
+from sentprobe.core.reader import find_file, wrong_width
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.senteval.batches import Sentence
 
@@ -40,7 +40,7 @@ def cells_of(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     for number, line in lines_of(path):
         cells = line.split("\t")
         if len(cells) < columns:
-            raise CorpusError(str(path), number, f"{len(cells)} columns", f"at least {columns}, separated by tabs")
+            raise wrong_width(str(path), number, cells, f"at least {columns}, separated by tabs")
         yield number, cells
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.data.layouts.parsing import NO_GOLD
+from sentprobe.data.layouts.xnli import NO_GOLD
 from sentprobe.errors import DataError
 from sentprobe.senteval.batches import Array, Batcher, Prepare, Sentence, by_length, check_finite, matrix
 from sentprobe.senteval.config import protocol_of

@@ -13,8 +13,8 @@ from sentprobe.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, labe
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.sets import describe_set
 from sentprobe.result import Result
+from sentprobe.results.run import Run
 from sentprobe.run.aliases import read_aliases
-from sentprobe.run.folder import Run
 
 
 @dataclass(frozen=True)

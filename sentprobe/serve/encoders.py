@@ -10,11 +10,11 @@ from typing import Any
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.third_party import third_party_code
-from sentprobe.encoders import Spec, encoder_info, load, refuse_untrusted, scheme_names
+from sentprobe.encoders import SCHEMES, Spec, encoder_info, load, refuse_untrusted
 from sentprobe.encoders.embed import Embeddings, embed
 from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_error
 from sentprobe.result import FLOAT16_FACT
-from sentprobe.run.info import read_info
+from sentprobe.results.records import read_info
 from sentprobe.run.places import find_encoder, places_of
 
 FILE_SCHEMES = ("npy", "py", "trained", "vec")
@@ -71,7 +71,7 @@ class Encoders:
             scheme = Spec.parse(name).scheme
         except SentProbeError:
             scheme = ""
-        if scheme not in scheme_names():
+        if scheme not in SCHEMES:
             raise UsageError(
                 f"{name} was passed to the run as a function, not as a name such as st:all-MiniLM-L6-v2, and cannot be "
                 "loaded again."

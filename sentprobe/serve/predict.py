@@ -18,7 +18,7 @@ from sentprobe.probes import Features
 from sentprobe.report.grid import SetKey
 from sentprobe.report.sets import label_names_of
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from sentprobe.serve.choices import Choice, ProbeCatalogue
 from sentprobe.serve.encoders import Encoders
 from sentprobe.serve.gold import GoldRule, length_bins

@@ -1,10 +1,10 @@
 """HTTP on this machine only: a page, its state, and answers. Nothing can be written through it.
 
     GET /             the page
-    GET /status       of a run: its progress, and which probes there are; of an alignment: its maps
+    GET /status       of a run: its progress, and which probes there are
     POST /read        of a run: sentences → predictions
-    POST /translate   of an alignment: a word → translations
-    POST /picture     of an alignment: words in two dimensions
+
+Other types of folders have paths of their own (``FolderType.site``).
 
 Requests must name this machine as the host, or another site could get in by DNS rebinding. What is sent must be JSON
 and come from this page, which another site cannot make a browser send.
@@ -23,8 +23,8 @@ from typing import Any, cast
 
 import msgspec
 
-from sentprobe.alignment.folder import CONFIG
 from sentprobe.core.arguments import StringsOrPaths
+from sentprobe.core.folder_types import folder_type_of
 from sentprobe.errors import SentProbeError, UsageError, describe_error
 from sentprobe.serve.routes import Content, Routes, Served
 from sentprobe.serve.site import Site
@@ -48,7 +48,7 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a run or an alignment on this machine; with ``port`` 0, on any free port.
+    """Serves a run, or a folder of another type, on this machine; with ``port`` 0, on any free port.
 
     ``trusted``: see ``Encoders``. ``report`` gets lines about what is computed in the background.
     """
@@ -88,15 +88,14 @@ class Server(ThreadingHTTPServer):
 
 
 def _site(folder: Path, trusted: StringsOrPaths, report: Callable[[str], None]) -> Served:
-    if not (folder / CONFIG).is_file():
+    folder_type = folder_type_of(folder)
+    if folder_type is None or folder_type.site is None:
         run = Site(folder, trusted)
         run.state()  # fails now if this is not a run
         return run
     if trusted:
-        raise UsageError(f"{folder} is an alignment, which has no encoders; leave out --encoder.")
-    from sentprobe.serve.words.site import AlignmentSite
-
-    return AlignmentSite(folder, report)
+        raise UsageError(f"{folder} is {folder_type.title}, which has no encoders; leave out --encoder.")
+    return cast(Served, folder_type.site(folder, report))
 
 
 class _Refused(Exception):

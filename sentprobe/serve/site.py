@@ -14,7 +14,8 @@ from sentprobe.errors import UsageError
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import Section, render
 from sentprobe.report.page.section import sibling_file
-from sentprobe.run.folder import INFO, RESULTS, Run
+from sentprobe.results.records import INFO, RESULTS
+from sentprobe.results.run import Run
 from sentprobe.serve.choices import ProbeCatalogue, probe_catalogue
 from sentprobe.serve.encoders import Encoders
 from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import DataError, UsageError
 from sentprobe.stats import inputs
+from sentprobe.stats import level as levels
 from sentprobe.stats.resample import Floats, percentile_interval
 
 Kind = Literal["spearman", "pearson"]
@@ -42,7 +43,6 @@ def correlate(
     kind: Kind = "spearman",
     seed: int,
     draws: int = 10_000,
-    level: float = 0.95,
 ) -> Correlation:
     """The correlation of x (n) with y (n), n at least 3: permutation p-value, and bootstrap interval.
 
@@ -61,7 +61,7 @@ def correlate(
     rng = np.random.default_rng(seed)
     value = float(_rows(a[None, :], b[None, :], kind)[0])
     p, exact = _p_value(a, b, kind, value, rng, inputs.checked_draws(draws))
-    low, high = _interval(a, b, kind, value, rng, draws, inputs.share(level, "level"))
+    low, high = _interval(a, b, kind, value, rng, draws)
     return Correlation(kind, value, low, high, p, exact, len(a))
 
 
@@ -112,11 +112,11 @@ def ranks(rows: Floats) -> Floats:
 
 
 def _interval(
-    a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int, level: float
+    a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int
 ) -> tuple[float, float]:
     from scipy.special import ndtr, ndtri
 
-    n = len(a)
+    n, level = len(a), levels.LEVEL
     drawn = rng.integers(n, size=(draws, n))
     found = _rows(a[drawn], b[drawn], kind)
     found = found[~np.isnan(found)]

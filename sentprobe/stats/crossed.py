@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import Rows, quantile
 from sentprobe.stats.resample import Clusters
 
 
@@ -40,7 +40,6 @@ def crossed(
     clusters: Clusters | None = None,
     share: float = 0.0,
     like: Crossed | None = None,
-    level: float = 0.95,
 ) -> Crossed:
     """The mean of values (sets, n) of several training sets on the same test rows, and its interval.
 
@@ -51,8 +50,6 @@ def crossed(
     ``like``: a single training set is taken to vary as much as those of this result; without it, its interval is about
     test rows only.
     """
-    from scipy.special import stdtrit
-
     table = inputs.numbers(values, "values", dimensions=2)
     if not 0 <= share < 1:
         raise UsageError(f"share must be 0 or more and below 1, got {share}.")
@@ -75,5 +72,5 @@ def crossed(
     # its uncertainty is that of the variance before anything was subtracted
     seen = over / k + over * share / (1 - share)
     freedom = total**2 / (rows**2 / tested.df + seen**2 / max(1, sets - 1))
-    half = float(stdtrit(freedom, (1 + inputs.share(level, "level")) / 2)) * math.sqrt(total)
+    half = quantile(None, freedom) * math.sqrt(total)
     return Crossed(mean, mean - half, mean + half, between, sets)

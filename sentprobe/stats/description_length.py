@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import DataError
 from sentprobe.stats import inputs
+from sentprobe.stats.level import checked_level, normal_quantile
 from sentprobe.stats.resample import Clusters, Floats, cluster_sums
 
 
@@ -59,7 +59,7 @@ def describe(
     classes: int,
     *,
     clusters: Clusters | None = None,
-    level: float = 0.95,
+    level: float | None = None,
 ) -> Description:
     """Sum the costs in bits of n labels in each order, (orders, n); labels (n,) are 0 … classes - 1.
 
@@ -73,10 +73,10 @@ def describe(
     inputs.check_same_shape(table, "costs", y, "labels")
     if y.max() >= classes or table.min() < 0:
         raise DataError(f"Costs must be 0 or more and labels below {classes}, got {table.min()} and {y.max()}.")
-    (orders, n), level = table.shape, inputs.share(level, "level")
+    (orders, n), level = table.shape, checked_level(level)
     totals = table.sum(axis=1)
     bits, prior = float(totals.mean()), n * entropy(np.bincount(y) / n)
-    half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(np.mean([_variance(row, clusters) for row in table]))
+    half = normal_quantile(level) * math.sqrt(np.mean([_variance(row, clusters) for row in table]))
     if orders > 1:
         half = math.hypot(half, _student(orders - 1, level) * float(totals.std(ddof=1)) / math.sqrt(orders))
     return Description(bits, max(0.0, bits - half), bits + half, n * math.log2(classes), prior, n, orders)

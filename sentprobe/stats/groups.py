@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import DataError, UsageError
 from sentprobe.stats import inputs
+from sentprobe.stats import level as levels
 from sentprobe.stats.multiple import holm
 from sentprobe.stats.paired import binomial_p
 
@@ -22,7 +23,9 @@ LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω" + "
 """One character per group, in order."""
 
 
-def tie_groups(correct: Mapping[str, npt.ArrayLike], alpha: float = 0.05, *, exact: bool = False) -> dict[str, str]:
+def tie_groups(
+    correct: Mapping[str, npt.ArrayLike], alpha: float | None = None, *, exact: bool = False
+) -> dict[str, str]:
     """Letters of systems from the rows (n) that each has right, the best system first.
 
     All pairs are compared by McNemar's test, mid-p or ``exact``, with p-values adjusted by Holm.
@@ -41,9 +44,11 @@ def tie_groups(correct: Mapping[str, npt.ArrayLike], alpha: float = 0.05, *, exa
     return letters(names, {(names[i], names[j]): float(value) for (i, j), value in zip(pairs, p, strict=True)}, alpha)
 
 
-def letters(names: Sequence[str], p_values: Mapping[tuple[str, str], float], alpha: float = 0.05) -> dict[str, str]:
+def letters(
+    names: Sequence[str], p_values: Mapping[tuple[str, str], float], alpha: float | None = None
+) -> dict[str, str]:
     """Letters of systems, best first, from the adjusted p-value of every pair; up to alpha they differ."""
-    inputs.share(alpha, "alpha")
+    alpha = inputs.share(levels.ALPHA if alpha is None else alpha, "alpha")
     place = {name: i for i, name in enumerate(names)}
     p = {frozenset(pair): value for pair, value in p_values.items()}
     pairs = {frozenset(pair) for pair in combinations(names, 2)}

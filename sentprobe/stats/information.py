@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sentprobe.errors import DataError
 from sentprobe.stats import inputs
 from sentprobe.stats.classification import ABOVE_ONE, MOST_BITS
-from sentprobe.stats.means import mean
+from sentprobe.stats.means import Mean, combined, mean
 from sentprobe.stats.resample import Clusters, Floats
 
 
@@ -61,7 +61,6 @@ def information(
     prior: npt.ArrayLike,
     *,
     clusters: Clusters | None = None,
-    level: float = 0.95,
 ) -> Information:
     """The information of a classifier that gives the labels (n,) of test rows probabilities of 2 ** log2_of_true (n,).
 
@@ -73,7 +72,7 @@ def information(
         raise DataError(f"prior must be the shares of at least {y.max() + 1} classes, which sum to 1, got {shares}.")
     with np.errstate(divide="ignore"):
         constant = np.log2(shares)[y]
-    return conditional(log2_of_true, constant, y, clusters=clusters, level=level)
+    return conditional(log2_of_true, constant, y, clusters=clusters)
 
 
 def conditional(
@@ -82,18 +81,23 @@ def conditional(
     labels: npt.ArrayLike,
     *,
     clusters: Clusters | None = None,
-    level: float = 0.95,
+    fitted: Mean | None = None,
 ) -> Information:
     """How much more one classifier knows than another on the same test rows: I_V(R -> Y | B).
 
     Both are given as the base-2 logarithm of the probability of the label of each row, (n,): the first reads B and R,
-    the second B.
+    the second B. ``fitted`` has the variance over samples of the rows that something was fitted on, such as weights on
+    dev; the interval then covers it, too.
     """
     y = inputs.classes(labels, "labels", minimum=-1)
     known = np.flatnonzero(y >= 0)
     one, two = _costs(log2_with, "log2_with", y)[known], _costs(log2_without, "log2_without", y)[known]
     gain = two - one
-    low, high = mean(gain, None if clusters is None else [clusters[i] for i in known.tolist()]).interval(level)
+    estimate = mean(gain, None if clusters is None else [clusters[i] for i in known.tolist()])
+    if fitted is not None and fitted.variance > 0:
+        parts = ((estimate.variance, estimate.df), (fitted.variance, fitted.df))
+        estimate = combined(estimate.value, *parts)
+    low, high = estimate.interval()
     pointwise = np.full(len(y), np.nan)
     pointwise[known] = gain
     return Information(float(gain.mean()), low, high, float(two.mean()), pointwise, len(known))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sentprobe.errors import DataError, TooFewError, UsageError
 
 FEWEST_DRAWS = 100
-"""With fewer draws, the ends of a 95 % interval depend on two or three draws."""
+"""With fewer draws, the ends of an interval depend on two or three draws."""
 
 
 def numbers(values: npt.ArrayLike, name: str, *, dimensions: int = 1, minimum: int = 1) -> npt.NDArray[np.float64]:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
-from sentprobe.stats.means import Estimate, Rows, quantile
+from sentprobe.stats.level import checked_level, normal_quantile, standard_errors
+from sentprobe.stats.means import Mean, Rows, quantile
 from sentprobe.stats.resample import Clusters, bootstrap_sums, cluster_sums, percentile_interval
 
-Z = 1.959964
-"""Standard errors on each side of a 95 % interval."""
 
-
-def wilson(k: float, n: float, z: float = Z) -> tuple[float, float]:
-    """The Wilson score interval of k out of n."""
+def wilson(k: float, n: float, z: float | None = None) -> tuple[float, float]:
+    """The Wilson score interval of k out of n, with z standard errors on each side."""
+    z = standard_errors() if z is None else z
     if n <= 0 or not 0 <= k <= n:
         raise UsageError(f"Expected k of n with 0 <= k <= n and n > 0, got {k} of {n}.")
     p = k / n
@@ -27,23 +25,25 @@ def wilson(k: float, n: float, z: float = Z) -> tuple[float, float]:
     return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may exclude p
 
 
-def proportion_interval(found: Estimate, rows: Rows, level: float = 0.95) -> tuple[float, float]:
+def proportion_interval(found: Mean, rows: Rows) -> tuple[float, float]:
     """Wilson's interval of a share whose rows are not independent, with an effective number of rows.
 
     This is the number of independent rows that would have the same variance, at most the actual number, reduced where
     the variance itself is uncertain (Franco et al. 2019, J. Surv. Stat. Methodol. 7:334, find that it covers best). If
     all rows are right, or all wrong, it is at most one per cluster: the correlation within clusters is then unknown.
     """
-    p, z = found.value, NormalDist().inv_cdf((1 + inputs.share(level, "level")) / 2)
+    p, z = found.value, normal_quantile()
     n = len(rows.number)
     most = n if 0 < p < 1 else len(rows.sizes)
     inner = (p * n + 0.5) / (n + 1) if not 0 < p < 1 else p
     size = min(most, inner * (1 - inner) / found.variance) if found.variance > 0 else most
-    size *= (z / quantile(level, found.df)) ** 2
+    size *= (z / quantile(None, found.df)) ** 2
     return wilson(p * size, size, z)
 
 
-def bootstrap(values: npt.ArrayLike, *, seed: int, draws: int = 2000, level: float = 0.95) -> tuple[float, float]:
+def bootstrap(
+    values: npt.ArrayLike, *, seed: int, draws: int = 2000, level: float | None = None
+) -> tuple[float, float]:
     """The percentile bootstrap interval of the mean of values (n), such as correctness or bits.
 
     If all values are equal the interval has no width. For accuracies, ``wilson`` is better.
@@ -52,7 +52,7 @@ def bootstrap(values: npt.ArrayLike, *, seed: int, draws: int = 2000, level: flo
 
 
 def cluster_bootstrap(
-    values: npt.ArrayLike, clusters: Clusters, *, seed: int, draws: int = 2000, level: float = 0.95
+    values: npt.ArrayLike, clusters: Clusters, *, seed: int, draws: int = 2000, level: float | None = None
 ) -> tuple[float, float]:
     """The same for rows in clusters (n), such as rows with the same target form: clusters are drawn, not rows.
 
@@ -63,8 +63,8 @@ def cluster_bootstrap(
 
 
 def _interval(
-    values: npt.ArrayLike, clusters: Clusters | None, seed: int, draws: int, level: float
+    values: npt.ArrayLike, clusters: Clusters | None, seed: int, draws: int, level: float | None
 ) -> tuple[float, float]:
     rows = cluster_sums(inputs.numbers(values, "values")[None, :], clusters)
     sums = bootstrap_sums(rows, inputs.checked_draws(draws), np.random.default_rng(seed))
-    return percentile_interval(sums[:, 0] / sums[:, 1], inputs.share(level, "level"))
+    return percentile_interval(sums[:, 0] / sums[:, 1], checked_level(level))

@@ -18,18 +18,19 @@ import numpy.typing as npt
 
 from sentprobe.errors import TooFewError
 from sentprobe.stats import inputs
+from sentprobe.stats.level import checked_level
 from sentprobe.stats.resample import Clusters, Floats, cluster_numbers
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Mean:
     """A mean, its variance and the degrees of freedom of that variance."""
 
     value: float
     variance: float
     df: float
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, level: float | None = None) -> tuple[float, float]:
         """The interval by Student's t distribution."""
         half = quantile(level, self.df) * self.variance**0.5
         return self.value - half, self.value + half
@@ -44,18 +45,18 @@ class Estimate:
         return 2 * float(stdtr(self.df, -abs(self.value) / self.variance**0.5))
 
 
-def quantile(level: float, df: float) -> float:
+def quantile(level: float | None, df: float) -> float:
     """Standard errors on each side of an interval."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(df, (1 + inputs.share(level, "level")) / 2))
+    return float(stdtrit(df, (1 + checked_level(level)) / 2))
 
 
-def combined(value: float, *parts: tuple[float, float]) -> Estimate:
+def combined(value: float, *parts: tuple[float, float]) -> Mean:
     """A value whose variance is a sum of independent parts, each with its degrees of freedom (Welch–Satterthwaite)."""
     total = sum(max(0.0, variance) for variance, _ in parts)
     below = sum(max(0.0, variance) ** 2 / df for variance, df in parts)
-    return Estimate(value, total, total**2 / below if below else max(df for _, df in parts))
+    return Mean(value, total, total**2 / below if below else max(df for _, df in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +128,13 @@ class Rows:
         total = of_means + (typical - 1) * within
         return float(np.clip((of_means - within) / total, 0.0, 1.0)) if total > 0 else 1.0
 
-    def mean(self, values: npt.ArrayLike) -> Estimate:
+    def mean(self, values: npt.ArrayLike) -> Mean:
         """The mean of values (n)."""
         found = inputs.numbers(values, "values", minimum=2)
-        return Estimate(float(found.mean()), float(np.square(self.influence(found)).sum()), self.df(found))
+        return Mean(float(found.mean()), float(np.square(self.influence(found)).sum()), self.df(found))
 
 
-def mean(values: npt.ArrayLike, clusters: Clusters | None = None) -> Estimate:
+def mean(values: npt.ArrayLike, clusters: Clusters | None = None) -> Mean:
     """The mean of values (n), whose rows are independent or in clusters (n)."""
     found = inputs.numbers(values, "values", minimum=2)
     return Rows.of(len(found), clusters).mean(found)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
+from sentprobe.stats import level as levels
 from sentprobe.stats.intervals import wilson
 from sentprobe.stats.resample import (
     FEW_KINDS,
@@ -53,12 +54,12 @@ class McNemar:
     """The same with half the probability of the observed table: closer to the nominal level (Fagerland et al. 2013)."""
 
 
-def mcnemar(one_right: npt.ArrayLike, two_right: npt.ArrayLike, *, level: float = 0.95) -> McNemar:
+def mcnemar(one_right: npt.ArrayLike, two_right: npt.ArrayLike, *, level: float | None = None) -> McNemar:
     """Compare two systems by the rows (n) that each has right."""
     one, two = inputs.booleans(one_right, "one_right"), inputs.booleans(two_right, "two_right")
     inputs.check_same_shape(one, "one_right", two, "two_right")
     b, c, both, n = int((one & ~two).sum()), int((two & ~one).sum()), int((one & two).sum()), len(one)
-    low, high = newcombe(both, b, c, n, NormalDist().inv_cdf((1 + inputs.share(level, "level")) / 2))
+    low, high = newcombe(both, b, c, n, levels.normal_quantile(level))
     p_exact, p_mid = binomial_p(b, c)
     return McNemar(b, c, n, (b - c) / n, low, high, p_exact, p_mid)
 
@@ -117,7 +118,6 @@ def paired_bootstrap(
     clusters: Clusters | None = None,
     seed: int,
     draws: int = 10_000,
-    level: float = 0.95,
 ) -> PairedBootstrap:
     """Resample the same rows (n) for both, or with ``clusters`` (n) the same clusters, and take the difference."""
     d = _differences(one, two)
@@ -134,7 +134,7 @@ def paired_bootstrap(
         (int((above >= limit - tie).sum()) + 1) / (len(drawn) + 1)
         for above, limit in ((np.abs(off), abs(difference)), (off, difference))
     )
-    low, high = percentile_interval(drawn, inputs.share(level, "level"))
+    low, high = percentile_interval(drawn)
     return PairedBootstrap(difference, low, high, p, p_greater, draws)
 
 
@@ -225,7 +225,7 @@ def _differences(one: npt.ArrayLike, two: npt.ArrayLike) -> Floats:
     return first - second
 
 
-def detectable(discordance: float, n: int, power: float = 0.8, alpha: float = 0.05) -> float:
+def detectable(discordance: float, n: int, power: float = 0.8, alpha: float | None = None) -> float:
     """The approximate difference of two accuracies on n rows that a two-sided test detects with this power.
 
     ``discordance`` is the share of rows on which one is right and the other wrong. It bounds the difference: a result
@@ -234,5 +234,6 @@ def detectable(discordance: float, n: int, power: float = 0.8, alpha: float = 0.
     if not 0 <= discordance <= 1 or n <= 0:
         raise UsageError(f"A discordance must be between 0 and 1 and n above 0, got {discordance} and {n}.")
     quantile = NormalDist().inv_cdf
-    errors = quantile(1 - inputs.share(alpha, "alpha") / 2) + quantile(inputs.share(power, "power"))
+    share = inputs.share(levels.ALPHA if alpha is None else alpha, "alpha")
+    errors = quantile(1 - share / 2) + quantile(inputs.share(power, "power"))
     return errors * math.sqrt(discordance / n)

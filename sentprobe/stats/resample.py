@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import DataError, TooFewError
+from sentprobe.stats.level import checked_level
 
 Floats = npt.NDArray[np.float64]
 Clusters = Sequence[Hashable] | npt.NDArray[Any]
@@ -76,7 +77,8 @@ def draw_chunks(draws: int, width: int) -> Iterator[slice]:
         yield slice(start, min(draws, start + step))
 
 
-def percentile_interval(values: Floats, level: float) -> tuple[float, float]:
+def percentile_interval(values: Floats, level: float | None = None) -> tuple[float, float]:
     """The percentiles between which the share ``level`` of the values lies."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    share = checked_level(level)
+    low, high = np.quantile(values, [(1 - share) / 2, (1 + share) / 2])
     return float(low), float(high)

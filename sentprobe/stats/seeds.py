@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
+from sentprobe.stats.means import quantile
 from sentprobe.stats.resample import Clusters, bootstrap_sums, cluster_sums, percentile_interval
 
 
@@ -38,7 +39,7 @@ def hierarchical_bootstrap(
     clusters: Clusters | None = None,
     seed: int,
     draws: int = 2000,
-    level: float = 0.95,
+    level: float | None = None,
 ) -> tuple[float, float]:
     """The percentile interval of the mean over seeds and rows, (seeds, n), when both are resampled.
 
@@ -50,7 +51,7 @@ def hierarchical_bootstrap(
     seeds, rng = len(table), np.random.default_rng(seed)
     sums = bootstrap_sums(cluster_sums(table, clusters), inputs.checked_draws(draws), rng)
     times = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=draws)
-    return percentile_interval((sums[:, :-1] * times).sum(axis=1) / (seeds * sums[:, -1]), inputs.share(level, "level"))
+    return percentile_interval((sums[:, :-1] * times).sum(axis=1) / (seeds * sums[:, -1]), level)
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,14 @@ class CorrectedT:
     folds: int
 
 
-def corrected_t(differences: npt.ArrayLike, n_train: float, n_test: float, *, level: float = 0.95) -> CorrectedT:
+def corrected_t(differences: npt.ArrayLike, n_train: float, n_test: float) -> CorrectedT:
     """Nadeau and Bengio's t-test of differences (folds), trained on n_train rows and tested on n_test in each fold.
 
     Folds share training rows and are not independent: the variance of the mean is (1 / k + n_test / n_train) times that
     of the differences, and not 1 / k (2003, Machine Learning 52:239). Given scores instead of differences, the result
     is their interval.
     """
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     d = inputs.numbers(differences, "differences", minimum=2)
     if n_train <= 0 or n_test <= 0:
@@ -82,5 +83,5 @@ def corrected_t(differences: npt.ArrayLike, n_train: float, n_test: float, *, le
     # equal folds have no variance, whatever rounding makes of it
     error = 0.0 if (d == d[0]).all() else math.sqrt((1 / k + n_test / n_train) * d.var(ddof=1))
     t = mean / error if error else math.copysign(math.inf, mean) if mean else 0.0
-    half = float(stdtrit(k - 1, (1 + inputs.share(level, "level")) / 2)) * error
+    half = quantile(None, k - 1) * error
     return CorrectedT(mean, mean - half, mean + half, t, 2 * float(stdtr(k - 1, -abs(t))), k)

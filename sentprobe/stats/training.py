@@ -31,7 +31,7 @@ from functools import cached_property
 import numpy as np
 
 from sentprobe.errors import DataError
-from sentprobe.stats.means import Estimate, Rows, combined
+from sentprobe.stats.means import Mean, Rows, combined
 from sentprobe.stats.resample import Floats
 
 LINEAR_GROUPS, NETWORK_GROUPS = 10, 2
@@ -75,7 +75,7 @@ class Systems:
     constant: Sequence[bool] = ()
     """Whether each system predicts the same class for all rows."""
     _spreads: dict[int, _Spread] = field(default_factory=dict, init=False, repr=False)
-    _differences: dict[tuple[int, int], Estimate] = field(default_factory=dict, init=False, repr=False)
+    _differences: dict[tuple[int, int], Mean] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -90,19 +90,19 @@ class Systems:
         """Whether all of these systems were trained again, or do not vary."""
         return all(self._retrained(i) is not None or self._constant(i) for i in systems)
 
-    def score(self, system: int) -> Estimate:
+    def score(self, system: int) -> Mean:
         """The accuracy of a system, with the variance due to training rows and seeds where that is known."""
         value, tested = float(self.correct[system].mean()), float(self._tested[system, system])
         parts = [(tested, self.rows.df(self.correct[system])), *self._of_seeds(system)]
         return combined(value, *parts, *self._trained(system))
 
-    def difference(self, one: int, two: int) -> Estimate:
+    def difference(self, one: int, two: int) -> Mean:
         """The accuracy of one system minus that of another."""
         if (one, two) not in self._differences:
             self._differences[one, two] = self._difference(one, two)
         return self._differences[one, two]
 
-    def _difference(self, one: int, two: int) -> Estimate:
+    def _difference(self, one: int, two: int) -> Mean:
         difference = self.correct[one] - self.correct[two]
         products = self._tested
         tested = max(0.0, float(products[one, one] + products[two, two] - 2 * products[one, two]))

@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import fold
-from sentprobe.corpus.syntax import is_unspaced, is_word
+from sentprobe.corpus.syntax import is_unspaced
 from sentprobe.task.policy import Policy
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sentprobe.core.memory import remember_last
-from sentprobe.corpus.sentence import Sentence
-from sentprobe.corpus.syntax import is_unspaced, is_word
+from sentprobe.core.words import is_word
+from sentprobe.corpus.syntax import is_unspaced
+from sentprobe.sentence import Sentence
 from sentprobe.task.example import Example, token_positions
 
 

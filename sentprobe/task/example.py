@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sentprobe.core.memory import remember_last
 from sentprobe.corpus.folding import lower_case
-from sentprobe.corpus.sentence import Sentence, shorten
+from sentprobe.sentence import Sentence, shorten
 
 SPLITS = ("tr", "va", "te")
 """Train, validation and test, as SentEval's files name them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 from sentprobe.task.task import Task
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sentprobe.core.hashing import mix
 from sentprobe.corpus.folding import fold, lower_case
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 from sentprobe.task.counts import Counts
 from sentprobe.task.example import Example
 from sentprobe.task.policy import Policy

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from pathlib import Path
 from types import ModuleType
 
 from sentprobe.core.arguments import StrOrPath
-from sentprobe.core.plugins import load_entry, module_names, offered
+from sentprobe.core.plugins import Kind
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.core.user_modules import load_file, load_module
 from sentprobe.errors import UsageError
@@ -17,8 +16,8 @@ from sentprobe.task import Task
 from sentprobe.task.third_party import check_signatures
 from sentprobe.tasks.parametric import PARAMETRIC_TASKS, parametric_suites
 
-GROUP = "sentprobe.tasks"
-"""The entry point group under which other packages offer tasks."""
+TASKS = Kind("task", __name__, Task, by_file=True)
+"""All tasks, also those that other packages offer as entry points of the group ``sentprobe.tasks``."""
 SUITES: dict[str, tuple[str, ...]] = {
     "conneau2018": (
         "sentence_length", "word_content", "tree_depth", "top_constituents", "bigram_shift",
@@ -44,14 +43,9 @@ PAPERS = {
 }
 
 
-def names() -> list[str]:
-    """All task names: the built-in ones and those that installed packages offer as ``sentprobe.tasks`` entry points."""
-    return sorted({*module_names(__name__), *offered(GROUP)})
-
-
 def is_name(name: str) -> bool:
     """Whether this is the name of a task, and not a path or a module: safe to load, wherever the name comes from."""
-    if name in names():
+    if name in TASKS:
         return True
     try:
         return _with_parameter(name) is not None
@@ -61,8 +55,8 @@ def is_name(name: str) -> bool:
 
 def _with_parameter(name: str) -> Task | None:
     """The parametric task that ``morph:obj.Case`` means, or ``morph.obj.Case``, as its sets are called."""
-    found = re.match(r"(\w+)[:.]", name)
-    part = PARAMETRIC_TASKS.parts().get(found[1]) if found else None
+    prefix = re.match(r"(\w+)[:.]", name)
+    part = PARAMETRIC_TASKS.parts().get(prefix[1]) if prefix else None
     return part.build(name[len(part.name) + 1 :]) if part else None
 
 
@@ -92,27 +86,25 @@ def load(name: StrOrPath) -> Task:
     Task('bigram_shift', version 2, readings: text, suites: conneau2018, xprobe2019)
     """
     name = os.fspath(name)
-    found: object
+    content: object
     if name.endswith(".py") or "/" in name:
-        found = load_file(Path(name), "task")
-    elif name in module_names(__name__):
-        found = importlib.import_module(f"{__name__}.{name}")
-    elif name in offered(GROUP):
-        found = load_entry(offered(GROUP)[name])
+        content = load_file(Path(name), "task")
+    elif name in TASKS:
+        content = TASKS[name]
     elif parametric := _with_parameter(name):
-        found = parametric
+        content = parametric
     elif name in PARAMETRIC_TASKS:
         part = PARAMETRIC_TASKS[name]
         raise UsageError(f"{name} needs a parameter: {part.usage}, such as {name}:{part.example}.")
     elif "." in name or ":" in name:
         module, _, attribute = name.partition(":")
-        found = load_module(module, "task")
+        content = load_module(module, "task")
         if attribute:
-            found = getattr(found, attribute, None)
+            content = getattr(content, attribute, None)
     else:
-        hint = did_you_mean(name, names())
-        raise UsageError(f"There is no task {name!r}.{hint} `sentprobe ls tasks` lists all {len(names())}.")
-    task = getattr(found, "task", None) if isinstance(found, ModuleType) else found
+        hint = did_you_mean(name, TASKS)
+        raise UsageError(f"There is no task {name!r}.{hint} `sentprobe ls tasks` lists all {len(TASKS)}.")
+    task = getattr(content, "task", None) if isinstance(content, ModuleType) else content
     if not isinstance(task, Task):
         raise UsageError(
             f"{name} defines no task: expected a variable `task` holding a sentprobe.Task, got {type(task).__name__}."

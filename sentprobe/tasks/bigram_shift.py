@@ -6,8 +6,8 @@ either way), with white space around them and outside multi-word tokens. Sentenc
 out, as in the released SentEval set. Some exchanges leave a sentence well-formed, more so where word order is free.
 """
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import tags
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Example, Policy, Proposal, Task
 from sentprobe.task.edit import plain_words, replace_words, replaceable_words, restore_words
 

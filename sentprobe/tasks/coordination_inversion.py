@@ -15,7 +15,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sentprobe.corpus.folding import capitalised, uncapitalised
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     are_finite,
     feature,
@@ -28,6 +27,7 @@ from sentprobe.corpus.syntax import (
     subtree,
     tags,
 )
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Counts, Example, Policy, Proposal, Task, token_positions
 from sentprobe.task.edit import detokenise, space_flags, token_spans
 

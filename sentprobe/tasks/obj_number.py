@@ -6,8 +6,8 @@ given books*), or obliques that a treebank calls objects. In Finnic languages th
 any other.
 """
 
-from sentprobe.corpus.sentence import Sentence, Tree
 from sentprobe.corpus.syntax import head_noun, lexical_phrase, main_clause, sentence_node
+from sentprobe.sentence import Sentence, Tree
 from sentprobe.task import TARGET_FIELDS, Context, Proposal, Task
 from sentprobe.tasks.subj_number import AS_PUBLISHED, OF_A_PASSIVE, POLICIES, READINGS, argument, number, plan
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import children, feature, tags
+from sentprobe.sentence import Sentence
 from sentprobe.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, target_forms
 from sentprobe.task.edit import replace_words, replaceable_words, restore_words
 

@@ -11,8 +11,8 @@ the treebank calls it.
 from collections.abc import Sequence
 
 from sentprobe.corpus.languages import MORPHOLOGICAL_PASSIVE, NEVER_PASSIVE, REFLEXIVE_PASSIVE, code_of
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import PASSIVE_RELATIONS, base, children, feature, finite, is_finite, not_main, root
+from sentprobe.sentence import Sentence
 from sentprobe.task import (
     OUTSIDE_BAND,
     TARGET_FIELDS,

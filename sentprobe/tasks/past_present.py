@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sentprobe.corpus.languages import IMPERFECT_FORMS, code_of
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     are_finite,
     auxiliaries,
@@ -25,6 +24,7 @@ from sentprobe.corpus.syntax import (
     sentence_node,
     tags,
 )
+from sentprobe.sentence import Sentence
 from sentprobe.task import (
     OUTSIDE_BAND,
     TARGET_FIELDS,

@@ -8,7 +8,7 @@ Wróblewska (2019) list seven intervals of three and speak of six classes (``cla
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 from sentprobe.task import LENGTH_BINS, Context, Example, LabelIssue, Policy, Proposal, Task
 
 

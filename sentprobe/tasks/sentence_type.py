@@ -6,8 +6,8 @@ copula (*be quiet*). ``other``: everything else. Left out: a question mark anywh
 of the two, the mood of the auxiliary is that of the clause, but one of the tags is wrong.
 """
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import auxiliaries, feature, is_finite, root
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Example, Policy, Proposal, Task
 
 

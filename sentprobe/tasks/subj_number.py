@@ -8,7 +8,6 @@ whose number a numeral governs, and heads whose finite verb disagrees with them 
 from collections.abc import Iterable
 
 from sentprobe.corpus.languages import IMPERSONAL_PASSIVE, code_of
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import (
     base,
     children,
@@ -22,6 +21,7 @@ from sentprobe.corpus.syntax import (
     shows_passive,
     tags,
 )
+from sentprobe.sentence import Sentence
 from sentprobe.task import (
     OUTSIDE_BAND,
     TARGET_FIELDS,

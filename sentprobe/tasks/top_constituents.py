@@ -9,8 +9,8 @@ altogether, also from OTHER, as in the released SentEval set.
 
 from collections.abc import Iterable
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import base, children, root, sentence_node
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Counts, Example, Policy, Proposal, Task, most_frequent
 
 CORE = frozenset({"nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp"})

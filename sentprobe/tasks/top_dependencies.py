@@ -6,8 +6,8 @@ actors.* is ``aux nsubj obl``. Order does not count, because it does not mark fu
 
 from collections.abc import Iterable
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import base, children, root
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Counts, Example, Policy, Proposal, Task, most_frequent
 
 OTHER = "OTHER"

@@ -7,8 +7,8 @@ same length histogram to the last row (``decorrelate="exact"``), or from SentEva
 fixes them: sets of two languages are then about the same depths.
 """
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import depth, height
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Example, Policy, Proposal, Task
 
 CONSTITUENCY_DEPTHS = (5, 12)

@@ -10,10 +10,11 @@ frequent words: the rarest that still occur often enough, as many as leave most 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from unicodedata import combining
 
+from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import lower_case
-from sentprobe.corpus.sentence import Sentence
-from sentprobe.corpus.syntax import is_word
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Counts, Example, LabelIssue, Policy, Proposal, Task, fold
 
 LETTERS_PER_SIGN = (
@@ -77,7 +78,9 @@ def letters(form: str) -> int:
     """The number of letters of a word; signs that stand for syllables or words count as several."""
     if form.isascii():
         return len(form)
-    return len(form) + sum((worth - 1) * len(signs.findall(form)) for worth, signs in LETTERS_PER_SIGN)
+    # marks that are no vowels of their own: accents, viramas, tones, the points of Arabic and Hebrew
+    marks = sum(combining(c) > 0 for c in form)
+    return len(form) - marks + sum((worth - 1) * len(signs.findall(form)) for worth, signs in LETTERS_PER_SIGN)
 
 
 def _frequent(
@@ -115,7 +118,7 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
 
 task = Task(
     name="word_content",
-    version=2,
+    version=3,
     question="Which of a list of mid-frequency words does the sentence contain?",
     paper="conneau2018",
     propose=propose,

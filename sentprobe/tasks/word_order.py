@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from random import Random
 
 from sentprobe.corpus.folding import fold
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
 from sentprobe.task.edit import plain_words
 

@@ -4,12 +4,12 @@ One row per sentence has a word of its own, one has the word of another sentence
 Taking the absent words from the present ones leaves nothing to learn from the word alone (Adi et al. 2017).
 """
 
-import re
 from collections.abc import Sequence
 from random import Random
 
+from sentprobe.core.words import split_everywhere
 from sentprobe.corpus.folding import fold
-from sentprobe.corpus.sentence import Sentence
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
 from sentprobe.task.edit import plain_words
 
@@ -24,12 +24,9 @@ def propose(s: Sentence, context: Context) -> Proposal:
     return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", word),))
 
 
-NON_WORD = re.compile(r"\W+")
-"""*I've* has the word *I* in it."""
-
-
 def _pieces(e: Example) -> set[str]:
-    return {piece for t in map(fold, e.tokens) for piece in (t, *NON_WORD.split(t))}
+    """The words of a sentence, and those inside others: *I've* has *I* in it."""
+    return {piece for t in map(fold, e.tokens) for piece in (t, *split_everywhere(t))}
 
 
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
@@ -65,7 +62,7 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
 
 task = Task(
     name="word_presence",
-    version=2,
+    version=3,
     question="Is this word in the sentence?",
     paper="adi2017",
     propose=propose,

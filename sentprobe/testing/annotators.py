@@ -13,8 +13,8 @@ from sentprobe.annotate.universal import not_universal
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.conllu import parse_conllu, write_conllu
 from sentprobe.corpus.languages import code_of
-from sentprobe.corpus.sentence import ANNOTATION_COLUMNS, Sentence
 from sentprobe.errors import SentProbeError, describe_error, error_location
+from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
 from sentprobe.testing.verdict import Verdict, verdicts
 
 PARAGRAPHS = {

@@ -11,10 +11,10 @@ from sentprobe.core.hashing import mix
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.corpus.sentence import ANNOTATION_COLUMNS, Sentence
 from sentprobe.errors import SentProbeError, describe_error, error_location
 from sentprobe.make import SkippedTask, choose_reading, count, make_sets
 from sentprobe.make.filters import rejection_reason
+from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
 from sentprobe.task import Context, Example, Policy, Proposal, Task
 from sentprobe.tasks import is_name
 from sentprobe.testing.verdict import Verdict

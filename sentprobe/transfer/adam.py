@@ -9,7 +9,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from sentprobe.probes.network.group import BETAS, EPSILON, Floats
+from sentprobe.probes.features import Floats
+from sentprobe.probes.network.group import BETAS, EPSILON
 from sentprobe.probes.network.steps_numpy import BLOCK
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentprobe.core.files import encoding_error, open_bytes
-from sentprobe.data.file_names import find_file
+from sentprobe.core.reader import find_file
 from sentprobe.data.layouts import LAYOUTS, Layout, scan
 from sentprobe.data.layouts.xnli import nli_files
 from sentprobe.data.sources import Source, find_sets

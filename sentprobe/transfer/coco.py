@@ -1,4 +1,4 @@
-"""Captions and image features for the retrieval task: SentEval's pickles converted, and features as they are used.
+"""Captions and image features for the retrieval task: SentEval's pickles converted.
 
 ``sentprobe.data.layouts.captions``, which reads the captions, describes the files.
 """
@@ -15,26 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.files import make_folder, write_atomically
-from sentprobe.data.dataset import Dataset
-from sentprobe.data.layouts.captions import CAPTIONS_FORMAT, CAPTIONS_PER_IMAGE, features_digest, load_features
+from sentprobe.data.layouts.captions import CAPTIONS_FORMAT, CAPTIONS_PER_IMAGE
 from sentprobe.errors import DataError
 from sentprobe.transfer.unpickle import Array, load
 
 SENTEVAL_SPLITS = ("train", "valid", "test")
 """The splits, as SentEval's COCO files are named."""
-
-
-def images(dataset: Dataset, split: str) -> npt.NDArray[np.float32]:
-    """The image features (n, d) of a split; the label of a row of the set is the number of its image here."""
-    path = str(dataset.manifest["images"][split])
-    found = load_features(path)
-    rows = dataset.rows[split]
-    if not rows or dict(rows[0].extra).get("features") != features_digest(found):
-        raise DataError(f"{path} was changed after {dataset.name} was read. Read the set again.")
-    numbers = np.asarray(found, np.float32)
-    if not np.isfinite(numbers).all():
-        raise DataError(f"{path} has features that are not finite numbers. Convert or download it again.")
-    return numbers
 
 
 def convert(pickles: Sequence[Path], folder: Path) -> Iterator[tuple[Path, int, int]]:

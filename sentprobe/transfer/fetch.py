@@ -11,7 +11,7 @@ from sentprobe.core.download import RetryPolicy, download, git_blob, offline, sh
 from sentprobe.core.files import make_folder
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.progress import Progress
-from sentprobe.data.file_names import find_file
+from sentprobe.core.reader import find_file
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import DataError, Offline, UsageError
 from sentprobe.transfer.remote_sets import File, RemoteSet

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from sentprobe.errors import ShapeError
 from sentprobe.probes.features import Features, Floats
+from sentprobe.probes.probe import PairFeatures
 
 
 def compare(one: Features, two: Features) -> Features:
@@ -20,6 +21,21 @@ def juxtapose(one: Features, two: Features) -> Features:
     return _pair(one, two, _juxtaposed)
 
 
+PAIR_FEATURES: Mapping[str, Callable[[Features, Features], Features]] = {"two": compare, "four": juxtapose}
+"""How the vectors of two sentences are combined, by the name that the setting ``pairs`` of a probe has for it."""
+TASK_PAIRS = {
+    **dict.fromkeys(("SICKRelatedness", "STSBenchmark", "STSBenchmark-fix", "CDSRelatedness"), "two"),
+    **dict.fromkeys(("SNLI", "XNLI", "SICKEntailment", "CDSEntailment", "MRPC"), "four"),
+}
+"""The features of the transfer tasks that are pairs, unless a probe says otherwise, as Conneau (2019, section 3.1.3)
+describes them. SentEval has two blocks only for SICKEntailment and MRPC, and so has the drop-in."""
+
+
+def pair_features(task: str, requested: PairFeatures = "task") -> str | None:
+    """How the pairs of a task are combined if a probe has ``pairs=requested``, by name; None: concatenated."""
+    return TASK_PAIRS.get(task) if requested == "task" else requested
+
+
 def _pair(one: Features, two: Features, combine: Callable[[Sequence[Floats]], Floats]) -> Features:
     widths = [[table.shape[1] for table in side.tables] for side in (one, two)]
     if one.combine is not None or two.combine is not None:
@@ -29,7 +45,7 @@ def _pair(one: Features, two: Features, combine: Callable[[Sequence[Floats]], Fl
             f"The sides of a pair have {len(one)} and {len(two)} rows, and the dimensions {widths[0]} and {widths[1]}; "
             "expected the same of both."
         )
-    return Features(one.tables + two.tables, one.places + two.places, combine)
+    return Features(one.tables + two.tables, one.indices + two.indices, combine)
 
 
 def _compared(parts: Sequence[Floats]) -> Floats:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from sentprobe.core.threads import single_threaded
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes.features import Features, Floats
-from sentprobe.probes.network.mersenne import SEEDS, layers
+from sentprobe.probes.network.group import SEEDS, initial_layers
 from sentprobe.transfer.adam import Adam, parts
 
 Ints = npt.NDArray[np.int64]
@@ -188,7 +188,7 @@ def _start(seed: int, image_width: int, caption_width: int, dim: int) -> list[Fl
     """The initial weights: layers as torch would make them one after the other, from one generator."""
     bits: Any = np.random.MT19937()  # instead of a seed, this continues where the layer before it ended
     bits.state = np.random.RandomState(seed).get_state(legacy=False)
-    return [*layers(bits, [image_width, dim]), *layers(bits, [caption_width, dim])]
+    return [*initial_layers(bits, [image_width, dim]), *initial_layers(bits, [caption_width, dim])]
 
 
 def _others(draws: np.random.RandomState, order: Ints, first: int, m: int, negatives: int) -> Ints:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sentprobe.core.threads import single_threaded
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes.features import Features, Floats
-from sentprobe.probes.network.mersenne import SEEDS, layers
+from sentprobe.probes.network.group import SEEDS, initial_layers
 from sentprobe.transfer.adam import Adam, parts
 
 Doubles = npt.NDArray[np.float64]
@@ -160,7 +160,7 @@ class _Model:
 
     @classmethod
     def of(cls, seed: int, width: int, levels: int) -> _Model:
-        drawn = layers(seed, [width, levels])
+        drawn = initial_layers(seed, [width, levels])
         adam, shapes = Adam.of(drawn), [array.shape for array in drawn]
         weight, bias = parts(adam.weights, shapes)
         gradient, bias_gradient = parts(adam.gradient, shapes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from sentprobe.core.files import open_text
-from sentprobe.data.layouts.parsing import NO_GOLD
+from sentprobe.core.reader import read_tsv, wrong_width
+from sentprobe.data.layouts.xnli import NO_GOLD
 from sentprobe.errors import CorpusError
 
 _SICK = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
@@ -48,15 +48,14 @@ def _sick(folder: Path) -> None:
 
 def _columns(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """These columns of a table with a header; lines may be longer or shorter than the header."""
-    lines = enumerate(open_text(str(path)), 1)
-    names = next(lines, (1, ""))[1].strip().split("\t")
+    rows = read_tsv(str(path))
+    names = [name.strip() for name in next(rows, (1, [""]))[1]]
     if missing := [name for name in columns if name not in names]:
         raise CorpusError(str(path), 1, f"no column {missing[0]!r}", "the columns of the release")
     places = [names.index(name) for name in columns]
-    for number, line in lines:
-        cells = line.rstrip("\r\n").split("\t")
+    for number, cells in rows:
         if len(cells) <= max(places):
-            raise CorpusError(str(path), number, f"{len(cells)} columns", f"at least {max(places) + 1}")
+            raise wrong_width(str(path), number, cells, f"at least {max(places) + 1}")
         yield tuple(cells[place].strip() for place in places)
 
 

@@ -85,7 +85,6 @@ def correlations(
     *,
     seed: int,
     draws: int = 2000,
-    level: float = 0.95,
 ) -> Correlations:
     """How similarities (n,) agree with gold scores (n,), within groups, which each row (n,) names, and over all."""
     x, y = inputs.numbers(similarities, "similarities"), inputs.numbers(gold, "gold")
@@ -99,14 +98,14 @@ def correlations(
     overall = _both(x, y, "all")
     drawn = _redraw(x, y, np.random.default_rng(seed), inputs.checked_draws(draws))
     rows = [group.n for group in found.values()]
-    pearson = _summary([group.pearson[0] for group in found.values()], rows, overall[0][0], drawn[0], level)
-    spearman = _summary([group.spearman[0] for group in found.values()], rows, overall[1][0], drawn[1], level)
+    pearson = _summary([group.pearson[0] for group in found.values()], rows, overall[0][0], drawn[0])
+    spearman = _summary([group.spearman[0] for group in found.values()], rows, overall[1][0], drawn[1])
     return Correlations(found, pearson, spearman, len(x))
 
 
-def _summary(of_groups: Sequence[float], rows: Sequence[int], overall: float, drawn: Doubles, level: float) -> Summary:
-    varied, level = drawn[~np.isnan(drawn)], inputs.share(level, "level")
-    low, high = percentile_interval(varied, level) if len(varied) else (np.nan, np.nan)
+def _summary(of_groups: Sequence[float], rows: Sequence[int], overall: float, drawn: Doubles) -> Summary:
+    varied = drawn[~np.isnan(drawn)]
+    low, high = percentile_interval(varied) if len(varied) else (np.nan, np.nan)
     return Summary(float(np.mean(of_groups)), float(np.average(of_groups, weights=rows)), float(overall), low, high)
 
 

@@ -68,7 +68,6 @@ def test_a_story_becomes_a_corpus_that_make_reads(rules):
     assert found.card["counts"] == {"documents": 1, "sentences": 5, "words": 23, "repaired": 0}
     assert found.card["dropped"] == {}
     assert not Path("out.conllu.part").exists()
-    assert not Path("out.conllu.part.json").exists()
 
 
 def test_the_file_itself_says_who_annotated_it(rules):
@@ -139,10 +138,10 @@ def test_the_same_command_goes_on_after_ctrl_c(rules, small_chunks, dedupe):
     Path("armed").touch()
     with pytest.raises(KeyboardInterrupt):
         run(rules, "text.txt", out="cut.conllu.gz", dedupe=dedupe)
-    state = json.loads(Path("cut.conllu.gz.part.json").read_bytes())
+    state = json.loads(Path("cut.conllu.gz.part/checksums.json").read_bytes())
     assert 30 <= state["pieces"] <= 40
     Path("armed").unlink()
-    with Path("cut.conllu.gz.part").open("ab") as part:
+    with Path("cut.conllu.gz.part/cut.conllu.gz").open("ab") as part:
         part.write(b"half a sentence that was not recorded")
     calls = []
     real = chunking.annotate_in_child
@@ -156,6 +155,18 @@ def test_the_same_command_goes_on_after_ctrl_c(rules, small_chunks, dedupe):
     assert found.card["counts"] == json.loads(Path("whole.conllu.gz.json").read_bytes())["counts"]
 
 
+def test_without_its_state_a_corpus_begins_anew(rules, small_chunks):
+    interrupted_text("STOP")
+    whole = uninterrupted(rules, "text.txt", dedupe="near")
+    Path("armed").touch()
+    with pytest.raises(KeyboardInterrupt):
+        run(rules, "text.txt", out="cut.conllu.gz", dedupe="near")
+    Path("armed").unlink()
+    Path("cut.conllu.gz.part/checksums.json").unlink()
+    run(rules, "text.txt", out="cut.conllu.gz", dedupe="near")
+    assert Path("cut.conllu.gz").read_bytes() == whole  # what is left is not taken for duplicates
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL on Windows")
 def test_the_same_command_goes_on_after_kill_9(rules):
     lines = [f"The dog number {i} barks." for i in range(12_000)]  # more chunks than are worked on ahead
@@ -164,7 +175,7 @@ def test_the_same_command_goes_on_after_kill_9(rules):
     command = ("annotate", "text.txt", "--with", rules, "-o", "cut.conllu")
     Path("armed").touch()
     assert process(*command).returncode == -9
-    assert json.loads(Path("cut.conllu.part.json").read_bytes())["pieces"] > 0
+    assert json.loads(Path("cut.conllu.part/checksums.json").read_bytes())["pieces"] > 0
     assert not Path("cut.conllu").exists()
     Path("armed").unlink()
     assert process(*command).returncode == 0
@@ -200,17 +211,17 @@ def test_a_finished_corpus_is_left_as_it_is(many):
     assert Path("out.conllu").stat().st_mtime_ns == before
 
 
-def test_a_crash_between_the_last_sentence_and_the_card_is_made_good(many):
+def test_a_crash_between_the_last_sentence_and_the_card_is_made_good(many, monkeypatch):
     whole = uninterrupted(many, "many.txt", dedupe="exact")
-    request = Request(many, find_inputs(["many.txt"]), dedupe="exact")
     run(many, "many.txt", out="cut.conllu.gz", dedupe="exact")
     card = json.loads(Path("cut.conllu.gz.json").read_bytes())
-    Path("cut.conllu.gz.json").unlink()
-    facts = request.facts(loaded_annotator(many).model)
-    journal = Journal(Path("cut.conllu.gz"), {"": Path("cut.conllu.gz")}, facts)
-    journal.state.is_complete, journal.state.counts = True, card["counts"]
-    journal.state.dropped, journal.state.sizes, journal.state.digests = card["dropped"], card["bytes"], card["blake2b"]
-    journal._record()
+    for path in (Path("cut.conllu.gz.json"), Path("cut.conllu.gz")):
+        path.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.annotate.run.write_card", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(many, "many.txt", out="cut.conllu.gz", dedupe="exact")
+    assert Path("cut.conllu.gz").read_bytes() == whole
     run(many, "many.txt", out="cut.conllu.gz", dedupe="exact")
     assert json.loads(Path("cut.conllu.gz.json").read_bytes()) == card
     assert Path("cut.conllu.gz").read_bytes() == whole
@@ -262,14 +273,14 @@ def test_another_request_does_not_go_on_with_this_one(rules, small_chunks):
     Path("armed").touch()
     with pytest.raises(KeyboardInterrupt):
         run(rules, "text.txt")
-    with pytest.raises(UsageError, match=r"begun with --length None, not \[5, 9\]"):
+    with pytest.raises(UsageError, match=r"has a corpus with --length None, and this is 5,9: choose another name"):
         run(rules, "text.txt", length=(5, 9))
     Path("armed").unlink()
     run(rules, "text.txt")
-    with pytest.raises(UsageError, match=r"out.conllu exists, and was made with --dedupe None, not near"):
+    with pytest.raises(UsageError, match=r"out.conllu has a corpus with --dedupe None, and this is near"):
         run(rules, "text.txt", dedupe="near")
     Path("text.txt").write_text("He left.", "utf-8")
-    with pytest.raises(UsageError, match=r"out\.conllu exists, and was made with texts"):
+    with pytest.raises(UsageError, match=r"out\.conllu has a corpus with texts"):
         run(rules, "text.txt")
     Path("out.conllu.json").unlink()
     with pytest.raises(UsageError, match="exists, and has no card"):
@@ -281,21 +292,23 @@ def test_what_is_left_of_a_corpus_must_be_whole(rules, small_chunks):
     Path("armed").touch()
     with pytest.raises(KeyboardInterrupt):
         run(rules, "text.txt")
-    part, state = Path("out.conllu.part"), Path("out.conllu.part.json")
+    part, state = Path("out.conllu.part/out.conllu"), Path("out.conllu.part/checksums.json")
     content = part.read_bytes()
-    changed = r"out\.conllu\.part has changed since `sentprobe annotate` wrote it\. .* remove out\.conllu\.part\.json"
+    changed = (
+        r"part/out\.conllu has changed since `sentprobe annotate` wrote it\. .* remove the folder out\.conllu\.part"
+    )
     for other in (content[:10], b"", content.replace(b"VERB", b"NOUN", 1), bytes(reversed(content))):
         part.write_bytes(other)
         with pytest.raises(DataError, match=changed):
             run(rules, "text.txt")
     part.unlink()
-    with pytest.raises(DataError, match=changed):
+    with pytest.raises(DataError, match=r"part/out\.conllu, which `sentprobe annotate` wrote, is missing"):
         run(rules, "text.txt")
     part.write_bytes(content)
     sealed = state.read_text("utf-8")
     for other in ("{", sealed.replace('"sentences": ', '"sentences": 1'), "[]"):
         state.write_text(other, "utf-8")
-        with pytest.raises(DataError, match=r"part.json is damaged: .*Restore it, or remove it to begin anew"):
+        with pytest.raises(DataError, match=r"checksums.json is damaged: .*Restore it, or remove the folder"):
             run(rules, "text.txt")
     state.write_text(sealed, "utf-8")
     Path("armed").unlink()
@@ -346,7 +359,7 @@ def test_a_text_that_changes_without_its_size_and_time_is_another_one(rules, sma
     facts, content = Path("text.txt").stat(), Path("text.txt").read_bytes()
     Path("text.txt").write_bytes(content.swapcase())
     os.utime("text.txt", ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    with pytest.raises(UsageError, match="was begun with texts"):
+    with pytest.raises(UsageError, match="has a corpus with texts"):
         run(rules, "text.txt")
 
 
@@ -371,7 +384,7 @@ def test_another_gold_treebank_of_the_same_name_is_another_request(rules):
 def test_two_processes_do_not_write_the_same_corpus(many):
     facts = Request(many, find_inputs(["many.txt"])).facts(run(many, "many.txt", out="x.conllu").model)
     with (
-        Journal(Path("out.conllu"), {"": Path("out.conllu")}, facts),
+        Journal(Path("out.conllu"), {"": Path("out.conllu")}, facts).writing(),
         pytest.raises(DataError, match="Another process"),
     ):
         run(many, "many.txt")
@@ -603,7 +616,7 @@ def test_bad_input_loses_nothing_that_comes_before_it(rules, small_chunks, jobs)
     Path("a.jsonl").write_text("\n".join([*lines, "{", *lines]), "utf-8")
     with pytest.raises(CorpusError, match=r"a.jsonl:21: got malformed JSON"):
         run(rules, "a.jsonl", jobs=jobs)
-    assert json.loads(Path("out.conllu.part.json").read_bytes())["pieces"] == 18  # whole chunks of three
+    assert json.loads(Path("out.conllu.part/checksums.json").read_bytes())["pieces"] == 18  # whole chunks of three
     found = run(rules, "a.jsonl", out="s.conllu", jobs=jobs, skip_bad=True)
     assert found.card["counts"]["sentences"] == 40
     assert found.card["not_read"]["count"] == 1

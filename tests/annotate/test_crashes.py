@@ -53,7 +53,7 @@ def test_after_an_interruption_a_crash_is_counted_once(rules, small):
     Path("armed").touch()
     with pytest.raises(KeyboardInterrupt):
         run(rules, "text.txt")
-    assert len(json.loads(Path("out.conllu.part.json").read_bytes())["crashes"]) == 1
+    assert len(json.loads(Path("out.conllu.part/checksums.json").read_bytes())["crashes"]) == 1
     Path("armed").unlink()
     card = run(rules, "text.txt").card
     of_name = {"file": "", "checksum": ""}
@@ -94,7 +94,7 @@ def test_a_worker_that_is_killed_is_no_crash(rules, small):
     kept = written((13, "MEMORY"))
     with pytest.raises(RunError, match=r"'Nobody ran MEMORY 13 here.' was killed \(SIGKILL\).*memory.*--skip-bad"):
         run(rules, "text.txt")
-    assert json.loads(Path("out.conllu.part.json").read_bytes())["pieces"] == 8
+    assert json.loads(Path("out.conllu.part/checksums.json").read_bytes())["pieces"] == 8
     found = run(rules, "text.txt", out="s.conllu", skip_bad=True)
     assert texts_of("s.conllu") == kept
     assert found.card["dropped"] == {"the worker was killed": 1}

@@ -131,7 +131,7 @@ def test_json_lines():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"text": "broken', r"a.jsonl:2: got malformed JSON \(.*\); expected a JSON object on each line"),
+        ('{"text": "broken', r"a.jsonl:2: got malformed JSON \(.*\): .*; expected one JSON object per line"),
         ('["a"]', r"a.jsonl:2: got malformed JSON"),
         ('{"body": "x", "id": 1}', r"a.jsonl:2: got an object without the field 'text'; it has 'body', 'id'"),
         ('{"text": null, "id": 1}', r"a.jsonl:2: got nothing in 'text'; expected a text"),
@@ -179,9 +179,7 @@ def test_bad_parquet():
     assert read("a.parquet", bad=bad) == [("a:1", "One."), ("a:4", "Four.")]
     assert len(bad) == 1
     write("b.parquet", Path("a.parquet").read_bytes()[:-20])
-    with pytest.raises(
-        CorpusError, match=r"b.parquet:1: got what is no Parquet file, or is damaged \(.*download it again"
-    ):
+    with pytest.raises(CorpusError, match=r"b.parquet:1: got what cannot be read as Parquet \(.*download it again"):
         read("b.parquet")
     bad.clear()
     assert read("b.parquet", bad=bad) == []
@@ -193,7 +191,7 @@ def test_damaged_data_in_a_parquet_file():
     content = bytearray(Path("a.parquet").read_bytes())
     content[60:90] = b"\xff" * 30
     write("a.parquet", bytes(content))
-    with pytest.raises(CorpusError, match=r"a.parquet:1: got what .* is damaged \(.*"):
+    with pytest.raises(CorpusError, match=r"a.parquet:1: got what cannot be read as Parquet \(.*"):
         read("a.parquet")
 
 

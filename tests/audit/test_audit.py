@@ -15,13 +15,14 @@ from sentprobe.audit.checks.scripts import mixed_words
 from sentprobe.audit.checks.shortcuts import Plan, _needed
 from sentprobe.audit.checks.size import resolution
 from sentprobe.audit.finding import Finding, ShortcutScore, first_words, some
-from sentprobe.audit.rows import Rows
-from sentprobe.audit.show import told_once
+from sentprobe.audit.show import markdown, tally, told_once
 from sentprobe.corpus import language_detector
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
+from sentprobe.data.splits import Split
 from sentprobe.errors import DataError, UsageError
 from sentprobe.task import Example
+from tests.audit import plants
 from tests.audit.plants import (
     COUNTED,
     LEAKS,
@@ -63,7 +64,7 @@ def audited(make):
 
 
 def scores(dataset):
-    return [m for m in shortcuts.find(Rows.of(dataset), expectations_for(dataset)) if isinstance(m, ShortcutScore)]
+    return [m for m in shortcuts.find(Split.of_set(dataset), expectations_for(dataset)) if isinstance(m, ShortcutScore)]
 
 
 def found(dataset):
@@ -145,6 +146,46 @@ def test_every_code_has_a_plant_and_an_explanation():
 def test_an_unknown_code_is_told_apart_from_its_neighbours():
     with pytest.raises(UsageError, match="Did you mean same-split"):
         explain("same-splits")
+
+
+@pytest.mark.parametrize(
+    ("code", "make", "one", "two"),
+    [
+        (
+            "copies-across-splits",
+            plants.copies_across,
+            "1 of the 801 test rows is a duplicate of a row in train",
+            "2 of the 802 test rows are duplicates of rows in train",
+        ),
+        (
+            "near-copies-across-splits",
+            plants.near_copies_across,
+            "1 of the 801 test rows differs from one in train only in case, digits and punctuation",
+            "2 of the 802 test rows differ from one in train only in case, digits and punctuation",
+        ),
+        (
+            "copies-in-split",
+            plants.copies_in,
+            "1 of the 401 dev rows is a duplicate of another",
+            "2 of the 402 dev rows are duplicates of others",
+        ),
+        (
+            "near-copies-in-split",
+            plants.near_copies_in,
+            "1 of the 401 dev rows is the same as another up to case, digits and punctuation",
+            "2 of the 402 dev rows are the same as another up to case, digits and punctuation",
+        ),
+        (
+            "altered-copies",
+            plants.altered(lambda tokens: [*tokens[:4], *tokens[5:]]),
+            "1 of the 801 test rows is an altered copy of a train row",
+            "2 of the 802 test rows are altered copies of train rows",
+        ),
+    ],
+)
+def test_one_row_is_spoken_of_as_one(code, make, one, two):
+    assert found(make(1))[code].message == one
+    assert found(make(2))[code].message == two
 
 
 def test_severity_follows_the_share_of_rows():
@@ -344,11 +385,11 @@ def test_a_manifest_that_was_altered_is_told(damage):
 
 def test_a_long_set_is_audited_in_bounded_memory():
     """Ten times the rows that are used take no ten times the features."""
-    rows = Rows.of(sound(sizes={"tr": 3000, "va": 10, "te": 500}))
+    rows = Split.of_set(sound(sizes={"tr": 3000, "va": 10, "te": 500}))
     needed, plan = _needed(rows, np.zeros(len(rows), np.int64), Plan("", ((np.arange(5), np.arange(7, 9)),)))
     assert len(needed) == 7
     assert plan.folds[0][1].tolist() == [5, 6]
-    assert needed.text == (*rows.text[:5], *rows.text[7:9])
+    assert needed.texts == [*rows.texts[:5], *rows.texts[7:9]]
 
 
 def test_audits_print_themselves_in_a_line_and_in_notebooks_as_a_table():
@@ -372,6 +413,10 @@ def test_what_repeats_for_another_split_is_told_once():
     )  # fmt: skip
     assert told.examples == ("a", "b")
     assert last == other
+    audit = replace(audit_set(sound()), findings=(one, two, other))
+    assert tally([audit], []) == "1 set: 1 error, 1 warning, 0 notes"  # as many as lines
+    overview = markdown([audit, audit], [], []).split("\n## ")[0]
+    assert "| 2 | 1 | 1 | 0 |" in overview
 
 
 @pytest.mark.parametrize(

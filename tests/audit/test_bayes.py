@@ -10,8 +10,8 @@ from sentprobe.audit import bayes
 from sentprobe.audit.checks.balance import chi_square
 from sentprobe.audit.checks.lengths import correlation_ratio
 from sentprobe.audit.features import bags
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from tests.audit.plants import sound
 
 
@@ -34,26 +34,26 @@ def dense(bag):
 
 
 def test_bags_of_words_and_pairs_are_those_of_scikit_learn():
-    rows = Rows.of(sound(sizes={"tr": 60, "va": 20, "te": 20}))
+    rows = Split.of_set(sound(sizes={"tr": 60, "va": 20, "te": 20}))
     found = dict(bags(rows, np.arange(60), Expectations()))
     for name, options in {
         "unigrams": {"lowercase": True},
         "unigrams cased": {"lowercase": False},
     }.items():
-        oracle = CountVectorizer(tokenizer=str.split, token_pattern=None, **options).fit_transform(rows.text)
+        oracle = CountVectorizer(tokenizer=str.split, token_pattern=None, **options).fit_transform(rows.texts)
         assert np.array_equal(dense(found[name]), np.sort(oracle.toarray(), axis=None)), name
     # pairs: ours have one more per row, the last token with the end of the sentence
     oracle = CountVectorizer(tokenizer=str.split, token_pattern=None, ngram_range=(1, 2))
-    marked = oracle.fit_transform([f"{text} </s>" for text in rows.text])
+    marked = oracle.fit_transform([f"{text} </s>" for text in rows.texts])
     ours = found["bigrams"].matrix
     assert ours.sum() == marked.sum() - len(rows)  # the end mark is no word
     assert (ours.toarray().max(axis=0) > 0).sum() == marked.shape[1] - 1
 
 
 def test_character_ngrams_are_those_of_scikit_learn():
-    rows = Rows.of(sound(sizes={"tr": 60, "va": 20, "te": 20}))
+    rows = Split.of_set(sound(sizes={"tr": 60, "va": 20, "te": 20}))
     found = dict(bags(rows, np.arange(60), Expectations()))["characters"]
-    marked = [f"\x02{text}\x03" for text in rows.text]
+    marked = [f"\x02{text}\x03" for text in rows.texts]
     oracle = CountVectorizer(analyzer="char", ngram_range=(2, 4), lowercase=False).fit_transform(marked)
     assert np.array_equal(np.diff(found.starts), np.asarray(oracle.sum(axis=1)).ravel())
     met = (found.matrix.sum(axis=0) > 0).sum()

@@ -7,15 +7,15 @@ import pytest
 
 from sentprobe.audit.check import SentenceKeys
 from sentprobe.audit.collection import UnreadableSet, audit_collection, audit_sources
-from sentprobe.audit.rows import Rows
 from sentprobe.audit.show import as_json, markdown, tally
 from sentprobe.data.sources import find_sets
+from sentprobe.data.splits import Split
 from sentprobe.tasks import load
 from tests.audit.plants import copies_across, sound
 
 
 def keys(name, dataset):
-    return SentenceKeys.of(name, Rows.of(dataset))
+    return SentenceKeys.of(name, Split.of_set(dataset))
 
 
 def written(dataset, path):

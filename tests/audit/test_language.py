@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from sentprobe.audit.checks import language as module
 from sentprobe.audit.checks.language import CODES, MOST_ROWS, find
-from sentprobe.audit.rows import Rows
 from sentprobe.corpus.language_detector import FEWEST_WORDS, available
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.task import Example
 from tests.audit.test_text import CLEAN
 
@@ -33,15 +33,15 @@ RUSSIAN = (
 )
 
 
-def rows(*splits: list[str], labels="AB") -> Rows:
+def rows(*splits: list[str], labels="AB") -> Split:
     examples = {
         s: [Example(labels[i % len(labels)], tuple(t.split()), t) for i, t in enumerate(texts)]
         for s, texts in zip(("tr", "va", "te"), splits, strict=False)
     }
-    return Rows.of(Dataset("x/t", "t", 1, "en", tuple(sorted(labels)), examples))
+    return Split.of_set(Dataset("x/t", "t", 1, "en", tuple(sorted(labels)), examples))
 
 
-def found(made: Rows, code: str | None = "en"):
+def found(made: Split, code: str | None = "en"):
     return list(find(made, Expectations(language=code)))
 
 

@@ -14,9 +14,9 @@ from sentprobe.audit.checks import habits as ways
 from sentprobe.audit.checks import text as damage
 from sentprobe.audit.checks.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
 from sentprobe.audit.finding import MAX_EXAMPLES, around
-from sentprobe.audit.rows import Rows
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.task import Example
 
 CODES = (*damage.CODES, *ways.CODES)
@@ -144,14 +144,14 @@ FINE = (
 )
 
 
-def rows(*splits: list[tuple[str, str]]) -> Rows:
+def rows(*splits: list[tuple[str, str]]) -> Split:
     """Columns from (label, text) pairs, one list per split."""
     names = ("tr", "va", "te")[: len(splits)]
     examples = {
         s: [Example(label, tuple(t.split()), t) for label, t in pairs] for s, pairs in zip(names, splits, strict=True)
     }
     labels = tuple(sorted({label for pairs in splits for label, _ in pairs}))
-    return Rows.of(Dataset("x/t", "t", 1, None, labels, examples))
+    return Split.of_set(Dataset("x/t", "t", 1, None, labels, examples))
 
 
 def both(texts) -> list[tuple[str, str]]:
@@ -159,7 +159,7 @@ def both(texts) -> list[tuple[str, str]]:
     return [(label, t) for t in texts for label in "AB"]
 
 
-def found(made: Rows, expectations: Expectations | None = None):
+def found(made: Split, expectations: Expectations | None = None):
     return list(text(made, expectations or Expectations()))
 
 
@@ -271,7 +271,7 @@ def test_invisible_characters_are_shown():
 
 def test_unspaced_scripts_are_not_one_token_unless_the_set_has_tokens():
     assert found(rows(both(CLEAN["ja"]))) == []
-    own = Rows.of(Dataset("x/t", "t", 1, None, ("A",), {"tr": [Example("A", ("こんにちは",), "こんにちは。")]}))
+    own = Split.of_set(Dataset("x/t", "t", 1, None, ("A",), {"tr": [Example("A", ("こんにちは",), "こんにちは。")]}))
     assert [f.code for f in found(own)] == ["one-token"]
 
 
@@ -290,11 +290,11 @@ WAYS = {
 }
 
 
-def habits(made: Rows, expectations: Expectations | None = None):
+def habits(made: Split, expectations: Expectations | None = None):
     """What is found in rows that are all different: a word is put in after the first."""
     words = ("".join("abcdefghij"[int(c)] for c in str(i)) for i in range(len(made)))
-    text = (f" {word} ".join(t.split(" ", 1)) for t, word in zip(made.text, words, strict=True))
-    made = replace(made, text=tuple(text))
+    text = (f" {word} ".join(t.split(" ", 1)) for t, word in zip(made.texts, words, strict=True))
+    made = replace(made, texts=tuple(text))
     return {
         (f.evidence["habit"], f.evidence["across"]): f
         for f in found(made, expectations)

@@ -12,9 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
 from sentprobe.audit import bayes
-from sentprobe.baselines import BASELINES, baseline
+from sentprobe.baselines import BASELINES
 from sentprobe.baselines.length import L2_STRENGTHS
 from sentprobe.baselines.naive_bayes import ALPHAS, top_features
+from sentprobe.baselines.predict import baseline
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, UsageError
 from sentprobe.task import LENGTH_BINS, Example

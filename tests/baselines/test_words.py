@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.baselines.of_set import Baselines
-from sentprobe.baselines.parts import Parts
-from sentprobe.baselines.words import SetWords, Vocabulary
+from sentprobe.baselines.naive_bayes import SetWords, Vocabulary
+from sentprobe.baselines.predict import Baselines
 from sentprobe.data.dataset import Dataset
+from sentprobe.data.splits import Split, Splits, splits_of
 from sentprobe.task import Example
 
 tokens = st.lists(st.sampled_from(["The", "the", "ΟΔΟΣ", "ΣΑΣ", "a b", "  ", "", "İ", "it's", "x"]), max_size=6)
@@ -36,7 +36,8 @@ def features(row, inputs, pairs):
 @given(examples, examples, examples, st.booleans(), st.sampled_from([(), ("word",)]))
 def test_counts_are_those_of_counting_one_by_one(train, choose, test, pairs, inputs):
     three = [rows(drawn) for drawn in (train, choose, test)]
-    words = SetWords(Parts(("tr", "va"), *three, ("y",)), inputs)
+    splits = [Split.of(some, ["y"], inputs) for some in three]
+    words = SetWords(Splits("own/task", "task", 1, None, "", ("y",), *splits, "tr", "va", False))
     ngrams, counts = words.counts(pairs)
     names = list(dict.fromkeys(f for row in three[0] for f in features(row, inputs, pairs)))  # as they are first seen
     assert list(ngrams.names(words.vocabulary)) == names
@@ -55,7 +56,8 @@ def test_the_words_of_a_set_are_read_once_for_all_its_baselines(monkeypatch):
     read, calls = Vocabulary.read, []
     monkeypatch.setattr(Vocabulary, "read", lambda self, rows: [calls.append(len(rows)), read(self, rows)][1])
     some = [Example("ab"[i % 2], ("the", "word", str(i % 3)), "") for i in range(12)]
-    given = Baselines(Dataset("own/task", "task", 1, "en", ("a", "b"), {"tr": some, "va": some[:4], "te": some[:6]}))
+    dataset = Dataset("own/task", "task", 1, "en", ("a", "b"), {"tr": some, "va": some[:4], "te": some[:6]})
+    given = Baselines(splits_of(dataset))
     for name in ("majority", "length"):
         given.predict(name)
     assert calls == []

@@ -207,6 +207,83 @@ def test_a_refused_command_leaves_no_checksums(tmp_path):
     assert list(job.path.iterdir()) == []
 
 
+@pytest.fixture
+def growing(tmp_path):
+    made = job_at(tmp_path / "job.part")
+    with made.writing():
+        made.extend({"text": b"one ", "trees": b""}, {"pieces": 1})
+        made.extend({"text": b"two "}, {"pieces": 2})
+    return job_at(made.path)
+
+
+def test_a_growing_file_goes_as_far_as_its_facts(growing):
+    file = growing.path / "text"
+    assert growing.facts == {"pieces": 2}
+    assert growing.grown("text").blake2b == b2sum(b"one two ")
+    with file.open("ab") as more:
+        more.write(b"thr")  # by a process that was killed
+    with growing.writing():
+        assert file.read_bytes() == b"one two "
+        growing.extend({"text": b"three"}, {"pieces": 3})
+    again = job_at(growing.path)
+    again.verify_all()
+    assert (again.facts, again.grown("text").bytes, file.read_bytes()) == ({"pieces": 3}, 13, b"one two three")
+
+
+def test_growing_files_count_together_or_not_at_all(growing, monkeypatch):
+    from sentprobe.core import job_folder
+
+    def full(path, content):
+        if path.name == "trees":
+            raise DataError("No space left on device")
+        with path.open("ab") as file:
+            file.write(content)
+
+    monkeypatch.setattr(job_folder, "append_durably", full)
+    with pytest.raises(DataError, match="No space left"), growing.writing():
+        growing.extend({"text": b"three", "trees": b"(S three)"}, {"pieces": 3})
+    again = job_at(growing.path)
+    assert (again.facts, again.grown("text").bytes, again.grown("trees").bytes) == ({"pieces": 2}, 8, 0)
+    with again.writing():
+        assert (growing.path / "text").read_bytes() == b"one two "
+
+
+@pytest.mark.parametrize("content", [b"one tw0 ", b"one", b"", None])
+def test_a_growing_file_that_has_changed_is_refused(growing, content):
+    file = growing.path / "text"
+    file.unlink() if content is None else file.write_bytes(content)
+    with pytest.raises(DataError, match="text"):
+        growing.verify_all()
+    with pytest.raises(DataError, match="text"), growing.writing():
+        pass
+
+
+def test_complete_files_are_moved_out_even_if_that_is_interrupted(growing, tmp_path, monkeypatch):
+    targets, replace, moved = {"text": "corpus", "trees": "corpus.trees"}, type(growing.path).replace, []
+
+    def crash(part, to):
+        if to.name == "corpus.trees" and not moved:
+            moved.append(to)
+            raise KeyboardInterrupt
+        return replace(part, to)
+
+    monkeypatch.setattr(type(growing.path), "replace", crash)
+    with pytest.raises(KeyboardInterrupt), growing.writing():
+        growing.move_out(targets)
+    assert (tmp_path / "corpus").exists() != (tmp_path / "corpus.trees").exists()
+    again = job_at(growing.path)
+    again.verify_all()
+    (tmp_path / "corpus").write_bytes(b"one two more")
+    with pytest.raises(DataError, match="corpus has changed"):
+        again.verify_all()
+    (tmp_path / "corpus").write_bytes(b"one two ")
+    with again.writing():
+        again.move_out(targets)
+        again.dissolve()
+    assert [(tmp_path / name).read_bytes() for name in targets.values()] == [b"one two ", b""]
+    assert list(growing.path.iterdir()) == []
+
+
 def test_names_do_not_lead_out_of_the_folder(job):
     from sentprobe.core.checksum import seal_document
 

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 
 from sentprobe.corpus.brackets import parse_tree
-from sentprobe.corpus.sentence import Tree
 from sentprobe.corpus.syntax import (
     base,
     children,
@@ -22,6 +21,7 @@ from sentprobe.corpus.syntax import (
     subtree,
     tags,
 )
+from sentprobe.sentence import Tree
 from tests.writing import PAINT, PAINT_TREE, STARRED, TWO_CLAUSES, sentence
 
 

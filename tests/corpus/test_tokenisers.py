@@ -71,9 +71,9 @@ def characters(monkeypatch):
 def test_make_and_train_split_texts_alike(characters, tmp_path):
     pytest.importorskip("torch")
     from sentprobe.encoders import load
-    from sentprobe.networks.vocabulary import Vocabulary
-    from sentprobe.training.request import make_request
-    from sentprobe.training.train import train
+    from sentprobe.lab.networks.vocabulary import Vocabulary
+    from sentprobe.lab.training.request import make_request
+    from sentprobe.lab.training.train import train
 
     texts = ["abcdef", "cdabgh", "efefab"]
     (tmp_path / "x.txt").write_text("".join(f"{text}\n" for text in texts))

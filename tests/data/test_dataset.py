@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.core.checksum import seal_document
-from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
-from sentprobe.data.parquet import decode_rows, encode_rows
+from sentprobe.data.dataset import Dataset, decode_rows, encode_rows, find_set_folders, read_manifest
 from sentprobe.data.sources import find_sets
 from sentprobe.data.tables import read_senteval
 from sentprobe.errors import DataError
@@ -351,7 +350,7 @@ def test_a_manifest_that_lacks_what_show_prints_is_said_so(tmp_path, lost):
 
 
 def test_rows_that_are_read_share_their_strings(monkeypatch):
-    monkeypatch.setattr("sentprobe.data.parquet.DECODED_ITEMS", 3)  # lists end in the middle of a block
+    monkeypatch.setattr("sentprobe.data.dataset.DECODED_ITEMS", 3)  # lists end in the middle of a block
     words = [("They", "sleep"), ("They", "do", "not", "sleep", "."), ()]
     rows = [
         Example("long label", tokens, " ".join(tokens), f"s{i}", key, "stratum", marks, extra)

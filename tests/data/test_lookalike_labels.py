@@ -15,7 +15,7 @@ from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError, UsageError
 from sentprobe.result import Signature
 from sentprobe.run import Run, evaluate
-from sentprobe.run.parts import parts_of
+from sentprobe.run.read_sets import probing_splits
 from tests.audit.plants import sound
 from tests.command_line import sentprobe
 from tests.run.sets import Knowing, dataset
@@ -134,4 +134,4 @@ def test_a_source_merges_when_it_is_read(tmp_path):
     assert plain.load().digest != merging.load().digest
     read = plain.load()
     with pytest.raises(DataError, match=r"'yes' \(2 rows\) and 'Yes' \(1 rows\)"):
-        parts_of(read)
+        probing_splits(read)

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from sentprobe.cli import app
 from sentprobe.data.random_split import RandomSplit, parse_random_split, split_name, split_rows
-from sentprobe.data.records import Columns
 from sentprobe.data.sources import find_sets
-from sentprobe.data.tables import read_table
+from sentprobe.data.splits import splits_of
+from sentprobe.data.tables import Columns, read_table
 from sentprobe.errors import DataError, UsageError
 from sentprobe.run import Run, evaluate
-from sentprobe.run.parts import parts_of
 from sentprobe.run.repeat import repeat
 from sentprobe.run.selectivity import seen_share
 from sentprobe.task import Example
@@ -223,7 +222,7 @@ def test_a_label_with_frequent_texts_only_is_in_every_split():
 def test_groups_are_not_taken_for_target_forms(reviews):
     """Groups are in one split by design, which says nothing about words that a probe may have memorised."""
     columns = {"text": ("review",), "label": "mood"}
-    grouped = parts_of(read_table(reviews, Columns(**columns, random=RandomSplit(60, 20, 20, group="author"))))
+    grouped = splits_of(read_table(reviews, Columns(**columns, random=RandomSplit(60, 20, 20, group="author"))))
     assert grouped.grouped
     assert seen_share(grouped) == 1.0
-    assert not parts_of(read_table(reviews, Columns(**columns, random=RandomSplit(60, 20, 20)))).grouped
+    assert not splits_of(read_table(reviews, Columns(**columns, random=RandomSplit(60, 20, 20)))).grouped

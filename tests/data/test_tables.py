@@ -16,9 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.file_names import common_name, split_of
-from sentprobe.data.records import Columns
-from sentprobe.data.tables import read_senteval, read_table, read_xprobe
+from sentprobe.data.tables import Columns, common_name, read_senteval, read_table, read_xprobe, split_of
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 
 GOOD = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\n\nte\tPAST\tWe ran .\r\n"
@@ -274,7 +272,7 @@ def test_one_silent_file_is_a_lonely_split_and_two_are_an_error(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "columns", "message"),
     [
-        ("a.tsv", "text\tlabel\nx\n", Columns(), r"a\.tsv:2: got 1 columns; expected 2"),
+        ("a.tsv", "text\tlabel\nx\n", Columns(), r"a\.tsv:2: got 1 column; expected 2"),
         ("a.csv", "text,label\nx,1,2\n", Columns(), r"a\.csv:2: got 3 columns; expected 2"),
         ("a.tsv", "text\tlabel\nx\t \n", Columns(), r"a\.tsv:2: got an empty label"),
         ("a.tsv", "text\tlabel\nx\t1\0\n", Columns(), r"a\.tsv:2: got a NUL byte"),
@@ -298,7 +296,7 @@ def test_one_silent_file_is_a_lonely_split_and_two_are_an_error(tmp_path):
         ("a.jsonl", '{"text": ["x"], "label": 1}\n', Columns(), r"a\.jsonl:1: got .*a list"),
         ("a.jsonl", '{"text": "x", "label": null}\n', Columns(), r"a\.jsonl:1: got an empty label"),
         ("a.jsonl", '{"text": ' + "[" * 100_000 + "\n", Columns(), r"a\.jsonl:1: got .*recursion"),
-        ("a.parquet", "PAR1", Columns(), r"a\.parquet cannot be read as Parquet"),
+        ("a.parquet", "PAR1", Columns(), r"a\.parquet:1: got what cannot be read as Parquet"),
         ("a.tsv", "text\tlabel\nx\t1\n", Columns(()), "--text"),
     ],
 )

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sentprobe.core.post import MAX_ATTEMPTS
 from sentprobe.encoders import load
-from sentprobe.encoders.embedding_server import MAX_REQUEST_TOKENS
+from sentprobe.encoders.schemes.openai import MAX_REQUEST_TOKENS
 from sentprobe.errors import EncoderError, Offline, ShapeError, UsageError
 
 KEY = "sk-a-secret-that-nobody-may-see"
@@ -219,7 +219,7 @@ def test_texts_are_sent_in_batches(server, encoder):
     st.lists(st.sampled_from([1, 100, MAX_REQUEST_TOKENS, 3 * MAX_REQUEST_TOKENS, 4 * MAX_REQUEST_TOKENS]), max_size=8)
 )
 def test_a_request_stays_within_the_budget_of_tokens_unless_it_is_one_text(sizes):
-    from sentprobe.encoders.embedding_server import _within_budget
+    from sentprobe.encoders.schemes.openai import _within_budget
 
     texts = ["x" * size for size in sizes]
     while texts:

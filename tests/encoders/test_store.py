@@ -50,7 +50,7 @@ def child(code, *arguments, before=(), **more):
     """A process that knows Store, ONE, vectors and batch."""
     head = (
         "import hashlib, json, os, signal, subprocess, sys, warnings\nimport numpy as np\nfrom pathlib import Path\n"
-        "from sentprobe.encoders.identity import Identity\nfrom sentprobe.encoders.store import Store, files\n"
+        "from sentprobe.encoders.identity import Identity\nfrom sentprobe.encoders.store import Store, shard as files\n"
         "from sentprobe.encoders.store import store as module\n"
         "ONE = Identity.of('st', 'one', layer=6)\n"
     )

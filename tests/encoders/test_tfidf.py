@@ -31,7 +31,7 @@ def test_weights_are_those_of_scikit_learn(corpus, options, norm):
 
     other = TfidfVectorizer(tokenizer=str.split, token_pattern=None, norm=norm).fit(filter(None, LINES))
     encoder = encoders.load(f"tfidf:{corpus}?tokenise=space{options}")
-    assert encoder.words_by_place == tuple(other.get_feature_names_out())
+    assert encoder.vocabulary == tuple(other.get_feature_names_out())
     np.testing.assert_allclose(encoder(TEXTS), other.transform(TEXTS).toarray(), rtol=1e-6)
 
 
@@ -42,13 +42,13 @@ def test_vectors_are_sparse_and_the_same_dense(corpus):
     np.testing.assert_array_equal(found.toarray(), encoder(TEXTS))
     assert np.diff(found.indptr).tolist() == [3, 2, 0, 0, 2]
     np.testing.assert_array_equal(encoder.sparse_words(["cat"]).toarray(), encoder.words(["cat"]))
-    assert encoder([]).shape == (0, len(encoder.words_by_place))
+    assert encoder([]).shape == (0, len(encoder.vocabulary))
 
 
 def test_only_the_most_frequent_words_have_a_dimension(corpus):
-    assert encoders.load(f"tfidf:{corpus}?words=3").words_by_place == ("a", "dog", "the")
+    assert encoders.load(f"tfidf:{corpus}?words=3").vocabulary == ("a", "dog", "the")
     cased = encoders.load(f"tfidf:{corpus}?case=as-is")
-    assert {"The", "the"} <= set(cased.words_by_place)
+    assert {"The", "the"} <= set(cased.vocabulary)
 
 
 def test_the_identity_is_what_was_counted(corpus, tmp_path):

@@ -419,8 +419,8 @@ def test_rows_taken_are_in_memory_and_know_their_places(tmp_path):
     found = read_vectors(put(tmp_path, as_text()), tmp_path / "cache")
     some = found.take(np.array([4, 1, 7])).take(np.array([2, 0]))
     assert list(some.words) == [WORDS[7], WORDS[4]]
-    assert some.places is not None
-    assert some.places.tolist() == [7, 4]
+    assert some.ranks is not None
+    assert some.ranks.tolist() == [7, 4]
     assert not is_mapped(some.matrix)
     assert (some.digest, some.size) == (found.digest, 10)
     np.testing.assert_array_equal(some.matrix, MATRIX[[7, 4]])

@@ -454,7 +454,10 @@ def test_control_characters_are_refused_with_file_and_line(tmp_path, sheet, char
     file = tmp_path / "anna.tsv"
     lines = ["item\tlabel\tannotator", f"{first.id}\t{LABELS[0]}\tanna", "\t".join(cells)]
     file.write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
-    what = rf"anna\.tsv:3.*the control character U\+{ord(character):04X} in column {column + 1}.*save it again"
+    got = (
+        "a NUL byte" if character == "\0" else rf"the control character U\+{ord(character):04X} in column {column + 1}"
+    )
+    what = rf"anna\.tsv:3: got {got}.*save it again"
     with pytest.raises(CorpusError, match=what):
         read_judgments([file], [sheet])
 

@@ -7,7 +7,7 @@ import pytest
 from sentprobe.cli import main
 from sentprobe.corpus import Corpus
 from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.data.origins import origins
+from sentprobe.data.expected import origins
 from sentprobe.make import make_sets
 from sentprobe.make.exclusion import ExcludedSentences
 from sentprobe.make.request import read_excluded, select_tasks

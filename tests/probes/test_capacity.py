@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sentprobe.errors import DataError, ShapeError, UsageError
 from sentprobe.probes import Features, convex, fit, named
-from sentprobe.probes.capacity import _Full, capacity, frontier, hypervolume, ranks
+from sentprobe.probes.capacity import _FullProbe, capacity, frontier, hypervolume, ranks
 
 
 def draw(n, d, classes, seed=0, rank=None):
@@ -74,7 +74,7 @@ def test_a_rank_is_refitted_as_scikit_learn_would_and_never_worse_than_cut():
     x, y = draw(1200, 10, 6, seed=1)
     rows, l2 = Features.of(x), 1e-2
     statistics = convex.TrainingStatistics.of(rows, y, 6)
-    full = _Full.of(convex.optima(statistics, rows, y, 6, [l2])[0], statistics)
+    full = _FullProbe.of(convex.optima(statistics, rows, y, 6, [l2])[0], statistics)
     seen = StandardScaler().fit_transform(x.astype(np.float64))
     for rank in (1, 2, 4):
         few = full.project(rows, rank).astype(np.float64)
@@ -102,7 +102,7 @@ def test_the_leading_axes_are_those_of_the_logits():
     logits = x.astype(np.float64) @ model.weights.T
     logits -= logits.mean(axis=1, keepdims=True)
     spread = np.linalg.svd(logits - logits.mean(axis=0), full_matrices=False)[2]
-    full = _Full.of(model, statistics)
+    full = _FullProbe.of(model, statistics)
     assert np.abs(spread[:2] @ full.turn[:, :2]) == pytest.approx(np.eye(2), abs=0.05)
     assert full.basis.T @ full.basis == pytest.approx(np.eye(4), abs=1e-9)
 

@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 from sentprobe.errors import DataError, NotInstalled, ShapeError, UsageError
 from sentprobe.probes import Features, convex, fit, named
 from sentprobe.probes.convex import engine
-from sentprobe.probes.convex.preconditioner import MAX_SAMPLE_BYTES, Correlations, RowSample, sample_size
-from sentprobe.probes.convex.search import descend, in_line, run, solver
+from sentprobe.probes.convex.preconditioner import MAX_SAMPLE_BYTES, Correlations, RowSample, sample_size, solver
+from sentprobe.probes.convex.search import by_search, descend, run_searches
 
 LINEAR = named("linear")
 CLOSE = 1e-3
@@ -539,7 +539,7 @@ def search(value, start, penalty=0.0, limit=100):
     penalty = np.full(start.shape[1] - 1, penalty)
     solve = solver(None, np.ones(len(start)), penalty)
     begun = descend(start, value(start), np.append(penalty, 0.0), solve, tolerance=1e-12, limit=limit)
-    return run({"it": begun}, in_line(lambda points: [value(point) for point in points]))["it"]
+    return run_searches({"it": begun}, by_search(lambda points: [value(point) for point in points]))["it"]
 
 
 def test_a_quadratic_is_solved():

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from sentprobe.cli import app
-from sentprobe.core.plugins import module_names
+from sentprobe.core.plugins import part_modules
 from sentprobe.probes import Probe
-from sentprobe.probes.kind import PROBE_KINDS
-from sentprobe.probes.spec import presets
+from sentprobe.probes.kind import COMMON_SETTINGS, PROBE_KINDS
+from sentprobe.probes.probe import presets
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/probes.md").read_text("utf-8")
-BUILT_IN = module_names("sentprobe.probes.kinds")
+BUILT_IN = list(part_modules("sentprobe.probes.kinds"))
 DEFAULT = "linear"
 
 
@@ -46,7 +46,7 @@ def test_every_kind_has_its_row_and_there_are_no_others():
 @pytest.mark.parametrize("setting", [f.name for f in fields(Probe)])
 def test_every_setting_is_explained_and_read_by_some_kind(setting):
     assert f"    {setting}\n        " in Probe.__doc__
-    assert setting == "kind" or any(setting in kind.settings for kind in PROBE_KINDS.parts().values())
+    assert setting in COMMON_SETTINGS or any(setting in kind.settings for kind in PROBE_KINDS.parts().values())
 
 
 def test_kinds_train_whole_rounds_by_default():

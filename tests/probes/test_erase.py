@@ -12,10 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from sentprobe.errors import DataError, ShapeError, UsageError
-from sentprobe.probes import Features, fit, named, warm_start
+from sentprobe.probes import Features, erased_probes, fit, named
 from sentprobe.probes.erase import Eraser, Moments, erased, leace, random_directions, reinjected
+from sentprobe.probes.erased_probes import measure, measure_reinjected, refit
 from sentprobe.probes.standardised_rows import Rows
-from sentprobe.probes.warm_start import measure, measure_reinjected, refit
 from sentprobe.stats.intervals import wilson
 
 LINEAR = named("linear")
@@ -123,13 +123,13 @@ def test_the_change_is_the_least_that_erases(classes, d, seed):
     x = x.astype(np.float64)
     eraser = leace(Features.of(x.astype(np.float32)), y, classes)
     centred, covariance = x - x.mean(axis=0), crossed(x, y)
-    change = -centred @ eraser.right.T @ eraser.left.T
+    change = -centred @ eraser.proj_right.T @ eraser.proj_left.T
     # the same minimum by Lagrange's multipliers, without whitening: Σxz (Σxzᵀ Σxx⁻¹ Σxz)⁺ Σxzᵀ Σxx⁻¹
     inverse = np.linalg.inv(centred.T @ centred / len(x))
     map_ = covariance @ np.linalg.pinv(covariance.T @ inverse @ covariance, rcond=1e-9) @ covariance.T @ inverse
     # where covariances are all but singular the map is large, and the inverse above no more exact than this
     share = 1e-9 + 1e-14 * np.linalg.cond(inverse)
-    assert eraser.left @ eraser.right == pytest.approx(map_, abs=share * max(1, np.abs(map_).max()))
+    assert eraser.proj_left @ eraser.proj_right == pytest.approx(map_, abs=share * max(1, np.abs(map_).max()))
     # another map that erases differs from it by one that maps all columns of Σxz to 0
     rng = np.random.default_rng(seed)
     basis = np.linalg.svd(covariance)[0][:, : np.linalg.matrix_rank(covariance, tol=1e-9)]
@@ -158,8 +158,8 @@ def test_moments_are_shared_and_come_from_pieces():
     assert moments.covariance == pytest.approx(np.cov(x.astype(np.float64).T, bias=True), abs=1e-11)
     for labels in (y, (y > 1).astype(np.int64)):
         alone, shared = leace(features, labels, 4), leace(features, labels, 4, moments)
-        assert np.array_equal(alone.left, shared.left)
-        assert np.array_equal(alone.right, shared.right)
+        assert np.array_equal(alone.proj_left, shared.proj_left)
+        assert np.array_equal(alone.proj_right, shared.proj_right)
 
 
 def test_the_number_of_threads_does_not_matter():
@@ -171,7 +171,14 @@ def test_the_number_of_threads_does_not_matter():
             eraser = leace(features, y, 4)
             control = random_directions(60, 3, 1, Moments.of(features))
             rows = Rows.of(features, y, 4)
-            found.append([eraser.left, eraser.right, control.left, *measure(rows, [eraser, control], features, 1e-3)])
+            found.append(
+                [
+                    eraser.proj_left,
+                    eraser.proj_right,
+                    control.proj_left,
+                    *measure(rows, [eraser, control], features, 1e-3),
+                ]
+            )
     for one, two in zip(*found, strict=True):
         assert np.array_equal(one, two)
 
@@ -191,19 +198,19 @@ def test_random_directions_are_as_many_and_change_little():
         assert np.linalg.matrix_rank(left - left.mean(axis=0), tol=1e-6) == 39
         assert np.abs(eraser.apply(left) - left).max() < 1e-9
         assert abs((logs.argmax(axis=1) == y).mean() - plain.dev) < 0.05
-    assert not np.allclose(draws[0].left, draws[2].left)
-    assert np.array_equal(random_directions(40, 1, 1, moments).left, draws[-1].left)
+    assert not np.allclose(draws[0].proj_left, draws[2].proj_left)
+    assert np.array_equal(random_directions(40, 1, 1, moments).proj_left, draws[-1].proj_left)
 
 
 def test_random_directions_with_moments_are_of_deviation_1():
     x, _ = draw(500, 6, 2)
     moments = Moments.of(Features.of(x))
     eraser = random_directions(6, 4, 0, moments)
-    taken = (x.astype(np.float64) - moments.mean) @ eraser.right.T
+    taken = (x.astype(np.float64) - moments.mean) @ eraser.proj_right.T
     assert taken.T @ taken / 500 == pytest.approx(np.eye(4), abs=1e-9)
     plain = random_directions(6, 4, 0)
-    assert plain.right @ plain.left == pytest.approx(np.eye(4), abs=1e-12)
-    assert np.array_equal(plain.left.T, plain.right)
+    assert plain.proj_right @ plain.proj_left == pytest.approx(np.eye(4), abs=1e-12)
+    assert np.array_equal(plain.proj_left.T, plain.proj_right)
 
 
 @pytest.mark.parametrize("rank", [-1, 7])
@@ -285,7 +292,7 @@ def test_erasers_fitted_together_and_alone_agree(monkeypatch):
     erasers = [nothing(12), leace(features, y, 3), *(random_directions(12, rank, rank) for rank in (1, 5, 12))]
     together = list(measure(rows, erasers, features, 1e-3))
     alone = [next(measure(rows, [eraser], features, 1e-3)) for eraser in erasers]
-    monkeypatch.setattr(warm_start, "MAX_COLUMNS", 6)
+    monkeypatch.setattr(erased_probes, "MAX_COLUMNS", 6)
     monkeypatch.setattr("sentprobe.probes.standardised_rows.MAX_CACHED_BYTES", 0)
     by_two = list(measure(Rows.of(features, y, 3), erasers, features, 1e-3))
     for one, two, three in zip(together, alone, by_two, strict=True):
@@ -306,7 +313,7 @@ def test_a_classifier_of_erased_vectors_reads_vectors_as_they_are():
     (model,) = refit(Rows.of(Features.of(x), y, 2), [eraser], 1e-3)
     same = model.scores(erased(Features.of(x), eraser))
     assert model.scores(Features.of(x)) == pytest.approx(same, abs=1e-4)
-    assert np.abs(model.weights @ eraser.left).max() < 1e-9 * np.abs(model.weights).max()
+    assert np.abs(model.weights @ eraser.proj_left).max() < 1e-9 * np.abs(model.weights).max()
 
 
 def planted(n, seed):

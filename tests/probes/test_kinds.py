@@ -42,7 +42,7 @@ def test_fit_trains_nothing_else_under_the_name_of_a_new_kind(field):
 
 def test_every_engine_knows_the_same_optimisers():
     from sentprobe.probes.network.group import EPSILON
-    from sentprobe.probes.network.kernels_numba import OPTIMISERS
+    from sentprobe.probes.network.steps_numba import OPTIMISERS
 
     assert set(EPSILON) == set(OPTIMISERS) == set(get_args(Optimiser))
 

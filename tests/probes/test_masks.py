@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.probes.network.masks import hashes, key, mix, threshold
+from sentprobe.probes.network.group import mask_hashes, mask_key, mask_threshold, mix
 
 
 def test_mix_is_the_published_function():
@@ -13,22 +13,25 @@ def test_mix_is_the_published_function():
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 10**6))
 def test_arrays_and_numbers_are_mixed_alike(seed, step):
-    now = key(seed, step)
-    found = hashes(now, np.arange(5)[:, None], np.arange(7))
-    assert found.tolist() == [[hashes(now, unit, row) for row in range(7)] for unit in range(5)]
+    now = mask_key(seed, step)
+    found = mask_hashes(now, np.arange(5)[:, None], np.arange(7))
+    assert found.tolist() == [[mask_hashes(now, unit, row) for row in range(7)] for unit in range(5)]
 
 
 def test_torch_mixes_as_numpy_does():
     torch = pytest.importorskip("torch")
-    now = key(1111, 3)
-    found = hashes(now, torch.arange(50)[:, None], torch.arange(64))
-    np.testing.assert_array_equal(found.numpy(), hashes(now, np.arange(50)[:, None], np.arange(64)))
+    now = mask_key(1111, 3)
+    found = mask_hashes(now, torch.arange(50)[:, None], torch.arange(64))
+    np.testing.assert_array_equal(found.numpy(), mask_hashes(now, np.arange(50)[:, None], np.arange(64)))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5, 0.8])
 def test_as_many_are_dropped_as_was_asked_for(share):
     steps = np.array(
-        [hashes(key(7, step), np.arange(100)[:, None], np.arange(64)) < threshold(share) for step in range(50)]
+        [
+            mask_hashes(mask_key(7, step), np.arange(100)[:, None], np.arange(64)) < mask_threshold(share)
+            for step in range(50)
+        ]
     )
     deviation = np.sqrt(share * (1 - share))
     # each mean is normal to a good approximation: five standard errors occur once in two million
@@ -40,7 +43,7 @@ def test_as_many_are_dropped_as_was_asked_for(share):
 
 def test_units_rows_steps_and_seeds_do_not_go_together():
     drawn = np.array(
-        [hashes(key(seed, step), np.arange(40)[:, None], np.arange(64)) for seed in (0, 1) for step in (1, 2)]
+        [mask_hashes(mask_key(seed, step), np.arange(40)[:, None], np.arange(64)) for seed in (0, 1) for step in (1, 2)]
     )
     many = (drawn / 2**32 - 0.5).reshape(160, 64)
     correlations = np.corrcoef(many)[np.triu_indices(160, 1)]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.probes.network.mersenne import SEEDS, layers
+from sentprobe.probes.network.group import SEEDS, initial_layers
 
 
 def drawn_by_torch(seed, sizes):
@@ -16,7 +16,7 @@ def drawn_by_torch(seed, sizes):
 
 
 def assert_equal_to_torch(seed, sizes):
-    for ours, theirs in zip(layers(seed, sizes), drawn_by_torch(seed, sizes), strict=True):
+    for ours, theirs in zip(initial_layers(seed, sizes), drawn_by_torch(seed, sizes), strict=True):
         assert ours.dtype == np.float32
         # torch scales and shifts in one rounding only where the processor can
         torch = pytest.importorskip("torch")
@@ -38,7 +38,7 @@ def test_any_seed_and_size_is_drawn_as_torch_draws_it(seed, sizes):
 
 def test_some_numbers_without_torch():
     # torch 2.13.0, CPU: torch.manual_seed(1111); torch.nn.Linear(4, 1) -> weight[0], bias
-    weight, bias = layers(1111, [4, 1])
+    weight, bias = initial_layers(1111, [4, 1])
     np.testing.assert_allclose(weight[0], [-0.03940415, -0.41502053, 0.30094749, -0.10282415], atol=1e-7)
     np.testing.assert_allclose(bias, [0.45479655], atol=1e-7)
 
@@ -46,5 +46,5 @@ def test_some_numbers_without_torch():
 def test_nothing_is_drawn_from_the_global_generator():
     np.random.seed(5)
     before = np.random.get_state()[1].copy()
-    layers(3, [4, 2])
+    initial_layers(3, [4, 2])
     np.testing.assert_array_equal(np.random.get_state()[1], before)

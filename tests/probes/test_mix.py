@@ -45,10 +45,11 @@ def test_the_layer_that_was_planted_is_found(classes):
 
 
 def test_rows_are_standardised_by_all_of_them_however_few_are_read_at_a_time(monkeypatch):
-    monkeypatch.setattr(mix, "CELLS", 1)  # 64 rows at a time for the moments
+    monkeypatch.setattr(mix, "CELLS", 1)  # 64 rows at a time for the moments, 16 otherwise
     rows = np.random.default_rng(3).normal(size=(300, 4)) + np.arange(300)[:, None] / 10  # later ones are larger
     rows = (1000 + rows * [1, 2, 3, 0]).astype(np.float32)
-    mean, deviation = mix._moments(Features.of(rows))
+    stack = mix._Stack.of([Features.of(rows), Features.of(rows[::-1])])
+    mean, deviation = stack.mean[0], stack.scale[0]
     assert mean == pytest.approx(rows.mean(axis=0, dtype=np.float64))
     assert deviation == pytest.approx([*rows.std(axis=0, dtype=np.float64)[:3], 1.0])
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from sentprobe.errors import DataError, NotInstalled, ShapeError, TooFewError, UsageError
 from sentprobe.probes import Features, Fit, named, network
 from sentprobe.probes.network import EarlyStopping, Network, choose, fit, fit_grid, steps_numpy, training
-from sentprobe.probes.network.masks import hashes, key, threshold
+from sentprobe.probes.network.group import mask_hashes, mask_key, mask_threshold
 
 SMALL = replace(named("senteval"), batch=16, rate=0.01, every=2, patience=1, passes=12)
 HIDDEN = replace(SMALL, hidden=(5, 9), dropout=(0.0, 0.3), l2=(1e-4, 1e-2))
@@ -71,8 +71,8 @@ def plain(probe, setting, train, labels, dev, dev_labels, classes, seed, orders=
         return linear[1](units)
 
     def factors(step, rows):
-        drawn = hashes(key(seed, step), torch.arange(setting.hidden), torch.arange(rows)[:, None])
-        return (drawn >= threshold(setting.dropout)).float() / (1 - setting.dropout)
+        drawn = mask_hashes(mask_key(seed, step), torch.arange(setting.hidden), torch.arange(rows)[:, None])
+        return (drawn >= mask_threshold(setting.dropout)).float() / (1 - setting.dropout)
 
     makes = {"adam": torch.optim.Adam, "adagrad": torch.optim.Adagrad, "rmsprop": torch.optim.RMSprop}
     parameters = [parameter for layer in linear for parameter in layer.parameters()]
@@ -393,9 +393,8 @@ def test_a_device_needs_torch(monkeypatch):
 
 def test_without_numba_numpy_does_the_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    for name in ("steps_numba", "kernels_numba"):
-        monkeypatch.delitem(sys.modules, f"sentprobe.probes.network.{name}", raising=False)
-        monkeypatch.delattr(network, name, raising=False)
+    monkeypatch.delitem(sys.modules, "sentprobe.probes.network.steps_numba", raising=False)
+    monkeypatch.delattr(network, "steps_numba", raising=False)
     assert training._engine(None) is steps_numpy
     assert fit(SMALL, *data(), seeds=[1])[0].dev > 0.5
 
@@ -407,24 +406,24 @@ def test_numba_is_used_where_it_is():
 
 def test_kernels_are_compiled_where_nothing_can_be_kept(monkeypatch):
     numba = pytest.importorskip("numba")
-    from sentprobe.probes.network import kernels_numba
+    from sentprobe.probes.network import steps_numba
 
     def njit(*, cache=False, **rest):
         if cache:  # numba's own message
             raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
         return numba.njit(**rest)
 
-    monkeypatch.setattr(kernels_numba, "njit", njit)
+    monkeypatch.setattr(steps_numba, "njit", njit)
 
     def twice(x):
         return 2 * x
 
-    assert kernels_numba._compiled(twice)(21) == 42
+    assert steps_numba._compiled(twice)(21) == 42
 
 
 def test_the_exponential_of_the_kernels():
     pytest.importorskip("numba")
-    from sentprobe.probes.network.kernels_numba import _exp
+    from sentprobe.probes.network.steps_numba import _exp
 
     x = np.linspace(-87, 88, 20_001).astype(np.float32)
     found = np.array([_exp(each) for each in x])

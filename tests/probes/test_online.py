@@ -20,7 +20,7 @@ from sentprobe.probes.online import (
     ONLINE_PENALTIES,
     BlockModel,
     block_ends,
-    judge,
+    label_costs,
     online,
     permuted,
 )
@@ -169,11 +169,11 @@ def test_what_a_sender_gives_to_all_classes_adds_up_to_1(counts, seed):
     model = convex.Linear(rng.normal(size=(len(counts), 3)), rng.normal(size=len(counts)))
     sender = BlockModel.of(model, np.array(counts))
     rows = Features.of(rng.normal(size=(4, 3)).astype(np.float32))
-    shares = sum(2.0 ** -judge([sender], rows, np.full(4, label))[0][0] for label in range(len(counts)))
+    shares = sum(2.0 ** -label_costs([sender], rows, np.full(4, label))[0][0] for label in range(len(counts)))
     assert shares == pytest.approx(np.ones(4), abs=1e-6)
     missing = [label for label, count in enumerate(counts) if count == 0]
     for label in missing:  # half a row each
-        cost = judge([sender], rows, np.full(4, label))[0][0]
+        cost = label_costs([sender], rows, np.full(4, label))[0][0]
         assert cost == pytest.approx(np.full(4, math.log2(2 * sum(counts) + len(missing))))
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sentprobe.errors import DataError
 from sentprobe.probes import Features, Probe, fit
 from sentprobe.probes.convex import Linear
+from sentprobe.probes.fit import from_arrays, to_arrays
 from sentprobe.probes.network import Network
-from sentprobe.probes.saved import from_arrays, to_arrays
 
 NETWORKS = {
     "flat": Probe(l2=(1e-4,), passes=4),

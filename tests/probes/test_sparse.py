@@ -9,7 +9,8 @@ from scipy import sparse
 from sentprobe.errors import DataError
 from sentprobe.probes import Features, convex, fit, named
 from sentprobe.probes.convex import data as training
-from sentprobe.probes.convex import engine_sparse, search
+from sentprobe.probes.convex import rows as reading
+from sentprobe.probes.convex import search
 from sentprobe.probes.convex.engine import Numpy
 
 LINEAR = named("linear")
@@ -98,11 +99,11 @@ def test_rows_are_never_made_dense(monkeypatch):
 @pytest.mark.parametrize("classes", [2, 4])
 def test_losses_and_gradients_are_those_of_the_dense_rows_at_any_points_in_any_blocks(classes, monkeypatch):
     rows, y = bags(500, 50, classes)
-    monkeypatch.setattr(engine_sparse, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(reading, "BLOCK_ROWS", 64)
     rng = np.random.default_rng(1)
     points = [rng.normal(size=(1 if classes == 2 else classes, 51)) for _ in range(3)]
     counts = np.bincount(y, minlength=classes)
-    dense, one = (training.Data.of(train, y, counts, Numpy()).values(points) for train in both(rows))
+    dense, one = (training.TrainingData.of(train, y, counts, Numpy()).values(points) for train in both(rows))
     for (loss, slope), (expected, expected_slope) in zip(one, dense, strict=True):
         assert loss == pytest.approx(expected, rel=1e-5)
         np.testing.assert_allclose(slope, expected_slope, atol=1e-5)
@@ -142,8 +143,8 @@ def test_a_search_over_many_parameters_remembers_fewer_steps(monkeypatch):
     probe = replace(LINEAR, l2=(1e-2,))
     full = fit(probe, train, y, train, y, 5)[0]
     sizes = []
-    loops = search._two_loops
-    monkeypatch.setattr(search, "_two_loops", lambda *given: [sizes.append(len(given[2])), loops(*given)][1])
+    loops = search._newton_step
+    monkeypatch.setattr(search, "_newton_step", lambda *given: [sizes.append(len(given[2])), loops(*given)][1])
     monkeypatch.setattr(search, "MAX_MEMORY_VALUES", 4 * 5 * 41)
     few = fit(probe, train, y, train, y, 5)[0]
     assert max(sizes) == 4

@@ -6,8 +6,8 @@ import numpy as np
 
 from sentprobe.data.dataset import Dataset
 from sentprobe.result import Cell, Failure, Result
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from sentprobe.run.scoring import without_interval
 from sentprobe.stats.intervals import cluster_bootstrap, wilson
 from sentprobe.task import Example

@@ -134,6 +134,8 @@ def test_without_baselines_the_letters_count():
     found = summary(sets, [column("a"), column("b")])
     first, second = answer(found)
     assert first.startswith("2 encoders on 2 sets, without baselines: ")
+    two_probes = summary(sets, [column("a", probe="linear"), column("a", probe="linear?pairs=four")])
+    assert answer(two_probes)[0].startswith("1 encoder on 2 sets, without baselines: ")
     assert second == "a is significantly better than the other on 1 of 2 sets: tense."
     assert answer_note(found) == ""
 

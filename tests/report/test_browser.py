@@ -11,7 +11,7 @@ import pytest
 from sentprobe.report import Report
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import Section, render
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from tests.browser import CHROMIUM, needs_chromium
 from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.report.runs import SETS, beside, result, written

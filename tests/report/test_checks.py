@@ -22,8 +22,8 @@ from sentprobe.report.types import (
 )
 from sentprobe.report.verdict import BaselineComparison
 from sentprobe.result import Signature
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from sentprobe.stats import wilson
 
 from .runs import SHIFT, SUBJ, beside, cell, failure, result, written

@@ -7,8 +7,8 @@ import pytest
 from sentprobe.report import summarise
 from sentprobe.report.curves import curves
 from sentprobe.report.types import Curves
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from tests.report.runs import SHIFT, SUBJ, beside, result, written
 
 
@@ -61,9 +61,19 @@ def test_probes_and_samples_are_series_of_their_own(tmp_path):
     assert len(found) == 6
 
 
-@pytest.mark.parametrize(("dataset", "size"), [("STSBenchmark", 512), ("MRPC", 1024), ("own/words", 600)])
-def test_the_size_is_that_of_the_vectors_and_not_of_what_is_made_of_a_pair(tmp_path, dataset, size):
-    records = [sized(name, x, dataset) for name, x in (("static:?dim=64", size // 4), ("static:", size))]
+@pytest.mark.parametrize(
+    ("dataset", "probe", "size"),
+    [
+        ("STSBenchmark", "linear", 512),
+        ("STSBenchmark", "linear?pairs=four", 1024),
+        ("MRPC", "linear", 1024),
+        ("MRPC", "mlp?pairs=two", 512),
+        ("MRPC", "probe_of_a_later_version", 1024),
+        ("own/words", "linear", 600),
+    ],
+)
+def test_the_size_is_that_of_the_vectors_and_not_of_what_is_made_of_a_pair(tmp_path, dataset, probe, size):
+    records = [sized(name, x, dataset, probe=probe) for name, x in (("static:?dim=64", size // 4), ("static:", size))]
     run = written(tmp_path / "run", *records)
     with open_log(run.folder) as log:
         log.describe(datasets=[{"name": dataset, "digest": "0" * 16}])

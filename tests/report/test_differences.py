@@ -12,8 +12,8 @@ from sentprobe.report.notebook import Report
 from sentprobe.report.published_results import check_published
 from sentprobe.report.tables import markdown
 from sentprobe.report.types import PublishedResult
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from tests.report.runs import SUBJ, result
 from tests.report.test_sets import SENTEVAL
 

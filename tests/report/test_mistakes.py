@@ -16,8 +16,8 @@ from sentprobe.report.error_analysis import MAX_ERRORS, MAX_LABELS, MAX_PAIRS, e
 from sentprobe.report.shown_rows import ELLIPSIS, MAX_TOKEN_LENGTH, MAX_TOKENS_SHOWN, _window
 from sentprobe.report.types import Bin, Confusion, SetErrors, ShownRow
 from sentprobe.result import Result
+from sentprobe.results.log import open_log
 from sentprobe.run import Run, join
-from sentprobe.run.log import open_log
 from sentprobe.stats.intervals import wilson
 from sentprobe.task import Example
 from tests.report.runs import SUBJ, cell

@@ -33,8 +33,8 @@ from sentprobe.report.page.text import duration
 from sentprobe.report.scores import Score
 from sentprobe.report.types import Bin, ColumnErrors, Confusion, Information, SetErrors, ShownRow, Summary
 from sentprobe.report.verdict import BaselineComparison
+from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
-from sentprobe.run.folder import Run
 from sentprobe.run.variant import VariantSummary
 from tests.report import summaries
 from tests.report.runs import SETS, beside, cell, failure, result, written
@@ -403,7 +403,7 @@ def hostile_run(folder):
     import numpy as np
 
     from sentprobe.data.dataset import Dataset
-    from sentprobe.run.log import open_log
+    from sentprobe.results.log import open_log
     from sentprobe.task import Example
 
     name = f"own/{HOSTILE[0]}"

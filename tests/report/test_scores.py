@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sentprobe.report.scores import intervals_of, score
 from sentprobe.result import Result
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from sentprobe.stats.intervals import wilson
 from sentprobe.stats.means import mean
 from sentprobe.stats.seeds import hierarchical_bootstrap

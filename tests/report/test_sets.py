@@ -12,8 +12,8 @@ from sentprobe.report.legend import legend
 from sentprobe.report.published_results import MAX_PUBLISHED_ROWS, check_published
 from sentprobe.report.tables import latex, markdown
 from sentprobe.report.types import AuditFinding
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from tests.report.runs import SUBJ, result
 from tests.report.summaries import summary as written_summary
 

@@ -3,17 +3,19 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from html import unescape
 
 import pytest
 
 from sentprobe import Corpus, audit_set, make_sets, select_tasks
+from sentprobe.audit.finding import Finding
 from sentprobe.baselines.naive_bayes import top_features
 from sentprobe.cli import app
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import UsageError
 from sentprobe.report.described_sets import MAX_CLASSES, MAX_FEATURES, describe_sets
-from sentprobe.report.page.sets import render_sets
+from sentprobe.report.page.sets import _answer, render_sets
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 
@@ -71,6 +73,18 @@ def test_counts_and_examples_are_those_of_the_rows(folder, described):
             assert all(row.tokens in texts[each.label] for row in each.examples)
         assert own.majority == max(Counter(row.label for row in dataset.rows["te"]).values()) / own.n["te"]
         assert own.findings == audit_set(dataset).findings
+
+
+def test_codes_are_named_in_the_order_of_the_findings(described):
+    own = described.sets[0]
+    codes = ["giveaway", "copies-across-splits", "mixed-tokenisation", "markup", "empty", "contradiction"]
+    findings = tuple(
+        Finding(code, "error", "what was found", "what to do", split) for code in codes for split in ("tr", "te")
+    )
+    (answer,) = (
+        line for line in _answer(replace(described, sets=(replace(own, findings=findings),))) if "errors:" in line
+    )
+    assert answer == f"The set has errors: {', '.join(codes[:-1])} and {codes[-1]}."
 
 
 def test_the_page_shows_what_is_described(page, described):
@@ -152,7 +166,7 @@ def test_a_table_that_is_split(tmp_path, capsys):
         (("--adjust", "bh"), "--adjust, --published and --against are for runs"),
         (("-o", "x.md"), "expected the suffix .html or .json"),
         (("--open", "-o", "x.json"), "--open opens a page, and none is written"),
-        (("--per-class", "-1"), "--per-class -1: expected a number of rows"),
+        (("--per-class", "-1"), "--per-class -1: expected an integer, 0 or more"),
     ],
 )
 def test_what_is_refused(folder, words, message):

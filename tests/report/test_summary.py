@@ -13,10 +13,9 @@ from sentprobe.report.legend import legend
 from sentprobe.report.missing import missing_line
 from sentprobe.report.types import Score, Seconds, Summary
 from sentprobe.result import Cell
-from sentprobe.run import join
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
-from sentprobe.tasks import load, names
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run, join
+from sentprobe.tasks import TASKS, load
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell, failure, number, result, written
 
 
@@ -333,6 +332,6 @@ def test_the_days_of_a_run_are_known(tmp_path):
 def test_labels_that_are_codes_have_names(tmp_path):
     sets = summarise(written(tmp_path / "run", result("st:a", SUBJ), result("st:a", "own/thing"))).sets
     assert [s.label_names for s in sets] == [{"NN": "singular", "NNS": "plural"}, {}]
-    for name in names():
+    for name in TASKS:
         task = load(name)
         assert set(task.label_names) <= set(task.labels)

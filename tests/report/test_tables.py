@@ -21,7 +21,7 @@ from sentprobe.report.legend import Seen, legend
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sentprobe.report.types import Seconds, Summary
 from sentprobe.result import Cell, Signature
-from sentprobe.run.folder import Run
+from sentprobe.results.run import Run
 from sentprobe.run.variant import CellText
 from tests.report.runs import SETS, SHIFT, SUBJ, beside, cell, failure, result, written
 

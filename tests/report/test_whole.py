@@ -6,15 +6,15 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from sentprobe.data.records import Columns
 from sentprobe.data.sources import find_sets
+from sentprobe.data.tables import Columns
 from sentprobe.report import Report, summarise
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
 from sentprobe.result import FLOAT16_FACT
+from sentprobe.results.log import open_log
 from sentprobe.run import Run, join
-from sentprobe.run.log import open_log
 from tests.report.runs import SUBJ, beside, cell, failure, result, written
 
 SENTEVAL = "tr\ta\tone two\nva\tb\ttwo one\nte\ta\ttwo\n"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sentprobe.core.words import split_punctuation as tokens
 from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.data.dataset import Dataset
+from sentprobe.data.splits import splits_of
 from sentprobe.encoders import load
 from sentprobe.encoders.schemes import vec
 from sentprobe.encoders.wordvectors import WordVectors
@@ -23,10 +24,10 @@ from sentprobe.run.controls.gaussian import to_gaussian
 from sentprobe.run.controls.key import MIN_KEY_TEXTS, lexical_keys
 from sentprobe.run.controls.norm import to_norm
 from sentprobe.run.controls.words import to_empty
-from sentprobe.run.parts import parts_of
 from sentprobe.run.selectivity import selectivity
 from sentprobe.run.shared import TextIndex
 from sentprobe.run.unit import Vectors
+from sentprobe.stats import level
 from sentprobe.stats.intervals import wilson
 from sentprobe.task import Example
 from tests.run.sets import WORDS, Knowing, dataset
@@ -115,7 +116,7 @@ def keyed(keys=(60, 24, 36), each=8, classes=2):
             label, form = f"c{i // many % classes}", f"form{s}x{i % many}"
             words = (label, form, *rng.choice(WORDS, size=4), str(i))
             rows[split].append(Example(label, words, " ".join(words), key=form))
-    return parts_of(Dataset("own/keyed", "keyed", 1, "en", tuple(f"c{i}" for i in range(classes)), rows, {}))
+    return splits_of(Dataset("own/keyed", "keyed", 1, "en", tuple(f"c{i}" for i in range(classes)), rows, {}))
 
 
 def one_hot(parts, place):
@@ -186,7 +187,7 @@ def test_a_row_has_the_label_of_its_key_and_train_has_every_key():
 
 def test_labels_are_drawn_with_the_shares_that_they_have():
     rows = {s: [Example("a" if i % 4 else "b", ("x",), f"k{i} {s}", key=f"k{i}") for i in range(2000)] for s in SPLITS}
-    parts = parts_of(Dataset("own/uneven", "uneven", 1, "en", ("a", "b"), rows, {}))
+    parts = splits_of(Dataset("own/uneven", "uneven", 1, "en", ("a", "b"), rows, {}))
     made = CONTROLS["key"].parts(parts, 0)
     label = {key: i for part in three(made) for key, i in zip(part.keys, part.labels.tolist(), strict=True)}
     low, high = wilson(float(list(label.values()).count(1)), len(label), z=3.3)
@@ -212,7 +213,7 @@ def test_whatever_the_rows_keys_are_in_train_and_sentences_in_one_part(drawn, se
         rows[SPLITS[i % 3]].append(
             Example(f"c{i % 2}", ("x",), spelt, key="all keys"[key % 8 : key % 8 + 1 + key // 8])
         )
-    parts = parts_of(Dataset("own/any", "any", 1, None, ("c0", "c1"), rows, {}))
+    parts = splits_of(Dataset("own/any", "any", 1, None, ("c0", "c1"), rows, {}))
     try:
         made = CONTROLS["key"].parts(parts, seed)
     except TooFewError:
@@ -237,7 +238,7 @@ def test_without_target_forms_the_key_is_the_rarest_word_that_is_not_too_rare():
         # a rare word in 12 texts, a frequent one in 60, one in all, and one that no other text has
         words = [f"Rare{LETTERS[i // 12]},", f"often{i % 5}", "the", f"once{LETTERS[i // 24]}{LETTERS[i % 24]}"]
         rows[split].append(Example(f"c{i % 2}", tuple(words), " ".join(words)))
-    parts = parts_of(Dataset("own/free", "free", 1, None, ("c0", "c1"), rows, {}))
+    parts = splits_of(Dataset("own/free", "free", 1, None, ("c0", "c1"), rows, {}))
     kind, keys = lexical_keys(parts)
     assert kind == "rare word"
     assert MIN_KEY_TEXTS <= 12
@@ -259,7 +260,7 @@ def test_a_target_form_that_is_not_in_the_text_is_not_a_key():
 
 
 def test_a_set_without_shared_words_has_no_key_control():
-    parts = each_part(parts_of(dataset()), lambda part: replace(part, texts=[f"x{i}" for i in range(len(part))]))
+    parts = each_part(splits_of(dataset()), lambda part: replace(part, texts=[f"x{i}" for i in range(len(part))]))
     with pytest.raises(
         TooFewError, match=r"own/task: 0 of 220 rows have a rare word that occurs in at least two texts"
     ):
@@ -304,9 +305,13 @@ def test_the_interval_covers_what_it_should():
 
 
 @pytest.mark.parametrize("keys", [["a"] * 40, [f"k{i // 2}" for i in range(40)]], ids=["one key", "many keys"])
-def test_a_higher_level_has_a_wider_interval(keys):
+def test_a_higher_level_has_a_wider_interval(keys, monkeypatch):
     task, control = [1, 1, 1, 0] * 10, [1, 0, 0, 0] * 10
-    wide, narrow = (selectivity(task, control, keys, level=level) for level in (0.99, 0.8))
+    found = []
+    for value in (0.99, 0.8):
+        monkeypatch.setattr(level, "LEVEL", value)
+        found.append(selectivity(task, control, keys))
+    wide, narrow = found
     assert wide.low < narrow.low < 0.5 < narrow.high < wide.high
 
 
@@ -337,7 +342,7 @@ def test_keys_must_be_those_of_the_rows():
 
 
 def test_shuffled_labels_are_the_same_labels_at_chance():
-    parts = parts_of(dataset(n=(900, 300, 600)))
+    parts = splits_of(dataset(n=(900, 300, 600)))
     made = CONTROLS["shuffled"].parts(parts, 0)
     for old, new in zip(three(parts), three(made), strict=True):
         assert sorted(old.labels) == sorted(new.labels)
@@ -349,7 +354,7 @@ def test_shuffled_labels_are_the_same_labels_at_chance():
 
 
 def test_memorising_is_tested_on_the_learned_rows():
-    parts = parts_of(dataset(n=(200, 40, 60)))
+    parts = splits_of(dataset(n=(200, 40, 60)))
     made = CONTROLS["memorise"].parts(parts, 0)
     assert made.train == made.dev == made.test
     assert made.chosen_on == made.trained_on == "tr"
@@ -376,7 +381,7 @@ def odd_set(texts=ODD):
     def fill(part):
         return replace(part, texts=[texts[i % len(texts)] for i in range(len(part))])
 
-    return each_part(parts_of(dataset(n=(40, 12, 12))), fill)
+    return each_part(splits_of(dataset(n=(40, 12, 12))), fill)
 
 
 TABLE = np.random.default_rng(5).normal(size=(6, 8)).astype(np.float32)
@@ -386,7 +391,7 @@ KNOWN = WordVectors(["the", "cat", "mat.", "two", "you", "what:"], TABLE, "0" * 
 @pytest.mark.parametrize("name", ["static:", "baseline:hash", "baseline:words", "mean", "max", "sum"])
 def test_permuting_words_leaves_a_bag_of_words_unchanged_to_the_bit(name):
     encoder = load(name) if ":" in name else vec.Pooled(KNOWN, "v.txt", name)
-    for parts in (odd_set(), parts_of(dataset())):
+    for parts in (odd_set(), splits_of(dataset())):
         made = CONTROLS["permuted"].parts(parts, 1)
         for old, new in zip(three(parts), three(made), strict=True):
             assert sum(a != b for a, b in zip(old.texts, new.texts, strict=True)) > len(old) / 2
@@ -403,7 +408,7 @@ def test_words_change_places_and_spaces_do_not(text, seed):
 
 def test_every_order_is_as_likely():
     texts = ["a b c" + " " * i for i in range(600)]  # all different
-    parts = each_part(parts_of(dataset(n=(600, 600, 600))), lambda part: replace(part, texts=texts))
+    parts = each_part(splits_of(dataset(n=(600, 600, 600))), lambda part: replace(part, texts=texts))
     orders = Counter("".join(text.split()) for text in CONTROLS["permuted"].parts(parts, 0).train.texts)
     assert len(orders) == 6
     assert min(orders.values()) > 60  # of 100 each
@@ -418,7 +423,7 @@ def test_the_new_text_does_not_depend_on_other_texts():
 
 
 def test_only_the_test_texts_may_be_permuted():
-    parts = parts_of(dataset())
+    parts = splits_of(dataset())
     made, whole = (CONTROLS[name].parts(parts, 0) for name in ("permuted_test", "permuted"))
     assert (made.train, made.dev) == (parts.train, parts.dev)
     assert made.test.texts == whole.test.texts
@@ -453,7 +458,7 @@ def ordered(n=(500, 200, 400), seed=0):
             words = [str(one).capitalize(), *rng.choice(WORDS, size=6), f"{two},", split, f"{i}."]
             whole = Example("1", tuple(words), " ".join(words), extra=(("word1", str(one)), ("word2", str(two))))
             rows[split] += [whole, whole._replace(label="0", extra=(("word1", str(two)), ("word2", str(one))))]
-    return parts_of(Dataset("adi2017/word_order", "word_order", 1, "en", ("0", "1"), rows, {}))
+    return splits_of(Dataset("adi2017/word_order", "word_order", 1, "en", ("0", "1"), rows, {}))
 
 
 def test_the_order_of_two_words_is_that_of_the_permuted_text():
@@ -511,14 +516,14 @@ def test_words_that_a_tokeniser_split_are_found_and_others_leave_with_their_row(
 
 def test_synthetic_sentences_are_as_long_and_of_words_of_the_training_texts():
     parts = odd_set()
-    parts = replace(parts, test=replace(parts.test, texts=["only here, tested!"] * len(parts.test), sizes=()))
+    parts = replace(parts, test=replace(parts.test, texts=["only here, tested!"] * len(parts.test), lengths=()))
     n = len(parts.dev)
-    parts = replace(parts, dev=replace(parts.dev, texts=["e.g. this 15-month one"] * n, sizes=[9] * n))
+    parts = replace(parts, dev=replace(parts.dev, texts=["e.g. this 15-month one"] * n, lengths=[9] * n))
     made = CONTROLS["synthetic"].parts(parts, 0)
     known = {t for text in parts.train.texts for word in text.split() for t in tokens(word) if any(map(str.isalnum, t))}
     for old, new in zip(three(parts), three(made), strict=True):
         assert old.labels.tolist() == new.labels.tolist()
-        sizes = dict(zip(old.texts, old.sizes, strict=False))
+        sizes = dict(zip(old.texts, old.lengths, strict=False))
         for before, after in zip(old.texts, new.texts, strict=True):
             # as the set counts them, or where nobody did, words with their punctuation split off
             assert len(after.split()) == (sizes.get(before) or sum(len(tokens(word)) for word in before.split()))
@@ -536,7 +541,7 @@ def test_length_survives_synthetic_sentences_and_words_do_not(told_by):
             words = [f"word{word}", *rng.choice(WORDS, size=3 + 6 * more), f"{split}{i}"]
             label = word if told_by == "words" else more
             rows[split].append(Example(f"c{label}", tuple(words), " ".join(words)))
-    parts = parts_of(Dataset("own/told", "told", 1, None, ("c0", "c1"), rows, {}))
+    parts = splits_of(Dataset("own/told", "told", 1, None, ("c0", "c1"), rows, {}))
     made = CONTROLS["synthetic"].parts(parts, 0)
     encoder = load("baseline:hash" if told_by == "words" else "baseline:length")
     assert right(parts, encoder).all()
@@ -559,7 +564,7 @@ def test_the_norm_and_the_direction_are_the_two_halves_of_a_vector():
 
 
 def test_the_norm_alone_predicts_nothing_for_unit_vectors():
-    parts = parts_of(dataset(n=(600, 200, 300)))
+    parts = splits_of(dataset(n=(600, 200, 300)))
     knowing = Knowing(noise=0.1)
 
     def unit(texts):
@@ -585,7 +590,7 @@ def test_gaussian_vectors_know_which_text_it_is_and_nothing_else():
     assert (made[0] == made[2]).all()
     assert (made[0] != made[1]).any()
     assert (made != to_gaussian(np.zeros((4, 33)), texts, 2)).any()
-    parts = parts_of(dataset(n=(600, 200, 400)))
+    parts = splits_of(dataset(n=(600, 200, 400)))
     assert at_chance(right(parts, lambda texts: to_gaussian(np.zeros((len(texts), 20)), texts, 0)), 0.5)
 
 
@@ -599,11 +604,11 @@ def test_words_alone_are_what_is_left_without_the_sentence():
     assert (whole.shape, alone.shape) == ((20, 15), (20, 10))
     assert (alone.take(slice(None)) == whole.take(slice(None))[:, 5:]).all()
     assert CONTROLS["words"].applies_to(parts)
-    assert not CONTROLS["words"].applies_to(parts_of(dataset()))
+    assert not CONTROLS["words"].applies_to(splits_of(dataset()))
 
 
 def test_labels_are_changed_only_where_they_are_learned_in_one_go():
-    parts = parts_of(dataset())
+    parts = splits_of(dataset())
     folds = replace(parts, protocol="nested")
     for name in ("key", "shuffled", "memorise"):
         assert CONTROLS[name].applies_to(parts)
@@ -613,6 +618,6 @@ def test_labels_are_changed_only_where_they_are_learned_in_one_go():
 
 def test_keys_are_words_of_a_sentence_and_not_of_two():
     assert CONTROLS["key"].applies_to(ordered(n=(20, 10, 10)))
-    found = parts_of(dataset())
+    found = splits_of(dataset())
     train, dev, test = (replace(part, inputs={"sentence2": list(part.texts)}) for part in three(found))
     assert not CONTROLS["key"].applies_to(replace(found, train=train, dev=dev, test=test))

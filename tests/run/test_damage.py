@@ -14,9 +14,9 @@ from sentprobe.core.checksum import digest, seal_document
 from sentprobe.errors import CorruptionWarning, RunError, UsageError
 from sentprobe.report.summary import summarise
 from sentprobe.result import Failure
+from sentprobe.results.log import open_log
+from sentprobe.results.records import to_line
 from sentprobe.run import Run, evaluate, join
-from sentprobe.run.log import open_log
-from sentprobe.run.record_line import to_line
 from tests.run.sets import Knowing, dataset, same
 
 SETS = [dataset("own/one", keys=9), dataset("own/two", keys=12, n=(130, 40, 60))]

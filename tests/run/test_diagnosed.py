@@ -12,9 +12,9 @@ from sentprobe.encoders.store import Store
 from sentprobe.errors import RunError
 from sentprobe.report.checks import checks
 from sentprobe.report.summary import summarise
+from sentprobe.results.run import join
 from sentprobe.run import Run, evaluate
 from sentprobe.run.diagnoses import read_diagnoses
-from sentprobe.run.join import join
 from tests.run.sets import Knowing, dataset
 
 

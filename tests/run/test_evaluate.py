@@ -257,7 +257,7 @@ def test_no_set_at_all(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("sttaic:", r"no encoder scheme 'sttaic'. Did you mean static:\?"), ("statik", r"Did you mean static:\?"),
+    [("sttaic:", r"no encoder scheme 'sttaic'. Did you mean static\?"), ("statik", r"Did you mean static:\?"),
      ("all-MiniLM-L6-v2", "expected scheme:name"), ("static:?dim", "expected key=value")],
 )  # fmt: skip
 def test_a_name_that_cannot_be_of_an_encoder_is_refused_at_once(name, message, tmp_path):

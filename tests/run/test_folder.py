@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 
 from sentprobe.compare import compare
+from sentprobe.core import job_folder
 from sentprobe.errors import CorruptionWarning, RunError
 from sentprobe.probes import Features
 from sentprobe.report.summary import summarise
 from sentprobe.result import Failure
-from sentprobe.run import Run, evaluate, folder, kept_arrays, log, verify
-from sentprobe.run.log import open_log
+from sentprobe.results import log, verify
+from sentprobe.results import run as run_module
+from sentprobe.results.log import open_log
+from sentprobe.results.records import read_info
+from sentprobe.run import Run, evaluate
 from tests.run.sets import Knowing, dataset
 
 
@@ -58,15 +62,15 @@ def test_arrays_are_read_as_numpy_reads_them(compressed):
 def test_predictions_are_read_once_for_all_comparisons(tmp_path, monkeypatch):
     named = {name: Knowing(noise=noise, name=name) for name, noise in (("a", 0.4), ("b", 0.9), ("c", 1.5))}
     made = evaluate(named, [dataset(keys=9)], tmp_path / "run", seeds=(1, 2), resample=10)
-    read, files = folder.read_predictions, []
+    read, files = run_module.read_predictions, []
 
     def counted(place, result, names):
         files.append(result.key)
         return read(place, result, names)
 
-    monkeypatch.setattr(folder, "read_predictions", counted)
-    for limit in (kept_arrays.MAX_KEPT_BYTES, 0):
-        monkeypatch.setattr(kept_arrays, "MAX_KEPT_BYTES", limit)
+    monkeypatch.setattr(run_module, "read_predictions", counted)
+    for limit in (run_module.MAX_CACHED_BYTES, 0):
+        monkeypatch.setattr(run_module, "MAX_CACHED_BYTES", limit)
         files.clear()
         run = Run.load(made.folder)
         found = summarise(run), compare(run, "a", "b"), compare(run, "b", "c")
@@ -87,8 +91,14 @@ def test_a_run_that_is_finished_writes_run_json_when_it_begins_and_ends(tmp_path
         evaluate({"knowing": Knowing()}, sets, tmp_path / "run", baselines=["majority"], resample=0)
 
     command()
-    write, files = log.write_atomically, []
-    monkeypatch.setattr(log, "write_atomically", lambda path, content: (files.append(path.name), write(path, content)))
+    write, files = job_folder.write_atomically, []
+
+    def counted(path, content):
+        files.append(path.name)
+        write(path, content)
+
+    for module in (job_folder, log):
+        monkeypatch.setattr(module, "write_atomically", counted)
     command()
     assert files == ["run.json", "run.json"]
     assert [d["name"] for d in Run.load(tmp_path / "run").info["datasets"]] == [each.name for each in sets]
@@ -99,7 +109,7 @@ def test_run_json_is_written_before_the_next_result(run):
     with open_log(run.folder) as opened:
         opened.describe(commands=["one", "two"])
         opened.add(result, dict(run.predictions(result)))
-        assert folder.read_info(run.folder)["commands"] == ["one", "two"]
+        assert read_info(run.folder)["commands"] == ["one", "two"]
 
 
 def test_a_data_frame_has_a_row_per_result(run):
@@ -243,7 +253,7 @@ def test_a_run_of_another_format(run):
 
 
 def test_one_process_at_a_time(run):
-    code = f"from sentprobe.run.log import open_log\nwith open_log({str(run.folder)!r}): pass"
+    code = f"from sentprobe.results.log import open_log\nwith open_log({str(run.folder)!r}): pass"
     with open_log(run.folder):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "Another process is writing" in other.stderr
@@ -255,7 +265,7 @@ def test_a_full_disk_loses_nothing(run, monkeypatch):
         raise OSError(28, "No space left on device")
 
     before = (run.folder / "results.jsonl").read_bytes()
-    monkeypatch.setattr("sentprobe.run.log.os.fsync", full)
+    monkeypatch.setattr("sentprobe.core.files.os.fsync", full)
     with pytest.raises(RunError, match=r"No space left on device.*saved.*same command"):
         evaluate({"knowing": Knowing(), "other": Knowing(name="other")}, [dataset()], run.folder)
     monkeypatch.undo()

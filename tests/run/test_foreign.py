@@ -6,8 +6,8 @@ import pytest
 
 from sentprobe.core.checksum import seal_line
 from sentprobe.errors import CorruptionWarning
+from sentprobe.results.records import from_line
 from sentprobe.run import Run
-from sentprobe.run.record_line import from_line
 from tests.run.sets import dataset
 from tests.run.test_evaluate import Knowing, evaluate
 

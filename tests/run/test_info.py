@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from sentprobe.result import Cell, Failure
-from sentprobe.run.info import in_order
+from sentprobe.results.records import in_order
 
 INFO = {
     "encoders": ["second", "first"],

@@ -9,8 +9,8 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.kind import kind_of
 from sentprobe.report.summary import summarise
 from sentprobe.result import Failure
+from sentprobe.results.log import open_log
 from sentprobe.run import Run, encoder_cells, evaluate, join
-from sentprobe.run.log import open_log
 from tests.run.sets import Knowing, dataset, same
 
 OTHER = dataset("own/other", classes=3)

@@ -10,9 +10,9 @@ from sentprobe.baselines import BASELINES
 from sentprobe.core.checksum import digest
 from sentprobe.data.sources import find_sets
 from sentprobe.encoders.store import RESULTS_FOLDER, Store, StoreWarning
+from sentprobe.results.verify import matches_checksum, predictions_path
 from sentprobe.run import Run, evaluate, kept, loop, read_sets
 from sentprobe.run.repeat import repeat
-from sentprobe.run.verify import matches_checksum, predictions_path
 from tests.run.sets import Knowing, dataset, same
 
 ALL = {*BASELINES, *loop.ENCODER_BASELINES}

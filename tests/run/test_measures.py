@@ -4,16 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from sentprobe.data.dataset import Dataset
+from sentprobe.data.splits import cluster_ids, splits_of
 from sentprobe.probes import Features, fit
+from sentprobe.probes.added import Labels, SplitFeatures, add_vectors, probe_baseline
 from sentprobe.run import encoder as encoder_module
 from sentprobe.run import evaluate, variants
 from sentprobe.run.measure import MEASURES
 from sentprobe.run.measures import hidden, measure_of, norms
-from sentprobe.run.parts import parts_of
+from sentprobe.run.resample import assign_groups
+from sentprobe.stats.means import mean
 from sentprobe.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
 
@@ -210,34 +211,38 @@ def test_a_label_adds_its_entropy_to_the_length_and_random_vectors_nothing(infor
     assert (sure.scores["accuracy"], sure.dimension) == (1.0, 311 + 7)  # together with those of baseline:length
     assert sure.scores["accuracy_without"] < 0.65
     assert informative.predictions(sure)["pointwise"].mean() == pytest.approx(sure.score, abs=1e-5)
-    # the label is one of the words, so it adds little to them
-    assert named(informative, "label")["given:words"].score < 0.2
+    # the label is one of the words, so it adds nothing to them
+    words = named(informative, "label")["given:words"]
+    assert words.interval[0] <= 0 <= words.interval[1]
+    assert abs(words.score) < 0.01
 
 
-def test_what_is_given_is_learned_and_standardised_on_train(tmp_path, monkeypatch):
-    """Dev vectors of another scale choose a penalty, and have no other part in the probe."""
-    sets = keyed("own/scale", n=(200, 80, 400))
-
-    def read(words):
-        drawn = noise(words, 5)
-        size = [1.0, 10.0, 0.1, 1.0, 5.0]
-        return (
-            (1000.0 if "scale1x" in words[-1] else 1.0) * np.array(size) * (drawn + of_label(words)[0] * np.eye(5)[1])
-        )
-
-    other = Reading("other", read)
+def test_what_is_given_is_measured_on_the_vectors_of_both(tmp_path, monkeypatch):
+    """As the function of vectors and labels says, with target forms kept together."""
+    sets, other = keyed("own/scale", n=(200, 80, 400)), Reading("other", lambda words: 5 * noise(words, 5) + 3)
     monkeypatch.setattr(variants, "load", lambda name: other)
     monkeypatch.setattr(encoder_module, "load", lambda name: other)
-    run = evaluate({"k": label()}, [sets], tmp_path / "run", measures=["given:py:other"], baselines=())
+    run = evaluate({"k": label(1.0)}, [sets], tmp_path / "run", measures=["given:py:other"], baselines=())
     (r,) = run.extras
-    x, y, xt, yt = (
-        np.array([what(row) for row in sets.rows[split]])
-        for split in ("tr", "te")
-        for what in (lambda row: read(row.tokens), lambda row: row.label)
+    parts = splits_of(sets)
+    three, truth = (parts.train, parts.dev, parts.test), parts.test.labels
+    known = Labels(parts.train.labels, parts.dev.labels, 2)
+    given, own = (
+        SplitFeatures(*(Features.of(encoder(part.texts)) for part in three)) for encoder in (other, label(1.0))
     )
-    scaler = StandardScaler().fit(x)
-    model = LogisticRegression(C=1 / (len(y) * r.chosen["l2"]), tol=1e-9).fit(scaler.transform(x), y)
-    assert r.scores["accuracy_without"] == pytest.approx(model.score(scaler.transform(xt), yt), abs=0.006)
+    folds = assign_groups(parts.train, 1, 5)[0]
+    assert all(len(set(folds[np.array(parts.train.keys) == key])) == 1 for key in parts.train.keys)
+    found = add_vectors(probe_baseline([given], known, folds), own, known)
+    without, with_vectors = (logs[np.arange(400), truth] / np.log(2) for logs in found.log_probabilities())
+    assert r.score == pytest.approx((with_vectors - without).mean(), abs=1e-5)
+    assert r.score > 0.2
+    assert r.dimension == 5 + 7
+    assert r.chosen["l2_added"] == found.l2
+    assert r.scores["imitated"] == pytest.approx(found.imitated)
+    # the interval covers dev rows as well, and is wider than that of the test rows alone
+    forms = cluster_ids(parts.test.keys, parts.test.texts)
+    low, high = mean(with_vectors - without, forms).interval()
+    assert r.interval[0] < low < high < r.interval[1]
 
 
 def lengths():
@@ -356,7 +361,7 @@ def test_networks_that_share_batches_are_those_that_do_not(tmp_path, monkeypatch
         monkeypatch.setattr(hidden, "MAX_CACHED_BYTES", 0)
     run = evaluate({"k": label(1.0)}, [given], tmp_path / "run", measures=["hidden"], baselines=(), resample=0)
     assert calls == [(4, 16, 64)]
-    found, parts = named(run)["hidden"], parts_of(given)
+    found, parts = named(run)["hidden"], splits_of(given)
     train, dev, test = (Features.of(label(1.0)(part.texts)) for part in (parts.train, parts.dev, parts.test))
     for point in found.tried:
         (alone,) = fit(
@@ -483,12 +488,12 @@ def test_no_layer_is_expected_where_the_lowest_tells_all(tmp_path):
     assert r.scores["centre"] < 0.3
 
 
-def test_projecting_probes_away_ends_where_the_erasure_does(informative):
-    for encoder in ("label", "random"):
-        found = next(r for r in informative.extras if (r.cell.encoder, r.cell.variant) == (encoder, "inlp"))
+def test_a_label_takes_one_projection_and_random_vectors_none(informative):
+    for encoder, rank in (("label", 1), ("random", 0)):
+        found = named(informative, encoder)["inlp"]
         low, high = found.range
         assert low <= 0.5 <= high, encoder
-        assert found.scores["rank"] >= (encoder == "label")
+        assert found.scores["rank"] == rank
 
 
 def lengths_and_norms(words):

@@ -34,7 +34,7 @@ from dataclasses import replace
 import numpy as np
 
 from sentprobe.run.measure import Measure, empty_result
-from sentprobe.run.parts import has_train_test_split
+from sentprobe.data.splits import has_train_test_split
 from sentprobe.run.variant import CellText, VariantColumn
 
 

@@ -6,9 +6,9 @@ import threading
 import numpy as np
 import pytest
 
+from sentprobe.data.splits import splits_of
 from sentprobe.result import Cell
 from sentprobe.run import Run, evaluate, pool, variants
-from sentprobe.run.parts import parts_of
 from sentprobe.run.shared import TextIndex
 from sentprobe.run.unit import Unit, Vectors
 from tests.run.sets import Knowing, dataset, same
@@ -25,7 +25,7 @@ class Parallel(Knowing):
 
 
 def _unit(rows, dimensions, classes, encoder="e"):
-    parts = parts_of(dataset(f"own/{rows}", n=(rows, 20, 20), classes=classes), None)
+    parts = splits_of(dataset(f"own/{rows}", n=(rows, 20, 20), classes=classes), None)
     cell = Cell(task=parts.task, version=1, dataset=parts.name, data=parts.digest, encoder=encoder)
     vectors = Vectors([(np.zeros((1, dimensions), np.float32), TextIndex(["a"]))])
     return Unit(parts, [cell], None, vectors, {}, 0.0)

@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sentprobe.data.splits import Split, splits_of
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features, named, parse
 from sentprobe.probes.kind import kind_of
 from sentprobe.run import Run, evaluate
-from sentprobe.run.parts import Part, parts_of
+from sentprobe.run.options import RunOptions
 from sentprobe.run.resample import (
     DEV_DRAWS,
     MAX_DEFAULT_COST,
     assign_groups,
     bootstrap_choices,
-    checked_resamples,
     number_units,
     read_resamples,
     resample_count,
@@ -36,7 +36,7 @@ def run(tmp_path_factory):
 
 
 def test_every_row_is_left_out_once_a_round_and_classes_are_balanced():
-    train = parts_of(ROWS).train
+    train = splits_of(ROWS).train
     groups = assign_groups(train, 2, GROUPS)
     assert groups.shape == (2, 120)
     assert not np.array_equal(groups[0], groups[1])
@@ -47,7 +47,7 @@ def test_every_row_is_left_out_once_a_round_and_classes_are_balanced():
 
 
 def test_rows_of_one_target_form_are_left_out_together():
-    train = parts_of(FORMS).train
+    train = splits_of(FORMS).train
     for assigned in assign_groups(train, 2, GROUPS):
         assert all(
             len({g for g, k in zip(assigned, train.keys, strict=True) if k == key}) == 1 for key in set(train.keys)
@@ -55,7 +55,7 @@ def test_rows_of_one_target_form_are_left_out_together():
 
 
 def test_too_few_forms_or_a_class_in_one_group_only_are_not_resampled():
-    train = parts_of(FORMS).train
+    train = splits_of(FORMS).train
     few = [f"k{i % 19}" for i in range(len(train))]
     assert "19 target forms or sentences; 20 are needed" in assign_groups(replace(train, keys=few), 1, GROUPS)
     assert not isinstance(assign_groups(replace(train, keys=few), 1, 2), str)
@@ -152,9 +152,9 @@ def test_the_default_is_by_probe_and_size():
 
 
 def test_a_number_that_makes_no_whole_rounds_is_refused():
-    assert checked_resamples(None) is None
+    assert RunOptions().resample is None
     with pytest.raises(UsageError, match="--resample 7: expected a multiple of 10"):
-        checked_resamples(7)
+        RunOptions(resample=7)
 
 
 class Fixed:
@@ -169,7 +169,7 @@ class Fixed:
 
 def test_drawn_dev_rows_choose_the_probe_that_is_right_on_them():
     labels = np.arange(40) % 2
-    part = Part([f"text {i}" for i in range(40)], {}, labels, [None] * 40)
+    part = Split([f"text {i}" for i in range(40)], {}, labels, [None] * 40)
     rows = Features.of(np.zeros((40, 1), np.float32))
     probe = parse("linear")[1]
     right, wrong = Fixed(labels), Fixed(1 - labels)
@@ -224,11 +224,11 @@ def test_intervals_do_not_depend_on_the_order_of_rows(dimensions, keys, tmp_path
 
 
 def test_units_are_numbered_by_content():
-    part = parts_of(FORMS).train
+    part = splits_of(FORMS).train
     mixed = replace(part, keys=[None if i % 3 else key for i, key in enumerate(part.keys)])
     for each in (part, mixed, replace(part, keys=[None] * len(part))):
         order = np.random.default_rng(0).permutation(len(each))
-        shuffled = Part([each.texts[i] for i in order], each.inputs, each.labels[order], [each.keys[i] for i in order])
+        shuffled = Split([each.texts[i] for i in order], each.inputs, each.labels[order], [each.keys[i] for i in order])
         np.testing.assert_array_equal(number_units(shuffled), number_units(each)[order])
     twice = replace(part, keys=[None] * len(part), texts=["same", "same", *part.texts[2:]])
     assert len(set(number_units(twice))) == len(part)  # a row that occurs twice is still two rows

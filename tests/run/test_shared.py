@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
+from sentprobe.data.splits import Split
 from sentprobe.encoders.embed import Embeddings
 from sentprobe.errors import ShapeError
-from sentprobe.run.parts import Part
 from sentprobe.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sentprobe.run.unit import Vectors
 
@@ -100,7 +100,7 @@ def test_vectors_come_from_the_table_that_has_all_of_a_column():
     vectors = Vectors([(one, TextIndex("ab")), (two, TextIndex("bcde"))])
 
     def part(texts, **inputs):
-        return Part(texts, inputs, np.zeros(len(texts), np.int64), [None] * len(texts))
+        return Split(texts, inputs, np.zeros(len(texts), np.int64), [None] * len(texts))
 
     alone = vectors.features(part(["e", "c"]))
     assert alone.tables[0] is two

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from sentprobe.compare import compare, ties
+from sentprobe.results.html import MAX_ROWS, scores_html
 from sentprobe.run import Run, evaluate
-from sentprobe.run.html import MAX_ROWS, scores_html
 from tests.run.sets import Knowing, dataset
 
 

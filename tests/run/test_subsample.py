@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sentprobe.data.sources import find_sets
+from sentprobe.data.splits import Split, splits_of
 from sentprobe.errors import UsageError
 from sentprobe.report.reproduction import reproduction
 from sentprobe.run import Run, evaluate, measure
 from sentprobe.run.measure import MAX_MEASURE_ROWS, MEASURES
-from sentprobe.run.parts import Part, parts_of
 from sentprobe.run.repeat import repeat
 from sentprobe.run.subsample import Subsamples, subsample
 from tests.command_line import sentprobe
@@ -21,8 +21,8 @@ SUBSAMPLED = ("capacity", "erasure", "inlp", "mix")
 
 def part(labels, texts=None):
     texts = [f"text {i}" for i in range(len(labels))] if texts is None else texts
-    return Part(
-        texts, {"word": [text[-1] for text in texts]}, np.array(labels), [None] * len(labels), sizes=[2] * len(labels)
+    return Split(
+        texts, {"word": [text[-1] for text in texts]}, np.array(labels), [None] * len(labels), lengths=[2] * len(labels)
     )
 
 
@@ -33,7 +33,7 @@ def test_classes_keep_their_shares_and_rows_their_order():
     places = [given.texts.index(text) for text in found.texts]
     assert places == sorted(places)
     assert list(found.inputs["word"]) == [text[-1] for text in found.texts]
-    assert len(found.keys) == len(found.sizes) == 100
+    assert len(found.keys) == len(found.lengths) == 100
     assert places[:60] != list(range(60))  # not the first ones
 
 
@@ -50,7 +50,7 @@ def test_the_sample_does_not_depend_on_the_order_of_the_rows():
 
 
 def test_as_many_rows_as_there_are_stay_as_they_are():
-    parts, made = parts_of(dataset()), Subsamples()
+    parts, made = splits_of(dataset()), Subsamples()
     assert made.of(parts, 120) is parts
     assert made.of(parts, 60) is made.of(parts, 60)
     assert len(made.of(parts, 60).train) == 60
@@ -87,7 +87,7 @@ def test_a_sample_is_measured_like_a_set_of_these_rows(sampled, tmp_path):
     run, sets = sampled
     fewer = []
     for given in sets:
-        kept = set(subsample(parts_of(given).train, 80).texts)
+        kept = set(subsample(splits_of(given).train, 80).texts)
         rows = {**given.rows, "tr": [row for row in given.rows["tr"] if row.text in kept]}
         fewer.append(replace(given, rows=rows))
     names = ["capacity", "erasure", "inlp"]

@@ -186,7 +186,7 @@ def test_captions_find_their_images(tmp_path, monkeypatch):
         for split, found in counts.items()
     }
     pictures = {split: np.float32([[a, b, a * b, 1] for a, b in found]) for split, found in counts.items()}
-    monkeypatch.setattr("sentprobe.run.parts.images", lambda dataset, split: pictures[split])
+    monkeypatch.setattr("sentprobe.data.splits.images", lambda dataset, split: pictures[split])
     given = replace(
         dataset("ImageCaptionRetrieval"), rows=rows, manifest={**TRANSFER, "protocol": "retrieval", "inputs": []}
     )

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from sentprobe.data.dataset import Dataset
+from sentprobe.data.splits import splits_of
 from sentprobe.encoders import Identity
 from sentprobe.encoders.store import Store
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features, parse
 from sentprobe.result import Cell, Signature
+from sentprobe.results.log import Log
 from sentprobe.run import Run, evaluate, join, variants
 from sentprobe.run import cells as cells_module
 from sentprobe.run import encoder as encoder_module
 from sentprobe.run.cells import probe_unit
 from sentprobe.run.control import CONTROLS
-from sentprobe.run.log import Log
 from sentprobe.run.measure import MEASURES
 from sentprobe.run.measures import measure_of
-from sentprobe.run.parts import parts_of
 from sentprobe.run.resample import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.run.selectivity import selectivity
 from sentprobe.run.shared import TextIndex
@@ -495,7 +495,7 @@ def test_selectivity_compares_task_and_control_on_the_same_rows(tmp_path):
 
 def test_task_and_control_have_the_same_probe(tmp_path):
     """Where there is no plain result to take the settings from, they are chosen for the task, and kept."""
-    parts = replace(CONTROLS["key"].parts(parts_of(numbers()), 1111), variant="key")
+    parts = replace(CONTROLS["key"].parts(splits_of(numbers()), 1111), variant="key")
     texts = parts.texts()
     table = np.array([[*number_of(t.split()), *noun_of(t.split())] for t in texts], np.float32)
     cell = Cell(task="number", version=1, dataset="own/number", data="0", encoder="k", probe="linear", variant="key")
@@ -643,7 +643,7 @@ def test_the_untrained_counterpart_has_the_name_of_the_encoder(tmp_path, monkeyp
     def counterpart(name, seed):
         return f"baseline:random?dim=8&seed={seed}" if name.startswith("baseline:hash") else None
 
-    monkeypatch.setitem(evaluate.__globals__, "untrained", counterpart)
+    monkeypatch.setattr("sentprobe.run.loop.untrained", counterpart)
     names = ["baseline:hash?dim=64", "baseline:length"]
     run = evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], seeds=[7], baselines=())
     (r,) = run.extras
@@ -700,7 +700,7 @@ def test_permuted_tests_are_put_to_the_plain_probe(tmp_path, monkeypatch, probe)
         baselines=(),
     )
     (plain,), control = run.results, named(run)["permuted_test"]
-    made = CONTROLS["permuted_test"].parts(parts_of(SETS[0]), plain.cell.seed)
+    made = CONTROLS["permuted_test"].parts(splits_of(SETS[0]), plain.cell.seed)
     vectors = np.array([read(text.split()) for text in made.test.texts], np.float32)
     predicted = run.model(plain).scores(Features.of(vectors)).argmax(axis=1)
     assert np.array_equal(run.predictions(control)["predicted"], predicted)
@@ -740,7 +740,7 @@ def test_pairs_without_spaces_are_not_words(tmp_path):
     """Chinese has none: the second of two sentences is a sentence all the same, and cosines have no use for norms."""
     given = pair_set("STS12", "similarity", alike, (0, 0, 60))
     assert not any(" " in row.text for _, row in given)
-    assert not parts_of(given).words
+    assert not splits_of(given).words
     run = evaluate(
         {"k": Reading("ab", lambda words: [words[0].count("a"), words[0].count("b"), 1.0])}, [given], tmp_path / "run",
         controls=["norm", "words", "direction"], baselines=(),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
 from tests.browser import launched, needs_chromium, watched
 from tests.serve.runs import run, running
 

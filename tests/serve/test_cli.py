@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from sentprobe.cli import main
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from tests.serve.runs import run, running, word_content
 
 

@@ -9,8 +9,8 @@ import pytest
 from sentprobe.encoders import load
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features
-from sentprobe.run.folder import Run
-from sentprobe.run.log import open_log
+from sentprobe.results.log import open_log
+from sentprobe.results.run import Run
 from sentprobe.serve.choices import probe_catalogue
 from sentprobe.serve.encoders import Encoders
 from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request, check_sentences

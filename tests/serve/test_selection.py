@@ -6,7 +6,7 @@ from sentprobe.encoders import load
 from sentprobe.serve.predict import Request
 from sentprobe.serve.site import Site
 from tests.browser import CHROMIUM, needs_chromium
-from tests.networks.folders import one_thread, write_folder
+from tests.lab.networks.folders import one_thread, write_folder
 from tests.serve.runs import run, running, word_content
 
 pytest.importorskip("torch")
@@ -56,7 +56,7 @@ def test_encoders_that_cannot_say_it_have_none(site):
 
 
 def test_a_failure_is_a_problem_of_the_encoder(site, monkeypatch):
-    from sentprobe.encoders.schemes import trained
+    from sentprobe.lab.schemes import trained
 
     def fail(self, texts):
         raise ValueError("no words today")

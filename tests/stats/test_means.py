@@ -7,7 +7,7 @@ from scipy.stats import ttest_1samp
 
 from sentprobe.errors import TooFewError
 from sentprobe.stats.intervals import proportion_interval, wilson
-from sentprobe.stats.means import Estimate, Rows, combined, mean
+from sentprobe.stats.means import Mean, Rows, combined, mean
 
 
 def test_independent_rows_are_the_one_sample_t_test():
@@ -97,8 +97,8 @@ def test_parts_of_a_variance_add_up_and_the_uncertain_one_counts():
     found = combined(1.0, (4 / 10, 9), (1 / 30, 29))
     assert found.variance == pytest.approx(4 / 10 + 1 / 30)
     assert found.df == pytest.approx((4 / 10 + 1 / 30) ** 2 / ((4 / 10) ** 2 / 9 + (1 / 30) ** 2 / 29))
-    assert Estimate(0.0, 0.0, 9).p == 1.0
-    assert Estimate(0.1, 0.0, 9).p == 0.0
+    assert Mean(0.0, 0.0, 9).p == 1.0
+    assert Mean(0.1, 0.0, 9).p == 0.0
 
 
 def test_one_cluster_says_nothing():

@@ -9,7 +9,7 @@ import pytest
 
 from sentprobe import stats
 from sentprobe.errors import DataError, TooFewError, UsageError
-from sentprobe.stats import inputs
+from sentprobe.stats import inputs, level
 
 
 def test_importing_loads_numpy_only():
@@ -75,8 +75,10 @@ def test_levels_are_the_usual_ones_everywhere():
     """95 % intervals, tests at 5 % and a power of 80 %; a number of draws is part of a number that was published."""
     functions = [found for name in stats.__all__ if inspect.isfunction(found := getattr(stats, name))]
     defaults = [(f.__name__, p.name, p.default) for f in functions for p in inspect.signature(f).parameters.values()]
-    usual = {"level": 0.95, "alpha": 0.05, "power": 0.8}
+    # None: what sentprobe.stats.level says when the function is called
+    usual = {"level": None, "alpha": None, "power": 0.8}
     assert {(name, value) for _, name, value in defaults if name in usual} == set(usual.items())
+    assert (level.LEVEL, level.ALPHA) == (0.95, 0.05)
     assert {function: value for function, name, value in defaults if name == "draws"} == {
         "bootstrap": 2000, "cluster_bootstrap": 2000, "paired_bootstrap": 10_000, "permutation": 10_000,
         "hierarchical_bootstrap": 2000, "correlate": 10_000,

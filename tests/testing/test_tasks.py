@@ -5,7 +5,7 @@ import pytest
 from sentprobe.corpus import Corpus
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.task import Example, Policy, Task
-from sentprobe.tasks import load, names
+from sentprobe.tasks import TASKS, load
 from sentprobe.testing import check_task, examine_task
 
 
@@ -14,7 +14,7 @@ def corpus(small):
     return Corpus.of(small.loaded[:1000], name="builtin", language="en")
 
 
-@pytest.mark.parametrize("name", [*names(), "morph:nsubj.Number", "relation:cop"])
+@pytest.mark.parametrize("name", [*TASKS, "morph:nsubj.Number", "relation:cop"])
 def test_every_built_in_task_keeps_the_rules(name, builtin):
     from dataclasses import replace
 
@@ -140,7 +140,7 @@ def test_a_task_from_a_module_and_an_entry_point(tmp_path, monkeypatch):
     (package / "plugin-1.0.dist-info/entry_points.txt").write_text("[sentprobe.tasks]\nparity = plugin_tasks:task\n")
     monkeypatch.syspath_prepend(str(package))
     assert load("plugin_tasks:task").name == "parity"
-    assert "parity" in names()
+    assert "parity" in TASKS
     assert load("parity").question == "Is the number of words even?"
 
 

@@ -6,9 +6,10 @@ import numpy
 import pytest
 
 from sentprobe.data.layouts import read_layout
+from sentprobe.data.layouts.captions import images
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError
-from sentprobe.transfer.coco import convert, images
+from sentprobe.transfer.coco import convert
 from tests.transfer.pickles import array, coco, keyed, listed, number, pickled, string
 
 FIVE = ["a man rides", "b", "c", "d", "e"]

@@ -20,8 +20,8 @@ from typing import Any
 
 from sentprobe.annotate.annotator import Annotate, Annotator, Loaded, Model, load_annotator
 from sentprobe.annotate.constituency import tree_of
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError, describe_error
+from sentprobe.sentence import Sentence
 
 
 def load(name: str, options: Mapping[str, str]) -> Loaded:

@@ -17,8 +17,8 @@ from typing import Any
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
 from sentprobe.annotate.fit import fit
 from sentprobe.core.install import pip_install
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import NotInstalled, UsageError
+from sentprobe.sentence import Sentence
 
 
 def load(name: str, options: Mapping[str, str]) -> Loaded:

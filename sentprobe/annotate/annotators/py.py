@@ -23,8 +23,8 @@ from sentprobe.annotate.fit import fit
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.core.user_modules import load_file, load_module
 from sentprobe.corpus.conllu import parse_conllu
-from sentprobe.corpus.sentence import ANNOTATION_COLUMNS, Sentence
 from sentprobe.errors import UsageError
+from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
 
 DEFAULT_FUNCTION = "annotate"
 CONLLU_COLUMNS = tuple(column for column in ANNOTATION_COLUMNS if column != "tree")

@@ -21,8 +21,8 @@ from sentprobe.annotate.annotator import Annotator, Loaded, Model
 from sentprobe.annotate.universal import not_universal
 from sentprobe.core.install import pip_install
 from sentprobe.core.suggest import did_you_mean
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import NotInstalled, UsageError, describe_error
+from sentprobe.sentence import Sentence
 
 UNUSED = ("ner", "entity_ruler", "entity_linker", "textcat", "textcat_multilabel", "spancat")
 """Components whose results have no column."""

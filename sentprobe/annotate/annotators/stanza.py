@@ -20,8 +20,8 @@ from sentprobe.annotate.constituency import tree_of
 from sentprobe.annotate.fit import fit
 from sentprobe.core.install import pip_install
 from sentprobe.core.suggest import did_you_mean
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError, describe_error
+from sentprobe.sentence import Sentence
 
 COLUMNS = {
     "lemma": ("lemmas",),

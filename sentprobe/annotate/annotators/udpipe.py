@@ -25,8 +25,8 @@ from sentprobe.annotate.served import OPTIONS, TRIAL, Service, columns_of, endpo
 from sentprobe.core.files import nearest
 from sentprobe.core.install import pip_install
 from sentprobe.core.suggest import did_you_mean
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
+from sentprobe.sentence import Sentence
 
 FORM = "application/x-www-form-urlencoded"
 RELEASED = re.compile(r"(?P<language>[a-z_]+)-[a-z0-9_]+-(?P<version>ud-[0-9.]+-[0-9]{6})(?:\.udpipe)?")

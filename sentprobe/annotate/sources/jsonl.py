@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import msgspec
-
-from sentprobe.annotate.source import OnBad, Piece, Reading, TextSource, split_paragraphs
-from sentprobe.core.files import encoding_error, open_bytes
+from sentprobe.annotate.source import Piece, Reading, TextSource, split_paragraphs
+from sentprobe.core.reader import OnBad, read_json
 from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import CorpusError
 
@@ -17,33 +14,16 @@ _SHOWN_FIELDS = 12
 
 def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
     """A piece for every line."""
-    decode = msgspec.json.Decoder(dict[str, Any]).decode
-    number = 0
-    for chunk in open_bytes(path):
-        for line in chunk.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if not line or line.isspace():
-                continue
-            try:
-                yield _piece(path, number, _record(path, number, line, decode), name, reading)
-            except CorpusError as bad:
-                if on_bad is None:
-                    raise
-                on_bad(bad)
+    for number, record in read_json(path, object, on_bad):
+        try:
+            yield _piece(path, number, record, name, reading)
+        except CorpusError as bad:
+            if on_bad is None:
+                raise
+            on_bad(bad)
 
 
-def _record(path: str, number: int, line: bytes, decode: Any) -> dict[str, Any]:
-    try:
-        line.decode()
-        found: dict[str, Any] = decode(line)
-    except UnicodeDecodeError as error:
-        raise encoding_error(path, number, error) from None
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError) as error:
-        raise CorpusError(path, number, f"malformed JSON ({error})", "a JSON object on each line") from None
-    return found
-
-
-def _piece(path: str, number: int, record: dict[str, Any], name: str, reading: Reading) -> Piece:
+def _piece(path: str, number: int, record: dict[str, object], name: str, reading: Reading) -> Piece:
     text = _field(path, number, record, "--text", reading.text)
     if not isinstance(text, str):
         raise CorpusError(path, number, f"{_kind(text)} in {reading.text!r}", "a text; name its field with --text")
@@ -55,7 +35,7 @@ def _piece(path: str, number: int, record: dict[str, Any], name: str, reading: R
     return Piece(" ".join(str(id).split()), text, first=True)
 
 
-def _field(path: str, number: int, record: dict[str, Any], option: str, name: str) -> Any:
+def _field(path: str, number: int, record: dict[str, object], option: str, name: str) -> object:
     if name in record:
         return record[name]
     fields = ", ".join(map(repr, [*record][:_SHOWN_FIELDS])) or "none"

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
-from sentprobe.annotate.source import OnBad, Piece, Reading, TextSource, cut
+from sentprobe.annotate.source import Piece, Reading, TextSource, cut
 from sentprobe.annotate.wikitext import prose
 from sentprobe.core.files import open_bytes
+from sentprobe.core.reader import OnBad
 from sentprobe.errors import CorpusError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from sentprobe.audit.bayes import Bag, Bayes
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.features import words_and_pairs
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, Severity, some
-from sentprobe.audit.rows import Rows
 from sentprobe.core.hashing import hash_64
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 MOST_ROWS = 20_000
 """Rows of a split that are used at most, those with the lowest hashes."""
@@ -49,25 +49,25 @@ CODES = (
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Splits that disagree, and doubtful labels."""
-    if not 2 <= len(rows.labels) <= MOST_CLASSES:
+    if not 2 <= len(rows.classes) <= MOST_CLASSES:
         return
-    used = {split: _sample(rows, split) for split in rows.splits}
+    used = {split: _sample(rows, split) for split in rows.split_names}
     used = {split: found for split, found in used.items() if len(found) >= MIN_ROWS}
     if not used:
         return
-    kept = rows.only(sorted(i for found in used.values() for i in found))
-    label = np.searchsorted(np.array(rows.labels), np.array(kept.label))
-    split = np.array(kept.split)
+    kept = rows.take(sorted(i for found in used.values() for i in found))
+    label = kept.labels
+    split = np.array(kept.splits)
     bag = words_and_pairs(kept, expectations.language)
-    yield from _disagreement(bag, label, split, len(rows.labels))
-    yield from _doubtful(kept, bag, label, split, len(rows.labels))
+    yield from _disagreement(bag, label, split, len(rows.classes))
+    yield from _doubtful(kept, bag, label, split, len(rows.classes))
 
 
-def _sample(rows: Rows, split: str) -> list[int]:
-    found = [i for i, own in enumerate(rows.split) if own == split]
-    return found if len(found) <= MOST_ROWS else sorted(found, key=lambda i: hash_64(rows.text[i]))[:MOST_ROWS]
+def _sample(rows: Split, split: str) -> list[int]:
+    found = [i for i, own in enumerate(rows.splits) if own == split]
+    return found if len(found) <= MOST_ROWS else sorted(found, key=lambda i: hash_64(rows.texts[i]))[:MOST_ROWS]
 
 
 def _disagreement(bag: Bag, label: NDArray[np.int64], split: NDArray[np.str_], classes: int) -> Iterator[Finding]:
@@ -89,12 +89,12 @@ def _disagreement(bag: Bag, label: NDArray[np.int64], split: NDArray[np.str_], c
 
 
 def _doubtful(
-    rows: Rows, bag: Bag, label: NDArray[np.int64], split: NDArray[np.str_], classes: int
+    rows: Split, bag: Bag, label: NDArray[np.int64], split: NDArray[np.str_], classes: int
 ) -> Iterator[Finding]:
     matrix = bag.matrix
-    for name in rows.splits:
+    for name in rows.split_names:
         where = np.flatnonzero(split == name)
-        fold = np.array([hash_64(rows.text[i]) % FOLDS for i in where])
+        fold = np.array([hash_64(rows.texts[i]) % FOLDS for i in where.tolist()])
         if any(len(np.unique(label[where[fold != k]])) < 2 for k in range(FOLDS)):
             continue
         margin, best = np.zeros(len(where)), np.zeros(len(where), np.int64)
@@ -111,9 +111,9 @@ def _doubtful(
             yield _doubt(rows, name, hits.tolist(), len(where))
 
 
-def _doubt(rows: Rows, split: str, hits: Sequence[int], of: int) -> Finding:
+def _doubt(rows: Split, split: str, hits: Sequence[int], of: int) -> Finding:
     message = f"{len(hits):,} of {of:,} {SPLIT_NAMES[split]} rows have words that are typical of another class"
-    examples = some(f"{rows.label[i]}: {rows.text[i]}" for i in hits)
+    examples = some(f"{rows.label_names[i]}: {rows.texts[i]}" for i in hits)
     severity: Severity = "warning"
     evidence = {"rows": of, "share": round(len(hits) / of, 4)}
     return Finding(

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
-from sentprobe.audit.rows import Rows
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.near_duplicates import folded
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 MIN_WORDS = 6
 """Shorter sentences are alike by chance: *I do not know* and *I do not care*."""
@@ -45,9 +45,9 @@ CODE = Code(
 Keys = NDArray[np.uint64]
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Altered copies in each split of the rows of earlier ones, told once for each pair of splits."""
-    if len(rows.splits) < 2 or any(rows.inputs):
+    if len(rows.split_names) < 2 or any(rows.further):
         return
     hashes = _Hashes(rows)
     kinds = [
@@ -56,23 +56,28 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
         if not (expectations.changes == "order" and kind == "another order")
         and not (expectations.changes == "words" and kind == "a word changed")
     ]
-    for earlier, later in combinations(rows.splits, 2):
+    for earlier, later in combinations(rows.split_names, 2):
         found: dict[int, str] = {}
         for kind in kinds:
             for row in KINDS[kind](hashes, hashes.of(earlier), hashes.of(later)):
                 found.setdefault(int(row), kind)
-        near = {rows.near[i] for i, split in enumerate(rows.split) if split == earlier}
+        near = {rows.near[i] for i, split in enumerate(rows.splits) if split == earlier}
         hits = sorted(row for row in found if rows.near[row] not in near)
         if hits:
-            n = rows.sizes[later]
+            n = rows.split_sizes[later]
             share = len(hits) / n
             many = share >= ERROR_SHARE and len(hits) >= FEW
             severity: Severity = "error" if many and share >= 10 * ERROR_SHARE else "warning" if many else "note"
             names = SPLIT_NAMES[later], SPLIT_NAMES[earlier]
-            message = f"{len(hits):,} of the {n:,} {names[0]} rows are altered copies of {names[1]} rows"
+            what = (
+                f"is an altered copy of a {names[1]} row"
+                if len(hits) == 1
+                else f"are altered copies of {names[1]} rows"
+            )
+            message = f"{len(hits):,} of the {n:,} {names[0]} rows {what}"
             counts = {kind: k for kind in kinds if (k := sum(found[row] == kind for row in hits))}
             evidence = {"rows": n, "share": round(share, 4), **counts}
-            examples = some(rows.text[row] for row in hits)
+            examples = some(rows.texts[row] for row in hits)
             yield Finding(
                 CODE.name, severity, message, CODE.advice, f"{earlier}/{later}", len(hits), examples, evidence
             )
@@ -81,8 +86,8 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
 class _Hashes:
     """The words of all rows as hashes, and sums of them."""
 
-    def __init__(self, rows: Rows) -> None:
-        words = [folded(text).split() for text in rows.text]
+    def __init__(self, rows: Split) -> None:
+        words = [folded(text).split() for text in rows.texts]
         known = {word: hash_64(word) for word in {word for found in words for word in found}}
         self.sizes = np.array([len(found) for found in words])
         self.starts = np.r_[0, np.cumsum(self.sizes)]
@@ -98,8 +103,8 @@ class _Hashes:
             self.total = running[self.starts[1:]] - running[self.starts[:-1]]
             self.bag = np.zeros(len(words), np.uint64)
             np.add.at(self.bag, self.row, _scrambled(self.word))
-            self.bag += np.array([hash_64(label) for label in rows.label], np.uint64)
-        self.split = np.array(rows.split)
+            self.bag += np.array([hash_64(label) for label in rows.label_names], np.uint64)
+        self.split = np.array(rows.splits)
         self.long = self.sizes >= MIN_WORDS
 
     def of(self, split: str) -> NDArray[np.bool_]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, Code, Finding, some
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.stats.intervals import wilson
 
 MEASURED = Code(
@@ -19,7 +19,8 @@ MEASURED = Code(
     "sentences of the treebank to which the annotator's trees give a label, some have another label by the gold "
     "annotation, or none, as an imperfect that was tagged as a present; rows of the set have such errors as well. A "
     "warning if gold has another label for at least 2 % of a class, or if the errors (another label or none) fall on "
-    "classes unequally, so that the 95 % intervals of two classes with at least 30 sentences do not overlap: a probe "
+    "classes unequally, so that the confidence intervals of two classes with at least 30 sentences do not overlap: a "
+    "probe "
     "can then learn what the annotator confuses. Otherwise a note.",
     "Use a better annotator, or look at the rows of that class; read scores as those on noisy labels.",
 )
@@ -45,7 +46,7 @@ LISTED = 4
 """Labels that a message names, those with most errors first."""
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """What is known of the annotator's errors, and forms that contradict their labels."""
     if isinstance(expectations.label_errors, Mapping):
         yield from _measured(expectations.label_errors)
@@ -81,19 +82,19 @@ def _measured(errors: Mapping[str, Any]) -> Iterator[Finding]:
     yield Finding(MEASURED.name, severity, message, MEASURED.advice, None, count, (), evidence)  # type: ignore[arg-type]
 
 
-def _doubted(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def _doubted(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     assert expectations.doubts is not None
     reasons = expectations.doubts(rows.examples, expectations.language)
     found = [i for i, reason in enumerate(reasons) if reason]
     if not found:
         return
-    totals, doubted = Counter(rows.label), Counter(rows.label[i] for i in found)
+    totals, doubted = Counter(rows.label_names), Counter(rows.label_names[i] for i in found)
     label, k = doubted.most_common(1)[0]
     share = k / totals[label]
     message = f"{k:,} of {totals[label]:,} rows labelled {label} have {reasons[found[0]]} ({100 * share:.1f} %)"
     evidence = {"rows": len(found), "share": round(share, 4)}
     severity = "warning" if share >= ERROR_SHARE else "note"
-    examples = some(rows.text[i] for i in found)
+    examples = some(rows.texts[i] for i in found)
     yield Finding(DOUBTED.name, severity, message, DOUBTED.advice, None, len(found), examples, evidence)  # type: ignore[arg-type]
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.checks.labels import unusual
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, Severity
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 MAX_P_BALANCE = 1e-3
 """A statistical finding needs a p-value below this."""
@@ -41,12 +41,12 @@ CODES = (
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """How rows are distributed over classes and splits; labels that are probably mistakes are left to other checks."""
-    by_split = [rows.counts(split) for split in rows.splits]
+    by_split = [rows.label_counts(split) for split in rows.split_names]
     odd = unusual(rows, expectations)
-    table = np.array([[counts[label] for label in rows.labels if label not in odd] for counts in by_split], float)
-    for split, counts in zip(rows.splits, table, strict=True):
+    table = np.array([[counts[label] for label in rows.classes if label not in odd] for counts in by_split], float)
+    for split, counts in zip(rows.split_names, table, strict=True):
         sizes = counts[counts > 0]
         if len(sizes) < 2:
             continue
@@ -60,7 +60,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
             severity: Severity = "warning" if ratio >= LOPSIDED and not expectations.natural_balance else "note"
             evidence = {"ratio": round(float(ratio), 3), "majority": round(float(share), 4), "p": float(f"{p:.2g}")}
             yield Finding("imbalance", severity, message, ADVICE["imbalance"], split, int(sizes.max()), (), evidence)
-    for one, two in combinations(range(len(rows.splits)), 2):
+    for one, two in combinations(range(len(rows.split_names)), 2):
         both = table[[one, two]][:, table[[one, two]].min(axis=0) > 0]  # a missing class is a finding of its own
         if both.shape[1] < 2:
             continue
@@ -68,7 +68,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
         distance = float(abs(shares[0] - shares[1]).sum() / 2)
         p = chi_square(both, both.sum(axis=1, keepdims=True) * both.sum(axis=0) / both.sum())
         if distance >= DRIFTED and p < MAX_P_BALANCE:
-            splits = rows.splits[one], rows.splits[two]
+            splits = rows.split_names[one], rows.split_names[two]
             names = " and ".join(SPLIT_NAMES[s] for s in splits)
             message = f"the class shares of {names} differ by {100 * distance:.1f} %"
             moved = round(distance * float(both[1].sum()))

@@ -8,9 +8,9 @@ from itertools import combinations
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
-from sentprobe.audit.rows import Rows
 from sentprobe.corpus.near_duplicates import letters_of, near_duplicate_key
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 SAME_SPLIT_SHARE = 0.9
 """Two splits that share this much of the smaller one are the same set."""
@@ -59,27 +59,28 @@ CODES = (
     ),
 )
 ADVICE = {code.name: code.advice for code in CODES}
+SAME = "the same as another up to case, digits and punctuation"
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Duplicates and near-duplicates, within each split and between every two."""
-    splits, sizes = rows.splits, Counter(rows.sizes)
+    splits, sizes = rows.split_names, Counter(rows.split_sizes)
     letters = letters_of(rows.exact)
     times = Counter(letters)
     if len(times) == len(rows):
         return
     # of most sets only a few rows are left, and everything else is about these
-    rows = rows.only([i for i, found in enumerate(letters) if times[found] > 1 or not found])
+    rows = rows.take([i for i, found in enumerate(letters) if times[found] > 1 or not found])
     blank = near_duplicate_key("")  # rows without a word are a finding of their own
     where: dict[str, list[int]] = {split: [] for split in splits}
-    for i, (split, key) in enumerate(zip(rows.split, rows.near, strict=True)):
+    for i, (split, key) in enumerate(zip(rows.splits, rows.near, strict=True)):
         if key == blank:
             sizes[split] -= 1
         else:
             where[split].append(i)
     near = {s: {rows.near[i] for i in found} for s, found in where.items()}
     exact = {s: {rows.exact[i] for i in found} for s, found in where.items()}
-    labelled = {s: {(rows.exact[i], rows.label[i]) for i in found} for s, found in where.items()}
+    labelled = {s: {(rows.exact[i], rows.label_names[i]) for i in found} for s, found in where.items()}
     distinct = {s: sizes[s] - len(where[s]) + len(near[s]) for s in splits}
     for split, found in where.items():
         yield from _within(rows, split, found, sizes[split])
@@ -97,41 +98,43 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
             evidence = {"rows": n, "share": round(len(hits) / n, 4)}
             yield Finding("same-split", "error", message, ADVICE["same-split"], pair, len(hits), (), evidence)
             continue
-        hits = [i for i in where[two] if (rows.exact[i], rows.label[i]) in labelled[one]]
-        message = f"{len(hits):,} of the {n:,} {later} rows are duplicates of rows in {first}"
+        hits = [i for i in where[two] if (rows.exact[i], rows.label_names[i]) in labelled[one]]
+        what = "is a duplicate of a row" if len(hits) == 1 else "are duplicates of rows"
+        message = f"{len(hits):,} of the {n:,} {later} rows {what} in {first}"
         yield from _across(rows, "copies-across-splits", hits, n, pair, message)
         hits = [i for i in where[two] if rows.near[i] in near[one] and rows.exact[i] not in exact[one]]
+        what = "differs" if len(hits) == 1 else "differ"
         message = (
-            f"{len(hits):,} of the {n:,} {later} rows differ from one in {first} only in case, digits and punctuation"
+            f"{len(hits):,} of the {n:,} {later} rows {what} from one in {first} only in case, digits and punctuation"
         )
         yield from _across(rows, "near-copies-across-splits", hits, n, pair, message)
 
 
-def _across(rows: Rows, code: str, hits: list[int], n: int, pair: str, message: str) -> Iterator[Finding]:
+def _across(rows: Split, code: str, hits: list[int], n: int, pair: str, message: str) -> Iterator[Finding]:
     if hits:
         evidence = {"rows": n, "share": round(len(hits) / n, 4)}
-        examples = some(rows.text[i] for i in hits)
+        examples = some(rows.texts[i] for i in hits)
         yield Finding(code, severity_by_share(len(hits), n), message, ADVICE[code], pair, len(hits), examples, evidence)
 
 
-def _within(rows: Rows, split: str, found: list[int], n: int) -> Iterator[Finding]:
+def _within(rows: Split, split: str, found: list[int], n: int) -> Iterator[Finding]:
     seen: set[tuple[str, str]] = set()
     forms: dict[int, set[str]] = {}
     exact: list[str] = []
     for i in found:
-        row = (rows.exact[i], rows.label[i])
+        row = (rows.exact[i], rows.label_names[i])
         if row in seen:
-            exact.append(rows.text[i])
+            exact.append(rows.texts[i])
         seen.add(row)
         forms.setdefault(rows.near[i], set()).add(rows.exact[i])
     near = [text for several in forms.values() if len(several) > 1 for text in sorted(several)[1:]]
-    for code, hits, message in (
-        ("copies-in-split", exact, "duplicates of another"),
-        ("near-copies-in-split", near, "the same as another up to case, digits and punctuation"),
+    for code, hits, singular, plural in (
+        ("copies-in-split", exact, "is a duplicate of another", "are duplicates of others"),
+        ("near-copies-in-split", near, f"is {SAME}", f"are {SAME}"),
     ):
         if hits:
             severity: Severity = "warning" if len(hits) >= ERROR_SHARE * n else "note"
-            full = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows are {message}"
+            full = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows {singular if len(hits) == 1 else plural}"
             evidence = {"rows": n, "share": round(len(hits) / n, 4)}
             yield Finding(code, severity, full, ADVICE[code], split, len(hits), some(hits), evidence)
 

@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, severity_by_share, some
-from sentprobe.audit.rows import Rows
 from sentprobe.core.hashing import hash_64
+from sentprobe.core.words import is_word
+from sentprobe.corpus.folding import lower_case
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.task import fold
 
 Hashes = npt.NDArray[np.uint64]
@@ -34,13 +36,13 @@ MIN_FRAME_TOKENS = 8
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def find(rows: Rows, known: Expectations) -> Iterator[Finding]:
+def find(rows: Split, known: Expectations) -> Iterator[Finding]:
     """Counterparts with another label: the same bag of words or, where a task replaces words, all words but one."""
     # pairs are meant to be like that, and other tasks change nothing
     if known.inputs or (known.task and not known.changes):
         return
     bags: defaultdict[tuple[tuple[str, ...], ...], list[int]] = defaultdict(list)
-    for i, (tokens, more) in enumerate(zip(rows.tokens, rows.inputs, strict=True)):
+    for i, (tokens, more) in enumerate(zip(rows.tokens, rows.further, strict=True)):
         words = sorted(fold(t, known.language) for t in tokens if any(map(str.isalnum, t)))
         if len(words) > 2:
             bags[tuple(words), more].append(i)
@@ -54,18 +56,18 @@ def find(rows: Rows, known: Expectations) -> Iterator[Finding]:
         evidence = {
             "rows": len(hits),
             "share": round(len(hits) / len(rows), 4),
-            "across splits": sum(len({rows.split[i] for i in group}) > 1 for group in found),
+            "across splits": sum(len({rows.splits[i] for i in group}) > 1 for group in found),
         }
-        severity, examples = severity_by_share(len(hits), len(rows)), some(rows.text[i] for i in hits)
+        severity, examples = severity_by_share(len(hits), len(rows)), some(rows.texts[i] for i in hits)
         yield Finding("both-forms", severity, message, ADVICE["both-forms"], None, len(found), examples, evidence)
 
 
-def _partners(rows: Rows, group: list[int]) -> set[int]:
+def _partners(rows: Split, group: list[int]) -> set[int]:
     """The rows of a group that have a counterpart in it with another text and another label."""
-    pairs = {(rows.near[i], rows.label[i]) for i in group}
+    pairs = {(rows.near[i], rows.label_names[i]) for i in group}
     texts, labels = Counter(near for near, _ in pairs), Counter(label for _, label in pairs)
     # of all pairs, those with the same text or the same label are not counterparts; the row's own has both
-    return {i for i in group if len(pairs) - texts[rows.near[i]] - labels[rows.label[i]] + 1 > 0}
+    return {i for i in group if len(pairs) - texts[rows.near[i]] - labels[rows.label_names[i]] + 1 > 0}
 
 
 def _merged(groups: list[set[int]]) -> list[set[int]]:
@@ -79,8 +81,8 @@ def _merged(groups: list[set[int]]) -> list[set[int]]:
     return list({id(group): group for group in home.values()}.values())
 
 
-def _all_but_one(rows: Rows, language: str | None) -> Iterator[list[int]]:
-    """Groups of rows that are the same except for one lower-case word at the same position.
+def _all_but_one(rows: Split, language: str | None) -> Iterator[list[int]]:
+    """Groups of rows that are the same except for one word without capitals at the same position.
 
     The key of a row without its i-th token is the sum of its tokens' hashes, each mixed with its position, minus that
     of the token.
@@ -92,14 +94,15 @@ def _all_but_one(rows: Rows, language: str | None) -> Iterator[list[int]]:
             known[t] = hash_64(fold(t, language))
     if not flat:
         return
-    sizes = np.array([len(tokens) for tokens in rows.tokens])
+    sizes = np.array(rows.lengths)
     starts = np.cumsum(sizes) - sizes
     row = np.repeat(np.arange(len(sizes)), sizes)
     place = (np.arange(len(flat)) - starts[row]).astype(np.uint64)
     part = _mix(np.array([known[t] for t in flat], np.uint64) + place * np.uint64(0x9E3779B97F4A7C15))
     total = np.zeros(len(sizes), np.uint64)
     np.add.at(total, row, part)
-    free = np.array([t.islower() and t.isalpha() and len(t) > 1 for t in flat])
+    # scripts without capitals have no other way to tell names
+    free = np.array([is_word(t) and t == lower_case(t, language) and len(t) > 1 for t in flat])
     free &= sizes[row] >= MIN_FRAME_TOKENS
     key = _mix(total[row] - part + place * np.uint64(0xD1B54A32D192ED03) + sizes[row].astype(np.uint64))[free]
     owner = row[free]

@@ -16,8 +16,8 @@ import numpy as np
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import MAX_EXAMPLES, Code, Finding
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.task import fold
 
 DECIDES = 0.98
@@ -59,13 +59,13 @@ class Giveaway(NamedTuple):
     label: str
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Findings about features, and about positions."""
-    sizes = Counter(rows.label)
-    labels = [label for label in rows.labels if sizes[label] >= MIN_CLASS_ROWS]
-    if not 2 <= len(labels) <= MOST_CLASSES or len(rows.labels) > 2 * MOST_CLASSES:
+    sizes = Counter(rows.label_names)
+    labels = [label for label in rows.classes if sizes[label] >= MIN_CLASS_ROWS]
+    if not 2 <= len(labels) <= MOST_CLASSES or len(rows.classes) > 2 * MOST_CLASSES:
         return
-    members = np.array([[own == label for own in rows.label] for label in labels])  # (classes, rows)
+    members = np.array([[own == label for own in rows.label_names] for label in labels])  # (classes, rows)
     found: list[Giveaway] = []
     for kind, features, is_exempt in _families(rows, expectations):
         found += _deciding(kind, features, members, labels, is_exempt)
@@ -80,7 +80,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
 
 
 def _families(
-    rows: Rows, expectations: Expectations
+    rows: Split, expectations: Expectations
 ) -> Iterator[tuple[str, list[frozenset[str]], Callable[[str], bool]]]:
     """The name of each family of features, the features of each row, and which of them may decide a class."""
     language = expectations.language
@@ -92,7 +92,7 @@ def _families(
         return token in targets or (about_marks and _is_mark(token))
 
     yield "the word", folded, is_target
-    characters = [frozenset(text) for text in rows.text]
+    characters = [frozenset(text) for text in rows.texts]
     letters = frozenset().union(*(t for t in targets if len(t) < 3))
 
     def in_target(c: str) -> bool:
@@ -109,13 +109,12 @@ def _never(feature: str) -> bool:
     return False
 
 
-def _targets(rows: Rows, folded: Sequence[frozenset[str]], language: str | None) -> frozenset[str]:
+def _targets(rows: Split, folded: Sequence[frozenset[str]], language: str | None) -> frozenset[str]:
     """Words that are the label, the target form or a marked token of at least half of the rows that have them."""
     about: dict[str, int] = {}
-    for label, key, marks, tokens in zip(rows.label, rows.key, rows.marks, rows.tokens, strict=True):
-        marked = [tokens[i] for i in marks if i < len(tokens)]
-        own = {fold(word, language) for word in (label, *(key.split() if key else ()), *marked)}
-        for word in own:
+    for row in rows.examples:
+        marked = [row.tokens[i] for i in row.marks if i < len(row.tokens)]
+        for word in {fold(word, language) for word in (row.label, *(row.key.split() if row.key else ()), *marked)}:
             about[word] = about.get(word, 0) + 1
     seen = dict.fromkeys(about, 0)
     for words in folded:
@@ -178,13 +177,13 @@ def script(character: str) -> str:
     return "" if name in ("FEMININE", "MASCULINE", "MODIFIER", "MICRO") else name.removesuffix("-")
 
 
-def _ordered(rows: Rows, members: np.ndarray, labels: Sequence[str]) -> Iterator[Finding]:
+def _ordered(rows: Split, members: np.ndarray, labels: Sequence[str]) -> Iterator[Finding]:
     """Classes that a threshold on the row number, or on the number of the id, tells apart."""
     place: dict[str, int] = {}
     numbers = []
-    for split in rows.split:
+    for split in rows.splits:
         place[split] = place.get(split, -1) + 1
-        numbers.append(place[split] / rows.sizes[split])
+        numbers.append(place[split] / rows.split_sizes[split])
     ids = [_trailing_number(e.source) for e in rows.examples]
     for what, severity, values in (
         ("the number of the row", "note", numbers),

@@ -10,8 +10,8 @@ from unicodedata import category
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, around, some
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -63,12 +63,12 @@ CONTRACTED = re.compile(
 )
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Conventions whose share differs between classes or splits."""
-    ways = {t: _ways(t) for t in dict.fromkeys(rows.text)}
+    ways = {t: _ways(t) for t in dict.fromkeys(rows.texts)}
     tables: defaultdict[tuple[int, bool, str], Counter[str]] = defaultdict(Counter)
-    for across, column in (("classes", rows.label), ("splits", rows.split)):
-        for group, t in set(zip(column, rows.text, strict=True)):  # duplicates add no evidence
+    for across, column in (("classes", rows.label_names), ("splits", rows.splits)):
+        for group, t in set(zip(column, rows.texts, strict=True)):  # duplicates add no evidence
             for i, way in ways[t]:
                 tables[i, way, across][group] += 1
     for i, habit in enumerate(HABITS):

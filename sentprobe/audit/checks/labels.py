@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from unicodedata import category
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import MAX_EXAMPLES, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
 from sentprobe.data.lookalike_labels import describe_groups, lookalike_labels, plain_label
+from sentprobe.data.splits import Split
 
 CODES = (
     Code(
@@ -95,10 +96,10 @@ ADVICE = {code.name: code.advice for code in CODES}
 RARE, RARER, MUCH_RARER = 5, 50, 1000
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Everything about labels that needs no statistics."""
     for split in ("tr", "va", "te"):
-        if split not in rows.splits:
+        if split not in rows.split_names:
             message = f"there are no {SPLIT_NAMES[split]} rows"
             yield Finding("absent-split", "note", message, ADVICE["absent-split"], split)
     misspelled, rare, undeclared = _misspelled(rows, expectations), _rare(rows), _undeclared(rows, expectations)
@@ -109,20 +110,20 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     yield from _names(rows, expectations, misspelled, rare, undeclared)
 
 
-def unusual(rows: Rows, expectations: Expectations) -> set[str]:
+def unusual(rows: Split, expectations: Expectations) -> set[str]:
     """Labels that are probably not classes of the set: misspelled, rare, or not among the task's."""
-    counts = Counter(rows.label)
+    counts = Counter(rows.label_names)
     few = (label for label in _rare(rows) if counts[label] < RARE)
     return {*_misspelled(rows, expectations), *few, *_undeclared(rows, expectations)}
 
 
-def _classes(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def _classes(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     unusual_labels = unusual(rows, expectations)
-    usual = [label for label in rows.labels if label not in unusual_labels]
+    usual = [label for label in rows.classes if label not in unusual_labels]
     misspelled = _misspelled(rows, expectations)
-    known = [label for label in rows.labels if label not in misspelled]
-    for split in rows.splits:
-        counts = rows.counts(split)
+    known = [label for label in rows.classes if label not in misspelled]
+    for split in rows.split_names:
+        counts = rows.label_counts(split)
         wanted = known if split == "tr" else usual  # no probe can predict a label that train lacks, however rare
         if len(counts) == 1:
             (label,) = counts
@@ -135,26 +136,26 @@ def _classes(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
             yield Finding("missing-class", severity, message, advice, split, len(missing), examples)
 
 
-def _two_labels(rows: Rows) -> Iterator[Finding]:
+def _two_labels(rows: Split) -> Iterator[Finding]:
     if len(set(rows.exact)) == len(rows):
         return
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for text, label in zip(rows.exact, rows.label, strict=True):
+    for text, label in zip(rows.exact, rows.label_names, strict=True):
         seen[text][label] += 1
     contradictory = {text for text, counts in seen.items() if len(counts) > 1 and text.strip()}
     if not contradictory:
         return
     evidence: dict[str, float | int | str] = {}
     lost: dict[str, int] = {}
-    for split in rows.splits:
+    for split in rows.split_names:
         inside: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for s, text, label in zip(rows.split, rows.exact, rows.label, strict=True):
+        for s, text, label in zip(rows.splits, rows.exact, rows.label_names, strict=True):
             if s == split and text in contradictory:
                 inside[text][label] += 1
         lost[split] = sum(c.total() - max(c.values()) for c in inside.values())
-        evidence[f"ceiling {split}"] = round(1 - lost[split] / rows.sizes[split], 4)
-    worst = max(rows.splits, key=lambda s: lost[s] / rows.sizes[s])
-    ceiling = 1 - lost[worst] / rows.sizes[worst]
+        evidence[f"ceiling {split}"] = round(1 - lost[split] / rows.split_sizes[split], 4)
+    worst = max(rows.split_names, key=lambda s: lost[s] / rows.split_sizes[s])
+    ceiling = 1 - lost[worst] / rows.split_sizes[worst]
     message = (
         f"{len(contradictory):,} sentences have two labels; no probe can get more than {100 * ceiling:.2f} % of "
         f"{SPLIT_NAMES[worst]} right"
@@ -163,7 +164,7 @@ def _two_labels(rows: Rows) -> Iterator[Finding]:
         message = f"{len(contradictory):,} sentences have two labels, one in each of two splits"
     evidence["rows"] = sum(seen[text].total() for text in contradictory)
     homes: defaultdict[str, set[str]] = defaultdict(set)
-    for split, text in zip(rows.split, rows.exact, strict=True):
+    for split, text in zip(rows.splits, rows.exact, strict=True):
         if text in contradictory:
             homes[text].add(split)
     evidence["in several splits"] = sum(len(splits) > 1 for splits in homes.values())
@@ -172,36 +173,36 @@ def _two_labels(rows: Rows) -> Iterator[Finding]:
     yield Finding("two-labels", severity, message, ADVICE["two-labels"], None, len(contradictory), examples, evidence)
 
 
-def _label_issues(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def _label_issues(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     task_inputs = (
         len(expectations.inputs) if expectations.declared_inputs is None else len(expectations.declared_inputs)
     )
-    if expectations.label_issues is None or any(len(given) != task_inputs for given in rows.inputs):
+    if expectations.label_issues is None or any(len(given) != task_inputs for given in rows.further):
         return
     label_issues = expectations.label_issues(rows.examples)
     for code, issue, message in (
         ("wrong-label", "wrong", "have a label that their tokens contradict"),
         ("ambiguous-label", "ambiguous", "support another label as well"),
     ):
-        for split in rows.splits:
-            n = rows.sizes[split]
-            hits = [i for i, d in enumerate(label_issues) if d == issue and rows.split[i] == split]
+        for split in rows.split_names:
+            n = rows.split_sizes[split]
+            hits = [i for i, d in enumerate(label_issues) if d == issue and rows.splits[i] == split]
             if hits:
                 full = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows {message}"
-                examples = tuple(f"{rows.label[i]}: {e}" for i in _few(rows, hits) for e in some([rows.text[i]]))
+                examples = tuple(f"{rows.label_names[i]}: {e}" for i in _few(rows, hits) for e in some([rows.texts[i]]))
                 evidence = {"rows": n, "share": round(len(hits) / n, 4)}
                 yield Finding(
                     code, severity_by_share(len(hits), n), full, ADVICE[code], split, len(hits), examples, evidence
                 )
 
 
-def _few(rows: Rows, hits: list[int]) -> list[int]:
+def _few(rows: Split, hits: list[int]) -> list[int]:
     """A few of the rows; which ones does not depend on their order."""
-    return sorted(hits, key=lambda i: (len(rows.text[i]), rows.text[i], rows.exact[i]))[:MAX_EXAMPLES]
+    return sorted(hits, key=lambda i: (len(rows.texts[i]), rows.texts[i], rows.exact[i]))[:MAX_EXAMPLES]
 
 
-def _lookalikes(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
-    counts = Counter(rows.label)
+def _lookalikes(rows: Split, expectations: Expectations) -> Iterator[Finding]:
+    counts = Counter(rows.label_names)
     if groups := lookalike_labels(counts, expectations.labels or ()):
         others = sum(counts[label] for group in groups for label in group[1:])
         message = f"labels that look alike are separate classes: {describe_groups(groups, counts)}"
@@ -213,9 +214,9 @@ def _lookalikes(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
 
 
 def _names(
-    rows: Rows, expectations: Expectations, misspelled: dict[str, str], rare: list[str], undeclared: list[str]
+    rows: Split, expectations: Expectations, misspelled: dict[str, str], rare: list[str], undeclared: list[str]
 ) -> Iterator[Finding]:
-    counts = Counter(rows.label)
+    counts = Counter(rows.label_names)
     for label, usual in sorted(misspelled.items()):
         if plain_label(label) == plain_label(usual):
             continue  # which is an error of its own
@@ -232,24 +233,24 @@ def _names(
         yield Finding("rare-label", "warning", message, ADVICE["rare-label"], None, len(rare), some(rare))
 
 
-def _undeclared(rows: Rows, expectations: Expectations) -> list[str]:
+def _undeclared(rows: Split, expectations: Expectations) -> list[str]:
     """Labels that the task does not have, unless the set names them all differently."""
-    declared, used = set(expectations.labels or ()), set(rows.labels)
+    declared, used = set(expectations.labels or ()), set(rows.classes)
     most = len(declared) - (len(declared) > 3)
     return sorted(used - declared) if declared and len(declared & used) >= most else []
 
 
-def _rare(rows: Rows) -> list[str]:
-    counts = Counter(rows.label)
+def _rare(rows: Split) -> list[str]:
+    counts = Counter(rows.label_names)
     sizes = [n for n in sorted(counts.values()) for _ in range(n)]
     usual = sizes[len(sizes) // 2] if sizes else 0  # the class of the row in the middle
     few = min(max(RARE, usual / 100), usual)
     return sorted(label for label, n in counts.items() if n < few)
 
 
-def _misspelled(rows: Rows, expectations: Expectations) -> dict[str, str]:
+def _misspelled(rows: Split, expectations: Expectations) -> dict[str, str]:
     """Labels that look like another, or are rare and nearly spelled like it → the label that was probably meant."""
-    counts = Counter(rows.label)
+    counts = Counter(rows.label_names)
     alike = lookalike_labels(counts, expectations.labels or ())
     out = {label: group[0] for group in alike for label in group[1:]}
     frequent = sorted((label for label, n in counts.items() if n >= RARER), key=lambda c: (-counts[c], c))[:200]
@@ -270,7 +271,7 @@ def _alike(label: str, usual: str, much_rarer: bool) -> bool:
         r"[\d+-]+", other
     ):  # class1 is not a misspelling of class2, nor -1 of +1
         return False
-    plain, other = (re.sub(r"[\W_]+", "", x) for x in (plain, other))
+    plain, other = ("".join(c for c in x if category(c)[0] in "LMN") for x in (plain, other))
     return bool(plain) and (plain == other or (min(len(plain), len(other)) >= 4 and _one_off(plain, other)))
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
-from sentprobe.audit.rows import Rows
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.language_detector import available, detector, detector_code, is_long, other_language
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -44,7 +44,7 @@ GUESSED_FROM, FEWEST_GUESSED, USUAL_SHARE = 500, 50, 0.7
 """Rows from which the language of a set that does not name it is guessed, and the share that must agree."""
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """A finding for every split with rows in another language; nothing without a detector."""
     if not available():
         return
@@ -56,14 +56,14 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
         about = CODE_BY_NAME["language-not-checked"]
         yield Finding(about.name, "note", f"{language}: {about.title}", about.advice)
         return
-    for split in rows.splits:
-        sample = _sample([i for i, s in enumerate(rows.split) if s == split], rows)
-        others = {i: other for i in sample if (other := other_language(rows.text[i], code))}
+    for split in rows.split_names:
+        sample = _sample([i for i, s in enumerate(rows.splits) if s == split], rows)
+        others = {i: other for i in sample if (other := other_language(rows.texts[i], code))}
         if others:
             yield _finding(rows, split, len(sample), others, language)
 
 
-def _finding(rows: Rows, split: str, examined: int, others: dict[int, str], rows_language: str) -> Finding:
+def _finding(rows: Split, split: str, examined: int, others: dict[int, str], rows_language: str) -> Finding:
     """The rows of one split that are in another language."""
     about, share = CODE_BY_NAME["other-language"], len(others) / examined
     languages = sorted(Counter(others.values()).items(), key=lambda m: (-m[1], m[0]))
@@ -78,23 +78,23 @@ def _finding(rows: Rows, split: str, examined: int, others: dict[int, str], rows
         about.advice,
         split,
         len(others),
-        some(" ".join(rows.text[i].split()[:SHOWN_WORDS])[:SHOWN_LETTERS] + " …" for i in others),
-        {"rows": rows.sizes[split], "looked at": examined, **dict(languages)},
+        some(" ".join(rows.texts[i].split()[:SHOWN_WORDS])[:SHOWN_LETTERS] + " …" for i in others),
+        {"rows": rows.split_sizes[split], "looked at": examined, **dict(languages)},
     )
 
 
-def _usual_language(rows: Rows) -> str | None:
+def _usual_language(rows: Split) -> str | None:
     """The language of nearly all rows of a set that does not say which it is in."""
     sample = _sample(range(len(rows)), rows)[:GUESSED_FROM]
-    found = Counter(detector().classify(rows.text[i])[0] for i in sample).most_common(1)
+    found = Counter(detector().classify(rows.texts[i])[0] for i in sample).most_common(1)
     (best, n), *_ = found or [("", 0)]
     return best if n >= USUAL_SHARE * len(sample) and len(sample) >= FEWEST_GUESSED else None
 
 
-def _sample(where: Sequence[int], rows: Rows) -> list[int]:
+def _sample(where: Sequence[int], rows: Split) -> list[int]:
     """The rows that are long enough, those with the lowest hashes if there are too many."""
-    long = [i for i in where if is_long(rows.text[i], rows.tokens[i])]
-    return long if len(long) <= MOST_ROWS else sorted(long, key=lambda i: hash_64(rows.text[i]))[:MOST_ROWS]
+    long = [i for i in where if is_long(rows.texts[i], rows.tokens[i])]
+    return long if len(long) <= MOST_ROWS else sorted(long, key=lambda i: hash_64(rows.texts[i]))[:MOST_ROWS]
 
 
 audit_check = AuditCheck(name="language", topic="text", codes=CODES, in_sentences=find, order=62)

@@ -9,8 +9,8 @@ import numpy as np
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.task import LENGTH_BINS
 
 MAX_P_LENGTH = 1e-3
@@ -41,12 +41,12 @@ CODES = (
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Whether the label is correlated with length, overall or within bins."""
-    if "length" in expectations.solved_by or len(rows.labels) < 2:
+    if "length" in expectations.solved_by or len(rows.classes) < 2:
         return
-    tokens = np.array([len(t) for t in rows.tokens], float)
-    label = np.unique(rows.label, return_inverse=True)[1]
+    tokens = np.array(rows.lengths, float)
+    label = rows.labels
     eta, p = correlation_ratio(label, tokens)
     if eta >= MIN_LENGTH_CORRELATION and p < MAX_P_LENGTH:
         message = f"label and length are correlated: correlation ratio {eta:.2f}"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, some
-from sentprobe.audit.rows import Rows
+from sentprobe.core.words import is_word
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.task import fold
 
 OFTEN = 8
@@ -42,42 +43,42 @@ LIKELY_SHARED_TARGETS = Code(
 )
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Words that predict one label, and do so in several splits, where there is no target column."""
-    if not expectations.disjoint or any(key is not None for key in rows.key) or len(rows.splits) < 2:
+    if not expectations.disjoint or any(key is not None for key in rows.keys) or len(rows.split_names) < 2:
         return
-    bags = [{fold(t, expectations.language) for t in tokens if t.isalpha() and len(t) > 1} for tokens in rows.tokens]
-    first, *later = rows.splits
+    bags = [{fold(t, expectations.language) for t in tokens if is_word(t) and len(t) > 1} for tokens in rows.tokens]
+    first, *later = rows.split_names
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for split, label, words in zip(rows.split, rows.label, bags, strict=True):
+    for split, label, words in zip(rows.splits, rows.label_names, bags, strict=True):
         if split == first:
             for word in words:
                 seen[word][label] += 1
-    counts_of, sided = rows.counts(first), dict[str, str]()
+    counts_of, sided = rows.label_counts(first), dict[str, str]()
     for word, counts in seen.items():
         label, most = counts.most_common(1)[0]
-        n, prior = counts.total(), counts_of[label] / rows.sizes[first]
-        if OFTEN <= n <= TOO_OFTEN * rows.sizes[first] and most >= ONE_SIDED * n and prior**n < CHANCE:
+        n, prior = counts.total(), counts_of[label] / rows.split_sizes[first]
+        if OFTEN <= n <= TOO_OFTEN * rows.split_sizes[first] and most >= ONE_SIDED * n and prior**n < CHANCE:
             sided[word] = label
     for other in later:
         yield from _shared(rows, bags, sided, first, other)
 
 
-def _shared(rows: Rows, bags: list[set[str]], sided: dict[str, str], first: str, other: str) -> Iterator[Finding]:
+def _shared(rows: Split, bags: list[set[str]], sided: dict[str, str], first: str, other: str) -> Iterator[Finding]:
     present: Counter[str] = Counter()
     rights: Counter[str] = Counter()
     covered = right = 0
-    for split, label, words in zip(rows.split, rows.label, bags, strict=True):
+    for split, label, words in zip(rows.splits, rows.label_names, bags, strict=True):
         if split == other and (cues := words & sided.keys()):
             hits = [word for word in cues if sided[word] == label]
             present.update(cues)
             rights.update(hits)
             covered += 1
             right += 2 * len(hits) > len(cues)
-    counts = rows.counts(other)
+    counts = rows.label_counts(other)
     majority = max(counts.values()) / counts.total()
     if (
-        covered < max(MIN_COVERED_ROWS, COVERED * rows.sizes[other])
+        covered < max(MIN_COVERED_ROWS, COVERED * rows.split_sizes[other])
         or right < (majority + RIGHT * (1 - majority)) * covered
     ):
         return
@@ -86,7 +87,11 @@ def _shared(rows: Rows, bags: list[set[str]], sided: dict[str, str], first: str,
         f"{len(shared):,} words that have one label in {SPLIT_NAMES[first]} are in {SPLIT_NAMES[other]} too: they "
         f"predict the label of {right:,} of the {covered:,} rows that have one"
     )
-    evidence = {"rows": covered, "share": round(covered / rows.sizes[other], 4), "right": round(right / covered, 4)}
+    evidence = {
+        "rows": covered,
+        "share": round(covered / rows.split_sizes[other], 4),
+        "right": round(right / covered, 4),
+    }
     code = LIKELY_SHARED_TARGETS
     pair = f"{first}/{other}"
     yield Finding(code.name, "warning", message, code.advice, pair, len(shared), some(shared), evidence)

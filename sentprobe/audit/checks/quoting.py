@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, severity_by_share, some
-from sentprobe.audit.rows import Rows
+from sentprobe.core.words import mark_class
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 CODE = Code(
     "csv-quoting",
@@ -19,8 +21,17 @@ CODE = Code(
     "recognisable.",
     "Read the file again with a CSV reader.",
 )
-DOUBLED = re.compile(r'(?<=\s)""(?=\w)|(?<=[\w.,!?])""(?=[\s.,!?;:]|$)')
-AROUND_A_WORD = re.compile(r'(?:^|(?<=[\s(]))""(?=\w)[^"]*(?<=[\w.,!?])""(?!")')
+STOPS = ".,!?।॥،؟۔。，！？"
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Doubled quotes on either side of a word or a sentence; and around one."""
+    before = rf"(?<=[\w{mark_class()}{STOPS}])"
+    return (
+        re.compile(rf'(?<=\s)""(?=\w)|{before}""(?=[\s{STOPS};:]|$)'),
+        re.compile(rf'(?:^|(?<=[\s(]))""(?=\w)[^"]*{before}""(?!")'),
+    )
 
 
 def has_csv_quotes(text: str) -> bool:
@@ -28,15 +39,16 @@ def has_csv_quotes(text: str) -> bool:
     if '""' not in text:
         return False
     outer = text.startswith('"') or text.endswith('"')
-    return bool((outer and DOUBLED.search(text.strip('"'))) or AROUND_A_WORD.search(text))
+    doubled, around = _patterns()
+    return bool((outer and doubled.search(text.strip('"'))) or around.search(text))
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Such rows, split by split."""
-    for split in rows.splits:
-        hits = [t for own, t in zip(rows.split, rows.text, strict=True) if own == split and has_csv_quotes(t)]
+    for split in rows.split_names:
+        hits = [t for own, t in zip(rows.splits, rows.texts, strict=True) if own == split and has_csv_quotes(t)]
         if hits:
-            n = rows.sizes[split]
+            n = rows.split_sizes[split]
             message = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows: {CODE.title}"
             severity = severity_by_share(len(hits), n)
             yield Finding(CODE.name, severity, message, CODE.advice, split, len(hits), some(hits), {"rows": n})

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.checks.giveaways import script
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, severity_by_share, some
-from sentprobe.audit.rows import Rows
+from sentprobe.core.words import mark_class
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 CODE = Code(
     "mixed-scripts",
@@ -23,7 +25,6 @@ CODE = Code(
     "encoder.",
     "Replace the letters by those of the word's own script, at the source.",
 )
-WORD = re.compile(r"[^\W\d_]{3,}")
 LOOKALIKES = {
     "CYRILLIC": frozenset("аеорсухіјѕԁһӏАВЕЅІЈКМНОРСТУХ"),
     "GREEK": frozenset("ονρτυιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"),
@@ -32,12 +33,20 @@ LOOKALIKES = {
 """Letters that look like one of another script. A ‘γ’ or an ‘Я’ is seen, and is there on purpose (‘FcγR’)."""
 
 
+@cache
+def _word() -> re.Pattern[str]:
+    """Three letters or more, with their marks."""
+    letter, marks = r"[^\W\d_]", f"[{mark_class()}]*"
+    return re.compile(f"{letter}{marks}(?:{letter}{marks}){{2,}}")
+
+
 def mixed_words(text: str) -> list[str]:
     """The words of a text with letters that look like those of the script of most of its letters."""
-    return [] if text.isascii() else [word for word in WORD.findall(text) if not word.isascii() and _is_mixed(word)]
+    return [] if text.isascii() else [word for word in _word().findall(text) if not word.isascii() and _is_mixed(word)]
 
 
 def _is_mixed(word: str) -> bool:
+    word = "".join(filter(str.isalpha, word))  # accents are of no script
     runs = [len(list(own)) for _, own in groupby(map(script, word))]
     if len(runs) == 2 and min(runs) > 1:  # an ending or a prefix of another script is seen: *SMSка*
         return False
@@ -50,13 +59,13 @@ def _is_mixed(word: str) -> bool:
     )
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Rows with such words, split by split."""
-    mixed = {text: words for text in dict.fromkeys(rows.text) if (words := mixed_words(text))}
-    for split in rows.splits if mixed else ():
-        hits = [text for own, text in zip(rows.split, rows.text, strict=True) if own == split and text in mixed]
+    mixed = {text: words for text in dict.fromkeys(rows.texts) if (words := mixed_words(text))}
+    for split in rows.split_names if mixed else ():
+        hits = [text for own, text in zip(rows.splits, rows.texts, strict=True) if own == split and text in mixed]
         if hits:
-            n = rows.sizes[split]
+            n = rows.split_sizes[split]
             message = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows: {CODE.title}"
             examples = some(word for text in hits for word in mixed[text])
             severity = severity_by_share(len(hits), n)

@@ -12,9 +12,9 @@ from sentprobe.audit.bayes import predict
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.features import bags
 from sentprobe.audit.finding import Code, Finding, Severity, ShortcutScore
-from sentprobe.audit.rows import Rows
 from sentprobe.core.hashing import mix
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 from sentprobe.stats.intervals import wilson
 
 MAX_TRAIN_ROWS, MAX_TEST_ROWS = 40_000, 20_000
@@ -129,12 +129,12 @@ class Plan:
     label: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutScore]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding | ShortcutScore]:
     """Findings, and the accuracy of every classifier whether it is a finding or not."""
     plan = _plan(rows)
-    if plan is None or len(rows.labels) < 2:
+    if plan is None or len(rows.classes) < 2:
         return
-    classes = len(rows.labels)
+    classes = len(rows.classes)
     rows, plan = _needed(rows, _numbers(rows), plan)
     label, test = plan.label, np.concatenate([t for _, t in plan.folds])
     truth = label[test]
@@ -157,13 +157,13 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutS
         yield from _casing(hits, measures)
 
 
-def _needed(rows: Rows, label: np.ndarray, plan: Plan) -> tuple[Rows, Plan]:
+def _needed(rows: Split, label: np.ndarray, plan: Plan) -> tuple[Split, Plan]:
     """The rows that the plan needs, and the plan renumbered to them; other rows would only cost memory."""
     used = np.unique(np.concatenate([i for fold in plan.folds for i in fold]))
     place = np.zeros(len(rows), np.int64)
     place[used] = np.arange(len(used))
     folds = tuple((place[a], place[b]) for a, b in plan.folds)
-    return rows.only(used.tolist()), Plan(plan.name, folds, label[used])
+    return rows.take(used.tolist()), Plan(plan.name, folds, label[used])
 
 
 def _above(measures: Sequence[ShortcutScore], expectations: Expectations) -> Iterator[Finding]:
@@ -229,29 +229,29 @@ def _difference(one: np.ndarray, two: np.ndarray) -> tuple[float, float]:
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
 
 
-def _numbers(rows: Rows) -> np.ndarray:
+def _numbers(rows: Split) -> np.ndarray:
     """A number per label that does not depend on the labels' names: by the smallest key among its rows."""
     first: dict[str, int] = {}
-    for label, key in zip(rows.label, rows.near, strict=True):
+    for label, key in zip(rows.label_names, rows.near, strict=True):
         first[label] = min(key, first.get(label, key))
     order = {label: i for i, label in enumerate(sorted(first, key=lambda label: (first[label], label)))}
-    return np.array([order[label] for label in rows.label])
+    return np.array([order[label] for label in rows.label_names])
 
 
-def _plan(rows: Rows) -> Plan | None:
+def _plan(rows: Split) -> Plan | None:
     """Train on the first split and test on the others, without what was trained on; or cross-validate."""
     drawn = [mix(key & 0xFFFFFFFFFFFFFFFF) for key in rows.near]
-    most = int(min(MAX_TEST_ROWS, max(1000, MAX_SCORES / max(1, len(rows.labels)))))
+    most = int(min(MAX_TEST_ROWS, max(1000, MAX_SCORES / max(1, len(rows.classes)))))
 
     def sample(found: list[int], n: int) -> np.ndarray:
         """The n rows with the smallest hashes; rows with equal hashes are equal, so their order does not matter."""
-        return np.array(sorted(found, key=lambda i: (drawn[i], rows.label[i], rows.exact[i]))[:n], np.int64)
+        return np.array(sorted(found, key=lambda i: (drawn[i], rows.label_names[i], rows.exact[i]))[:n], np.int64)
 
-    if len(rows.splits) > 1:
-        first, *later = rows.splits
-        train = [i for i, s in enumerate(rows.split) if s == first]
+    if len(rows.split_names) > 1:
+        first, *later = rows.split_names
+        train = [i for i, s in enumerate(rows.splits) if s == first]
         seen = {rows.near[i] for i in train}
-        test = [i for i, s in enumerate(rows.split) if s != first and rows.near[i] not in seen]
+        test = [i for i, s in enumerate(rows.splits) if s != first and rows.near[i] not in seen]
         if min(len(train), len({rows.near[i] for i in test})) >= MIN_SHORTCUT_ROWS:
             return Plan(f"{first} → {'+'.join(later)}", ((sample(train, MAX_TRAIN_ROWS), sample(test, most)),))
     sampled = sample(list(range(len(rows))), MAX_TRAIN_ROWS).tolist()
@@ -264,11 +264,11 @@ def _plan(rows: Rows) -> Plan | None:
         for part in parts
     ]
     return Plan(
-        f"{SHORTCUT_FOLDS}-fold over {'+'.join(rows.splits)}", tuple(f for f in folds if len(f[0]) and len(f[1]))
+        f"{SHORTCUT_FOLDS}-fold over {'+'.join(rows.split_names)}", tuple(f for f in folds if len(f[0]) and len(f[1]))
     )
 
 
-def _folds(rows: Rows, found: list[int], drawn: list[int]) -> dict[int, int]:
+def _folds(rows: Split, found: list[int], drawn: list[int]) -> dict[int, int]:
     """The fold of each near-duplicate key: duplicates stay together, and each class is distributed evenly."""
     number = _numbers(rows)
     label: dict[int, int] = {}

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, Severity, some
-from sentprobe.audit.rows import Rows
+from sentprobe.core.numbers import POINTS
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
+from sentprobe.stats import level as levels
+from sentprobe.stats.level import normal_quantile
 
-CONFIDENCE, Z_POWER = 1.959964, 0.841621
-"""Normal quantiles of 0.975 and 0.80."""
+POWER = 0.8
 DISAGREE = 0.2
 """Share of rows on which one encoder is right and the other wrong: typical of neighbours in a table."""
 SMALL_TEST_ROWS, TINY = 400, 100
@@ -42,24 +44,27 @@ def resolution(n: int, disagree: float = DISAGREE) -> float:
 
     Connor (1987): n = (z sqrt(d) + w sqrt(d - δ²))² / δ², solved for δ by bisection.
     """
+    confidence, power = round(normal_quantile(1 - levels.ALPHA), 6), round(normal_quantile(2 * POWER - 1), 6)
     low, high = 0.0, disagree
     for _ in range(60):
         middle = (low + high) / 2
-        needed = CONFIDENCE * math.sqrt(disagree) + Z_POWER * math.sqrt(disagree - middle**2)
+        needed = confidence * math.sqrt(disagree) + power * math.sqrt(disagree - middle**2)
         low, high = (middle, high) if needed > middle * math.sqrt(n) else (low, middle)
     return high
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Test rows in all, and per class."""
-    counts = rows.counts("te")
+    counts = rows.label_counts("te")
     n = counts.total()
     if not n:
         return
     if n < SMALL_TEST_ROWS:
         width, least = 1 / math.sqrt(n), resolution(n)
-        shown = f"differences of {100 * least:.1f} points or more" if least < DISAGREE else "hardly any difference"
-        message = f"test has {n} rows: accuracies are known to about ±{100 * width:.1f} points; it can show {shown}"
+        shown = f"differences of {POINTS.number(least)} points or more" if least < DISAGREE else "hardly any difference"
+        message = (
+            f"test has {n} rows: accuracies are known to about ±{POINTS.number(width)} points; it can show {shown}"
+        )
         severity: Severity = "warning" if n < TINY else "note"
         evidence = {"rows": n, "two standard errors": round(width, 4), "smallest difference": round(least, 4)}
         yield Finding("small-test", severity, message, ADVICE["small-test"], "te", n, (), evidence)

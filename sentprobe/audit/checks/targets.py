@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, some
-from sentprobe.audit.rows import Rows
 from sentprobe.data.expected import Expectations
-from sentprobe.task import fold
+from sentprobe.data.splits import Split
 
 SHARED_TARGETS = Code(
     "shared-targets",
@@ -22,22 +21,21 @@ SHARED_TARGETS = Code(
 )
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Forms of the target column that are in several splits, where they should not be."""
     if not expectations.disjoint:
         return
-    language = expectations.language
-    homes: defaultdict[str, set[str]] = defaultdict(set)
+    splits_of_form: defaultdict[str, set[str]] = defaultdict(set)
     spelling: dict[str, str] = {}
-    for split, key in zip(rows.split, rows.key, strict=True):
-        if key is not None:
-            homes[fold(key, language)].add(split)
-            spelling.setdefault(fold(key, language), key)
-    shared = [spelling[form] for form, splits in homes.items() if len(splits) > 1]
+    for split, form, row in zip(rows.splits, rows.keys, rows.examples, strict=True):
+        if form is not None:
+            splits_of_form[form].add(split)
+            spelling.setdefault(form, row.key or "")
+    shared = [spelling[form] for form, splits in splits_of_form.items() if len(splits) > 1]
     if shared:
-        affected = sum(key is not None and len(homes[fold(key, language)]) > 1 for key in rows.key)
-        message = f"{len(shared):,} of {len(homes):,} target forms are in several splits"
-        evidence = {"forms": len(homes), "rows": affected}
+        affected = sum(form is not None and len(splits_of_form[form]) > 1 for form in rows.keys)
+        message = f"{len(shared):,} of {len(splits_of_form):,} target forms are in several splits"
+        evidence = {"forms": len(splits_of_form), "rows": affected}
         code = SHARED_TARGETS
         yield Finding(code.name, "error", message, code.advice, None, len(shared), some(shared), evidence)
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.checks.habits import difference
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, around, severity_by_share, some
-from sentprobe.audit.rows import Rows
 from sentprobe.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
 from sentprobe.corpus.folding import fold, fold_text
 from sentprobe.corpus.language_detector import UNSPACED
 from sentprobe.data.expected import Expectations
+from sentprobe.data.splits import Split
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -99,18 +99,18 @@ CODES: tuple[Code, ...] = (
 CODE_BY_NAME = {code.name: code for code in CODES}
 
 
-def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Damage in the text, split by split."""
     english = expectations.language is None or expectations.language.lower().startswith("en")
-    defects = {t: found for t in dict.fromkeys(rows.text) if (found := tuple(_defects(t, english)))}
+    defects = {t: found for t in dict.fromkeys(rows.texts) if (found := tuple(_defects(t, english)))}
     places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for i, (split, t, tokens) in enumerate(zip(rows.split, rows.text, rows.tokens, strict=True)):
+    for i, (split, t, tokens) in enumerate(zip(rows.splits, rows.texts, rows.tokens, strict=True)):
         if t in defects:
             for code in {f.code for f in defects[t]}:
                 places[split, code].append(i)
         if len(tokens) == 1 and _is_one(t, tokens[0]):
             places[split, "one-token"].append(i)
-    for split in rows.splits:
+    for split in rows.split_names:
         for code in CODE_BY_NAME:
             if where := places.get((split, code)):
                 yield _finding(rows, split, code, where, defects)
@@ -124,22 +124,22 @@ class Defect(NamedTuple):
     kind: str = ""
 
 
-def _finding(rows: Rows, split: str, code: str, where: list[int], defects: dict[str, tuple[Defect, ...]]) -> Finding:
+def _finding(rows: Split, split: str, code: str, where: list[int], defects: dict[str, tuple[Defect, ...]]) -> Finding:
     """One code in one split."""
-    count, size = len(where), rows.sizes[split]
+    count, size = len(where), rows.split_sizes[split]
     severity = severity_by_share(count, size)
     if code in ("control-characters", "one-token"):
         severity = "warning"
     elif code == "repeated-fragment" and severity == "warning":
         severity = "note"
     elif code == "repeated-fragment":
-        hits = Counter(rows.label[i] for i in where)
-        groups = [(hits[label], n) for label, n in rows.counts(split).items()]
+        hits = Counter(rows.label_names[i] for i in where)
+        groups = [(hits[label], n) for label, n in rows.label_counts(split).items()]
         severity = "warning" if difference(groups) is None else "error"
-    found = [f for i in where for f in defects.get(rows.text[i], ()) if f.code == code]
+    found = [f for i in where for f in defects.get(rows.texts[i], ()) if f.code == code]
     kinds = Counter(f.kind for f in found if f.kind)
     message = f"{count:,} of the {size:,} {SPLIT_NAMES[split]} rows: {CODE_BY_NAME[code].title}"
-    examples = some(f.example for f in found) if found else some(rows.text[i] for i in where)
+    examples = some(f.example for f in found) if found else some(rows.texts[i] for i in where)
     evidence = {"rows": size, **{kind: kinds[kind] for kind in sorted(kinds)}}
     return Finding(code, severity, message, CODE_BY_NAME[code].advice, split, count, examples, evidence)
 

@@ -23,8 +23,9 @@ import msgspec
 
 from sentprobe.core.arrays import describe_damage, map_array
 from sentprobe.core.files import open_bytes
-from sentprobe.data.file_names import without_compression_suffix
-from sentprobe.data.rows import Interned, example
+from sentprobe.core.reader import without_compression_suffix
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.tables import Interned, example
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.task import Example
 
@@ -103,3 +104,18 @@ def features_digest(features: Any) -> str:
         part = np.ascontiguousarray(features[start : start + _HASHED_ROWS], dtype="<f4")
         state.update(part.data)
     return state.hexdigest()
+
+
+def images(dataset: Dataset, split: str) -> Any:
+    """The image features (n, d) of a split; the label of a row of the set is the number of its image here."""
+    import numpy as np
+
+    path = str(dataset.manifest["images"][split])
+    features = load_features(path)
+    rows = dataset.rows[split]
+    if not rows or dict(rows[0].extra).get("features") != features_digest(features):
+        raise DataError(f"{path} was changed after {dataset.name} was read. Read the set again.")
+    numbers = np.asarray(features, np.float32)
+    if not np.isfinite(numbers).all():
+        raise DataError(f"{path} has features that are not finite numbers. Convert or download it again.")
+    return numbers

@@ -1,22 +1,93 @@
-"""The transfer sets, by SentEval's names; the Polish CDS corpus and XNLI, which SentEval lacks, by theirs."""
+"""The transfer sets, by SentEval's names; the Polish CDS corpus and XNLI, which SentEval lacks, by theirs.
+
+A ``Layout`` is what is known about a set before it is read: its files, what a line holds, how many rows it has.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from sentprobe.data.layouts.layout import Layout, Part
-from sentprobe.data.records import Columns
+from sentprobe.data.tables import Columns
+
+Protocol = Literal["nested", "kfold", "split", "relatedness", "similarity", "retrieval"]
+"""How a set is scored: nested cross-validation; cross-validation and a test part; train, dev and test; regression on
+scores; no training at all; image-caption retrieval."""
+LineFormat = Literal[
+    "sentence",
+    "sentence<TAB>label",
+    "label sentence",
+    "COARSE:fine sentence",
+    "seven columns",
+    "sentence|sentence|label",
+    "sentence<TAB>sentence|score",
+    "nli",
+    "captions",
+]
+"""What a line holds; a bar separates files that are read in parallel."""
 
 
-def _parts(files: Mapping[str, str]) -> tuple[Part, ...]:
+@dataclass(frozen=True, slots=True)
+class LayoutPart:
+    """Files that are read in parallel, line by line, and the split that their rows belong to."""
+
+    split: str
+    files: tuple[str, ...]
+    stratum: str = ""
+    """The name of a sub-dataset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """One set: its files in SentEval's order, how they are read, and what should be in them."""
+
+    home: str
+    """The set's folder below ``downstream``."""
+    parts: tuple[LayoutPart, ...]
+    """Rows of a set without splits of its own are test rows. Empty where the files depend on the languages."""
+    read: Columns | LineFormat
+    """A table with a header and these columns, or what a line holds; a bare sentence's label is its file's suffix."""
+    protocol: Protocol
+    sizes: tuple[Mapping[str, int], ...]
+    """The rows of every sub-dataset, or else split, in each release that is known; the first is the usual one."""
+    source: str
+    """Where the sizes are from."""
+    labels: tuple[str, ...] = ()
+    """In the order of SentEval's numbers for them."""
+    scale: tuple[float, float] | None = None
+    """The lowest and highest score, where the labels are scores."""
+    second: str = ""
+    """The name of the second sentence in the rows, where there is no header."""
+    latin1_fallback: bool = False
+    """Whether SentEval reads the files as Latin-1; here they are read so only if they are not UTF-8."""
+    first: str = ""
+    """What the first line looks like, where the file names do not identify the set."""
+    folder: str = ""
+    """What the name of the folder looks like, where neither identifies the set."""
+    marker_file: str = ""
+    """A file that identifies the set whatever its folder is called."""
+    language: str | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of all files, in order."""
+        return tuple(file for part in self.parts for file in part.files)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns that hold the sentences after the first."""
+        return self.read.inputs if isinstance(self.read, Columns) else (self.second,) if self.second else ()
+
+
+def _parts(files: Mapping[str, str]) -> tuple[LayoutPart, ...]:
     """A part for each file, by the file's split."""
-    return tuple(Part(split, (file,)) for split, file in files.items())
+    return tuple(LayoutPart(split, (file,)) for split, file in files.items())
 
 
-def _halves(*files: str) -> tuple[Part, ...]:
+def _halves(*files: str) -> tuple[LayoutPart, ...]:
     """Files of test rows."""
-    return tuple(Part("te", (file,)) for file in files)
+    return tuple(LayoutPart("te", (file,)) for file in files)
 
 
 _SENTIMENT = _parts({"tr": "sentiment-train", "va": "sentiment-dev", "te": "sentiment-test"})
@@ -58,7 +129,7 @@ def _sts(year: int, source: str, marker_file: str, sizes: Mapping[str, int]) -> 
     """One year of SemEval's task; all sub-datasets are test rows."""
     return Layout(
         home=f"STS/STS{year}-en-test",
-        parts=tuple(Part("te", (f"STS.input.{name}.txt", f"STS.gs.{name}.txt"), name) for name in sizes),
+        parts=tuple(LayoutPart("te", (f"STS.input.{name}.txt", f"STS.gs.{name}.txt"), name) for name in sizes),
         read="sentence<TAB>sentence|score",
         protocol="similarity",
         sizes=(sizes,),
@@ -153,7 +224,7 @@ LAYOUTS = {
     "SNLI": Layout(
         home="SNLI",
         parts=tuple(
-            Part(split, tuple(f"{column}.{word}" for column in ("s1", "s2", "labels")))
+            LayoutPart(split, tuple(f"{column}.{word}" for column in ("s1", "s2", "labels")))
             for split, word in (("tr", "train"), ("va", "dev"), ("te", "test"))
         ),
         read="sentence|sentence|label",

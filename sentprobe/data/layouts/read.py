@@ -1,26 +1,101 @@
-"""A transfer set from its folder: row by row, or as a ``Dataset``."""
+"""A transfer set: which folder holds one, and its rows, one by one or as a ``Dataset``."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sentprobe.core.files import COMPRESSED
+from sentprobe.core.reader import (
+    OnBad,
+    find_file,
+    read_all_lines,
+    read_first_line,
+    unequal_files,
+    without_compression_suffix,
+    wrong_width,
+)
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.file_names import find_file
 from sentprobe.data.layouts.captions import features_path, scan_captions
-from sentprobe.data.layouts.catalogue import LAYOUTS
-from sentprobe.data.layouts.layout import Layout, Part
-from sentprobe.data.layouts.parsing import BuildRow, check_score, lines_of, parser
-from sentprobe.data.layouts.xnli import nli_files, nli_rows, no_language, train_language
-from sentprobe.data.records import Columns
-from sentprobe.data.rows import Interned, build_dataset, empty_splits, example
-from sentprobe.errors import CorpusError, DataError, UsageError
+from sentprobe.data.layouts.catalogue import LAYOUTS, Layout, LayoutPart, LineFormat
+from sentprobe.data.layouts.xnli import (
+    NO_GOLD,
+    BuildRow,
+    is_nli,
+    nli_files,
+    nli_languages,
+    nli_rows,
+    no_language,
+    train_language,
+)
+from sentprobe.data.tables import Columns, Interned, build_dataset, empty_splits, example
+from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 from sentprobe.task import Example
 
-OnBrokenLine = Callable[[CorpusError], None]
-"""What to do about a line that cannot be read."""
+PICKLES = frozenset({"train.pkl", "valid.pkl", "test.pkl"})
+"""The files of SentEval's own copy of the COCO captions, which must be converted first."""
+
+
+def layouts_in(folder: Path) -> tuple[str, ...]:
+    """The names of the transfer sets of which at least one file is directly in this folder."""
+    try:
+        names = {path.name for path in folder.iterdir() if path.is_file()}
+    except OSError:
+        return ()
+    names |= {name.removesuffix(suffix) for name in names for suffix in COMPRESSED if name.endswith(suffix)}
+    return tuple(name for name, layout in LAYOUTS.items() if _matches(layout, folder, names))
+
+
+def languages_of(name: str, folder: Path) -> tuple[str | None, ...]:
+    """The languages of a set in a folder; None for one whose files do not say."""
+    return nli_languages(folder) if LAYOUTS[name].read == "nli" else (LAYOUTS[name].language,)
+
+
+def locate(name: str, data: Path) -> Path:
+    """The folder of a set below SentEval's ``data``, below ``downstream``, or the set's own folder.
+
+    Folders of 2017, which have no ``downstream``, are found as well.
+    """
+    if name not in LAYOUTS:
+        raise UsageError(f"There is no transfer set {name!r}; expected one of {', '.join(LAYOUTS)}.")
+    home = LAYOUTS[name].home
+    tried = (data / "downstream" / home, data / home, data / Path(home).name, data, data / Path(home).parts[0])
+    for folder in tried:
+        if name in layouts_in(folder):
+            return folder
+    raise DataError(
+        f"{name} was not found: looked for {', '.join(LAYOUTS[name].files[:3]) or 'its files'} in {tried[0]}, "
+        f"{tried[1]} and {data}. `sentprobe data get {name} -o {data}` downloads it, or says where to get it."
+    )
+
+
+def _matches(layout: Layout, folder: Path, names: set[str]) -> bool:
+    if layout.read == "nli":
+        return is_nli(folder, names)
+    folder_name = folder.resolve().name
+    if layout.read == "captions" and folder_name == layout.home and names >= PICKLES:
+        return True
+    file = next((file for file in layout.files if file in names), None)
+    if file is None:
+        return False
+    if layout.folder and layout.marker_file not in names and not re.search(layout.folder, folder_name):
+        return False
+    return not layout.first or _begins_with(layout.first, folder / file)
+
+
+def _begins_with(pattern: str, file: Path) -> bool:
+    path = find_file(file)
+    try:
+        return path is not None and re.match(pattern, read_first_line(path)) is not None
+    except SentProbeError:
+        return False
+
+
+# Rows
 
 
 def read_layout(name: str, folder: Path, *, language: str | None = None, train: str | None = None) -> Dataset:
@@ -32,11 +107,11 @@ def read_layout(name: str, folder: Path, *, language: str | None = None, train: 
     rows = empty_splits()
     for split, _, row in scan(name, folder, language=language, train=train):
         rows[split].append(row)
-    found = build_dataset(name, rows, str(folder))
+    dataset = build_dataset(name, rows, str(folder))
     manifest = _manifest(name, folder)
     if LAYOUTS[name].read == "nli" and (files := nli_files(folder, language, train)).get("tr"):
         manifest["train_language"] = train_language(files["tr"])
-    return replace(found, language=language or LAYOUTS[name].language, manifest=manifest)
+    return replace(dataset, language=language or LAYOUTS[name].language, manifest=manifest)
 
 
 def scan(
@@ -45,7 +120,7 @@ def scan(
     *,
     language: str | None = None,
     train: str | None = None,
-    broken: OnBrokenLine | None = None,
+    broken: OnBad | None = None,
     split: str = "",
 ) -> Iterator[tuple[str, str, Example]]:
     """Yield split, file and row, in file order, of one split or of all whose files are known beforehand.
@@ -68,26 +143,25 @@ def scan(
 
 
 def _nli(
-    layout: Layout, folder: Path, language: str | None, train: str | None, known: Interned, complain: OnBrokenLine
+    layout: Layout, folder: Path, language: str | None, train: str | None, known: Interned, complain: OnBad
 ) -> Iterator[tuple[str, str, Example]]:
     held_out = False
     for split, path in nli_files(folder, language, train).items():
-        row = _row_builder(path, (layout.second,), known)
-        for found in nli_rows(path, None if split == "tr" else language or "", row, complain):
+        build = _row_builder(path, (layout.second,), known)
+        for row in nli_rows(path, None if split == "tr" else language or "", build, complain):
             held_out = held_out or split != "tr"
-            yield split, path, found
+            yield split, path, row
     if not held_out:
         raise no_language(folder, language)
 
 
 def _part(
-    name: str, layout: Layout, part: Part, folder: Path, known: Interned, complain: OnBrokenLine
+    name: str, layout: Layout, part: LayoutPart, folder: Path, known: Interned, complain: OnBad
 ) -> Iterator[tuple[str, str, Example]]:
     paths = [_needed(name, folder, file) for file in part.files]
-    columns = [lines_of(path, layout.latin1_fallback) for path in paths]
+    columns = [read_all_lines(path, layout.latin1_fallback) for path in paths]
     if len({len(lines) for lines in columns}) > 1:
-        counts = ", ".join(f"{len(lines):,} in {path}" for path, lines in zip(paths, columns, strict=True))
-        raise DataError(f"{name}: files that belong together differ in their number of lines: {counts}.")
+        raise unequal_files(paths, [len(lines) for lines in columns])
     if not columns[0]:
         return
     parse = parser(layout.read, paths, columns[0][0], _row_builder(paths[-1], layout.inputs, known))
@@ -95,15 +169,15 @@ def _part(
         if number == 1 and isinstance(layout.read, Columns):
             continue  # the header
         try:
-            found = parse(number, lines)
-            if found is None:
+            row = parse(number, lines)
+            if row is None:
                 continue
             if layout.scale:
-                check_score(paths[-1], number, found.label)
+                check_score(paths[-1], number, row.label)
         except CorpusError as error:
             complain(error)
             continue
-        yield part.split, paths[-1], found._replace(stratum=part.stratum) if part.stratum else found
+        yield part.split, paths[-1], row._replace(stratum=part.stratum) if part.stratum else row
 
 
 def _row_builder(path: str, inputs: Sequence[str], known: Interned) -> BuildRow:
@@ -142,3 +216,98 @@ def _needed(name: str, folder: Path, file: str) -> str:
 
 def _raise(error: CorpusError) -> None:
     raise error
+
+
+# From the lines of a set's files to labels and sentences
+
+
+Parse = Callable[[int, Sequence[str]], Example | None]
+"""From a line number, and that line of every file of a part, to the row; None where there is none."""
+
+
+def parser(form: Columns | LineFormat, paths: Sequence[str], header: str, row: BuildRow) -> Parse:
+    """The function that reads a line of these files, the first of which begins with the line ``header``."""
+    path = paths[0]
+    if isinstance(form, Columns):
+        return _table(form, path, header, row)
+    match form:
+        case "sentence":
+            suffix = without_compression_suffix(path).suffix[1:]
+            return lambda number, lines: row(number, suffix, lines[0])  # also if empty: the published sizes count them
+        case "seven columns":
+            return lambda number, lines: _seven(row, path, number, lines[0])
+        case "sentence|sentence|label":
+            return lambda number, lines: (
+                None if lines[2].strip() == NO_GOLD else row(number, lines[2], lines[0], lines[1])
+            )
+        case "sentence<TAB>sentence|score":
+            return lambda number, lines: _scored(row, paths, number, *lines)
+    return lambda number, lines: _labelled(row, form, path, number, lines[0])
+
+
+def _labelled(row: BuildRow, form: LineFormat, path: str, number: int, line: str) -> Example | None:
+    """Label and sentence of a line that has both."""
+    if not line:
+        return None
+    if form == "sentence<TAB>label":
+        text, label = _cells(path, number, line, 2, "sentence and label, tab-separated", most=2)
+        return row(number, label, text)
+    label, _, text = line.partition(" ")
+    if form == "COARSE:fine sentence":
+        label, colon, _ = label.partition(":")
+        if not colon:
+            raise CorpusError(path, number, f"{line[:20]!r}", "a line such as `NUM:date When … ?`")
+    return row(number, label, text)
+
+
+def _table(columns: Columns, path: str, header: str, row: BuildRow) -> Parse:
+    """A table with a header; every line has as many columns as that."""
+    names = [name.strip() for name in header.split("\t")]
+    for name in (*columns.text, columns.label):
+        if name not in names:
+            shown = ", ".join(map(repr, names[:8]))
+            raise DataError(f"{path} has no column {name!r}; it has {shown}. Is it the right file?")
+    first, second, label = (names.index(name) for name in (*columns.text, columns.label))
+
+    def parse(number: int, lines: Sequence[str]) -> Example | None:
+        if not lines[0]:
+            return None
+        width = len(names)
+        cells = _cells(path, number, lines[0], width, f"{width}, as in the first line", most=width)
+        return row(number, cells[label], cells[first], cells[second])
+
+    return parse
+
+
+def _seven(row: BuildRow, path: str, number: int, line: str) -> Example | None:
+    """A pair of the STS benchmark, which may have its sources in extra columns."""
+    if not line:
+        return None
+    expected = "genre, file, year, number, score and two sentences, tab-separated"
+    cells = _cells(path, number, line, 7, expected)
+    return row(number, cells[4], cells[5], cells[6])
+
+
+def _scored(row: BuildRow, paths: Sequence[str], number: int, pair: str, score: str) -> Example | None:
+    """A pair of SemEval's tasks, unless it was never scored; extra columns are sources."""
+    if not score.strip():
+        return None
+    cells = _cells(paths[0], number, pair, 2, "two sentences, tab-separated")
+    return row(number, score, cells[0], cells[1])
+
+
+def check_score(path: str, number: int, score: str) -> None:
+    """Refuse a score that is not a number."""
+    try:
+        sound = math.isfinite(float(score))
+    except ValueError:
+        sound = False
+    if not sound:
+        raise CorpusError(path, number, f"the score {score[:20]!r}", "a number")
+
+
+def _cells(path: str, number: int, line: str, least: int, expected: str, most: int | None = None) -> list[str]:
+    cells = line.split("\t")
+    if len(cells) < least or (most is not None and len(cells) > most):
+        raise wrong_width(path, number, cells, expected)
+    return cells

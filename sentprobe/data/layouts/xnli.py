@@ -8,17 +8,19 @@ the forms in which they are published, or a file of the second form.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
-from sentprobe.core.files import COMPRESSED, open_text
-from sentprobe.data.file_names import find_file
-from sentprobe.data.layouts.parsing import NO_GOLD, BuildRow
+from sentprobe.core.files import COMPRESSED
+from sentprobe.core.reader import OnBad, find_file, read_lines, wrong_width
 from sentprobe.errors import CorpusError, SentProbeError, UsageError
 from sentprobe.task import Example
 
+NO_GOLD = "-"
+"""The label of a pair on which the annotators did not agree; SentEval skips it, and so do we."""
 OFFICIAL = {"va": "xnli.dev.tsv", "te": "xnli.test.tsv"}
 TRAINING = (
     "train-en.tsv",
@@ -40,6 +42,14 @@ _HEADERS = (("sentence1", "sentence2", "gold_label"), ("premise", "hypo", "label
 """The names of the columns where there is a header."""
 
 
+class BuildRow(Protocol):
+    """Makes a row; ``second`` is the other sentence of a pair."""
+
+    def __call__(self, number: int, label: str, text: str, second: str = "") -> Example:
+        """The row at this line number."""
+        ...
+
+
 def is_nli(folder: Path, names: Iterable[str]) -> bool:
     """Whether XNLI is in a folder that has files of these names."""
     return any(
@@ -58,7 +68,7 @@ def nli_languages(folder: Path) -> tuple[str, ...]:
     for file in OFFICIAL.values():
         if (path := find_file(folder / file)) and _first(path).startswith("language\t"):
             with suppress(SentProbeError):  # reported when the set is read
-                found |= {code for line in open_text(str(path)) if _CODE.fullmatch(code := line.partition("\t")[0])}
+                found |= {code for _, line in read_lines(str(path)) if _CODE.fullmatch(code := line.partition("\t")[0])}
     return tuple(sorted(found))
 
 
@@ -90,18 +100,16 @@ def no_language(folder: Path, language: str | None) -> UsageError:
     return UsageError(f"XNLI was requested in {requested}; {folder} has it in {got}.")
 
 
-def nli_rows(
-    path: str, language: str | None, row: BuildRow, broken: Callable[[CorpusError], None]
-) -> Iterator[Example]:
+def nli_rows(path: str, language: str | None, row: BuildRow, broken: OnBad) -> Iterator[Example]:
     """The pairs of a file, of one language only where the file has several."""
-    lines = enumerate(open_text(path), 1)
+    lines = read_lines(path, on_bad=broken)
     first = next(lines, (1, ""))
-    names = first[1].rstrip("\r\n").split("\t")
+    names = first[1].rstrip("\r").split("\t")
     header = next((header for header in _HEADERS if set(header) <= set(names)), None)
     places = [names.index(name) for name in header] if header else [0, 1, 2]
     tagged = names.index("language") if header and "language" in names else None
     for number, line in lines if header else chain([first], lines):
-        cells = line.rstrip("\r\n").split("\t")
+        cells = line.rstrip("\r").split("\t")
         if cells == [""] or (tagged is not None and language is not None and cells[tagged : tagged + 1] != [language]):
             continue
         try:
@@ -116,20 +124,18 @@ def nli_rows(
 def _pair(row: BuildRow, path: str, number: int, cells: Sequence[str], places: Sequence[int]) -> Example | None:
     if len(cells) <= max(places):  # more are allowed: the header of MultiNLI does not fit its lines
         expected = f"at least {max(places) + 1}: two sentences and a label"
-        raise CorpusError(path, number, f"{len(cells)} columns", expected)
+        raise wrong_width(path, number, cells, expected)
     text, second, label = (cells[place] for place in places)
     if label == NO_GOLD:
         return None
     if label not in _LABELS:
         raise CorpusError(path, number, f"the label {label[:20]!r}", "entailment, neutral or contradiction")
-    if "\0" in text or "\0" in second:
-        raise CorpusError(path, number, "a NUL byte", "text")
     return row(number, _LABELS[label], text, second)
 
 
 def _first(path: Path | None) -> str:
     """The first line of a file, empty if it cannot be read."""
     try:
-        return next(open_text(str(path)), "") if path and path.is_file() else ""
+        return next(read_lines(str(path)), (1, ""))[1] if path and path.is_file() else ""
     except SentProbeError:
         return ""

@@ -45,6 +45,8 @@ OPTIONS = {
     "ngrams": "longest n-grams of words in the bag (default 1: words only)",
 }
 LIMITS = {"dim": (1, 1 << 16), "ngrams": (1, 5), "seed": (0, (1 << 63) - 1)}
+MAX_HASH_DIMENSIONS = 1 << 20
+"""Those of ``hash``, whose vectors may be sparse."""
 MAX_COUNT = 100
 """Texts of this many words or more have the same length to ``length``."""
 
@@ -61,6 +63,7 @@ def load(spec: Spec) -> Encoder:
     chosen: dict[str, int] = {}
     for key, default in DEFAULTS[spec.name].items():
         low, high = LIMITS[key]
+        high = MAX_HASH_DIMENSIONS if (spec.name, key) == ("hash", "dim") else high
         chosen[key] = spec.integer(key, default, low=low, high=high)
     match spec.name:
         case "random":
@@ -101,13 +104,13 @@ class Length:
         np.cumsum(sizes[numbers], axis=0, out=sums[1:])
         characters = np.array([len(text) for text in texts], dtype=np.int64)
         counts = np.column_stack([np.diff(sums[starts], axis=0), characters])
-        places = MAX_COUNT + 1
-        out = np.zeros((len(texts), 3 * places + 8), dtype=np.float32)
+        width = MAX_COUNT + 1
+        out = np.zeros((len(texts), 3 * width + 8), dtype=np.float32)
         for which in range(3):
-            out[np.arange(len(texts)), which * places + np.minimum(counts[:, which], MAX_COUNT)] = 1
+            out[np.arange(len(texts)), which * width + np.minimum(counts[:, which], MAX_COUNT)] = 1
         # scaled to the size of the ones, so that no weight penalty prefers either; 32-bit roots are exact
         scaled = (counts / (MAX_COUNT, MAX_COUNT, MAX_COUNT, 1000)).astype(np.float32)
-        out[:, 3 * places :] = np.hstack((scaled, np.sqrt(scaled)))
+        out[:, 3 * width :] = np.hstack((scaled, np.sqrt(scaled)))
         return out
 
 
@@ -154,8 +157,8 @@ class Hash:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
-        found: Array = self.sparse_vectors(texts).toarray()
-        return found
+        dense: Array = self.sparse_vectors(texts).toarray()
+        return dense
 
     def sparse_vectors(self, texts: Sequence[str], /) -> csr_array:
         """The same as a sparse array."""
@@ -166,8 +169,8 @@ class Hash:
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words: what each adds to the bag."""
-        found: Array = self.sparse_words(words).toarray()
-        return found
+        dense: Array = self.sparse_words(words).toarray()
+        return dense
 
     def sparse_words(self, words: Sequence[str], /) -> csr_array:
         """The same as a sparse array."""
@@ -180,20 +183,20 @@ class Hash:
                 yield " ".join(words[i : i + n])
 
     def _bags(self, grams: Sequence[str], numbers: Array, starts: Array) -> csr_array:
-        places = (hash_texts(grams, f"hash {self.seed}") % np.uint64(self.dim)).astype(np.int32)
-        found = _one_hot_counts(places[numbers], starts, self.dim)
-        found.sum_duplicates()
-        n, sizes = len(starts) - 1, np.diff(found.indptr)
-        squares = np.bincount(np.repeat(np.arange(n), sizes), found.data.astype(np.float64) ** 2, n)
-        found.data /= np.repeat(np.sqrt(squares).astype(np.float32), sizes)
-        return found
+        buckets = (hash_texts(grams, f"hash {self.seed}") % np.uint64(self.dim)).astype(np.int32)
+        counts = _one_hot_counts(buckets[numbers], starts, self.dim)
+        counts.sum_duplicates()
+        n, sizes = len(starts) - 1, np.diff(counts.indptr)
+        squares = np.bincount(np.repeat(np.arange(n), sizes), counts.data.astype(np.float64) ** 2, n)
+        counts.data /= np.repeat(np.sqrt(squares).astype(np.float32), sizes)
+        return counts
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The mean of Gaussian vectors, one for each lower-cased word, drawn by its hash: an untrained bag of vectors."""
 
-    drawn: Random
+    random: Random
     batch_size: ClassVar[int] = Random.batch_size
     cacheable: ClassVar[bool] = Random.cacheable
     parallel: ClassVar[bool] = True
@@ -201,7 +204,7 @@ class Words:
     @property
     def identity(self) -> Identity:
         """That of the vectors that are drawn."""
-        return self.drawn.identity
+        return self.random.identity
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
@@ -214,7 +217,7 @@ class Words:
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words."""
         words = as_texts(words)
-        return self.drawn([word.lower() for word in words])
+        return self.random([word.lower() for word in words])
 
 
 def _numbered(texts: Sequence[str]) -> tuple[list[str], Array, Array]:
@@ -225,13 +228,13 @@ def _numbered(texts: Sequence[str]) -> tuple[list[str], Array, Array]:
 
 def _number_words(bags: Sequence[Sequence[str]]) -> tuple[list[str], Array, Array]:
     """The distinct words of all bags; the words as numbers, bag after bag; where each bag starts and ends in these."""
-    known: dict[str, int] = {}
-    numbers = [known.setdefault(word, len(known)) for bag in bags for word in bag]
-    return list(known), np.array(numbers, dtype=np.int64), np.cumsum([0, *map(len, bags)], dtype=np.int64)
+    number_of: dict[str, int] = {}
+    numbers = [number_of.setdefault(word, len(number_of)) for bag in bags for word in bag]
+    return list(number_of), np.array(numbers, dtype=np.int64), np.cumsum([0, *map(len, bags)], dtype=np.int64)
 
 
-def _one_hot_counts(places: Array, starts: Array, width: int) -> csr_array:
+def _one_hot_counts(columns: Array, starts: Array, width: int) -> csr_array:
     """A sparse matrix (bags, width) with a one at each place, in this order and as often as it occurs."""
     from scipy.sparse import csr_array
 
-    return csr_array((np.ones(len(places), dtype=np.float32), places, starts), shape=(len(starts) - 1, width))
+    return csr_array((np.ones(len(columns), dtype=np.float32), columns, starts), shape=(len(starts) - 1, width))

@@ -28,8 +28,8 @@ from sentprobe.core.arguments import as_texts
 from sentprobe.corpus.languages import code_of
 from sentprobe.encoders.encoder import encoder_info, short_repr
 from sentprobe.encoders.identity import Identity, Spec
+from sentprobe.encoders.scheme import SCHEMES
 from sentprobe.encoders.scheme import load as load_encoder
-from sentprobe.encoders.scheme import load_scheme
 from sentprobe.errors import DataError, EncoderError, UsageError
 
 RUNS_CODE = SENDS_TEXTS = True
@@ -55,9 +55,9 @@ class Family:
 
     def language(self, code: str | None) -> str:
         """The language of the member for a language code: ``pt`` for ``pt-BR``. UsageError if there is none."""
-        for found in (code or "", code_of(code)):
-            if found in self.members:
-                return found
+        for language in (code or "", code_of(code)):
+            if language in self.members:
+                return language
         have = f"{self.name} has members for {', '.join(self.members)}"
         if not code:
             raise UsageError(f"The language of the set is not known, and {have}: name it with --as-language.")
@@ -70,8 +70,8 @@ class Family:
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[Any]:
         """The vectors (n, d), or (layers, n, d), of texts with their language before them."""
-        found: NDArray[Any] = self._by_language(as_texts(texts), lambda member: member)
-        return found
+        vectors: NDArray[Any] = self._by_language(as_texts(texts), lambda member: member)
+        return vectors
 
     @property
     def words(self) -> Callable[[Sequence[str]], NDArray[Any]] | None:
@@ -82,13 +82,13 @@ class Family:
 
     def cost(self, texts: Sequence[str], /) -> list[int]:
         """What each text takes, by the measure of its member, or its length."""
-        found = self._by_language(as_texts(texts), lambda member: encoder_info(member).cost or partial(map, len), list)
-        return [int(cost) for cost in found]
+        costs = self._by_language(as_texts(texts), lambda member: encoder_info(member).cost or partial(map, len), list)
+        return [int(cost) for cost in costs]
 
     def _by_language(
-        self, texts: Sequence[str], pick: Callable[[Any], Any], made: Callable[[Any], Any] = np.asarray
+        self, texts: Sequence[str], pick: Callable[[Any], Any], convert: Callable[[Any], Any] = np.asarray
     ) -> Any:
-        places: dict[str, list[int]] = {}
+        indices: dict[str, list[int]] = {}
         for i, text in enumerate(texts):
             language, mark, _ = text.partition(MARK)
             if not mark or language not in self.members:
@@ -96,16 +96,16 @@ class Family:
                     f"{self.name} encodes texts of known languages only, as `sentprobe run` gives it: name the member "
                     "itself, such as trained:fr."
                 )
-            places.setdefault(language, []).append(i)
+            indices.setdefault(language, []).append(i)
         parts = {
-            language: np.asarray(made(pick(self.members[language])([without_language(texts[i]) for i in own])))
-            for language, own in places.items()
+            language: np.asarray(convert(pick(self.members[language])([without_language(texts[i]) for i in members])))
+            for language, members in indices.items()
         }
         if len({(part.ndim, part.shape[:-2], part.shape[-1:] if part.ndim > 1 else ()) for part in parts.values()}) > 1:
             sizes = ", ".join(f"{language} {part.shape[-1]}" for language, part in parts.items())
             raise EncoderError(f"The members of {self.name} differ in the dimensions of a vector: {sizes}.")
         whole = np.concatenate(list(parts.values()), axis=-2 if next(iter(parts.values())).ndim > 1 else 0)
-        order = np.argsort([i for own in places.values() for i in own])
+        order = np.argsort([i for members in indices.values() for i in members])
         return np.take(whole, order, axis=-2 if whole.ndim > 1 else 0)
 
 
@@ -120,12 +120,14 @@ def load(spec: Spec) -> Family:
     path = Path(spec.path).expanduser()
     loaded = {language: load_encoder(name) for language, name in _names(spec).items()}
     about = {language: encoder_info(member) for language, member in loaded.items()}
-    if len({one.layers for one in about.values()}) > 1:
-        have = "; ".join(f"{language} {', '.join(one.layers) or 'none'}" for language, one in about.items())
+    if len({info.layers for info in about.values()}) > 1:
+        have = "; ".join(f"{language} {', '.join(info.layers) or 'none'}" for language, info in about.items())
         raise UsageError(f"The members of {path} differ in their layers: {have}. Choose the same, such as layer=1.")
     identity = None
-    if all(one.identity is not None for one in about.values()):
-        identity = Identity.of("family", path.stem, **{language: str(one.identity) for language, one in about.items()})
+    if all(info.identity is not None for info in about.values()):
+        identity = Identity.of(
+            "family", path.stem, **{language: str(info.identity) for language, info in about.items()}
+        )
     return Family(path.name, loaded, identity, next(iter(about.values())).layers or None)
 
 
@@ -143,21 +145,21 @@ def _names(spec: Spec) -> dict[str, str]:
 def _read(path: Path) -> dict[str, str]:
     """The encoders of a file by language."""
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        content = tomllib.loads(path.read_text("utf-8"))
     except OSError as e:
         raise DataError(
             f'{path} cannot be read: {e.strerror}. Expected a file with lines such as fr = "trained:fr".'
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise DataError(f'{path}: {e}; expected lines such as fr = "trained:fr".') from None
-    for language, name in found.items():
+    for language, name in content.items():
         if not isinstance(name, str) or not language.replace("-", "").isalnum():
             raise DataError(f"{path} has {language} = {name!r}; expected a language code and an encoder, in quotes.")
         if Spec.parse(name).scheme == "family":
             raise DataError(f"{path} has {language} = {name!r}; expected an encoder of one language, and no family.")
-    if not found:
+    if not content:
         raise DataError(f'{path} names no encoder; expected lines such as fr = "trained:fr".')
-    return found
+    return content
 
 
 def _name(name: str, seed: int | None) -> str:
@@ -165,6 +167,6 @@ def _name(name: str, seed: int | None) -> str:
     if seed is None:
         return name
     spec = Spec.parse(name)
-    replaced = load_scheme(spec.scheme).replaced_by_random
-    kept = [(key, value) for key, value in spec.options if key not in (*replaced, "random")]
-    return str(Spec(spec.scheme, spec.name, spec.revision, (*kept, ("random", str(seed)))))
+    replaced = SCHEMES.get(spec.scheme).replaced_by_random
+    options = [(key, value) for key, value in spec.options if key not in (*replaced, "random")]
+    return str(Spec(spec.scheme, spec.name, spec.revision, (*options, ("random", str(seed)))))

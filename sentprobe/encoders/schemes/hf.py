@@ -104,10 +104,10 @@ class Transformer:
         torch = hub.import_optional("torch")
         rows = self.tokens(texts)
         parts = [self._encode(torch, rows[span]) for span in spans([len(row.ids) for row in rows])]
-        found: FloatArray = torch.cat(parts or [torch.zeros(len(self.layer_indices), 0, self.width)], dim=1).numpy()
+        vectors: FloatArray = torch.cat(parts or [torch.zeros(len(self.layer_indices), 0, self.width)], dim=1).numpy()
         if self.pool == "first-last":
-            found = found.mean(0, keepdims=True)
-        return found if self.layers else found[0]
+            vectors = vectors.mean(0, keepdims=True)
+        return vectors if self.layers else vectors[0]
 
     def cost(self, texts: Sequence[str], /) -> list[int]:
         """The number of tokens of each text after truncation, which is what it costs to encode."""
@@ -125,8 +125,8 @@ class Transformer:
         if not texts:
             return []
         prompted = [self.prompt + replace_surrogates(text) for text in texts]
-        more = {"truncation": True, "max_length": self.max, "return_special_tokens_mask": True, "verbose": False}
-        got = self.tokenizer(prompted, **more)
+        options = {"truncation": True, "max_length": self.max, "return_special_tokens_mask": True, "verbose": False}
+        got = self.tokenizer(prompted, **options)
         ids = got["input_ids"]
         token_type_ids = got.get("token_type_ids") or [[0] * len(row) for row in ids]
         blank = Tokens([first_special_token_id(self.tokenizer, "bos", "cls", "eos", "pad")], [0], [0])
@@ -153,8 +153,8 @@ class Transformer:
         if self.language is not None:
             inputs["langs"] = torch.full_like(mask, self.language)
         if self.special == "drop":
-            own = square((row.special_tokens_mask for row in rows), 1) == 0
-            mask = torch.where(own.any(1, keepdim=True), own, mask > 0)
+            is_text = square((row.special_tokens_mask for row in rows), 1) == 0
+            mask = torch.where(is_text.any(1, keepdim=True), is_text, mask > 0)
         with torch.inference_mode():
             hidden = self.model(**inputs, output_hidden_states=True).hidden_states
             how = "mean" if self.pool == "first-last" else self.pool
@@ -163,49 +163,49 @@ class Transformer:
 
 def load(spec: Spec) -> Transformer:
     """The encoder that ``hf:NAME_OR_FOLDER…`` names."""
-    given = spec.check_options(OPTIONS)
+    options = spec.check_options(OPTIONS)
     how = spec.choice("pool", POOLINGS)
     special = spec.choice("special", ("keep", "drop"))
     dtype = spec.choice("dtype", hub.MODEL_DTYPES)
     limit = spec.integer("max")
-    seed = given.get("random")
+    seed = options.get("random")
     if seed is not None and not re.fullmatch(r"\d{1,9}", seed, re.ASCII):
         raise UsageError(f"{spec} has random={seed}; expected {OPTIONS['random']}.")
-    if how == "first-last" and "layer" in given:
+    if how == "first-last" and "layer" in options:
         raise UsageError(f"{spec} has pool=first-last, which uses layer 1 and the last; leave layer=… out.")
-    if how in ("cls", "last") and "special" in given:
+    if how in ("cls", "last") and "special" in options:
         raise UsageError(f"{spec} has special=…, which is for means and maxima; pool={how} uses one token.")
     hub.require("torch", "transformers", "huggingface_hub")
-    found = hub.locate(spec, "config.json")
+    location = hub.locate(spec, "config.json")
     torch = hub.import_optional("torch")
-    device = hub.find_device(spec, given.get("device"))
-    tokenizer, model = _load(spec, found.folder, getattr(torch, dtype), None if seed is None else int(seed))
-    hub.check_unchanged(spec, found)
+    device = hub.find_device(spec, options.get("device"))
+    tokenizer, model = _load(spec, location.folder, getattr(torch, dtype), None if seed is None else int(seed))
+    hub.check_unchanged(spec, location)
     model = model.to(device).eval()
     max_length = resolve_max_length(spec, tokenizer, model, limit)
     try:  # the only reliable way to find out how many layers a model has, and whether it reads texts at all
         with torch.inference_mode():
-            one = torch.ones(1, 1, dtype=torch.long, device=device)
-            hidden = model(input_ids=one, attention_mask=one, output_hidden_states=True).hidden_states
+            trial = torch.ones(1, 1, dtype=torch.long, device=device)
+            hidden = model(input_ids=trial, attention_mask=trial, output_hidden_states=True).hidden_states
             depth, width = len(hidden), hidden[-1].shape[-1]
     except Exception as why:
         raise EncoderError(
             f"{spec} is a {type(model).__name__}, which does not read texts: {summarise_error(why)}."
         ) from why
-    layer_indices = (1, depth - 1) if how == "first-last" else parse_layers(spec, given.get("layer", "-1"), depth)
+    layer_indices = (1, depth - 1) if how == "first-last" else parse_layers(spec, options.get("layer", "-1"), depth)
     layers = tuple(map(str, layer_indices)) if len(layer_indices) > 1 and how != "first-last" else None
-    prompt = given.get("prompt", "")
-    language = _language(spec, model, given.get("lang"))
+    prompt = options.get("prompt", "")
+    language = _language(spec, model, options.get("lang"))
     identity = Identity.of(
         "hf",
-        found.name,
-        revision=found.revision,
+        location.name,
+        revision=location.revision,
         layer=layer_indices[0] if len(layer_indices) == 1 else None,
         pool=how,
         special=None if how in ("cls", "last") else special,
         max=max_length,
         prompt=prompt or None,
-        lang=given.get("lang"),
+        lang=options.get("lang"),
         dtype=dtype,
         random=None if seed is None else int(seed),
         drawn_by=None
@@ -219,27 +219,27 @@ def load(spec: Spec) -> Transformer:
 
 def _language(spec: Spec, model: Any, name: str | None) -> int | None:
     """The number of a language; None if the model has no vectors of languages."""
-    known = dict(getattr(model.config, "lang2id", None) or {})
-    if not hasattr(model, "lang_embeddings") or not known:
+    languages = dict(getattr(model.config, "lang2id", None) or {})
+    if not hasattr(model, "lang_embeddings") or not languages:
         if name is not None:
             raise UsageError(f"{spec} has lang={name}, and this model has no vectors of languages; leave it out.")
         return None
     if name is None:
         warnings.warn(
-            f"{spec} has vectors of languages ({', '.join(map(str, known))}), and none is added: it was trained with "
-            "them, so add lang=….",
+            f"{spec} has vectors of languages ({', '.join(map(str, languages))}), and none is added: it was trained "
+            "with them, so add lang=….",
             SentProbeWarning,
             stacklevel=3,
         )
         return None
-    if name not in known:
-        raise UsageError(f"{spec} has lang={name}; expected one of {', '.join(map(str, known))}.")
-    return int(known[name])
+    if name not in languages:
+        raise UsageError(f"{spec} has lang={name}; expected one of {', '.join(map(str, languages))}.")
+    return int(languages[name])
 
 
 def parse_layers(spec: Spec, text: str, depth: int) -> tuple[int, ...]:
     """The layers that ``text`` names, of ``depth`` in all: in this order, each once, counted from 0."""
-    found: list[int] = []
+    indices: list[int] = []
     for part in ("0..-1" if text == "*" else text).split(","):
         if not (ends := re.fullmatch(r"(-?\d+)(?:\.\.(-?\d+))?", part)):
             raise UsageError(f"{spec} has layer={text}; expected {OPTIONS['layer']}.")
@@ -248,8 +248,8 @@ def parse_layers(spec: Spec, text: str, depth: int) -> tuple[int, ...]:
             raise UsageError(
                 f"{spec} has layer={part}; this model has layers 0..{depth - 1}, and a range is ascending."
             )
-        found += range(low % depth, high % depth + 1)
-    return tuple(dict.fromkeys(found))
+        indices += range(low % depth, high % depth + 1)
+    return tuple(dict.fromkeys(indices))
 
 
 def _load(spec: Spec, folder: Path, dtype: Any, seed: int | None = None) -> tuple[Any, Any]:
@@ -263,7 +263,7 @@ def _load(spec: Spec, folder: Path, dtype: Any, seed: int | None = None) -> tupl
     if not weights and seed is None:
         raise EncoderError(f"{spec} has no weights: expected model.safetensors, got {hub.list_contents(folder)}.")
     local = {"local_files_only": True, "trust_remote_code": False}
-    more = {"use_safetensors": "safetensors" in weights, "weights_only": True, "dtype": dtype}
+    options = {"use_safetensors": "safetensors" in weights, "weights_only": True, "dtype": dtype}
     with hub.loading(spec):
         config = transformers.AutoConfig.from_pretrained(folder, **local)
         # of T5 and similar models this does not load the decoder
@@ -271,7 +271,7 @@ def _load(spec: Spec, folder: Path, dtype: Any, seed: int | None = None) -> tupl
         kind = transformers.AutoModelForTextEncoding if encodes else transformers.AutoModel
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         if seed is None:
-            model, info = kind.from_pretrained(folder, config=config, output_loading_info=True, **more, **local)
+            model, info = kind.from_pretrained(folder, config=config, output_loading_info=True, **options, **local)
         else:
             with torch.random.fork_rng(devices=[]):  # which keeps the global random state
                 torch.manual_seed(seed)

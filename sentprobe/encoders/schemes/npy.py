@@ -21,9 +21,8 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 
 from sentprobe.core.arguments import as_texts
-from sentprobe.core.files import make_folder, open_text
-from sentprobe.data.file_names import TABLE_SUFFIXES, without_compression_suffix
-from sentprobe.data.records import Columns, records
+from sentprobe.core.files import make_folder
+from sentprobe.core.reader import TABLE_SUFFIXES, read_lines, read_rows, without_compression_suffix
 from sentprobe.encoders.call import preview
 from sentprobe.encoders.checksums import CHECKSUMS_FILE, check_hash, checksum_lines, hash_file
 from sentprobe.encoders.encoder import short_repr
@@ -57,12 +56,12 @@ def from_line(line: str) -> str:
     return _ESCAPED.sub(_meaning, line) if "\\" in line else line
 
 
-def _meaning(found: re.Match[str]) -> str:
-    if found[1]:
-        return chr(int(found[1], 16))
-    if found[2] not in _MEANINGS:
-        raise DataError(f"{found[0]!r}, which is not an escape (\\\\, \\n, \\t, \\r or \\u and four digits)")
-    return _MEANINGS[found[2]]
+def _meaning(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return chr(int(escape[1], 16))
+    if escape[2] not in _MEANINGS:
+        raise DataError(f"{escape[0]!r}, which is not an escape (\\\\, \\n, \\t, \\r or \\u and four digits)")
+    return _MEANINGS[escape[2]]
 
 
 Stamp = tuple[int, int, int, int]
@@ -116,8 +115,8 @@ class Precomputed:
             )
         if isinstance(self.vectors, np.memmap) and _stamp(self.path) != self.stamp:
             raise EncoderError(f"{self.path} changed while it was in use. Run the same command again.")
-        found = self.vectors[..., np.array([self.rows[text] for text in texts], dtype=np.intp), :]
-        return np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("="))
+        vectors = self.vectors[..., np.array([self.rows[text] for text in texts], dtype=np.intp), :]
+        return np.ascontiguousarray(vectors, dtype=vectors.dtype.newbyteorder("="))
 
 
 def load(spec: Spec) -> Precomputed:
@@ -147,11 +146,11 @@ def load(spec: Spec) -> Precomputed:
 def _checked_hash(path: str) -> str:
     """The hash of a file. DataError if it is not the one in the checksums next to it."""
     try:
-        found = hash_file(path)
+        digest = hash_file(path)
     except OSError as error:
         raise EncoderError(f"{path} cannot be read: {error.strerror}.") from error
-    check_hash(path, found)
-    return found
+    check_hash(path, digest)
+    return digest
 
 
 # reading
@@ -186,21 +185,21 @@ def _arrays(path: str) -> dict[str, Array]:
 
 def _on_disk(path: str) -> Array:
     """The array of a .npy file, which must hold nothing else."""
-    found = np.load(path, mmap_mode="r", allow_pickle=False)
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
     size = Path(path).stat().st_size
-    if isinstance(found, np.memmap) and found.offset + found.nbytes != size:
+    if isinstance(array, np.memmap) and array.offset + array.nbytes != size:
         raise EncoderError(
-            f"{path} has {size - found.offset:,} bytes of numbers; expected {found.nbytes:,} for {found.shape} of "
-            f"{found.dtype}, as its header says. The header is damaged, or the file holds more than one array."
+            f"{path} has {size - array.offset:,} bytes of numbers; expected {array.nbytes:,} for {array.shape} of "
+            f"{array.dtype}, as its header says. The header is damaged, or the file holds more than one array."
         )
-    return np.asarray(found) if not isinstance(found, np.memmap) else found
+    return np.asarray(array) if not isinstance(array, np.memmap) else array
 
 
 def _strings(path: str, array: Array) -> list[str]:
     if array.dtype.kind != "U" or array.ndim != 1:
         raise EncoderError(f"{path}: texts is {array.dtype} {array.shape}; expected strings in one dimension.")
-    found: list[str] = array.tolist()
-    return found
+    texts: list[str] = array.tolist()
+    return texts
 
 
 def _texts(spec: Spec, path: str) -> list[str]:
@@ -208,17 +207,17 @@ def _texts(spec: Spec, path: str) -> list[str]:
         raise UsageError(f"{spec}: there is no file {path}; expected the texts of the vectors.")
     if without_compression_suffix(path).suffix.lower() in (*TABLE_SUFFIXES, ".json"):
         try:
-            return [cells[0] for _, cells in records(path, Columns(label="text"))]
+            return [cells[0] for _, cells in read_rows(path, [("--text", "text")])]
         except UsageError as error:
             raise UsageError(f"{spec}: {path} has no column 'text', where the texts are looked for.") from error
-    found = []
-    for number, line in enumerate(open_text(path), 1):
+    texts = []
+    for number, line in read_lines(path):
         try:
-            found.append(from_line(line.removesuffix("\n")))
+            texts.append(from_line(line))
         except DataError as error:
             expected = "a text as `sentprobe sentences` prints it; for texts as they are, use JSON lines"
             raise CorpusError(path, number, str(error), expected) from None
-    return found
+    return texts
 
 
 # checks
@@ -247,9 +246,9 @@ def _check_duplicates(path: str, vectors: Array, repeated: Sequence[tuple[int, i
     # 5 % is more than half precision or another batch can cause; NaN is reported elsewhere
     differ = np.abs(first - second).max(axes) > 0.05 * np.abs(first).max(axes)
     if differ.any():
-        one, other = pairs[differ.argmax()] + 1
+        i, j = pairs[differ.argmax()] + 1
         raise EncoderError(
-            f"{path}: texts {one} and {other} are the same, but their vectors are not. Are the vectors in the order of "
+            f"{path}: texts {i} and {j} are the same, but their vectors are not. Are the vectors in the order of "
             "the texts, and does the encoder return the same vector for a text each time?"
         )
 

@@ -67,8 +67,8 @@ class Function:
 def named_file(spec: Spec) -> Path | None:
     """The file of a function, if it is not in a module."""
     name = spec.path
-    place = name if name.endswith(".py") else name.rpartition(":")[0] or name
-    return Path(place).expanduser() if place.endswith(".py") or "/" in place else None
+    module = name if name.endswith(".py") else name.rpartition(":")[0] or name
+    return Path(module).expanduser() if module.endswith(".py") or "/" in module else None
 
 
 def load(spec: Spec) -> Function:
@@ -76,33 +76,33 @@ def load(spec: Spec) -> Function:
     options, call, name = spec.check_options(OPTIONS), spec.choice("call", ("0", "1")), spec.path
     if name.endswith(".py") or ":" not in name:
         name += ":"
-    place, _, attribute = name.rpartition(":")
+    module_name, _, attribute = name.rpartition(":")
     attribute = attribute or DEFAULT_FUNCTION
-    if not place:
+    if not module_name:
         raise UsageError(f"{spec} names no function; expected py:module:function or py:path/to/file.py:function.")
-    module, source = _run(spec, place, attribute)
-    found = _attribute(spec, module, attribute)
+    module, source = _run(spec, module_name, attribute)
+    function = _attribute(spec, module, attribute)
     if call == "1":
         try:
             with third_party_code:
-                found = found() if callable(found) else found
+                function = function() if callable(function) else function
         except KeyboardInterrupt:
             raise
         except BaseException as e:
             raise _failure(spec, e, f"{attribute}() failed") from e
-    elif isinstance(found, type):
+    elif isinstance(function, type):
         raise UsageError(f"{spec} names a class; add ?call=1 to make an instance, or name a function.")
-    if not callable(found):
-        got = f"{attribute} {'returns something' if call == '1' else 'is'} of type {type(found).__name__}"
+    if not callable(function):
+        got = f"{attribute} {'returns something' if call == '1' else 'is'} of type {type(function).__name__}"
         raise EncoderError(f"{spec}: {got}; expected a function from a list of texts to an array.")
-    return _describe(found, f"{place}:{attribute}", call, options.get("version"), source)
+    return _describe(function, f"{module_name}:{attribute}", call, options.get("version"), source)
 
 
 def _describe(
-    found: Callable[[list[str]], Any], name: str, call: str, version: str | None, source: _Source
+    function: Callable[[list[str]], Any], name: str, call: str, version: str | None, source: _Source
 ) -> Function:
     """The function with its attributes; those of an unexpected type are ignored, since many models have ``layers``."""
-    stated = getattr(found, "identity", None)
+    stated = getattr(function, "identity", None)
     identity: Identity | None = None
     caveat = None
     if isinstance(stated, Identity):
@@ -117,9 +117,9 @@ def _describe(
             "seen, unless their names are written out. Whether anything else changes them, such as files it reads or "
             "installed packages, cannot be verified: change the version when it does."
         )
-    layers, size, words = (getattr(found, key, None) for key in ("layers", "batch_size", "words"))
+    layers, size, words = (getattr(function, key, None) for key in ("layers", "batch_size", "words"))
     return Function(
-        found,
+        function,
         name,
         identity,
         tuple(layers) if isinstance(layers, list | tuple) and all(isinstance(x, str) for x in layers) else None,
@@ -141,26 +141,26 @@ class _Source:
     names: str
 
 
-def _run(spec: Spec, place: str, attribute: str) -> tuple[ModuleType, _Source]:
+def _run(spec: Spec, module_name: str, attribute: str) -> tuple[ModuleType, _Source]:
     """Import a module or run a file, and make sure that what was run is what was hashed."""
-    in_file = place.endswith(".py") or "/" in place
-    start = Path(place).resolve() if in_file else sources.locate(place, Path.cwd())
-    name = None if in_file else place
+    in_file = module_name.endswith(".py") or "/" in module_name
+    start = Path(module_name).resolve() if in_file else sources.locate(module_name, Path.cwd())
+    name = None if in_file else module_name
     before = sources.find_sources(start, name) if start is not None and start.is_file() else None
     if before is not None:
         sources.drop_stale_bytecode(before)
         hashes = sources.hash_sources(before)
-    module = _from_file(spec, Path(place)) if in_file else _imported(spec, place, attribute)
+    module = _from_file(spec, Path(module_name)) if in_file else _imported(spec, module_name, attribute)
     if before is None:
         return module, _Source(None, "no file")
-    found = sources.add_loaded_modules(before, module, name)
-    after = sources.hash_sources(found)
-    if changed := [file for other, file in before.items() if hashes[other] != after[other]]:
+    files = sources.add_loaded_modules(before, module, name)
+    after = sources.hash_sources(files)
+    if changed := [file for imported, file in before.items() if hashes[imported] != after[imported]]:
         raise EncoderError(f"{spec}: {changed[0]} changed while it was imported. Run the same command again.")
-    sources.check_loaded(found, after, name)
-    shown = [file.name.encode(errors="backslashreplace").decode() for file in found.values()]
-    more = f" and {len(shown) - 4} more files" if len(shown) > 4 else ""
-    return module, _Source(sources.digest(after), ", ".join(shown[:4]) + more)
+    sources.check_loaded(files, after, name)
+    names = [file.name.encode(errors="backslashreplace").decode() for file in files.values()]
+    further = f" and {len(names) - 4} more files" if len(names) > 4 else ""
+    return module, _Source(sources.digest(after), ", ".join(names[:4]) + further)
 
 
 class _Fresh(SourceFileLoader):
@@ -176,9 +176,9 @@ def _from_file(spec: Spec, path: Path) -> ModuleType:
         raise UsageError(f"{spec}: there is no file {path}; the current directory is {Path.cwd()}.")
     name = f"sentprobe_py_{path.stem}"  # not the stem: a file called numpy.py may import numpy
     loader = _Fresh(name, str(path.resolve()))
-    made = importlib.util.spec_from_loader(name, loader)
-    assert made is not None  # a loader was given
-    module = importlib.util.module_from_spec(made)
+    module_spec = importlib.util.spec_from_loader(name, loader)
+    assert module_spec is not None  # a loader was given
+    module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module  # dataclasses look their module up while it is executed
     try:
         with third_party_code:
@@ -205,15 +205,15 @@ def _imported(spec: Spec, name: str, attribute: str) -> ModuleType:
 
 
 def _attribute(spec: Spec, module: ModuleType, dotted: str) -> Any:
-    found: Any = module
+    value: Any = module
     for part in dotted.split("."):
-        if not hasattr(found, part):
-            available = sorted(key for key, value in vars(module).items() if callable(value) and key[0] != "_")
+        if not hasattr(value, part):
+            available = sorted(key for key, item in vars(module).items() if callable(item) and key[0] != "_")
             near = difflib.get_close_matches(dotted, available, n=1)
             hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(available[:8]) or 'no functions'}."
             raise UsageError(f"{spec}: {module.__file__ or module.__name__} has no {dotted!r}.{hint}")
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def _failure(spec: Spec, error: BaseException, what: str) -> EncoderError:

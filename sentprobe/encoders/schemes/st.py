@@ -62,7 +62,7 @@ class SentenceEncoder:
         """One vector per text."""
         texts = as_texts(texts)
         np = hub.import_optional("numpy")
-        found = self.model.encode(
+        output = self.model.encode(
             [replace_surrogates(text) for text in texts],
             prompt=self.prompt,
             batch_size=self.batch_size,
@@ -70,46 +70,48 @@ class SentenceEncoder:
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        vectors: FloatArray = np.asarray(found, dtype=np.float32)
+        vectors: FloatArray = np.asarray(output, dtype=np.float32)
         return vectors if len(texts) else vectors.reshape(0, self.width)
 
 
 def load(spec: Spec) -> SentenceEncoder:
     """The encoder that ``st:NAME_OR_FOLDER…`` names."""
-    given = spec.check_options(OPTIONS)
+    options = spec.check_options(OPTIONS)
     normalize = spec.choice("normalize", ("false", "true")) == "true"
     dtype = spec.choice("dtype", hub.MODEL_DTYPES)
     limit = spec.integer("max")
     hub.require("sentence_transformers", "torch", "huggingface_hub")
-    found = hub.locate(spec, "modules.json", recursive=True, owner="sentence-transformers/")
+    location = hub.locate(spec, "modules.json", recursive=True, owner="sentence-transformers/")
     library, torch = hub.import_optional("sentence_transformers"), hub.import_optional("torch")
-    device = hub.find_device(spec, given.get("device"))
-    if [*found.folder.rglob("adapter_config.json")]:
+    device = hub.find_device(spec, options.get("device"))
+    if [*location.folder.rglob("adapter_config.json")]:
         raise EncoderError(
             f"{spec} has an adapter; merge it into its model, save that, and use the folder of the result."
         )
     with hub.loading(spec):
-        _check_dense(found.folder)
+        _check_dense(location.folder)
         model = library.SentenceTransformer(
-            str(found.folder),
+            str(location.folder),
             device=str(device),
             trust_remote_code=False,
             local_files_only=True,
             model_kwargs={"dtype": getattr(torch, dtype)},
         )
-    hub.check_unchanged(spec, found)
+    hub.check_unchanged(spec, location)
     inner = model.transformers_model
-    if inner is None and (more := {"dtype", "max"} & set(given)):
-        raise UsageError(f"{spec} has {min(more)}=…, which is for models with a transformer; this one has none.")
+    if inner is None and (not_applicable := {"dtype", "max"} & set(options)):
+        raise UsageError(
+            f"{spec} has {min(not_applicable)}=…, which is for models with a transformer; this one has none."
+        )
     if inner is not None:
-        hub.check_vocabulary(spec, model.tokenizer, found.folder)
+        hub.check_vocabulary(spec, model.tokenizer, location.folder)
     if limit is not None:
         model.max_seq_length = resolve_max_length(spec, model.tokenizer, inner, limit)
-    prompt = given.get("prompt", model.prompts.get(model.default_prompt_name) or "")
+    prompt = options.get("prompt", model.prompts.get(model.default_prompt_name) or "")
     identity = Identity.of(
         "st",
-        found.name,
-        revision=found.revision,
+        location.name,
+        revision=location.revision,
         normalize=str(normalize).lower(),
         prompt=prompt or None,
         max=None if inner is None else model.max_seq_length,

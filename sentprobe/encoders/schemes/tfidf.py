@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.arguments import as_texts
-from sentprobe.core.files import open_text
+from sentprobe.core.reader import read_lines
 from sentprobe.corpus.tokenisers import SIMPLE, Tokeniser, tokeniser, tokeniser_package
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
@@ -53,7 +53,7 @@ class Tfidf:
     """Counts of words, weighted by their idf."""
 
     identity: Identity
-    words_by_place: tuple[str, ...]
+    vocabulary: tuple[str, ...]
     """The word of each dimension."""
     weights: NDArray[np.float32]
     """(d,): the idf of each word."""
@@ -68,32 +68,32 @@ class Tfidf:
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
         """Vectors (n, d), mostly zeros."""
-        found: NDArray[np.float32] = self.sparse_vectors(texts).toarray()
-        return found
+        dense: NDArray[np.float32] = self.sparse_vectors(texts).toarray()
+        return dense
 
     def sparse_vectors(self, texts: Sequence[str], /) -> csr_array:
         """The same as a sparse array."""
         from scipy.sparse import csr_array
 
-        places: list[int] = []
+        words: list[int] = []
         counts: list[int] = []
         ends = [0]
         for text in as_texts(texts):
-            known = (self._places.get(word) for word in _words(text, self.split, self.lower))
-            bag = Counter(place for place in known if place is not None)
-            places += bag
+            numbers = (self._columns.get(word) for word in _words(text, self.split, self.lower))
+            bag = Counter(column for column in numbers if column is not None)
+            words += bag
             counts += bag.values()
-            ends.append(len(places))
-        columns = np.array(places, np.int64)
+            ends.append(len(words))
+        columns = np.array(words, np.int64)
         values = np.array(counts, np.float64) * self.weights[columns]
         sizes = np.diff(ends)
         if self.norm:
             rows = np.repeat(np.arange(len(sizes)), sizes)
             values /= np.sqrt(np.bincount(rows, values**2, len(sizes)))[rows]
         shape = (len(sizes), len(self.weights))
-        found = csr_array((values.astype(np.float32), columns, np.array(ends, np.int64)), shape=shape)
-        found.sort_indices()
-        return found
+        weighted = csr_array((values.astype(np.float32), columns, np.array(ends, np.int64)), shape=shape)
+        weighted.sort_indices()
+        return weighted
 
     def words(self, words: Sequence[str], /) -> NDArray[np.float32]:
         """The vectors (n, d) of single words."""
@@ -104,33 +104,33 @@ class Tfidf:
         return self.sparse_vectors(words)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self.words_by_place)}
+    def _columns(self) -> dict[str, int]:
+        return {word: column for column, word in enumerate(self.vocabulary)}
 
 
 def load(spec: Spec) -> Tfidf:
     """The encoder that ``tfidf:FILE…`` names."""
-    given = spec.check_options(OPTIONS)
+    options = spec.check_options(OPTIONS)
     if not spec.path:
         raise UsageError(
             f"{spec} names no file; expected tfidf:FILE, text whose word frequencies are used. "
             "`sentprobe sentences SET --split train` prints the training text of a set."
         )
     most = spec.integer("words", MOST_WORDS)
-    split, lower = given.get("tokenise", SIMPLE), spec.choice("case", ("lower", "as-is")) == "lower"
+    split, lower = options.get("tokenise", SIMPLE), spec.choice("case", ("lower", "as-is")) == "lower"
     norm, tokens = spec.choice("norm", ("yes", "no")) == "yes", tokeniser(split)
     lines, total, texts = 0, Counter[str](), Counter[str]()
-    for line in open_text(str(Path(spec.path).expanduser())):
+    for _, line in read_lines(str(Path(spec.path).expanduser())):
         if words := list(_words(line, tokens, lower)):
             lines += 1
             total.update(words)
             texts.update(set(words))
     if not lines:
         raise DataError(f"{spec}: {spec.path} has no words; expected text with a sentence per line.")
-    kept = sorted(sorted(total, key=lambda word: (-total[word], word))[:most])
-    weights = np.array([np.log((1 + lines) / (1 + texts[word])) + 1 for word in kept], np.float32)
+    vocabulary = sorted(sorted(total, key=lambda word: (-total[word], word))[:most])
+    weights = np.array([np.log((1 + lines) / (1 + texts[word])) + 1 for word in vocabulary], np.float32)
     state = hashlib.blake2b(weights.tobytes(), digest_size=16)
-    state.update("\n".join(kept).encode(errors="surrogatepass"))
+    state.update("\n".join(vocabulary).encode(errors="surrogatepass"))
     identity = Identity.of(
         "tfidf",
         Path(spec.path).name,
@@ -140,7 +140,7 @@ def load(spec: Spec) -> Tfidf:
         case="lower" if lower else "as-is",
         norm=None if norm else "no",
     )
-    return Tfidf(identity, tuple(kept), weights, tokens, lower, norm)
+    return Tfidf(identity, tuple(vocabulary), weights, tokens, lower, norm)
 
 
 def _words(text: str, split: Tokeniser, lower: bool) -> Iterator[str]:

@@ -82,5 +82,5 @@ class UniversalSentenceEncoder:
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
         """Vectors (n, 512)."""
         with single_threaded():
-            made: NDArray[np.float32] = self.model.encode([replace_surrogates(text) for text in as_texts(texts)])
-        return made
+            vectors: NDArray[np.float32] = self.model.encode([replace_surrogates(text) for text in as_texts(texts)])
+        return vectors

@@ -4,7 +4,7 @@
     root/<digest of the identity>/<unique>.shard     what one ``write`` wrote; never changed afterwards
     root/baselines/<digest>.result                   the result of a baseline on a set, which runs keep here
 
-``shard`` has the format of a shard, ``files`` how a file is written atomically.
+``shard`` has the format of a shard and how it is written, ``store`` what is done with many of them.
 """
 
 from __future__ import annotations

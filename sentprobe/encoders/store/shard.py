@@ -7,14 +7,18 @@
 
 A header or table that does not match its checksum makes the shard unusable; a vector that does not match its own counts
 as missing. Vectors are read with plain reads and not through a map: a mapped file that another program truncates, or
-that is on a failing disk, kills the process instead of raising an error.
+that is on a failing disk, kills the process instead of raising an error. Files are written under a temporary name,
+synced, and renamed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import secrets
 import struct
+import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,6 +46,9 @@ SPARSE = 16
 """If fewer than one row in this many is needed, the others are skipped; otherwise reading on is faster than seeking."""
 MAX_GAP_BYTES = 1 << 13
 """Bytes between two rows that are read even then."""
+PART_SUFFIX = ".part"
+STALE_SECONDS = 24 * 60 * 60
+"""Age in seconds at which an unfinished file was left behind by a process that died."""
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -73,8 +80,8 @@ def text_keys(texts: Sequence[str]) -> Array:
     """The keys of texts, as the two halves (n, 2) that the table has."""
     keys = np.empty((len(texts), 2), "<u8")
     for a in range(0, len(texts), 4096):  # a list of all digests would be four times the size of the array
-        some = [digest_of(t.encode("utf-8", "surrogatepass")) for t in texts[a : a + 4096]]
-        keys[a : a + 4096] = np.frombuffer(b"".join(some), "<u8").reshape(-1, 2)
+        digests = [digest_of(t.encode("utf-8", "surrogatepass")) for t in texts[a : a + 4096]]
+        keys[a : a + 4096] = np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2)
     return keys
 
 
@@ -142,10 +149,10 @@ def read_table(shard: Shard) -> Array:
     return np.frombuffer(content, ROW)
 
 
-def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, found: Mask, out: Array) -> None:
+def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, valid: Mask, out: Array) -> None:
     """Read rows of one shard, in ascending order and a stretch at a time, into the rows ``to`` of ``out``.
 
-    ``high`` has the first halves of their keys and ``check`` their checksums; those that match are marked in ``found``.
+    ``high`` has the first halves of their keys and ``check`` their checksums; those that match are marked in ``valid``.
     """
     width = shard.dimension * shard.dtype.itemsize
     rows = rows.astype(np.int64)
@@ -167,9 +174,9 @@ def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, f
             b = a + int(np.searchsorted(rows[a:b], first + count))
             vectors = block if straight else block[rows[a:b] - first]
             right = _checksums(vectors, high[a:b]) == check[a:b]
-            found[to[a:b]] = right
+            valid[to[a:b]] = right
             if straight:
-                out[to[a] : to[a] + span][~found[to[a] : to[a] + span]] = 0
+                out[to[a] : to[a] + span][~valid[to[a] : to[a] + span]] = 0
             else:
                 out[to[a:b][right]] = vectors[right]
 
@@ -180,3 +187,48 @@ def main_kind(shards: list[Shard]) -> str:
     for shard in shards:
         rows[shard.kind] = rows.get(shard.kind, 0) + shard.rows
     return max(rows, key=lambda kind: rows[kind], default="")
+
+
+# atomic writes
+
+
+def commit(path: Path, parts: Sequence[bytes | memoryview]) -> None:
+    """Write a file under a temporary name, sync it, rename it, and sync the folder."""
+    part = path.with_name(f"{path.name}.{os.getpid():x}-{secrets.token_hex(4)}{PART_SUFFIX}")
+    try:
+        with part.open("xb") as out:
+            for content in parts:
+                out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in the folder durable; Windows has no way to."""
+    if os.name == "posix":
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove the unfinished files of processes that died."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob(f"*{PART_SUFFIX}"):
+            if time.time() - path.stat().st_mtime > STALE_SECONDS:
+                remove(path)
+
+
+def remove(path: Path) -> bool:
+    """Remove a file, and say whether that succeeded; another process may have been faster."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+        return True
+    return False

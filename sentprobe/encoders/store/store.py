@@ -22,17 +22,20 @@ import numpy.typing as npt
 from sentprobe.core.arguments import as_texts
 from sentprobe.core.cache import cache_folder
 from sentprobe.encoders.identity import Identity
-from sentprobe.encoders.store.files import commit, remove, remove_stale, sync_folder
 from sentprobe.encoders.store.shard import (
     ROW,
     CorruptShardError,
     Shard,
+    commit,
     digest_of,
     main_kind,
     read_header,
     read_rows,
     read_table,
+    remove,
+    remove_stale,
     shard_content,
+    sync_folder,
     text_keys,
 )
 from sentprobe.errors import SentProbeWarning, ShapeError, UsageError
@@ -100,23 +103,23 @@ class Store:
         """
         texts = as_texts(texts)
         index = self._index(identity.digest)
-        found = np.zeros(len(texts), bool)
+        present = np.zeros(len(texts), bool)
         if not index.shards:
-            return found, np.zeros((len(texts), 0), np.float32)
+            return present, np.zeros((len(texts), 0), np.float32)
         out = np.zeros((len(texts), index.shards[0].dimension), index.shards[0].dtype)
         keys = text_keys(texts)
         high, low = keys[:, 0], keys[:, 1]
         at = np.searchsorted(index.high, high).astype(np.uint32)
-        left = np.arange(len(texts), dtype=np.uint32)
+        pending = np.arange(len(texts), dtype=np.uint32)
         while True:  # once, and again for those whose newest copy is damaged
-            left = left[at[left] < len(index.high)]
-            left = left[index.high[at[left]] == high[left]]
-            if not left.size:
-                return found, out
-            same = left[index.low[at[left]] == low[left]]
-            self._fetch(index, at[same], same, found, out)
-            left = left[~found[left]]
-            at[left] += 1
+            pending = pending[at[pending] < len(index.high)]
+            pending = pending[index.high[at[pending]] == high[pending]]
+            if not pending.size:
+                return present, out
+            same = pending[index.low[at[pending]] == low[pending]]
+            self._fetch(index, at[same], same, present, out)
+            pending = pending[~present[pending]]
+            at[pending] += 1
 
     def write(self, identity: Identity, texts: Sequence[str], vectors: Array) -> bool:
         """Append one shard with a vector (n, d) for each text; texts that are already there do no harm.
@@ -151,7 +154,7 @@ class Store:
 
     def ls(self) -> list[Entry]:
         """What the store holds, by identity. Only headers are read."""
-        found = []
+        entries = []
         for folder in self._folders():
             if shards := self._shards(folder, _shard_names(folder), []):
                 kind = main_kind(shards)
@@ -159,8 +162,8 @@ class Store:
                 rows, size, seconds = zip(*((s.rows, s.bytes, s.seconds) for s in shards), strict=True)
                 written = datetime.fromtimestamp(max(seconds), UTC)
                 identity = _identity(folder) or folder.name
-                found.append(Entry(identity, sum(rows), most.dimension, most.dtype.name, sum(size), written))
-        return sorted(found, key=lambda e: e.identity)
+                entries.append(Entry(identity, sum(rows), most.dimension, most.dtype.name, sum(size), written))
+        return sorted(entries, key=lambda e: e.identity)
 
     def evict(self) -> int:
         """Remove the oldest files until the store is within its limit; the number of bytes that were removed.
@@ -238,11 +241,11 @@ class Store:
 
     def _shards(self, folder: Path, names: list[str], damaged: list[Path]) -> list[Shard]:
         """The shards whose headers are valid."""
-        found = []
+        shards = []
         for name in names:
             with self._reporting(folder / name, damaged):
-                found.append(read_header(folder / name))
-        return found
+                shards.append(read_header(folder / name))
+        return shards
 
     @contextlib.contextmanager
     def _reporting(self, path: Path, damaged: list[Path]) -> Iterator[None]:
@@ -257,7 +260,7 @@ class Store:
             damaged.append(path)
             self._warn(path, f"is damaged: {e}", UNUSED)
 
-    def _fetch(self, index: _Index, at: Array, to: Array, found: Mask, out: Array) -> None:
+    def _fetch(self, index: _Index, at: Array, to: Array, present: Mask, out: Array) -> None:
         """Read the rows ``at`` of the index into the rows ``to`` of ``out``, and mark those that are valid."""
         order = np.lexsort((index.row[at], index.shard[at]))
         at, to = at[order], to[order]
@@ -265,9 +268,9 @@ class Store:
         for a, b in pairwise((0, *ends.tolist())):
             shard = index.shards[index.shard[at[a]]]
             with self._reporting(shard.path, []):
-                here = at[a:b]
-                read_rows(shard, index.row[here], index.high[here], index.check[here], to[a:b], found, out)
-                if bad := b - a - int(found[to[a:b]].sum()):
+                rows_at = at[a:b]
+                read_rows(shard, index.row[rows_at], index.high[rows_at], index.check[rows_at], to[a:b], present, out)
+                if bad := b - a - int(present[to[a:b]].sum()):
                     raise CorruptShardError(f"{bad} of {b - a} vectors that were read do not match their checksums")
 
 
@@ -278,14 +281,14 @@ def default_root() -> Path:
 
 def _shard_names(folder: Path, suffixes: str | tuple[str, ...] = SHARD_SUFFIX) -> list[str]:
     """The shards of a folder, oldest first; none if it cannot be read."""
-    with contextlib.suppress(OSError), os.scandir(folder) as there:
-        return sorted(f.name for f in there if f.name.endswith(suffixes))
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return sorted(f.name for f in entries if f.name.endswith(suffixes))
     return []
 
 
 def _identity(folder: Path) -> str | None:
     """The identity that a folder belongs to, if its file can be read and matches the folder."""
     with contextlib.suppress(OSError, msgspec.DecodeError, KeyError, ValueError):
-        found = msgspec.json.decode((folder / IDENTITY_FILE).read_bytes(), type=dict[str, str])["identity"]
-        return found if digest_of(found.encode()).hex() == folder.name else None
+        name = msgspec.json.decode((folder / IDENTITY_FILE).read_bytes(), type=dict[str, str])["identity"]
+        return name if digest_of(name.encode()).hex() == folder.name else None
     return None

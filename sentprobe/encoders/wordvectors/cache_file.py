@@ -63,14 +63,14 @@ class CacheFile(NamedTuple):
 class CacheWriter:
     """Writes a file under a temporary name until it is complete."""
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._checks: list[Checksums] = []
         self._offset = self._dim = 0
 
     def __enter__(self) -> CacheWriter:
-        self._place.parent.mkdir(parents=True, exist_ok=True)
-        handle, self._part = tempfile.mkstemp(".part", f".{self._place.stem}.", self._place.parent)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle, self._part = tempfile.mkstemp(".part", f".{self._path.stem}.", self._path.parent)
         self._out: IO[bytes] = os.fdopen(handle, "w+b")
         return self
 
@@ -103,14 +103,14 @@ class CacheWriter:
         self._out.flush()
         os.fsync(self._out.fileno())
         self._out.close()
-        Path(self._part).replace(self._place)
-        for left in self._place.parent.glob(f".{self._place.stem}.*.part"):  # left by a process that was killed
-            left.unlink(missing_ok=True)
+        Path(self._part).replace(self._path)
+        for unfinished in self._path.parent.glob(f".{self._path.stem}.*.part"):  # left by a process that was killed
+            unfinished.unlink(missing_ok=True)
 
 
-def open_cache_file(place: Path, origin: Origin) -> CacheFile:
+def open_cache_file(path: Path, origin: Origin) -> CacheFile:
     """Map a file of the cache into memory. CorruptCacheError if it was changed, or is of another source."""
-    with place.open("rb") as file:
+    with path.open("rb") as file:
         end = file.seek(0, os.SEEK_END) - END.size
         if end < 0:
             raise CorruptCacheError("it has no end")
@@ -132,8 +132,8 @@ def open_cache_file(place: Path, origin: Origin) -> CacheFile:
     rows, ngrams = len(metadata.words), metadata.subwords[1] if metadata.subwords else 0
     if metadata.offset + 4 * rows * metadata.dim != begin or len(checks) != 4 * (rows + ngrams):
         raise CorruptCacheError("it is not as long as it should be")
-    found = np.frombuffer(checks, "<u4")
-    return CacheFile(metadata, map_bytes(place, metadata.offset, rows, metadata.dim), found[:rows], found[rows:])
+    checksums = np.frombuffer(checks, "<u4")
+    return CacheFile(metadata, map_bytes(path, metadata.offset, rows, metadata.dim), checksums[:rows], checksums[rows:])
 
 
 def _hash(*parts: bytes) -> bytes:

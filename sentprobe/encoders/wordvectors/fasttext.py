@@ -65,9 +65,9 @@ class Subwords:
             begin = int(ends[first] - counts[first])
             last = max(first + 1, int(np.searchsorted(ends, begin + NGRAMS, "right")))
             for at in range(begin, int(ends[last - 1]), NGRAMS):
-                here = buckets[at : min(at + NGRAMS, int(ends[last - 1]))]
-                lengths = counts[first:last] if last > first + 1 else np.array([len(here)])
-                sums[first:last] += sum_rows(self._vectors(here), np.arange(len(here)), lengths)
+                part = buckets[at : min(at + NGRAMS, int(ends[last - 1]))]
+                lengths = counts[first:last] if last > first + 1 else np.array([len(part)])
+                sums[first:last] += sum_rows(self._vectors(part), np.arange(len(part)), lengths)
             first = last
         return sums, counts
 
@@ -94,7 +94,7 @@ def ngrams(
     edge = np.append(True, turn) | np.append(turn, True)
     first = np.arange(len(starts))  # characters of the n-grams that still fit into their words
     hashes = np.full(len(starts), 2166136261, np.uint32)
-    found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     for n in range(1, max_ngram + 1):
         fits = first + n <= len(starts)
         fits[fits] = owner[first[fits] + n - 1] == owner[first[fits]]
@@ -103,12 +103,12 @@ def ngrams(
             break
         last = first + n - 1
         for byte in range(int(widths[last].max())):
-            more = widths[last] > byte
-            hashes[more] = (hashes[more] ^ signed[starts[last[more]] + byte]) * np.uint32(16777619)
+            is_wide = widths[last] > byte
+            hashes[is_wide] = (hashes[is_wide] ^ signed[starts[last[is_wide]] + byte]) * np.uint32(16777619)
         if n >= min_ngram:
             real = ~edge[first] if n == 1 else np.ones(len(first), bool)
-            found.append((owner[first[real]], (hashes[real] % np.uint32(buckets)).astype(np.int64)))
-    owners, hashed = (np.concatenate(column) for column in zip(*found, strict=True))
+            pairs.append((owner[first[real]], (hashes[real] % np.uint32(buckets)).astype(np.int64)))
+    owners, hashed = (np.concatenate(column) for column in zip(*pairs, strict=True))
     order = np.argsort(owners, kind="stable")
     return owners[order], hashed[order]
 
@@ -174,25 +174,25 @@ def read_header(path: str) -> FastTextFile:
 
 def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]:
     """Read the header and words of a fastText .bin file; their rows, and those of the n-grams, are memory-mapped."""
-    found = read_header(path)
-    if found.model in (SENT2VEC, CHARACTERS_AND_WORDS):
+    header = read_header(path)
+    if header.model in (SENT2VEC, CHARACTERS_AND_WORDS):
         raise DataError(f"{path} is a model of sent2vec, not of fastText; name it sent2vec:{path}.")
-    words, dim, at, buckets = found.words, found.dim, found.offset, found.buckets
+    words, dim, at, buckets = header.words, header.dim, header.offset, header.buckets
     after = at + 4 * dim * len(words)
-    subword = map_subwords(path, dim, after, buckets, found.min_ngram, found.max_ngram) if buckets else None
-    own = map_bytes(path, at, len(words), dim) if words else np.zeros((0, 4 * dim), np.uint8)
-    return _read_rows(words[:limit], own, subword), subword
+    subword = map_subwords(path, dim, after, buckets, header.min_ngram, header.max_ngram) if buckets else None
+    word_rows = map_bytes(path, at, len(words), dim) if words else np.zeros((0, 4 * dim), np.uint8)
+    return _read_rows(words[:limit], word_rows, subword), subword
 
 
-def _read_rows(words: list[bytes], own: NDArray[np.uint8], subword: Subwords | None) -> Blocks:
+def _read_rows(words: list[bytes], word_rows: NDArray[np.uint8], subword: Subwords | None) -> Blocks:
     """A word's vector is the mean of its own row and those of its n-grams."""
     for first in range(0, len(words), BLOCK_ROWS):
-        some = words[first : first + BLOCK_ROWS]
-        rows = np.array(own[first : first + len(some)]).view("<f4")
+        block_words = words[first : first + BLOCK_ROWS]
+        rows = np.array(word_rows[first : first + len(block_words)]).view("<f4")
         if subword is not None:
-            sums, counts = subword.sums(some)
+            sums, counts = subword.sums(block_words)
             rows = ((rows + sums) / (counts + 1)[:, None]).astype(np.float32)
-        yield [word.decode(errors="backslashreplace") for word in some], rows
+        yield [word.decode(errors="backslashreplace") for word in block_words], rows
 
 
 def map_subwords(path: str, dim: int, offset: int, buckets: int, min_ngram: int, max_ngram: int) -> Subwords:

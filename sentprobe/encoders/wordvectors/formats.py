@@ -1,4 +1,4 @@
-"""Files of words and numbers: as text, as word2vec's binary, and which of them a file is."""
+"""Files of words and numbers: as text, word2vec's binary or a numpy array with words; and which of them a file is."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import numpy as np
 
+from sentprobe.core.arrays import map_array
 from sentprobe.core.files import Source, encoding_error, open_bytes, open_source
+from sentprobe.core.reader import read_lines
 from sentprobe.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, Blocks, Subwords, open_fasttext
-from sentprobe.encoders.wordvectors.npy import NPY_MAGIC, read_npy
 from sentprobe.encoders.wordvectors.rows import Matrix
 from sentprobe.errors import CorpusError, DataError
 
 COMPRESSED_SUFFIXES = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 """How compressed files begin."""
+NPY_MAGIC = b"\x93NUMPY"
+"""How numpy's files begin."""
 
 CHUNK_BYTES = 1 << 20
 """Bytes read at a time."""
@@ -116,17 +120,17 @@ def _read_text(path: str, limit: int | None) -> Blocks:
         if not dim:
             widths = Counter(_width(row) for row in rows[:100] if row.strip())
             dim = widths.most_common(1)[0][0] if widths else 0
-        places = [place for place, row in enumerate(rows, line) if row.strip()]
+        line_numbers = [number for number, row in enumerate(rows, line) if row.strip()]
         if limit is not None:
-            places = places[: limit - read]
-        if places:
-            yield _parse(path, places, [rows[place - line] for place in places], dim)
+            line_numbers = line_numbers[: limit - read]
+        if line_numbers:
+            yield _parse(path, line_numbers, [rows[number - line] for number in line_numbers], dim)
         line += len(rows)
-        read += len(places)
+        read += len(line_numbers)
         if limit is not None and read >= limit:
             return
         if promised is not None and read > promised:
-            raise CorpusError(path, places[promised - read], "one more vector", f"{promised}, as line 1 says")
+            raise CorpusError(path, line_numbers[promised - read], "one more vector", f"{promised}, as line 1 says")
     if promised is not None and read < promised:
         raise CorpusError(path, line - 1, f"the end after {read} vectors", f"{promised}, as line 1 says")
 
@@ -141,45 +145,45 @@ def _width(row: bytes) -> int:
     return width
 
 
-def _parse(path: str, places: list[int], rows: list[bytes], dim: int) -> tuple[list[str], Matrix]:
+def _parse(path: str, line_numbers: list[int], rows: list[bytes], dim: int) -> tuple[list[str], Matrix]:
     """Parse lines from the right, since words may contain spaces."""
     expected = f"a word and {dim} finite numbers" if dim else "a word and its numbers"
     words: list[str] = []
     numbers: list[bytes] = []
-    for place, row in zip(places, rows, strict=True):
+    for number, row in zip(line_numbers, rows, strict=True):
         row = row.rstrip()
         if dim and row.count(b" ") == dim:
-            word, _, rest = row.partition(b" ")
+            word, _, cells_text = row.partition(b" ")
         else:
             word, *cells = row.rsplit(b" ", dim) if dim else (b"",)
-            rest = b" ".join(cells)
+            cells_text = b" ".join(cells)
             if len(cells) < dim or not dim or _NUMBER.fullmatch(word.rpartition(b" ")[2]):
-                found = _width(row)
-                raise CorpusError(path, place, f"{found} number{'s' * (found != 1)}", expected)
+                width = _width(row)
+                raise CorpusError(path, number, f"{width} number{'s' * (width != 1)}", expected)
         word = word.strip(b" ")
         if not word:
-            raise CorpusError(path, place, "no word before the numbers", expected)
-        words.append(_decode(path, place, word))
-        numbers.append(rest)
+            raise CorpusError(path, number, "no word before the numbers", expected)
+        words.append(_decode(path, number, word))
+        numbers.append(cells_text)
     try:
         block = np.loadtxt(numbers, np.float32, comments=None, delimiter=" ", ndmin=2)
     except ValueError:
         block = np.zeros((0, 0), np.float32)
     if block.shape != (len(rows), dim) or not np.isfinite(block).all():
-        for place, row in zip(places, rows, strict=True) if len(rows) > 1 else ():
-            _parse(path, [place], [row], dim)  # to find the line
+        for number, row in zip(line_numbers, rows, strict=True) if len(rows) > 1 else ():
+            _parse(path, [number], [row], dim)  # to find the line
         cells = [c for c in numbers[0].split(b" ") if not (_NUMBER.fullmatch(c) and abs(float(c)) < 3.4e38)]
-        raise CorpusError(path, places[0], repr((cells or [b""])[0].decode(errors="replace")), expected)
+        raise CorpusError(path, line_numbers[0], repr((cells or [b""])[0].decode(errors="replace")), expected)
     return words, block
 
 
-def _decode(path: str, place: int, word: bytes) -> str:
+def _decode(path: str, number: int, word: bytes) -> str:
     try:
         return word.decode()
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data":
             return word.decode(errors="backslashreplace")
-        raise encoding_error(path, place, error) from None
+        raise encoding_error(path, number, error) from None
 
 
 def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) -> Blocks:
@@ -191,11 +195,11 @@ def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) ->
         for number in range(1, min(count, limit or count) + 1):
             space = data.find(b" ", at)
             while space < 0 or len(data) < space + 1 + 4 * dim:
-                more = _pull(stream, max(CHUNK_BYTES, 4 * dim))
-                if not more or (space < 0 and len(data) - at > CHUNK_BYTES):
-                    what = "ends in" if not more else "has no word before"
+                new_bytes = _pull(stream, max(CHUNK_BYTES, 4 * dim))
+                if not new_bytes or (space < 0 and len(data) - at > CHUNK_BYTES):
+                    what = "ends in" if not new_bytes else "has no word before"
                     raise DataError(f"{path} {what} vector {number} of {count}. Download the file again.")
-                data, at = data[at:] + more, 0
+                data, at = data[at:] + new_bytes, 0
                 space = data.find(b" ")
             words.append(data[at:space].lstrip(b"\n").decode(errors="backslashreplace"))
             at = space + 1 + 4 * dim
@@ -207,3 +211,40 @@ def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) ->
             raise DataError(
                 f"{path} has more data after {count} vectors of {dim} numbers, which is all that its header announces."
             )
+
+
+# a numpy array, X.npy, with a list of its words beside it, X.txt
+
+
+def words_beside(path: str) -> Path:
+    """The file with the words of an array, one per line."""
+    return Path(path).with_suffix(".txt")
+
+
+def read_npy(path: str, limit: int | None) -> Iterator[tuple[list[str], Matrix]]:
+    """Read an array (n, d) of numbers, and n words from the file beside it, block by block."""
+    file = words_beside(path)
+    if not file.is_file():
+        raise DataError(f"{path} is an array without words; expected them in {file}, one per line.")
+    try:
+        stored = map_array(path)
+    except ValueError as e:
+        raise DataError(f"{path} cannot be read: {e}.") from None
+    if stored.ndim != 2 or stored.dtype.kind not in "fiu" or not stored.shape[1]:
+        raise DataError(
+            f"{path} has shape {stored.shape} and type {stored.dtype}; expected a row of numbers for every word."
+        )
+    words = []
+    for number, line in read_lines(str(file)):
+        word = line.strip()
+        if not word:
+            raise CorpusError(str(file), number, "an empty line", "a word per line")
+        words.append(word)
+    if len(words) != len(stored):
+        raise DataError(f"{file} has {len(words):,} words, and {path} has {len(stored):,} vectors; expected as many.")
+    count = min(len(words), limit or len(words))
+    for at in range(0, count, BLOCK_ROWS):
+        end = min(at + BLOCK_ROWS, count)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is reported with its word
+            rows = np.array(stored[at:end], np.float32)
+        yield words[at:end], rows

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from sentprobe.core.arguments import as_texts
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity
-from sentprobe.encoders.wordvectors.frequencies import Frequencies
-from sentprobe.encoders.wordvectors.pooling import max_rows, positional_rows, sum_rows
-from sentprobe.encoders.wordvectors.tokens import number_tokens
+from sentprobe.encoders.wordvectors.pooling import Frequencies, max_rows, number_tokens, positional_rows, sum_rows
 from sentprobe.encoders.wordvectors.vectors import WordVectors
 from sentprobe.errors import EncoderError, UsageError
 
@@ -101,14 +99,14 @@ class Pooled:
                 f"vec: pool={self.pool}{'&component=1' * self.component} has to see all texts before it can encode: "
                 "call fit(texts) and use the encoder that it returns."
             )
-        made = np.zeros((len(texts), self.vectors.dim), np.float32)
+        vectors = np.zeros((len(texts), self.vectors.dim), np.float32)
         for at in range(0, len(texts), self.batch_size):
             pooled = self._pool(texts[at : at + self.batch_size])
             if self.fitted and self.component:
                 # not a matrix product, whose last digits depend on the number of rows
                 pooled -= (pooled * self.fitted.component).sum(1, keepdims=True) * self.fitted.component
-            made[at : at + self.batch_size] = pooled
-        return made
+            vectors[at : at + self.batch_size] = pooled
+        return vectors
 
     def fit(self, texts: Iterable[str]) -> Pooled:
         """The same encoder, with what its pooling has to know of these texts; itself if that is nothing."""
@@ -124,16 +122,16 @@ class Pooled:
         frequency: Counter[str] = Counter()
         square = np.zeros((self.vectors.dim, self.vectors.dim))
         for at in range(0, len(unique), self.batch_size):
-            some = unique[at : at + self.batch_size]
-            for text in some:
+            batch = unique[at : at + self.batch_size]
+            for text in batch:
                 state.update(text.encode(errors="surrogatepass") + b"\xff")  # which occurs in no text
             if self.pool == "idf":
-                tokens, columns, lengths = number_tokens(some, self.tokenise)
+                tokens, columns, lengths = number_tokens(batch, self.tokenise)
                 entries = self._entries(tokens)
                 for line in np.split(columns, np.cumsum(lengths)[:-1]):
                     frequency.update({entries[i] for i in line.tolist()})
             else:
-                pooled = self._pool(some)
+                pooled = self._pool(batch)
                 square += pooled.T @ pooled
         values, directions = np.linalg.eigh(square)
         component = directions[:, -1] * (values[-1] > 0)
@@ -148,9 +146,9 @@ class Pooled:
         """The same encoder with only the vectors of these tokens in memory; it rejects all other tokens."""
         words = as_texts(words)
         tokens = list(dict.fromkeys(words))
-        kept, place = np.unique(np.append(self._rows(tokens), -1), return_inverse=True)  # -1 comes first
-        table = dict(zip(tokens, (place[:-1] - 1).tolist(), strict=True))
-        return replace(self, vectors=self.vectors.take(kept[1:]), rows=table)
+        rows, row_numbers = np.unique(np.append(self._rows(tokens), -1), return_inverse=True)  # -1 comes first
+        table = dict(zip(tokens, (row_numbers[:-1] - 1).tolist(), strict=True))
+        return replace(self, vectors=self.vectors.take(rows[1:]), rows=table)
 
     def words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The vectors (n, d) of single words as within texts; zero where ``has_vector`` is false."""
@@ -168,8 +166,8 @@ class Pooled:
         tokens, columns, _ = number_tokens(texts, self.tokenise)
         lacking = self._rows(tokens) < 0
         if self.oov == "subword" and lacking.any():
-            others = np.flatnonzero(lacking)
-            lacking[others] = ~self.has_vector([tokens[i] for i in others.tolist()])
+            without_row = np.flatnonzero(lacking)
+            lacking[without_row] = ~self.has_vector([tokens[i] for i in without_row.tolist()])
         counts = np.bincount(columns, minlength=len(tokens)) * lacking
         most_frequent = np.argsort(-counts, kind="stable")[: min(5, int(lacking.sum()))]
         return MissingTokens(
@@ -198,10 +196,10 @@ class Pooled:
         if self.case != "fallback":
             forms = tokens if self.case == "as-is" else map(str.lower, tokens)
             return np.fromiter((row(form, -1) for form in forms), np.int64, len(tokens))
-        found = np.fromiter((row(token, -1) for token in tokens), np.int64, len(tokens))
-        for i in np.flatnonzero(found < 0).tolist():
-            found[i] = row(tokens[i].lower(), row(tokens[i].capitalize(), -1))
-        return found
+        rows = np.fromiter((row(token, -1) for token in tokens), np.int64, len(tokens))
+        for i in np.flatnonzero(rows < 0).tolist():
+            rows[i] = row(tokens[i].lower(), row(tokens[i].capitalize(), -1))
+        return rows
 
     def _entries(self, tokens: Sequence[str]) -> list[str]:
         """The words as which tokens are counted: that of the vector, if there is one."""
@@ -212,15 +210,15 @@ class Pooled:
     def _lookup(self, tokens: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """The vectors (n, d) of tokens, and which of them have one."""
         rows = self._rows(tokens)
-        known = rows >= 0
-        found = np.zeros((len(tokens), self.vectors.dim), np.float32)
-        found[known] = self.vectors.matrix[rows[known]]
-        if self.oov == "subword" and self.vectors.subword and not known.all():
-            others = np.flatnonzero(~known)
+        has_vector = rows >= 0
+        vectors = np.zeros((len(tokens), self.vectors.dim), np.float32)
+        vectors[has_vector] = self.vectors.matrix[rows[has_vector]]
+        if self.oov == "subword" and self.vectors.subword and not has_vector.all():
+            without_row = np.flatnonzero(~has_vector)
             form = str.lower if self.case == "lower" else str
-            found[others] = self.vectors.subword([form(tokens[i]) for i in others.tolist()])
-            known[others] = found[others].any(1)
-        return found, known
+            vectors[without_row] = self.vectors.subword([form(tokens[i]) for i in without_row.tolist()])
+            has_vector[without_row] = vectors[without_row].any(1)
+        return vectors, has_vector
 
     def _weights(self, tokens: Sequence[str]) -> NDArray[np.float64]:
         """The weights (n,) of tokens in the mean."""
@@ -230,21 +228,21 @@ class Pooled:
             return np.array([math.log((1 + n) / (1 + frequency.get(e, 0))) + 1 for e in self._entries(tokens)])
         if self.frequencies is not None:
             share = self.frequencies.share.get
-            found = np.array([share(entry, share(entry.lower(), 0.0)) for entry in self._entries(tokens)])
+            shares = np.array([share(entry, share(entry.lower(), 0.0)) for entry in self._entries(tokens)])
         else:
             rows = self._rows(tokens)
-            places = rows if self.vectors.places is None else np.append(self.vectors.places, -1)[rows]
-            found = np.where(rows < 0, 0, 1 / (np.maximum(places, 0) + 1) / self._harmonic)
-        return SMOOTHING / (SMOOTHING + found)
+            ranks = rows if self.vectors.ranks is None else np.append(self.vectors.ranks, -1)[rows]
+            shares = np.where(rows < 0, 0, 1 / (np.maximum(ranks, 0) + 1) / self._harmonic)
+        return SMOOTHING / (SMOOTHING + shares)
 
     def _pool(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """The vectors (n, d) of a batch of texts."""
         tokens, columns, lengths = number_tokens(texts, self.tokenise)
-        table, known = self._lookup(tokens)
-        if self.oov != "zero" and not known.all():
-            here = known[columns]
-            lengths = np.bincount(np.repeat(np.arange(len(texts)), lengths)[here], minlength=len(texts))
-            columns = columns[here]
+        table, has_vector = self._lookup(tokens)
+        if self.oov != "zero" and not has_vector.all():
+            is_pooled = has_vector[columns]
+            lengths = np.bincount(np.repeat(np.arange(len(texts)), lengths)[is_pooled], minlength=len(texts))
+            columns = columns[is_pooled]
         if self.pool == "max":
             return max_rows(table, columns, lengths)
         if self.pool == "pe":

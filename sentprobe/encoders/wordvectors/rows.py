@@ -47,11 +47,11 @@ class CheckedRows:
         """Some rows (m, d), copied and verified."""
         if self._reread is not None:
             return self._reread[rows]
-        found = np.array(self._stored[rows])
-        if (wrong := row_checksums(found) != self._checks[rows]).any():
+        copied = np.array(self._stored[rows])
+        if (wrong := row_checksums(copied) != self._checks[rows]).any():
             self._reread = self._damaged(int(wrong.sum()))
             return self._reread[rows]
-        return found.view("<f4").astype(np.float32, copy=False)
+        return copied.view("<f4").astype(np.float32, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """All of it, copied and verified."""

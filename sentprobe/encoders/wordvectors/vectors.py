@@ -26,8 +26,7 @@ from sentprobe.encoders.wordvectors.cache_file import (
     open_cache_file,
 )
 from sentprobe.encoders.wordvectors.fasttext import Blocks, Subwords, map_subwords
-from sentprobe.encoders.wordvectors.formats import explain_errors, open_vectors
-from sentprobe.encoders.wordvectors.npy import words_beside
+from sentprobe.encoders.wordvectors.formats import explain_errors, open_vectors, words_beside
 from sentprobe.encoders.wordvectors.rows import CheckedRows, Checksums, Matrix, row_checksums
 from sentprobe.errors import DataError, SentProbeWarning
 
@@ -54,7 +53,7 @@ class WordVectors:
     """How many words were read."""
     subword: Subwords | None = None
     """A function from words to vectors made of their character n-grams, if the file has those."""
-    places: NDArray[np.int64] | None = None
+    ranks: NDArray[np.int64] | None = None
     """The ranks of the words among all that were read, if some were left out since."""
 
     @property
@@ -69,8 +68,8 @@ class WordVectors:
 
     def take(self, rows: NDArray[np.int64]) -> WordVectors:
         """Only some rows, held in memory; size and digest stay those of the full file."""
-        places = rows if self.places is None else self.places[rows]
-        return replace(self, words=[self.words[r] for r in rows], matrix=self.matrix[rows], places=places)
+        ranks = rows if self.ranks is None else self.ranks[rows]
+        return replace(self, words=[self.words[r] for r in rows], matrix=self.matrix[rows], ranks=ranks)
 
 
 class _Request(NamedTuple):
@@ -93,14 +92,14 @@ def _read(request: _Request) -> WordVectors:
         origin = Origin(_fingerprint(request.source), request.limit)
     if request.cache is None:
         return _gather(request, origin)
-    place = request.cache / f"{origin.fingerprint}{f'-{request.limit}' if request.limit else ''}.npy"
-    if (found := _mapped(request, place, origin)) is None:
+    cache_file = request.cache / f"{origin.fingerprint}{f'-{request.limit}' if request.limit else ''}.npy"
+    if (vectors := _mapped(request, cache_file, origin)) is None:
         try:
-            _write_cache(request, place, origin)
+            _write_cache(request, cache_file, origin)
         except OSError:  # a full disk or a read-only folder should not be fatal
-            return _mapped(request, place, origin) or _gather(request, origin)
-        found = _mapped(request, place, origin)
-    return found or _gather(request, origin)
+            return _mapped(request, cache_file, origin) or _gather(request, origin)
+        vectors = _mapped(request, cache_file, origin)
+    return vectors or _gather(request, origin)
 
 
 def fingerprint(path: Path) -> str:
@@ -127,10 +126,10 @@ def fingerprint(path: Path) -> str:
 
 def _fingerprint(source: str) -> str:
     """What identifies the state of a file; that of an array with the list of its words."""
-    found, words = fingerprint(Path(source)), words_beside(source)
+    content, words = fingerprint(Path(source)), words_beside(source)
     if not Path(source).name.endswith(".npy") or not words.is_file():
-        return found
-    return hashlib.blake2b(f"{found} {fingerprint(words)}".encode(), digest_size=16).hexdigest()
+        return content
+    return hashlib.blake2b(f"{content} {fingerprint(words)}".encode(), digest_size=16).hexdigest()
 
 
 def _unchanged(request: _Request, origin: Origin) -> None:
@@ -146,8 +145,8 @@ def _gather(request: _Request, origin: Origin) -> WordVectors:
     blocks, subword = open_vectors(request.source, request.limit)
     words: list[str] = []
     rows: list[Matrix] = []
-    for some, block in _first(request.source, blocks):
-        words += some
+    for block_words, block in _first(request.source, blocks):
+        words += block_words
         rows.append(block)
         state.update(block.data)
     digest, checks = _digest(state, words, subword, request.source)
@@ -157,15 +156,15 @@ def _gather(request: _Request, origin: Origin) -> WordVectors:
     return WordVectors(words, np.concatenate(rows), digest, len(words), subword)
 
 
-def _write_cache(request: _Request, place: Path, origin: Origin) -> None:
+def _write_cache(request: _Request, cache_file: Path, origin: Origin) -> None:
     """Read into a file of the cache."""
-    with CacheWriter(place) as out:
+    with CacheWriter(cache_file) as out:
         state = hashlib.blake2b(digest_size=16)
         blocks, subword = open_vectors(request.source, request.limit)
         words: list[str] = []
-        for some, block in _first(request.source, blocks):
+        for block_words, block in _first(request.source, blocks):
             out.add(block)
-            words += some
+            words += block_words
             state.update(block.data)
         ngrams = (subword.offset, len(subword.rows), subword.min_ngram, subword.max_ngram) if subword else None
         digest, checks = _digest(state, words, subword, request.source)
@@ -173,54 +172,54 @@ def _write_cache(request: _Request, place: Path, origin: Origin) -> None:
         out.finish(CacheMetadata(origin, words, digest, *out.shape, ngrams), checks)
 
 
-def _mapped(request: _Request, place: Path, origin: Origin) -> WordVectors | None:
+def _mapped(request: _Request, cache_file: Path, origin: Origin) -> WordVectors | None:
     """Map a file of the cache into memory; None if it is missing, or was damaged and is gone."""
     try:
-        metadata, stored, checks, ngram_checksums = open_cache_file(place, origin)
+        metadata, stored, checks, ngram_checksums = open_cache_file(cache_file, origin)
     except OSError:  # missing, or unreadable but perhaps replaceable
         return None
     except CorruptCacheError as why:
-        _discard(request, place, str(why))
+        _discard(request, cache_file, str(why))
         return None
-    matrix = CheckedRows(stored, checks, partial(_rebuild, request, place, metadata.digest))
+    matrix = CheckedRows(stored, checks, partial(_rebuild, request, cache_file, metadata.digest))
     subword = None
     if metadata.subwords:
         with explain_errors(request.source):
-            found = map_subwords(request.source, metadata.dim, *metadata.subwords)
-        subword = _checked(request, place, found, ngram_checksums)
+            mapped = map_subwords(request.source, metadata.dim, *metadata.subwords)
+        subword = _checked(request, cache_file, mapped, ngram_checksums)
     return WordVectors(metadata.words, matrix, metadata.digest, len(metadata.words), subword)
 
 
-def _rebuild(request: _Request, place: Path, digest: str, wrong: int) -> Matrix | CheckedRows:
+def _rebuild(request: _Request, cache_file: Path, digest: str, wrong: int) -> Matrix | CheckedRows:
     """The matrix read from its source again, since some rows of the cache are damaged."""
     what = f"{wrong} of the rows that were read do not match their checksums"
     if request.rebuilt:
         raise DataError(
-            f"{place} is damaged again, just after it was rebuilt: {what}. The disk or the memory of this machine is "
-            "faulty; set SENTPROBE_CACHE to a folder on another disk."
+            f"{cache_file} is damaged again, just after it was rebuilt: {what}. The disk or the memory of this machine "
+            "is faulty; set SENTPROBE_CACHE to a folder on another disk."
         )
-    _discard(request, place, what)
-    found = _read(request._replace(rebuilt=True))
-    if found.digest != digest:
+    _discard(request, cache_file, what)
+    vectors = _read(request._replace(rebuilt=True))
+    if vectors.digest != digest:
         raise DataError(f"{request.source} changed while it was in use. Run the same command again.")
-    return found.matrix
+    return vectors.matrix
 
 
-def _discard(request: _Request, place: Path, what: str) -> None:
+def _discard(request: _Request, cache_file: Path, what: str) -> None:
     """Delete a damaged file of the cache, with a warning."""
-    message = f"{place} is damaged: {what}. It is deleted and rebuilt from {request.source}."
+    message = f"{cache_file} is damaged: {what}. It is deleted and rebuilt from {request.source}."
     warnings.warn(message, CacheWarning, stacklevel=2)
     with suppress(OSError):
-        place.unlink(missing_ok=True)
+        cache_file.unlink(missing_ok=True)
 
 
-def _checked(request: _Request, place: Path | None, subword: Subwords, checks: Checksums) -> Subwords:
+def _checked(request: _Request, cache_file: Path | None, subword: Subwords, checks: Checksums) -> Subwords:
     """N-grams whose rows are verified when they are read, since they stay in the source."""
 
     def damaged(wrong: int) -> Matrix:
-        if place is not None:  # the cache is of the file as it was
+        if cache_file is not None:  # the cache is of the file as it was
             with suppress(OSError):
-                place.unlink(missing_ok=True)
+                cache_file.unlink(missing_ok=True)
         raise DataError(
             f"{request.source} has changed since it was first read: {wrong} vectors of n-grams are different. "
             "Download the file again, or run the same command again to use it as it is now."

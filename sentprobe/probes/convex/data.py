@@ -7,20 +7,30 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sentprobe.core.threads import single_threaded
-from sentprobe.probes.convex.engine import MANY_OUTPUTS, Doubles, Engine, Floats, Numpy
-from sentprobe.probes.convex.engine_sparse import Sparse, sparse_blocks
+from sentprobe.probes.convex.engine import MANY_OUTPUTS, Engine, Numpy, Sparse, engine_of
 from sentprobe.probes.convex.few_rows import RowSpace
-from sentprobe.probes.convex.linear import Linear, block_rows, read_blocks
-from sentprobe.probes.convex.moments import is_far, moments, standardised
-from sentprobe.probes.convex.order import sort_rows
-from sentprobe.probes.convex.preconditioner import Correlations, Preconditioner, RowSample, sample_size
-from sentprobe.probes.convex.search import Solve, Value, inverse, solver
-from sentprobe.probes.features import Features
-
-Ints = npt.NDArray[np.int64]
+from sentprobe.probes.convex.linear import Linear
+from sentprobe.probes.convex.preconditioner import (
+    Correlations,
+    Preconditioner,
+    RowSample,
+    inverse,
+    sample_size,
+    solver,
+)
+from sentprobe.probes.convex.rows import (
+    block_rows,
+    is_far,
+    moments,
+    read_blocks,
+    sort_rows,
+    sparse_blocks,
+    standardised,
+)
+from sentprobe.probes.convex.search import Solve, Value
+from sentprobe.probes.features import Doubles, Features, Floats, Ints
 
 ROWS_PER_DIMENSION = 16
 """Rows per dimension from which correlations are estimated."""
@@ -60,7 +70,7 @@ class TrainingStatistics:
         train, order = sort_rows(train)
         labels = labels[order]
         with single_threaded():
-            data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
+            data = TrainingData.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
             return cls(data.mean, data.scale, data.correlations(sample), float(curvature_of(data.shares).mean()))
 
     @classmethod
@@ -69,7 +79,7 @@ class TrainingStatistics:
     ) -> TrainingStatistics:
         """Those that suit searches at one penalty which share their reads: with no more correlations than pay off."""
         with single_threaded():
-            data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
+            data = TrainingData.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
             curvature = curvature_of(data.shares)
             preconditioner = data.preconditioner(searches * max(1, len(curvature)), 1)
             return cls(data.mean, data.scale, None, float(curvature.mean()), preconditioner=preconditioner)
@@ -90,18 +100,18 @@ class TrainingStatistics:
         """The approximate inverse Hessian with a penalty, (d, d)."""
         if self.correlations is None:
             return None
-        found = self.inverses.get(l2)
-        if found is None:
-            found = inverse(self.correlations, self.curvature, np.full(len(self.mean), l2))
+        result = self.inverses.get(l2)
+        if result is None:
+            result = inverse(self.correlations, self.curvature, np.full(len(self.mean), l2))
             excess = max(0, len(self.inverses) + 1 - MAX_CACHED_BYTES // self.correlations.nbytes)
             for old in list(self.inverses)[:excess]:
                 self.inverses.pop(old, None)  # cells that run in parallel may both get here
-            self.inverses[l2] = found
-        return found
+            self.inverses[l2] = result
+        return result
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class TrainingData:
     """The training rows; to the search they are standardised, and all classes have rows."""
 
     features: Features
@@ -128,10 +138,14 @@ class Data:
 
     @classmethod
     def of(
-        cls, features: Features, labels: Ints, counts: Ints, engine: Engine,
+        cls,
+        features: Features,
+        labels: Ints,
+        counts: Ints,
+        engine: Engine,
         statistics: TrainingStatistics | None = None,
         cache_bytes: int | None = None,
-    ) -> Data:  # fmt: skip
+    ) -> TrainingData:
         """Read the rows once, unless their statistics are known, and cache them if they fit in ``cache_bytes``.
 
         ``counts`` are the rows of each class; classes that have rows elsewhere only may be counted too.
@@ -152,8 +166,8 @@ class Data:
 
         def blocks() -> Iterator[tuple[Any, Any]]:
             for start, rows in read_blocks(features, size):
-                given = standardised(rows, mean, scale) if far else rows
-                yield engine.hold(given), engine.hold(labels[start : start + size])
+                block = standardised(rows, mean, scale) if far else rows
+                yield engine.hold(block), engine.hold(labels[start : start + size])
 
         cached = list(blocks()) if 4 * n * d <= (MAX_CACHED_BYTES if cache_bytes is None else cache_bytes) else None
         return cls(
@@ -173,7 +187,9 @@ class Data:
         return np.float32 if large and isinstance(self.engine, Sparse) else np.float64
 
     @classmethod
-    def few(cls, space: RowSpace, labels: Ints, counts: Ints, engine: Engine, rows: Ints | slice = slice(None)) -> Data:
+    def few(
+        cls, space: RowSpace, labels: Ints, counts: Ints, engine: Engine, rows: Ints | slice = slice(None)
+    ) -> TrainingData:
         """The coordinates of all rows of a space, or of some; ``labels`` and ``counts`` as in ``of``."""
         coordinates = space.coordinates
         r = coordinates.shape[1]
@@ -183,10 +199,10 @@ class Data:
     def values(self, points: Sequence[Doubles]) -> list[Value]:
         """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of the rows."""
         n, d = self.features.shape
-        held = self._held(points)
+        weights_and_bias = self._weights_and_bias(points)
         losses, gradients = np.zeros(len(points)), np.zeros((sum(map(len, points)), d + 1), points[0].dtype)
         for rows, labels in self.blocks():
-            loss, slope, bias_slope = self.engine.gradients(rows, labels, *held, len(points))
+            loss, slope, bias_slope = self.engine.gradients(rows, labels, *weights_and_bias, len(points))
             losses += loss
             gradients[:, :d] += slope
             gradients[:, d] += bias_slope
@@ -194,13 +210,13 @@ class Data:
         shift, factor = self.shift, self.factor
         step = max(1, IN_PLACE // (d + 1))
         for at in range(0, len(gradients), step):  # in place, since there may be millions of numbers
-            some = gradients[at : at + step]
-            some[:, :d] -= np.outer(some[:, d], shift)
-            some[:, :d] *= factor
-            some /= n
+            part = gradients[at : at + step]
+            part[:, :d] -= np.outer(part[:, d], shift)
+            part[:, :d] *= factor
+            part /= n
         return list(zip((losses / n).tolist(), np.split(gradients, len(points)), strict=True))
 
-    def _held(self, points: Sequence[Doubles]) -> tuple[Any, Any]:
+    def _weights_and_bias(self, points: Sequence[Doubles]) -> tuple[Any, Any]:
         """The weights and biases at points, as the engine computes with them."""
         stacked, d = points[0] if len(points) == 1 else np.concatenate(points), self.features.shape[1]
         weights, bias = np.empty((len(stacked), d), np.float32), stacked[:, d].astype(np.float64)
@@ -244,40 +260,31 @@ class Data:
         if isinstance(self.engine, Sparse) or d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
             return None
         m = min(n, sample * d)
-        found = np.zeros((d, d), np.float32)
+        matrix = np.zeros((d, d), np.float32)
         for _, rows in self.features.select(np.arange(m) * n // m).chunks(block_rows(self.engine.cells, d)):
-            found += self.engine.products(self.engine.hold(standardised(rows, self.mean, self.scale)))
-        found /= np.float32(m)
-        return found
+            matrix += self.engine.products(self.engine.hold(standardised(rows, self.mean, self.scale)))
+        matrix /= np.float32(m)
+        return matrix
 
     def model_at(self, point: Doubles, counts: Ints) -> Linear:
         """The classifier at a point of the search; ``counts`` are the rows of each class."""
         present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
         rows = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
         if len(missing):
-            known, rows = rows, np.zeros((len(counts), point.shape[1]))
-            rows[present] = known
-            rows[missing, -1] = np.logaddexp.reduce(known[:, -1]) - np.log(2 * counts.sum() * len(missing))
+            fitted, rows = rows, np.zeros((len(counts), point.shape[1]))
+            rows[present] = fitted
+            rows[missing, -1] = np.logaddexp.reduce(fitted[:, -1]) - np.log(2 * counts.sum() * len(missing))
         weights = rows[:, :-1] / self.scale
         return Linear(weights, rows[:, -1] - weights @ self.mean)
 
     def point_of(self, model: Linear, counts: Ints) -> Doubles:
         """The point of the search that a classifier is at; what all classes share changes no probability."""
         weights, bias = (rows[np.flatnonzero(counts)] for rows in (model.weights, model.bias))
-        found = np.column_stack([weights * self.scale, bias + weights @ self.mean])
-        if len(found) == 2:
-            return found[1:] - found[:1]
-        found -= found.mean(axis=0)
-        return found.astype(self.precision, copy=False)
-
-
-def engine_of(device: str | None) -> Engine:
-    """numpy, or torch on a device."""
-    if device is None:
-        return Numpy()
-    from sentprobe.probes.convex import engine_torch
-
-    return engine_torch.find(device)
+        point = np.column_stack([weights * self.scale, bias + weights @ self.mean])
+        if len(point) == 2:
+            return point[1:] - point[:1]
+        point -= point.mean(axis=0)
+        return point.astype(self.precision, copy=False)
 
 
 def curvature_of(shares: Doubles) -> Doubles:

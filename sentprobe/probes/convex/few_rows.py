@@ -19,10 +19,9 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from sentprobe.probes.convex.engine import Array, Doubles, Floats
-from sentprobe.probes.convex.moments import standardised
+from sentprobe.probes.convex.rows import standardised
 from sentprobe.probes.convex.search import End, Search, Solve, Value, descend
-from sentprobe.probes.features import Features
+from sentprobe.probes.features import Array, Doubles, Features, Floats
 
 MAX_ROWS, ROWS_PER_DIMENSION = 2048, 2
 """Rows up to which this is done, as a matrix of that size is factored for each penalty; and rows per dimension: with
@@ -70,8 +69,8 @@ class RowSpace:
         if n > d:
             return cls(rows, scale / used, None)
         products: Doubles = np.zeros((n, n), order="F")
-        for some in _columns(rows):
-            block = rows[:, some].astype(np.float64)
+        for columns in _columns(rows):
+            block = rows[:, columns].astype(np.float64)
             products = blas.dsyrk(1.0, block.T, trans=1, beta=1.0, c=products, lower=1, overwrite_c=1)
         products[np.diag_indices(n)] += max(RIDGE * float(np.trace(products)) / n, float(np.finfo(np.float32).tiny))
         factor = np.tril(linalg.cholesky(products, lower=True, overwrite_a=True, check_finite=False))
@@ -84,22 +83,22 @@ class RowSpace:
             return Features.of(self.rows)
         return Features.of(self.factor.astype(np.float32, order="C"))
 
-    def inward(self, point: Doubles) -> Doubles:
+    def to_coordinates(self, point: Doubles) -> Doubles:
         """The part of a point (outputs, d + 1), for standardised rows, that is in the space: (outputs, r + 1)."""
         weights, products = point[:, :-1] / self.ratio, np.zeros((len(self.rows), len(point)))
         if self.factor is None:
             return np.column_stack([weights, point[:, -1]])
-        for some in _columns(self.rows):
-            products = products + self.rows[:, some].astype(np.float64) @ weights[:, some].T
+        for columns in _columns(self.rows):
+            products = products + self.rows[:, columns].astype(np.float64) @ weights[:, columns].T
         inner = linalg.solve_triangular(self.factor, products, lower=True, check_finite=False).T
         return np.column_stack([inner, point[:, -1]])
 
-    def outward(self, point: Doubles) -> Doubles:
+    def from_coordinates(self, point: Doubles) -> Doubles:
         """The point (outputs, d + 1) for standardised rows that is this one (outputs, r + 1) in the space."""
         if self.factor is None:
             return np.column_stack([point[:, :-1] * self.ratio, point[:, -1]])
         sums = linalg.solve_triangular(self.factor, point[:, :-1].T, lower=True, trans="T", check_finite=False).T
-        parts = [sums @ self.rows[:, some].astype(np.float64) for some in _columns(self.rows)]
+        parts = [sums @ self.rows[:, columns].astype(np.float64) for columns in _columns(self.rows)]
         return np.column_stack([np.concatenate(parts, axis=1) * self.ratio, point[:, -1]])
 
 
@@ -124,24 +123,24 @@ def solver_at(rows: Floats, point: Doubles, penalty: Doubles) -> Solve:
     logits = (point[:, :-1].astype(np.float32) @ rows.T).astype(np.float64) + point[:, -1:]
     shares = np.exp(-np.logaddexp(0, -logits)) if len(point) == 1 else _softmax(logits)
     curvature = shares * (1 - shares)
-    own = _has_own(rows, point)
-    weighting = curvature if own else curvature.mean(axis=0, keepdims=True)
-    inverses = [_inverse(rows, each, penalty) for each in weighting]
+    separate = _has_separate_inverses(rows, point)
+    weighting = curvature if separate else curvature.mean(axis=0, keepdims=True)
+    inverses = [_inverse(rows, weights, penalty) for weights in weighting]
     typical = float(np.median(penalty))
-    sizes = np.ones(1) if own else (float(curvature.mean()) + typical) / (curvature.mean(axis=1) + typical)
+    sizes = np.ones(1) if separate else (float(curvature.mean()) + typical) / (curvature.mean(axis=1) + typical)
 
     def solve(slopes: Floats) -> Floats:
         parts = np.split(slopes, len(inverses))
-        found = np.concatenate([multiply(part) for multiply, part in zip(inverses, parts, strict=True)])
-        found *= sizes.astype(np.float32)[:, None]
-        if len(found) > 1:  # what all outputs share changes no probability
-            found -= found.mean(axis=0)
-        return found
+        product = np.concatenate([multiply(part) for multiply, part in zip(inverses, parts, strict=True)])
+        product *= sizes.astype(np.float32)[:, None]
+        if len(product) > 1:  # what all outputs share changes no probability
+            product -= product.mean(axis=0)
+        return product
 
     return solve
 
 
-def _has_own(rows: Floats, point: Doubles) -> bool:
+def _has_separate_inverses(rows: Floats, point: Doubles) -> bool:
     """Whether each output has its own preconditioner."""
     return len(point) == 1 or len(point) * len(rows) ** 3 <= MAX_FACTORING
 
@@ -166,21 +165,34 @@ def _inverse(rows: Floats, curvature: Doubles, penalty: Doubles) -> Solve:
 
 
 def search(
-    rows: Floats, point: Doubles, value: Value, penalty: Doubles, *, tolerance: float, entropy: float,
-    limit: int, confirm: bool, solve: Solve | None = None,
-) -> Search:  # fmt: skip
+    rows: Floats,
+    point: Doubles,
+    value: Value,
+    penalty: Doubles,
+    *,
+    tolerance: float,
+    entropy: float,
+    limit: int,
+    confirm: bool,
+    solve: Solve | None = None,
+) -> Search:
     """The search for the optimum at a penalty (r + 1,), from a point whose loss is known.
 
     ``tolerance`` is a share of the entropy of the classes, or of ``MAX_FALL`` times the objective if that is less. With
     ``confirm`` the search ends where a preconditioner that was made there agrees that it may. ``solve`` is the first.
     """
-    passes, most = 0, REWEIGHT_AFTER if _has_own(rows, point) else REWEIGHT_SHARED_AFTER
+    passes, most = 0, REWEIGHT_AFTER if _has_separate_inverses(rows, point) else REWEIGHT_SHARED_AFTER
     while True:
         solve = solver_at(rows, point, penalty) if solve is None else solve
         end = yield from descend(
-            point, value, penalty, solve,
-            tolerance=tolerance * entropy, share=MAX_FALL * tolerance, limit=min(most, limit - passes),
-        )  # fmt: skip
+            point,
+            value,
+            penalty,
+            solve,
+            tolerance=tolerance * entropy,
+            share=MAX_FALL * tolerance,
+            limit=min(most, limit - passes),
+        )
         passes += end.passes
         point, value, solve = end.point, end.value, None
         if passes == limit or not end.passes or (end.converged and not confirm):

@@ -13,15 +13,15 @@ import numpy as np
 
 from sentprobe.core.threads import single_threaded
 from sentprobe.probes.convex import few_rows
-from sentprobe.probes.convex.data import MAX_CACHED_BYTES, Data, Ints, TrainingStatistics, curvature_of, engine_of
-from sentprobe.probes.convex.engine import Doubles
+from sentprobe.probes.convex.data import MAX_CACHED_BYTES, TrainingData, TrainingStatistics, curvature_of
+from sentprobe.probes.convex.engine import engine_of
 from sentprobe.probes.convex.few_rows import RowSpace
 from sentprobe.probes.convex.linear import Linear
 from sentprobe.probes.convex.optimum import TOLERANCE
-from sentprobe.probes.convex.order import sort_rows
-from sentprobe.probes.convex.search import Value, descend, run
-from sentprobe.probes.features import Features
-from sentprobe.probes.model import Fit
+from sentprobe.probes.convex.rows import sort_rows
+from sentprobe.probes.convex.search import Value, descend, run_searches
+from sentprobe.probes.features import Doubles, Features, Ints
+from sentprobe.probes.kind import Fit
 from sentprobe.probes.probe import Probe
 
 MAX_REFIT_PASSES = 40
@@ -30,7 +30,7 @@ MAX_REFIT_PASSES = 40
 
 def leave_groups_out(
     probe: Probe,
-    found: Fit,
+    fitted: Fit,
     train: Features,
     labels: Ints,
     dev: Features,
@@ -53,27 +53,27 @@ def leave_groups_out(
     for assigned in groups:
         members = [np.flatnonzero(assigned == group) for group in range(searches)]
         with single_threaded():
-            parts = [Data.of(train.select(m), labels[m], counts, engine, statistics, cache) for m in members]
-            around = _Round(parts, found, counts)
-            if not around.searched:
-                models = [around.model] * searches
+            parts = [TrainingData.of(train.select(m), labels[m], counts, engine, statistics, cache) for m in members]
+            current = _Round(parts, fitted, counts)
+            if not current.searched:
+                models = [current.model] * searches
             elif few_rows.suits(train):
                 mean, scale = statistics.mean, statistics.scale
                 space = space or RowSpace.of(train, mean, scale, standardise=probe.standardise)
-                inside = [Data.few(space, labels, counts, engine, m) for m in members]
-                models = around.few(space, inside)
+                inside = [TrainingData.few(space, labels, counts, engine, m) for m in members]
+                models = current.refit_few_rows(space, inside)
             else:
-                models = around.many(probe, statistics)
+                models = current.refit(probe, statistics)
         yield from models
 
 
 class _Round:
     """The optima without each part of the rows, from the optimum on all rows."""
 
-    def __init__(self, parts: Sequence[Data], found: Fit, counts: Ints) -> None:
-        assert isinstance(found.model, Linear)
+    def __init__(self, parts: Sequence[TrainingData], fitted: Fit, counts: Ints) -> None:
+        assert isinstance(fitted.model, Linear)
         self.parts, self.counts = parts, counts
-        self.model, self.l2 = found.model, float(found.chosen["l2"])
+        self.model, self.l2 = fitted.model, float(fitted.chosen["l2"])
         shares = parts[0].shares
         self.entropy = -float(shares @ np.log(shares))
         self.searched = len(shares) > 1
@@ -81,49 +81,60 @@ class _Round:
             self.start = parts[0].point_of(self.model, counts)
             self.known = _without_each(parts, dict.fromkeys(range(len(parts)), self.start))
 
-    def many(self, probe: Probe, statistics: TrainingStatistics) -> list[Linear]:
+    def refit(self, probe: Probe, statistics: TrainingStatistics) -> list[Linear]:
         """With the means and deviations of all rows, and what preconditions a search on them."""
         d = len(statistics.scale)
         penalty = np.full(d, self.l2) if probe.standardise else self.l2 / statistics.scale**2
         solve = statistics.solver(curvature_of(self.parts[0].shares), penalty)
         searches = {
-            each: descend(
-                self.start, value, np.append(penalty, 0.0), solve,
-                tolerance=TOLERANCE * self.entropy, limit=MAX_REFIT_PASSES,
+            left_out: descend(
+                self.start,
+                value,
+                np.append(penalty, 0.0),
+                solve,
+                tolerance=TOLERANCE * self.entropy,
+                limit=MAX_REFIT_PASSES,
             )
-            for each, value in self.known.items()
-        }  # fmt: skip
-        ends = run(searches, partial(_without_each, self.parts))
-        return [self.parts[0].model_at(ends[each].point, self.counts) for each in range(len(self.parts))]
+            for left_out, value in self.known.items()
+        }
+        ends = run_searches(searches, partial(_without_each, self.parts))
+        return [self.parts[0].model_at(ends[left_out].point, self.counts) for left_out in range(len(self.parts))]
 
-    def few(self, space: RowSpace, inside: Sequence[Data]) -> list[Linear]:
+    def refit_few_rows(self, space: RowSpace, inside: Sequence[TrainingData]) -> list[Linear]:
         """The same in the coordinates of few rows; the first preconditioner is that of all rows."""
-        rows, start = [part.features.take(slice(None)) for part in inside], space.inward(self.start)
+        rows, start = [part.features.take(slice(None)) for part in inside], space.to_coordinates(self.start)
         penalty = np.append(np.full(start.shape[1] - 1, self.l2), 0.0)
         solve = few_rows.solver_at(np.concatenate(rows), start, penalty)
-        known = _without_each(inside, dict.fromkeys(range(len(inside)), start))
+        values = _without_each(inside, dict.fromkeys(range(len(inside)), start))
         searches = {
-            each: few_rows.search(
-                np.concatenate([*rows[:each], *rows[each + 1 :]]), start, value, penalty, tolerance=TOLERANCE,
-                entropy=self.entropy, limit=MAX_REFIT_PASSES, confirm=False, solve=solve,
+            left_out: few_rows.search(
+                np.concatenate([*rows[:left_out], *rows[left_out + 1 :]]),
+                start,
+                value,
+                penalty,
+                tolerance=TOLERANCE,
+                entropy=self.entropy,
+                limit=MAX_REFIT_PASSES,
+                confirm=False,
+                solve=solve,
             )
-            for each, value in known.items()
-        }  # fmt: skip
-        ends = run(searches, partial(_without_each, inside))
-        points = [space.outward(ends[each].point) for each in range(len(inside))]
+            for left_out, value in values.items()
+        }
+        ends = run_searches(searches, partial(_without_each, inside))
+        points = [space.from_coordinates(ends[left_out].point) for left_out in range(len(inside))]
         return [self.parts[0].model_at(point, self.counts) for point in points]
 
 
-def _without_each(parts: Sequence[Data], points: Mapping[int, Doubles]) -> dict[int, Value]:
+def _without_each(parts: Sequence[TrainingData], points: Mapping[int, Doubles]) -> dict[int, Value]:
     """The mean loss and its gradient at the point of each probe, on the rows of all parts but its own."""
     sizes = np.array([len(part.features) for part in parts], np.float64)
     losses = dict.fromkeys(points, 0.0)
-    gradients = {each: np.zeros_like(point) for each, point in points.items()}
+    gradients = {left_out: np.zeros_like(point) for left_out, point in points.items()}
     for group, part in enumerate(parts):
-        others = [each for each in points if each != group]
-        values = part.values([points[each] for each in others]) if others else []
-        for each, (loss, slope) in zip(others, values, strict=True):
-            share = sizes[group] / (sizes.sum() - sizes[each])
-            losses[each] += share * loss
-            gradients[each] += share * slope
-    return {each: (losses[each], gradients[each]) for each in points}
+        including = [left_out for left_out in points if left_out != group]
+        values = part.values([points[left_out] for left_out in including]) if including else []
+        for left_out, (loss, slope) in zip(including, values, strict=True):
+            share = sizes[group] / (sizes.sum() - sizes[left_out])
+            losses[left_out] += share * loss
+            gradients[left_out] += share * slope
+    return {left_out: (losses[left_out], gradients[left_out]) for left_out in points}

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sentprobe.core.threads import single_threaded
-from sentprobe.probes.convex.engine import Array, Doubles, Floats, Numpy
-from sentprobe.probes.convex.engine_sparse import sparse_blocks
-from sentprobe.probes.features import Features, is_sparse
-from sentprobe.probes.model import Arrays, check_arrays
+from sentprobe.probes.convex.engine import Numpy
+from sentprobe.probes.convex.rows import block_rows, read_blocks, sparse_blocks
+from sentprobe.probes.features import Array, Doubles, Features, Floats
+from sentprobe.probes.kind import Arrays, check_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,50 +61,33 @@ def logits(models: Sequence[Linear], features: Features, *, exact: bool = True) 
     dtype: type[Any] = np.float64 if exact else np.float32
     weights = np.concatenate([m.weights for m in models], dtype=dtype)
     bias = np.concatenate([m.bias for m in models], dtype=dtype)
-    found: Array
+    block_logits: Array
     if features.sparse:
-        turned = np.ascontiguousarray(weights.T)
+        transposed = np.ascontiguousarray(weights.T)
         for start, block in sparse_blocks(features, len(bias)):
-            found = (block @ turned + bias).T.reshape(len(models), -1, block.shape[0])
-            yield slice(start, start + block.shape[0]), found
+            block_logits = (block @ transposed + bias).T.reshape(len(models), -1, block.shape[0])
+            yield slice(start, start + block.shape[0]), block_logits
         return
-    single = Numpy().logits
+    float32_logits = Numpy().logits
     for start, rows in read_blocks(features, block_rows(Numpy.cells, *weights.shape)):
-        found = weights @ rows.T.astype(np.float64) + bias[:, None] if exact else single(rows, weights, bias)
-        yield slice(start, start + len(rows)), found.reshape(len(models), -1, len(rows))
+        block_logits = (
+            weights @ rows.T.astype(np.float64) + bias[:, None] if exact else float32_logits(rows, weights, bias)
+        )
+        yield slice(start, start + len(rows)), block_logits.reshape(len(models), -1, len(rows))
 
 
 def log_probabilities(model: Linear, features: Features) -> Floats:
     """What ``Linear.scores`` returns, (n, classes)."""
-    found = np.empty((len(features), len(model.bias)), np.float32)
-    for part, (logs,) in logits([model], features):
-        logs -= logs.max(axis=0)
-        logs -= np.log(np.exp(logs).sum(axis=0))
-        found[part] = logs.T
-    return found
-
-
-def block_rows(cells: int, *widths: int) -> int:
-    """The number of rows in a block of about ``cells`` numbers."""
-    return max(64, min(cells // 1024, cells // max(widths)))
-
-
-def read_blocks(features: Features, size: int) -> Iterator[tuple[int, Floats]]:
-    """(first row, rows): without a copy where the rows are contiguous in one table."""
-    table, places = features.tables[0], features.places[0]
-    first = int(places[0])
-    plain = len(features.tables) == 1 and not is_sparse(table)
-    plain = plain and table.dtype == np.float32 and table.flags.c_contiguous
-    if not (plain and first >= 0 and np.array_equal(places, np.arange(first, first + len(places)))):
-        yield from features.chunks(size)
-        return
-    rows: Floats = np.asarray(table)[first : first + len(places)]
-    for start in range(0, len(rows), size):
-        yield start, rows[start : start + size]
+    scores = np.empty((len(features), len(model.bias)), np.float32)
+    for part, (block_logits,) in logits([model], features):
+        block_logits -= block_logits.max(axis=0)
+        block_logits -= np.log(np.exp(block_logits).sum(axis=0))
+        scores[part] = block_logits.T
+    return scores
 
 
 def _single(array: Doubles) -> Array:
     """As float32, unless that overflows."""
     with np.errstate(over="ignore"):
-        found = array.astype(np.float32, copy=False)
-    return found if np.isfinite(found).all() else array
+        rounded = array.astype(np.float32, copy=False)
+    return rounded if np.isfinite(rounded).all() else array

@@ -30,22 +30,15 @@ import numpy as np
 
 from sentprobe.core.threads import single_threaded
 from sentprobe.errors import ShapeError
-from sentprobe.probes.convex.data import (
-    MAX_FACTORED_DIMENSIONS,
-    Data,
-    Ints,
-    TrainingStatistics,
-    curvature_of,
-    engine_of,
-)
-from sentprobe.probes.convex.engine import Doubles
+from sentprobe.probes.convex.data import MAX_FACTORED_DIMENSIONS, TrainingData, TrainingStatistics, curvature_of
+from sentprobe.probes.convex.engine import engine_of
 from sentprobe.probes.convex.linear import Linear
-from sentprobe.probes.convex.order import sort_rows
-from sentprobe.probes.convex.path import MAX_COLUMNS, FewRows, Objective, follow, judged_on
+from sentprobe.probes.convex.path import MAX_COLUMNS, FewRows, Objective, dev_scorer, follow
 from sentprobe.probes.convex.preconditioner import Preconditioner
-from sentprobe.probes.convex.search import End, in_line, run
-from sentprobe.probes.features import Features
-from sentprobe.probes.model import Fit
+from sentprobe.probes.convex.rows import sort_rows
+from sentprobe.probes.convex.search import End, by_search, run_searches
+from sentprobe.probes.features import Doubles, Features, Ints
+from sentprobe.probes.kind import Fit
 from sentprobe.probes.probe import Probe
 
 TOLERANCE = 1e-8
@@ -73,17 +66,17 @@ def fit(
 
     ``statistics`` are those of the training rows, if they are known.
     """
-    for name, rows, given in (("training", train, labels), ("dev", dev, dev_labels)):
-        if len(rows) != len(given) or not len(rows):
+    for name, features, targets in (("training", train, labels), ("dev", dev, dev_labels)):
+        if len(features) != len(targets) or not len(features):
             raise ShapeError(
-                f"There are {len(rows)} {name} rows and {len(given)} labels; expected one label per row, and at least "
-                "one row."
+                f"There are {len(features)} {name} rows and {len(targets)} labels; expected one label per row, and at "
+                "least one row."
             )
     train, order = sort_rows(train, labels)
     labels, counts = labels[order], np.bincount(labels, minlength=classes)
     with single_threaded():  # with more, sums depend on how many
         engine = engine_of(device)
-        data = Data.of(train, labels, counts, engine, statistics)
+        data = TrainingData.of(train, labels, counts, engine, statistics)
         outputs = len(curvature_of(data.shares))
         preconditioner: Preconditioner = (
             data.preconditioner(outputs, len(probe.l2))
@@ -98,8 +91,8 @@ def fit(
                 FewRows.of(train, labels, counts, engine, data, standardise=probe.standardise),
             ),
             probe.l2,
-            judged_on(dev, dev_labels, exact=data.far),
-            lambda judged: select_best(probe, [j.accuracy for j in judged], [j.loss for j in judged]),
+            dev_scorer(dev, dev_labels, exact=data.far),
+            lambda scores: select_best(probe, [dev.accuracy for dev in scores], [dev.loss for dev in scores]),
             counts,
             tolerance=partial(tolerance_for, outputs),
             limit=probe.passes,
@@ -107,14 +100,17 @@ def fit(
         )
     points = [
         {
-            "l2": each.l2, "accuracy": each.judged.accuracy, "loss": each.judged.loss, "passes": each.end.passes,
-            "converged": each.refined and each.end.converged,
+            "l2": point.l2,
+            "accuracy": point.dev.accuracy,
+            "loss": point.dev.loss,
+            "passes": point.end.passes,
+            "converged": point.refined and point.end.converged,
         }
-        for each in tried
-    ]  # fmt: skip
+        for point in tried
+    ]
     chosen = tried[best]
-    candidates = [each.model for each in tried]
-    return [Fit(chosen.model, seed, {"l2": chosen.l2}, chosen.judged.accuracy, points, candidates) for seed in seeds]
+    candidates = [point.model for point in tried]
+    return [Fit(chosen.model, seed, {"l2": chosen.l2}, chosen.dev.accuracy, points, candidates) for seed in seeds]
 
 
 def tolerance_for(outputs: int, l2: float) -> float:
@@ -153,7 +149,7 @@ def optima(
         )
     counts = np.bincount(labels, minlength=classes)
     engine = engine_of(device)
-    data = Data.of(train, labels, counts, engine, statistics)
+    data = TrainingData.of(train, labels, counts, engine, statistics)
     point = None if start is None else data.point_of(start, counts)
     objective = Objective(data, statistics, few=FewRows.of(train, labels, counts, engine, data, standardise=True))
     return [data.model_at(end.point, counts) for end in _search(objective, l2, point, tolerance, limit)]
@@ -174,7 +170,7 @@ def _search(
     ends: dict[int, End] = {}
     for group in [strong_first] if together else [[i] for i in strong_first]:
         searches = {i: objective.search(penalties[i], point, value, tolerance=tolerance, limit=limit) for i in group}
-        ends |= run(searches, in_line(data.values))
+        ends |= run_searches(searches, by_search(data.values))
         if not together:
             point, value = ends[group[0]].point, ends[group[0]].value
     return [ends[i] for i in range(len(penalties))]

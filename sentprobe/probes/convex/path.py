@@ -1,9 +1,9 @@
 """The regularisation path: from the strongest penalty of a grid to the weakest, each as far as dev needs it.
 
 A penalty, or several that share the reads of the rows, start near the optimum of a stronger one and are first brought
-roughly to their own. Where dev is sure that a
-weaker penalty is worse than a stronger one, because the probe has begun to fit noise, still weaker ones are not tried.
-Then the one that dev chooses is brought to its optimum, and so on until the one that it chooses is there.
+roughly to their own. Where a weaker penalty is significantly worse on dev than a stronger one, because the probe has
+begun to fit noise, still weaker ones are not tried. Then the one that dev chooses is brought to its optimum, and so on
+until the one that it chooses is there.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from functools import cache, partial
 import numpy as np
 
 from sentprobe.probes.convex import few_rows
-from sentprobe.probes.convex.data import Data, Ints, curvature_of
-from sentprobe.probes.convex.engine import Doubles, Engine
+from sentprobe.probes.convex.data import TrainingData, curvature_of
+from sentprobe.probes.convex.engine import Engine
 from sentprobe.probes.convex.linear import Linear, logits
 from sentprobe.probes.convex.preconditioner import Preconditioner
-from sentprobe.probes.convex.search import End, Pair, Search, Solve, Value, descend, in_line, run
-from sentprobe.probes.features import Features
+from sentprobe.probes.convex.search import End, Pair, Search, Solve, Value, by_search, descend, run_searches
+from sentprobe.probes.features import Doubles, Features, Ints
 
 ROUGH = 1e-5
 """The tolerance of the first search: dev accuracies are then within about 0.1 points of those at the optimum, and
@@ -32,12 +32,12 @@ WAVE, MAX_COLUMNS, WAVE_ROWS = 3, 64, 16
 """Penalties that share each read of the rows, if they make at most so many columns, penalties times outputs: with more,
 products are no faster per column. With fewer rows per dimension than the third, a weak penalty takes far more passes
 than a strong one, which is better done first."""
-SURE, SURE_ROWS = 3.0, 50
-"""Standard errors of a difference on dev beyond which it is sure, and the rows it takes to tell."""
+SIGNIFICANT, MIN_DEV_ROWS = 3.0, 50
+"""Standard errors of a difference on dev beyond which it is significant, and the rows it takes to tell."""
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class DevScores:
     """How a classifier does on the dev rows."""
 
     correct: Doubles
@@ -57,17 +57,17 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class PathPoint:
     """A penalty that was tried."""
 
     l2: float
     end: End
     model: Linear
-    judged: Judged
+    dev: DevScores
     refined: bool = False
     """Whether it was brought to its optimum, as far as the limit of passes allows."""
 
-    def lean(self) -> Tried:
+    def without_arrays(self) -> PathPoint:
         """The same with a model in float32, and no other large array."""
         return replace(self, model=Linear(**self.model.to_arrays()), end=self.end.without_arrays())
 
@@ -76,40 +76,45 @@ class Tried:
 class FewRows:
     """Few training rows, whose coordinates are computed once they are needed."""
 
-    make: Callable[[], tuple[few_rows.RowSpace, Data]]
+    make: Callable[[], tuple[few_rows.RowSpace, TrainingData]]
 
     @classmethod
     def of(
-        cls, train: Features, labels: Ints, counts: Ints, engine: Engine, data: Data, *, standardise: bool
+        cls, train: Features, labels: Ints, counts: Ints, engine: Engine, data: TrainingData, *, standardise: bool
     ) -> FewRows | None:
         """Those of the training rows that ``data`` are; None if there are more."""
         if not few_rows.suits(train):
             return None
 
-        def make() -> tuple[few_rows.RowSpace, Data]:
+        def make() -> tuple[few_rows.RowSpace, TrainingData]:
             space = few_rows.RowSpace.of(train, data.mean, data.scale, standardise=standardise)
-            return space, Data.few(space, labels, counts, engine)
+            return space, TrainingData.few(space, labels, counts, engine)
 
         return cls(cache(make))
 
     def search(self, point: Doubles, l2: float, *, tolerance: float, limit: int, entropy: float, confirm: bool) -> End:
         """The end of the search for one penalty from a point (outputs, d + 1)."""
         space, data = self.make()
-        inner = space.inward(point)
+        inner = space.to_coordinates(point)
         search = few_rows.search(
-            data.features.take(slice(None)), inner, data.values([inner])[0],
+            data.features.take(slice(None)),
+            inner,
+            data.values([inner])[0],
             np.append(np.full(inner.shape[1] - 1, l2), 0.0),
-            tolerance=min(tolerance, ROUGH_FEW), entropy=entropy, limit=limit, confirm=confirm,
-        )  # fmt: skip
-        end = run({0: search}, in_line(data.values))[0]
-        return replace(end, point=space.outward(end.point))
+            tolerance=min(tolerance, ROUGH_FEW),
+            entropy=entropy,
+            limit=limit,
+            confirm=confirm,
+        )
+        end = run_searches({0: search}, by_search(data.values))[0]
+        return replace(end, point=space.from_coordinates(end.point))
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
     """Mean cross-entropy + penalty on the training rows; and the searches for its optimum."""
 
-    data: Data
+    data: TrainingData
     preconditioner: Preconditioner
     standardise: bool = True
     few: FewRows | None = None
@@ -130,16 +135,31 @@ class Objective:
         return point
 
     def search(
-        self, l2: float | Doubles, point: Doubles, value: Value, *, tolerance: float, limit: int,
-        first: Doubles | None = None, memory: Sequence[Pair] = (), scale: float = 1.0,
-    ) -> Search:  # fmt: skip
+        self,
+        l2: float | Doubles,
+        point: Doubles,
+        value: Value,
+        *,
+        tolerance: float,
+        limit: int,
+        first: Doubles | None = None,
+        memory: Sequence[Pair] = (),
+        scale: float = 1.0,
+    ) -> Search:
         """The search for one penalty, a number or one per dimension (d,)."""
         d = self.data.features.shape[1]
         penalty = np.full(d, l2) if self.standardise else l2 / self.data.scale**2
         search = partial(
-            descend, point, value, np.append(penalty, 0.0),
-            tolerance=tolerance * self.entropy, limit=limit, first=first, memory=memory, scale=scale,
-        )  # fmt: skip
+            descend,
+            point,
+            value,
+            np.append(penalty, 0.0),
+            tolerance=tolerance * self.entropy,
+            limit=limit,
+            first=first,
+            memory=memory,
+            scale=scale,
+        )
         if self.few is None or not isinstance(l2, float):
             return search(self._solver(l2, penalty))  # nothing else may hold on to the arrays
         plain = None if self.is_separated(value) else search(self._solver(l2, penalty))
@@ -176,14 +196,14 @@ class Objective:
 def follow(
     objective: Objective,
     penalties: Sequence[float],
-    judge: Callable[[Sequence[Linear]], list[Judged]],
-    select: Callable[[Sequence[Judged]], int],
+    score: Callable[[Sequence[Linear]], list[DevScores]],
+    select: Callable[[Sequence[DevScores]], int],
     counts: Ints,
     *,
     tolerance: Callable[[float], float],
     limit: int,
     by_accuracy: bool,
-) -> tuple[list[Tried], int]:
+) -> tuple[list[PathPoint], int]:
     """The penalties that were tried, the strongest first, and the index of the chosen one, which is refined.
 
     ``counts`` are the training rows of each class, ``select`` is the rule by which dev chooses, and ``tolerance`` has
@@ -194,84 +214,89 @@ def follow(
     if len(data.shares) == 1:
         end = End(point, (0.0, point), 0, True)
         model = data.model_at(point, counts)
-        return [Tried(max(penalties), end, model, judge([model])[0], True)], 0
+        return [PathPoint(max(penalties), end, model, score([model])[0], True)], 0
     strong_first, (n, d) = sorted(penalties, reverse=True), data.features.shape
     together = WAVE if WAVE * outputs <= MAX_COLUMNS and n >= WAVE_ROWS * d else 1
-    tried: list[Tried] = []
+    tried: list[PathPoint] = []
 
     # no array is kept longer than it is needed: with many outputs, each is as large as many vectors
-    def begun(wave: Sequence[float]) -> list[Search]:
+    def start_wave(wave: Sequence[float]) -> list[Search]:
         last = tried[-1].end if tried else End(point, data.values([point])[0], 0, False)
         return [
             objective.search(
-                l2, last.point, last.value, tolerance=ROUGH, limit=limit,
-                first=_ahead(data, tried, l2, counts), scale=last.scale,
+                l2,
+                last.point,
+                last.value,
+                tolerance=ROUGH,
+                limit=limit,
+                first=_extrapolated_step(data, tried, l2, counts),
+                scale=last.scale,
             )
             for l2 in wave
-        ]  # fmt: skip
+        ]
 
-    def finished(wave: Sequence[float], searches: Sequence[Search]) -> list[Tried]:
-        found = run(dict(enumerate(searches)), in_line(data.values))
-        ends = [found[place] for place in range(len(wave))]
+    def finish_wave(wave: Sequence[float], searches: Sequence[Search]) -> list[PathPoint]:
+        ends_by_index = run_searches(dict(enumerate(searches)), by_search(data.values))
+        ends = [ends_by_index[i] for i in range(len(wave))]
         models = [data.model_at(end.point, counts) for end in ends]
-        return list(map(Tried, wave, ends, models, judge(models)))
+        return list(map(PathPoint, wave, ends, models, score(models)))
 
     for i in range(0, len(strong_first), together):
         wave = strong_first[i : i + together]
-        searches = begun(wave)
+        searches = start_wave(wave)
         if outputs > MAX_COLUMNS and tried:
-            tried[-1] = tried[-1].lean()
-        tried += finished(wave, searches)
-        if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
+            tried[-1] = tried[-1].without_arrays()
+        tried += finish_wave(wave, searches)
+        if _overfits(tried[-1].dev, [point.dev for point in tried[:-1]], by_accuracy):
             break
-    while not tried[best := select([each.judged for each in tried])].refined:
+    while not tried[best := select([point.dev for point in tried])].refined:
         if outputs > MAX_COLUMNS and best < len(tried) - 1:
-            tried[-1] = tried[-1].lean()
-        search = _resumed(objective, tried[best], counts, tolerance=tolerance(tried[best].l2), limit=limit)
-        tried[best] = tried[best].lean()
-        tried[best] = _refined(tried[best], *finished([tried[best].l2], [search]))
+            tried[-1] = tried[-1].without_arrays()
+        search = _resume(objective, tried[best], counts, tolerance=tolerance(tried[best].l2), limit=limit)
+        tried[best] = tried[best].without_arrays()
+        tried[best] = _refined(tried[best], *finish_wave([tried[best].l2], [search]))
     return tried, best
 
 
-def _resumed(objective: Objective, rough: Tried, counts: Ints, *, tolerance: float, limit: int) -> Search:
+def _resume(objective: Objective, rough: PathPoint, counts: Ints, *, tolerance: float, limit: int) -> Search:
     """The search that goes on where a penalty is."""
     data, end = objective.data, rough.end
     point = _point(data, rough, counts)
-    known = end.value if end.value[1].size else data.values([point])[0]
+    value = end.value if end.value[1].size else data.values([point])[0]
     return objective.search(
-        rough.l2, point, known, tolerance=tolerance, limit=limit - end.passes, memory=end.memory, scale=end.scale
+        rough.l2, point, value, tolerance=tolerance, limit=limit - end.passes, memory=end.memory, scale=end.scale
     )
 
 
-def _refined(rough: Tried, found: Tried) -> Tried:
+def _refined(rough: PathPoint, refined: PathPoint) -> PathPoint:
     """A penalty at its optimum, with the passes that were made before; only its model is needed any more."""
-    end = replace(found.end.without_arrays(), passes=rough.end.passes + found.end.passes)
-    return replace(found, end=end, refined=True)
+    end = replace(refined.end.without_arrays(), passes=rough.end.passes + refined.end.passes)
+    return replace(refined, end=end, refined=True)
 
 
-def judged_on(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence[Linear]], list[Judged]]:
-    """How classifiers are judged on these rows, with logits as ``logits`` makes them; a label of -1 is unknown."""
-    known, at = labels >= 0, np.arange(len(labels))
+def dev_scorer(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence[Linear]], list[DevScores]]:
+    """The function that scores classifiers on these rows; a label of -1 is unknown, ``exact`` is as in ``logits``."""
+    is_known, at = labels >= 0, np.arange(len(labels))
 
-    def judge(models: Sequence[Linear]) -> list[Judged]:
+    def score(models: Sequence[Linear]) -> list[DevScores]:
         correct, losses = np.empty((2, len(models), len(labels)))
-        for part, found in logits(models, dev, exact=exact):
-            correct[:, part] = found.argmax(axis=1) == labels[part]
-            found -= found.max(axis=1, keepdims=True)
-            right = found[:, np.maximum(labels[part], 0), at[: found.shape[2]]]
-            losses[:, part] = np.log(np.exp(found).sum(axis=1)) - right
-        return [Judged(*each) for each in zip(correct, losses[:, known], strict=True)]
+        for part, block_logits in logits(models, dev, exact=exact):
+            correct[:, part] = block_logits.argmax(axis=1) == labels[part]
+            block_logits -= block_logits.max(axis=1, keepdims=True)
+            right = block_logits[:, np.maximum(labels[part], 0), at[: block_logits.shape[2]]]
+            losses[:, part] = np.log(np.exp(block_logits).sum(axis=1)) - right
+        return [DevScores(*scores) for scores in zip(correct, losses[:, is_known], strict=True)]
 
-    return judge
+    return score
 
 
-def _point(data: Data, tried: Tried, counts: Ints) -> Doubles:
+def _point(data: TrainingData, tried: PathPoint, counts: Ints) -> Doubles:
     """Where a penalty is, or nearly so if only its model was kept."""
     point = tried.end.point
     return point if point.size else data.point_of(tried.model, counts)
 
 
-def _ahead(data: Data, tried: Sequence[Tried], l2: float, counts: Ints) -> Doubles | None:
+def _extrapolated_step(data: TrainingData, tried: Sequence[PathPoint], l2: float, counts: Ints) -> Doubles | None:
     """A first step: the optimum moves about evenly in the logarithm of the penalty."""
     if len(tried) < 2 or l2 <= 0:
         return None
@@ -282,17 +307,18 @@ def _ahead(data: Data, tried: Sequence[Tried], l2: float, counts: Ints) -> Doubl
     return moved * float(np.log(old.l2 / l2) / np.log(older.l2 / old.l2))
 
 
-def _worse(own: Judged, others: Sequence[Judged], by_accuracy: bool) -> bool:
-    """Whether a penalty has begun to fit noise: its loss is higher than that of the best stronger one for sure.
+def _overfits(point: DevScores, stronger: Sequence[DevScores], by_accuracy: bool) -> bool:
+    """Whether a penalty has begun to fit noise: its loss is significantly higher than that of the best stronger one.
 
     Where dev chooses by accuracy, that must be lower as well.
     """
-    if not others:
+    if not stronger:
         return False
-    best = max(others, key=lambda each: each.accuracy if by_accuracy else -each.loss)
-    return _sure(own.losses - best.losses) and (not by_accuracy or own.accuracy < best.accuracy)
+    best = max(stronger, key=lambda candidate: candidate.accuracy if by_accuracy else -candidate.loss)
+    return _significantly_above_zero(point.losses - best.losses) and (not by_accuracy or point.accuracy < best.accuracy)
 
 
-def _sure(differences: Doubles) -> bool:
+def _significantly_above_zero(differences: Doubles) -> bool:
+    """Whether the mean of the differences (n,) is."""
     n = len(differences)
-    return n >= SURE_ROWS and float(differences.mean()) > SURE * float(differences.std(ddof=1)) / n**0.5
+    return n >= MIN_DEV_ROWS and float(differences.mean()) > SIGNIFICANT * float(differences.std(ddof=1)) / n**0.5

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy import linalg
 
-from sentprobe.probes.convex.engine import Doubles, Floats
-from sentprobe.probes.convex.search import Solve, for_outputs, inverse, solver
+from sentprobe.probes.convex.search import Solve
+from sentprobe.probes.features import Doubles, Floats
 
 RATE = 1e11
 """Multiplications and additions of float32 per second, in large matrix products on one thread; only ratios matter."""
@@ -56,10 +57,10 @@ class Correlations:
 
     def solver(self, curvature: Doubles, penalty: Doubles) -> Solve:
         """Multiply by the approximate inverse Hessian."""
-        known = None
+        cached_inverse = None
         if self.matrix is not None and len(curvature) <= FEW_OUTPUTS:
-            known = inverse(self.matrix, float(curvature.mean()), penalty)
-        return solver(self.matrix, curvature, penalty, known)
+            cached_inverse = inverse(self.matrix, float(curvature.mean()), penalty)
+        return solver(self.matrix, curvature, penalty, cached_inverse)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +93,8 @@ class RowSample:
 
         def multiply(rows: Floats) -> Floats:
             scaled = rows / base
-            found: Floats = (scaled - (((scaled @ self.rows.T) @ inner) @ self.rows) / base).astype(np.float32)
-            return found
+            product: Floats = (scaled - (((scaled @ self.rows.T) @ inner) @ self.rows) / base).astype(np.float32)
+            return product
 
         return for_outputs(multiply, curvature, penalty)
 
@@ -130,3 +131,70 @@ def _shrinkage(squares: float, trace: float, fourth: float, rows: int, d: int) -
     noise: float = (fourth - rows * squares) / rows**2
     share = noise / apart if apart > 0 else 1.0
     return min(1.0, max(0.0, share))
+
+
+def solver(
+    correlations: Floats | None, curvature: Doubles, penalty: Doubles, cached_inverse: Floats | None = None
+) -> Solve:
+    """Multiply by the inverse of the approximate Hessian, for each output curvature * correlations + penalty (d,).
+
+    Without correlations the dimensions are taken to be uncorrelated. ``cached_inverse`` is a result of ``inverse``, for
+    about the mean curvature.
+    """
+    mean = float(curvature.mean())
+    factor = None if correlations is None or cached_inverse is not None else _factor(correlations, mean, penalty)
+
+    def multiply(rows: Floats) -> Floats:
+        product: Floats
+        if cached_inverse is not None:
+            product = rows @ cached_inverse
+        elif factor is None:
+            product = np.divide(rows, mean + penalty, out=np.empty_like(rows), casting="same_kind")
+        else:
+            product = linalg.cho_solve((factor, True), rows.T, check_finite=False).T
+        return product
+
+    return for_outputs(multiply, curvature, penalty)
+
+
+def for_outputs(multiply: Solve, curvature: Doubles, penalty: Doubles) -> Solve:
+    """One inverse for all outputs: computed for their mean curvature, and rescaled to each output's own.
+
+    ``multiply`` multiplies weights (outputs, d) by it; points (outputs, d + 1) have a bias as well.
+    """
+    mean, typical = float(curvature.mean()), float(np.median(penalty))
+    sizes = ((mean + typical) / (curvature + typical)).astype(np.float32)[:, None]
+
+    def solve(rows: Floats) -> Floats:
+        product = np.empty_like(rows)
+        product[:, :-1] = multiply(rows[:, :-1])
+        product[:, :-1] *= sizes
+        product[:, -1] = rows[:, -1] / curvature
+        if len(product) > 1:  # what all outputs share changes no probability
+            product -= product.mean(axis=0)
+        return product
+
+    return solve
+
+
+def inverse(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
+    """The inverse of curvature * correlations + penalty, (d, d): three times the cost of a factor, a tenth per use."""
+    lower = linalg.lapack.spotri(_factor(correlations, curvature, penalty), lower=1, overwrite_c=1)[0]
+    symmetric: Floats = np.tril(lower) + np.tril(lower, -1).T
+    return symmetric
+
+
+def _factor(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
+    """The Cholesky factor of curvature * correlations + penalty, (d, d)."""
+    ridge = 1e-6 * curvature
+    while np.isfinite(ridge):
+        matrix = np.float32(curvature) * correlations
+        matrix[np.diag_indices_from(matrix)] += np.minimum(penalty + ridge, 1e30).astype(np.float32)
+        try:
+            # the matrix is its own transpose, which LAPACK can overwrite
+            factor: Floats = linalg.cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:  # linearly dependent dimensions
+            ridge *= 10
+        else:
+            return factor
+    raise linalg.LinAlgError("the matrix is not positive definite, whatever is added to its diagonal")

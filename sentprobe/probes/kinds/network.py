@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sentprobe.probes import network
-from sentprobe.probes.features import Features
-from sentprobe.probes.kind import Ints, Preset, ProbeKind
-from sentprobe.probes.model import Fit, Model
+from sentprobe.probes.features import Features, Ints
+from sentprobe.probes.kind import Fit, Model, Preset, ProbeKind
 from sentprobe.probes.probe import AS_INPUT, Probe
 from sentprobe.stats.training import NETWORK_GROUPS
 
@@ -39,9 +38,16 @@ def refit(probe: Probe, train: Features, labels: Ints, classes: int, *, seed: in
     orders = np.random.RandomState(seed)
     stop, learn = np.split(orders.permutation(len(train)), [int(network.EARLY_STOPPING_SHARE * len(train))])
     return network.fit_grid(
-        probe, train.select(learn), labels[learn], train.select(stop), labels[stop], classes,
-        seed=seed, orders=orders, device=device,
-    )[0].model  # fmt: skip
+        probe,
+        train.select(learn),
+        labels[learn],
+        train.select(stop),
+        labels[stop],
+        classes,
+        seed=seed,
+        orders=orders,
+        device=device,
+    )[0].model
 
 
 def unused(probe: Probe) -> Mapping[str, str]:
@@ -56,8 +62,22 @@ probe = ProbeKind(
     order=2,
     summary="logistic regression, or one hidden layer, trained in minibatches and stopped early on dev",
     settings=(
-        "hidden", "dropout", "l2", "activation", "drop", "optimiser", "rate", "batch", "every", "patience", "reset",
-        "passes", "watch", "standardise", "reduction", "flat",
+        "hidden",
+        "dropout",
+        "l2",
+        "activation",
+        "drop",
+        "optimiser",
+        "rate",
+        "batch",
+        "every",
+        "patience",
+        "reset",
+        "passes",
+        "watch",
+        "standardise",
+        "reduction",
+        "flat",
     ),
     unused=unused,
     fit=fit,
@@ -74,7 +94,10 @@ probe = ProbeKind(
             # the grid of `conneau2018` with twice as many evaluations on dev, which would end the training while it is
             # still improving, were patience not restored: XOR of two dimensions was then missed for some seeds
             settings={
-                "hidden": (50, 100, 200), "dropout": (0.0, 0.1, 0.2), "every": 2, "reset": True,
+                "hidden": (50, 100, 200),
+                "dropout": (0.0, 0.1, 0.2),
+                "every": 2,
+                "reset": True,
                 "flat": ("word_content",),
             },
             version=2,
@@ -98,8 +121,16 @@ probe = ProbeKind(
             "stopped on the loss (Adi et al. 2017, appendix)",
             # five epochs without gain in dev loss end the training; the paper does not give the batch size
             settings={
-                "hidden": (AS_INPUT,), "activation": "relu", "dropout": (0.8,), "drop": "after",
-                "optimiser": "adagrad", "rate": 0.01, "l2": (0.0,), "every": 1, "reset": True, "watch": "loss",
+                "hidden": (AS_INPUT,),
+                "activation": "relu",
+                "dropout": (0.8,),
+                "drop": "after",
+                "optimiser": "adagrad",
+                "rate": 0.01,
+                "l2": (0.0,),
+                "every": 1,
+                "reset": True,
+                "watch": "loss",
                 "passes": 100,
             },
         ),
@@ -110,4 +141,4 @@ probe = ProbeKind(
             settings={"hidden": (150,), "l2": (0.0,), "batch": 10, "every": 1, "reset": True, "passes": 100},
         ),
     ),
-)  # fmt: skip
+)

@@ -8,10 +8,9 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from sentprobe.core.threads import single_threaded
-from sentprobe.probes.features import Features
-from sentprobe.probes.model import Array, Arrays, check_arrays
+from sentprobe.probes.features import Array, Features, Floats
+from sentprobe.probes.kind import Arrays, check_arrays
 from sentprobe.probes.network import steps_numpy
-from sentprobe.probes.network.group import Floats
 from sentprobe.probes.probe import Activation
 
 CHUNK = 512
@@ -35,13 +34,13 @@ class Network:
 
     def scores(self, features: Features) -> Floats:
         """Log-probabilities of the classes, (n, classes)."""
-        made = np.empty((len(features), len(self.weights[-1])), np.float32)
-        weights = [each[None] for each in self.weights]
+        scores = np.empty((len(features), len(self.weights[-1])), np.float32)
+        weights = [array[None] for array in self.weights]
         with single_threaded():
             for start, xs in features.chunks(CHUNK):
                 logits = steps_numpy.forward(weights, self.activation, standardised(xs, self.scale))[0]
-                made[start : start + len(xs)] = log_softmax(logits)
-        return made
+                scores[start : start + len(xs)] = log_softmax(logits)
+        return scores
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -50,11 +49,11 @@ class Network:
 
     def to_arrays(self, centre: Array | None = None) -> dict[str, Array]:  # noqa: ARG002  float32 as they are
         """The layers, the activation and, if vectors are standardised, how."""
-        found: dict[str, Array] = {f"layer{i}": each for i, each in enumerate(self.weights)}
-        found["activation"] = np.array(self.activation)
+        arrays: dict[str, Array] = {f"layer{i}": array for i, array in enumerate(self.weights)}
+        arrays["activation"] = np.array(self.activation)
         if self.scale is not None:
-            found |= {"mean": self.scale.mean, "factor": self.scale.factor}
-        return found
+            arrays |= {"mean": self.scale.mean, "factor": self.scale.factor}
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Network:

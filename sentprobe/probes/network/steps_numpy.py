@@ -10,8 +10,8 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from sentprobe.probes.network.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
-from sentprobe.probes.network.masks import hashes, key, threshold
+from sentprobe.probes.features import Floats, Ints
+from sentprobe.probes.network.group import ALPHA, BETAS, EPSILON, Group, mask_hashes, mask_key, mask_threshold
 from sentprobe.probes.probe import Activation, is_relu
 
 BLOCK = 1 << 15
@@ -25,7 +25,7 @@ def hold(array: Floats) -> Floats:
 
 def copy(group: Group, member: int) -> tuple[Floats, ...]:
     """The weights of one member."""
-    return tuple(each[member].copy() for each in group.weights)
+    return tuple(array[member].copy() for array in group.weights)
 
 
 def logits(group: Group, xs: Floats) -> Floats:
@@ -100,11 +100,11 @@ def _factors(group: Group, units: int, rows: int, step: int) -> Floats:
     dropout = [setting.dropout for setting in group.settings]
     if not any(dropout):
         return np.ones((len(group), 1, 1), np.float32)
-    drawn = hashes(key(group.seed, step), np.arange(units)[:, None], np.arange(rows))
-    made = np.empty((len(group), units, rows), np.float32)
+    hashes = mask_hashes(mask_key(group.seed, step), np.arange(units)[:, None], np.arange(rows))
+    factors = np.empty((len(group), units, rows), np.float32)
     for i, share in enumerate(dropout):
-        np.multiply(drawn >= threshold(share), np.float32(1 / (1 - share)), out=made[i])
-    return made
+        np.multiply(hashes >= mask_threshold(share), np.float32(1 / (1 - share)), out=factors[i])
+    return factors
 
 
 def _to_errors(scores: Floats, y: Ints, reduction: str) -> None:
@@ -117,15 +117,16 @@ def _to_errors(scores: Floats, y: Ints, reduction: str) -> None:
         scores *= np.float32(1 / len(y))
 
 
-def _update(group: Group, which: int, gradient: Floats, l2: Floats, step: int) -> None:
+def _update(group: Group, layer: int, gradient: Floats, l2: Floats, step: int) -> None:
     """One step of the optimiser for one array of weights, as torch does it; ``l2`` is (members, 1)."""
     members = len(group)
-    weights, first, second, slope = (
-        each.reshape(members, -1) for each in (group.weights[which], group.first[which], group.second[which], gradient)
+    weights, averages, square_averages, gradients = (
+        array.reshape(members, -1)
+        for array in (group.weights[layer], group.first[layer], group.second[layer], gradient)
     )
     width = max(1, BLOCK // members)
     for start in range(0, weights.shape[1], width):
-        w, m, v, g = (each[:, start : start + width] for each in (weights, first, second, slope))
+        w, m, v, g = (array[:, start : start + width] for array in (weights, averages, square_averages, gradients))
         g += l2 * w
         w -= _move(group, m, v, g, step)
 
@@ -133,7 +134,7 @@ def _update(group: Group, which: int, gradient: Floats, l2: Floats, step: int) -
 def _move(group: Group, m: Floats, v: Floats, g: Floats, step: int) -> Floats:
     """What is subtracted from the weights; ``m`` and ``v`` are updated, and ``g`` is overwritten."""
     optimiser, rate = group.probe.optimiser, group.probe.rate
-    top, root = g, np.float32(1)
+    numerator, root = g, np.float32(1)
     match optimiser:
         case "sgd":
             return g * np.float32(rate)
@@ -144,7 +145,7 @@ def _move(group: Group, m: Floats, v: Floats, g: Floats, step: int) -> Floats:
             g *= g
             g *= np.float32(1 - BETAS[1])
             v += g
-            top, root = m, np.float32(1 / np.sqrt(1 - BETAS[1] ** step))
+            numerator, root = m, np.float32(1 / np.sqrt(1 - BETAS[1] ** step))
             rate /= 1 - BETAS[0] ** step
         case "adagrad":
             v += g * g
@@ -153,9 +154,9 @@ def _move(group: Group, m: Floats, v: Floats, g: Floats, step: int) -> Floats:
             v += g * g * np.float32(1 - ALPHA)
         case _:
             assert_never(optimiser)
-    below = np.sqrt(v)
-    below *= root
-    below += np.float32(EPSILON[optimiser])
-    np.divide(top, below, out=below)
-    below *= np.float32(rate)
-    return below
+    denominator = np.sqrt(v)
+    denominator *= root
+    denominator += np.float32(EPSILON[optimiser])
+    np.divide(numerator, denominator, out=denominator)
+    denominator *= np.float32(rate)
+    return denominator

@@ -9,12 +9,12 @@ import numpy as np
 
 from sentprobe.core.install import pip_install
 from sentprobe.errors import NotInstalled, UsageError
-from sentprobe.probes.network.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
-from sentprobe.probes.network.masks import hashes, key, threshold
+from sentprobe.probes.features import Floats, Ints
+from sentprobe.probes.network.group import ALPHA, BETAS, EPSILON, Group, mask_hashes, mask_key, mask_threshold
 from sentprobe.probes.probe import is_relu
 
 
-def find(device: str) -> Torch:
+def torch_engine(device: str) -> Torch:
     """The engine on the device of that name, after a trial."""
     try:
         import torch
@@ -24,12 +24,12 @@ def find(device: str) -> Torch:
             f"{pip_install('transformers')}, or leave the device out."
         ) from why
     try:
-        found = torch.device(device)
-        torch.zeros(1, device=found).cpu()
+        torch_device = torch.device(device)
+        torch.zeros(1, device=torch_device).cpu()
     except (RuntimeError, AssertionError, NotImplementedError) as why:  # torch has no single error for this
         reason = str(why).split("\n")[0].split(". ")[0].rstrip(".")
         raise UsageError(f"The device {device!r} cannot be used here: {reason}. Use cpu, cuda, cuda:1, mps, …") from why
-    return Torch(torch, found)
+    return Torch(torch, torch_device)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Torch:
 
     def copy(self, group: Group, member: int) -> tuple[Floats, ...]:
         """The weights of one member."""
-        return tuple(each[member].cpu().numpy().copy() for each in group.weights)
+        return tuple(array[member].cpu().numpy().copy() for array in group.weights)
 
     def logits(self, group: Group, xs: Floats) -> Floats:
         """The logits (members, n, classes) of rows (n, d), without dropout."""
@@ -53,8 +53,8 @@ class Torch:
             scores = self._sums(group, self.hold(xs))
             if len(group.weights) == 4:
                 scores = group.weights[2] @ self._activated(group, scores) + group.weights[3][:, :, None]
-            found: Floats = scores.transpose(1, 2).cpu().numpy()
-        return found
+            logits: Floats = scores.transpose(1, 2).cpu().numpy()
+        return logits
 
     def train(self, group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
         """Train on these rows of ``xs`` (any, d) and their labels, batch by batch, after ``step`` batches."""
@@ -104,30 +104,30 @@ class Torch:
         counters = [self.torch.arange(size, device=self.device) for size in (units, rows)]
         if not any(dropout):
             return self.torch.ones((len(group), 1, 1), device=self.device)
-        drawn = hashes(key(group.seed, step), counters[0][:, None], counters[1])
-        return self.torch.stack([(drawn >= threshold(share)).float() / (1 - share) for share in dropout])
+        hashes = mask_hashes(mask_key(group.seed, step), counters[0][:, None], counters[1])
+        return self.torch.stack([(hashes >= mask_threshold(share)).float() / (1 - share) for share in dropout])
 
     def _errors(self, scores: Any, y: Any, reduction: str) -> Any:
         """The gradient of the cross-entropy with respect to logits (members, classes, rows)."""
-        found = self.torch.softmax(scores, dim=1)
-        found[:, y, self.torch.arange(len(y), device=self.device)] -= 1
-        return found / len(y) if reduction == "mean" else found
+        errors = self.torch.softmax(scores, dim=1)
+        errors[:, y, self.torch.arange(len(y), device=self.device)] -= 1
+        return errors / len(y) if reduction == "mean" else errors
 
     def _move(self, group: Group, m: Any, v: Any, g: Any, step: int) -> Any:
         """What is subtracted from the weights; ``m`` and ``v`` are updated."""
         optimiser, rate = group.probe.optimiser, group.probe.rate
-        top, root = g, 1.0
+        numerator, root = g, 1.0
         match optimiser:
             case "sgd":
                 return g * rate
             case "adam":
                 m.lerp_(g, 1 - BETAS[0])
                 v.mul_(BETAS[1]).addcmul_(g, g, value=1 - BETAS[1])
-                top, root, rate = m, (1 - BETAS[1] ** step) ** -0.5, rate / (1 - BETAS[0] ** step)
+                numerator, root, rate = m, (1 - BETAS[1] ** step) ** -0.5, rate / (1 - BETAS[0] ** step)
             case "adagrad":
                 v.addcmul_(g, g)
             case "rmsprop":
                 v.mul_(ALPHA).addcmul_(g, g, value=1 - ALPHA)
             case _:
                 assert_never(optimiser)
-        return top / (v.sqrt() * root + EPSILON[optimiser]) * rate
+        return numerator / (v.sqrt() * root + EPSILON[optimiser]) * rate

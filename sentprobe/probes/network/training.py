@@ -12,20 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sentprobe.core.threads import single_threaded
-from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
-from sentprobe.probes.features import Features, is_sparse
-from sentprobe.probes.kind import select_first_best
-from sentprobe.probes.model import Fit
+from sentprobe.errors import ShapeError, TooFewError, UsageError
+from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels, is_sparse
+from sentprobe.probes.kind import Fit, select_first_best
 from sentprobe.probes.network import steps_numpy
-from sentprobe.probes.network.group import Engine, Floats, Group, Ints, Setting, begin
-from sentprobe.probes.network.mersenne import SEEDS, layers
+from sentprobe.probes.network.group import SEEDS, Engine, Group, Setting, begin, initial_layers
 from sentprobe.probes.network.model import CHUNK, Network, Scale, log_softmax, scale_of, standardised
 from sentprobe.probes.probe import AS_INPUT, Probe
-
-Doubles = npt.NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 21
 """Approximate bytes of training rows that are gathered at a time."""
@@ -122,17 +117,17 @@ def fit_grid(
                         engine.train(group, xs, at, labels[rows], step)
                     step += -(-len(rows) // probe.batch)
             passes += probe.every
-            found = _evaluate(engine, groups, dev, dev_labels, scale)
-            for group, accuracies, losses in zip(groups, *found, strict=True):
+            evaluation = _evaluate(engine, groups, dev, dev_labels, scale)
+            for group, accuracies, losses in zip(groups, *evaluation, strict=True):
                 for i, setting in enumerate(group.settings):
                     watch = stopping[setting]
                     watch.passes = passes
                     if watch.update(float(accuracies[i]), float(losses[i])):
                         watch.weights = engine.copy(group, i)
-            left = [[i for i, s in enumerate(group.settings) if not stopping[s].stopped] for group in groups]
+            members_left = [[i for i, s in enumerate(group.settings) if not stopping[s].stopped] for group in groups]
             groups = [
                 group.keep(members) if len(members) < len(group) else group
-                for group, members in zip(groups, left, strict=True)
+                for group, members in zip(groups, members_left, strict=True)
                 if members
             ]
     return [_fit(setting, stopping[setting], seed, scale) for setting in grid]
@@ -140,26 +135,21 @@ def fit_grid(
 
 def settings(probe: Probe, dimensions: int) -> list[Setting]:
     """The points of the grid in order; without hidden units there is no dropout."""
-    found = {
+    points = {
         Setting(dimensions if hidden == AS_INPUT else hidden, dropout, l2): None
         for hidden in probe.hidden
         for dropout in (probe.dropout if hidden else (0.0,))
         for l2 in probe.l2
     }
-    return list(found)
+    return list(points)
 
 
 def _check(train: Features, labels: Ints, dev: Features, dev_labels: Ints, classes: int, seed: int) -> None:
-    for name, features, given, lowest in (("training", train, labels, 0), ("dev", dev, dev_labels, -1)):
-        if len(features) != len(given):
-            raise ShapeError(f"There are {len(features)} {name} rows and {len(given)} labels; expected one per row.")
+    for name, features in (("training", train), ("dev", dev)):
         if not len(features):
             raise TooFewError(f"There are no {name} rows; a probe needs rows to learn from and rows to stop on.")
-        if not lowest <= np.min(given) <= np.max(given) < classes:
-            raise DataError(
-                f"The {name} labels are {np.min(given)} … {np.max(given)}; expected {lowest} … {classes - 1}, as there "
-                f"are {classes} classes."
-            )
+    check_labels(train, labels, classes, "training")
+    check_labels(dev, dev_labels, classes, "dev", lowest=-1)  # -1: a class that is not in train
     if train.shape[1] != dev.shape[1]:
         raise ShapeError(
             f"Training rows have {train.shape[1]} dimensions and dev rows {dev.shape[1]}; expected the same."
@@ -170,9 +160,9 @@ def _check(train: Features, labels: Ints, dev: Features, dev_labels: Ints, class
 
 def _engine(device: str | None) -> Engine:
     if device is not None:
-        from sentprobe.probes.network.steps_torch import find
+        from sentprobe.probes.network.steps_torch import torch_engine
 
-        return find(device)
+        return torch_engine(device)
     try:
         from sentprobe.probes.network import steps_numba
     except ImportError:
@@ -183,19 +173,19 @@ def _engine(device: str | None) -> Engine:
 def _groups(
     engine: Engine, probe: Probe, seed: int, grid: Sequence[Setting], dimensions: int, classes: int
 ) -> list[Group]:
-    made = []
+    groups = []
     for hidden in dict.fromkeys(setting.hidden for setting in grid):
         sizes = [dimensions, hidden, classes] if hidden else [dimensions, classes]
-        alike = [setting for setting in grid if setting.hidden == hidden]
-        made.append(begin(engine, probe, seed, alike, layers(seed, sizes)))
-    return made
+        same_size = [setting for setting in grid if setting.hidden == hidden]
+        groups.append(begin(engine, probe, seed, same_size, initial_layers(seed, sizes)))
+    return groups
 
 
-def _blocks(order: Ints, batch: int, dimensions: int) -> Iterator[Ints]:
+def _blocks(row_order: Ints, batch: int, dimensions: int) -> Iterator[Ints]:
     """Several batches at a time."""
     size = batch * max(1, BLOCK_BYTES // (4 * dimensions * batch))
-    for start in range(0, len(order), size):
-        yield order[start : start + size]
+    for start in range(0, len(row_order), size):
+        yield row_order[start : start + size]
 
 
 def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, Ints]:
@@ -203,11 +193,11 @@ def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, In
 
     This saves a copy, which takes as long as a step of logistic regression.
     """
-    table, places = train.tables[0], train.places[0][rows]
-    plain = len(train.tables) == 1 and not is_sparse(table) and table.dtype == np.float32
-    plain = plain and table.flags.c_contiguous and table.flags.aligned
-    if plain and scale is None and places.min() >= 0 and places.max() < len(table):
-        return np.asarray(table), places
+    table, indices = train.tables[0], train.indices[0][rows]
+    is_plain = len(train.tables) == 1 and not is_sparse(table) and table.dtype == np.float32
+    is_plain = is_plain and table.flags.c_contiguous and table.flags.aligned
+    if is_plain and scale is None and indices.min() >= 0 and indices.max() < len(table):
+        return np.asarray(table), indices
     return standardised(train.take(rows), scale), np.arange(len(rows))
 
 
@@ -215,27 +205,27 @@ def _evaluate(
     engine: Engine, groups: Sequence[Group], dev: Features, labels: Ints, scale: Scale | None
 ) -> tuple[list[Doubles], list[Doubles]]:
     """Per group, the accuracies and mean losses of its members; a label that is not in train has no loss."""
-    right = [np.zeros(len(group)) for group in groups]
-    lost = [np.zeros(len(group)) for group in groups]
+    hits = [np.zeros(len(group)) for group in groups]
+    losses = [np.zeros(len(group)) for group in groups]
     in_train = labels >= 0
     for start, xs in dev.chunks(CHUNK):
-        ys, known = labels[start : start + len(xs)], np.flatnonzero(in_train[start : start + len(xs)])
+        ys, in_train_rows = labels[start : start + len(xs)], np.flatnonzero(in_train[start : start + len(xs)])
         scaled = standardised(xs, scale)
         for i, group in enumerate(groups):
             logits = engine.logits(group, scaled)
-            right[i] += (logits.argmax(axis=2) == ys).sum(axis=1)
-            lost[i] -= log_softmax(logits)[:, known, ys[known]].sum(axis=1, dtype=np.float64)
+            hits[i] += (logits.argmax(axis=2) == ys).sum(axis=1)
+            losses[i] -= log_softmax(logits)[:, in_train_rows, ys[in_train_rows]].sum(axis=1, dtype=np.float64)
     rows = in_train.sum()
-    return [each / len(labels) for each in right], [each / rows for each in lost]
+    return [sums / len(labels) for sums in hits], [sums / rows for sums in losses]
 
 
 def _fit(setting: Setting, watch: EarlyStopping, seed: int, scale: Scale | None) -> Fit:
     probe = watch.probe
-    found = {"l2": setting.l2, "hidden": setting.hidden, "dropout": setting.dropout}
+    settings = {"l2": setting.l2, "hidden": setting.hidden, "dropout": setting.dropout}
     return Fit(
         model=Network(watch.weights, probe.activation, scale),
         seed=seed,
-        chosen=found if probe.hidden != (0,) else {"l2": setting.l2},
+        chosen=settings if probe.hidden != (0,) else {"l2": setting.l2},
         dev=watch.accuracy,
-        tried=({**found, "accuracy": watch.accuracy, "loss": watch.loss, "passes": watch.passes},),
+        tried=({**settings, "accuracy": watch.accuracy, "loss": watch.loss, "passes": watch.passes},),
     )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
 from sentprobe.report.drawing.lines import INTERVAL_CAPTION, Axes, curves
 from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
 from sentprobe.report.escape import plain
-from sentprobe.report.interval import in_points
 from sentprobe.report.names import short_names
 from sentprobe.report.types import SetSummary, Summary
 
@@ -41,7 +41,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                     "set": i, "set_name": title, "column": j, "encoder_name": name, "text_kind": kind,
                     "series_name": series and plain(series), "size": size, "metric": summary.sets[i].scored_by,
                     **numbers(value, low, high),
-                    "text": f"{name}, {title}, {kind} text: {in_points(value, low, high)}",
+                    "text": f"{name}, {title}, {kind} text: {POINTS.with_interval(value, low, high)}",
                 }
                 for kind, value, low, high in own
             ]  # fmt: skip
@@ -101,7 +101,7 @@ chart = Chart(
         intro="What is lost from natural to permuted text is due to the order of words; what is left on random words "
         "is due to the length.",
         caption="Probes are trained and tested on each kind of text, by encoders that were trained on natural text; "
-        "95\u00a0% intervals.",
+        "{level} intervals.",
         max_rows=MAX_ROWS,
         columns=(*NAME_COLUMNS, ("text_kind", "Text"), *INTERVAL_COLUMNS),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.errors import UsageError
 from sentprobe.report.drawing.chart import Chart
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, single_view
@@ -45,7 +46,7 @@ def matrix_rows(summary: Summary, set: int, column: int) -> list[Row]:
         total = sum(counts)
         for predicted, n in zip(labels, counts, strict=True):
             share = n / total if total else None
-            percent = "" if share is None else f" ({100 * share:.1f} %)"
+            percent = "" if share is None else f" ({POINTS.number(share)} %)"
             found.append(
                 {
                     "set": set, "column": column, "truth": truth, "predicted": predicted, "n": n, "share": share,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
@@ -32,7 +33,6 @@ from sentprobe.report.drawing.options import (
 )
 from sentprobe.report.drawing.panels import Panel, grid, legend_columns
 from sentprobe.report.escape import plain
-from sentprobe.report.interval import in_points
 from sentprobe.report.types import Summary
 from sentprobe.report.variant_results import part_of
 from sentprobe.run.variant import VariantSummary, above_majority
@@ -60,12 +60,12 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             ]
             shown += [
                 head | {"column": j, "encoder_name": name, "control": plain(what), **numbers(value, low, high),
-                        "text": f"{name}, {plain(what)}: {in_points(value, low, high)}"}
+                        "text": f"{name}, {plain(what)}: {POINTS.with_interval(value, low, high)}"}
                 for what, value, low, high in numbered
             ]  # fmt: skip
         bars = dict.fromkeys((c.against.baseline, c.against.value) for c in own.cells if c is not None and c.against)
         for name, value in bars if shown else ():
-            text = f"best baseline on {title}: {plain(name)}, {in_points(value)}"
+            text = f"best baseline on {title}: {plain(name)}, {POINTS.with_interval(value)}"
             more = {"column": None, "encoder_name": None, "control": BASELINE, "text": text}
             shown.append(head | more | numbers(value, None, None))
         found += shown
@@ -149,13 +149,13 @@ chart = Chart(
         "set", "set_name", "metric", "column", "encoder_name", "control", "value", "low", "high", "points",
         "points_low", "points_high",
     ),
-    caption="Each score with its 95 % interval, and what is left of it under controls; dashed: the best baseline.",
+    caption="Each score with its {level} interval, and what is left of it under controls; dashed: the best baseline.",
     page=OnPage(
         section="controls",
         heading="Controls",
         intro="What is left of a score when one source of information is removed. A control within the interval of the "
         "score costs nothing that can be told.",
-        caption="Circles are scores, with 95\u00a0% intervals; coloured marks are controls on the same test rows, and "
+        caption="Circles are scores, with {level} intervals; coloured marks are controls on the same test rows, and "
         "dashed lines the best baselines. Controls on other rows, and those that can only be at chance, are in the "
         "tables below.",
         max_rows=MAX_MARKS,

@@ -45,7 +45,7 @@ chart = Chart(
     page=OnPage(
         section="trends",
         heading="Dimensions",
-        caption="Scores by embedding dimension, with 95\u00a0% intervals.",
+        caption="Scores by embedding dimension, with {level} intervals.",
         columns=(*NAME_COLUMNS, ("x", "Dimensions"), *INTERVAL_COLUMNS),
         absent="No encoder was run with several embedding dimensions.",
     ),

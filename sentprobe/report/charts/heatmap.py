@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.errors import UsageError
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, points, single_view, ticks
 from sentprobe.report.drawing.matrix import Matrix, cells
 from sentprobe.report.drawing.options import NAME_COLUMNS, Options, score_title, selected_columns, selected_sets
 from sentprobe.report.escape import plain
-from sentprobe.report.interval import estimate_of, in_points
+from sentprobe.report.interval import estimate_of
 from sentprobe.report.languages import class_note, language_of, task_of
 from sentprobe.report.types import Cell, Summary
 from sentprobe.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of
@@ -99,10 +100,10 @@ def _tooltip_text(encoder: str, title: str, cell: Cell | None, *, failed: bool) 
     value, low, high = estimate_of(cell)
     if cell is None or value is None:
         return f"{encoder} on {title}: {'failed' if failed else 'no result'}"
-    text = f"{encoder} on {title}: {in_points(value, low, high)}"
+    text = f"{encoder} on {title}: {POINTS.with_interval(value, low, high)}"
     if cell.against:
         words = NOT_SIGNIFICANT if mark_of(cell) else "best baseline"
-        text += f"; {words}: {cell.against.baseline}, {in_points(cell.against.value)}"
+        text += f"; {words}: {cell.against.baseline}, {POINTS.with_interval(cell.against.value)}"
     return text + ("; partial" if cell.partial else "")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report import published_results
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.figure_style import (
@@ -34,7 +35,7 @@ from sentprobe.report.drawing.options import (
 )
 from sentprobe.report.drawing.panels import Panel, grid, legend_columns
 from sentprobe.report.escape import plain
-from sentprobe.report.interval import estimate_of, in_points
+from sentprobe.report.interval import estimate_of
 from sentprobe.report.types import Column, SetSummary, Summary
 from sentprobe.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
 from sentprobe.report.wording import listed
@@ -70,11 +71,11 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             }  # fmt: skip
             more["filled"] = more["best"] or (len(shown) == 1 and verdict == "above")
             more_text = f"; {NOT_SIGNIFICANT}" if more["marked"] else ""
-            text = f"{short[j]} on {title}: {in_points(value, low, high)}{more_text}"
+            text = f"{short[j]} on {title}: {POINTS.with_interval(value, low, high)}{more_text}"
             found.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | more)
         samples = {_sample(summary.columns[j]) for j in shown}
         for mark, name, score in _marks(summary, own, samples) if shown else ():
-            text = f"{name} on {title}: {in_points(score)}"
+            text = f"{name} on {title}: {POINTS.with_interval(score)}"
             found.append(head | _row(score, None, None, text) | {"mark": mark, "model": name})
     return found
 
@@ -227,7 +228,7 @@ def _dots(style: FigureStyle, x: Spec, y: Spec) -> list[Spec]:
 def page_caption(rows: Sequence[Row]) -> str:
     """What dots, lines and marks are, as far as they are drawn."""
     drawn = {row["mark"] for row in rows}
-    parts = ["Dots are scores on the test rows, lines 95\u00a0% intervals."]
+    parts = ["Dots are scores on the test rows, lines {level} intervals."]
     if any(row["filled"] for row in rows):
         parts.append(FILLED_NOTE)
     if any(row["marked"] for row in rows):
@@ -244,8 +245,8 @@ def page_caption(rows: Sequence[Row]) -> str:
 chart = Chart(
     name="intervals",
     order=20,
-    title="Scores with 95\u00a0% intervals of each encoder, set by set",
-    doc="a dot and its 95 % interval per encoder, a panel per set, with baselines, the human bound and published "
+    title="Scores with confidence intervals of each encoder, set by set",
+    doc="a dot and its confidence interval per encoder, a panel per set, with baselines, the human bound and published "
     "models",
     needs="Intervals need results of an encoder; the run has none.",
     rows=rows,
@@ -255,7 +256,7 @@ chart = Chart(
         "partial", "verdict", "marked", "value", "low", "high", "points", "points_low", "points_high",
     ),
     options={"published": "`--published`: also what papers report for other sets of the same tasks"},
-    caption=f"95 % intervals. {FILLED_NOTE}",
+    caption="{level} intervals. " + FILLED_NOTE,
     notes=notes,
     page=OnPage(
         section="intervals",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
 from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
 from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
 from sentprobe.report.escape import plain
-from sentprobe.report.interval import estimate_of, in_points
+from sentprobe.report.interval import estimate_of
 from sentprobe.report.types import SetSummary, Summary
 
 REFERENCE_CAPTION = "Dashed: the best baseline of the set; dash-dotted, where known: human performance."
@@ -44,7 +45,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                         "metric": summary.sets[i].scored_by, "layer": layer,
                         "x": int(layer) if layer.isdecimal() else layer, "by_dev": cell.by_dev,
                         **numbers(value, low, high), **compared,
-                        "text": f"{short[j]}, layer {layer}, {title}: {in_points(value, low, high)}",
+                        "text": f"{short[j]}, layer {layer}, {title}: {POINTS.with_interval(value, low, high)}",
                     }
                 )  # fmt: skip
     return found
@@ -73,12 +74,12 @@ def _references(rows: Sequence[Row]) -> list[Reference]:
     for row in rows:
         title, metric = row["set_name"], row["baseline_name"]
         if row["baseline"] is not None:
-            text = f"best baseline on {title}: {metric}, {in_points(row['baseline'])}"
+            text = f"best baseline on {title}: {metric}, {POINTS.with_interval(row['baseline'])}"
             key = title, "best baseline", row["baseline"]
             found.setdefault(key, Reference(title, "best baseline", 100 * row["baseline"], text))
         if row["human"] is not None:
             of = "" if row["human_of"] == "this set" else f" ({row['human_of']})"
-            text = f"human performance on {title}{of}: {in_points(row['human'])}"
+            text = f"human performance on {title}{of}: {POINTS.with_interval(row['human'])}"
             found.setdefault((title, "human", row["human"]), Reference(title, "human", 100 * row["human"], text))
     return list(found.values())
 
@@ -87,7 +88,7 @@ def page_caption(rows: Sequence[Row]) -> str:
     """What is drawn."""
     baseline = " Dashed: the best baseline of the set." if any(row["baseline"] is not None for row in rows) else ""
     human = " Dash-dotted: human performance." if any(row["human"] is not None for row in rows) else ""
-    return f"Scores by layer, with 95\u00a0% intervals.{baseline}{human}"
+    return "Scores by layer, with {level} intervals." + baseline + human
 
 
 chart = Chart(

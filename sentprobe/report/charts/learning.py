@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers, wrap_title
 from sentprobe.report.drawing.lines import LINES_OPTION, Axes, curves
 from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
 from sentprobe.report.escape import plain
-from sentprobe.report.interval import in_points
 from sentprobe.report.types import SetSummary, Summary
 from sentprobe.report.wording import listed
 from sentprobe.run.variant import VariantSummary
@@ -56,7 +56,7 @@ def _points(i: int, title: str, j: int | None, name: str, points: Sequence[Mappi
         yield {
             "set": i, "set_name": title, "column": j, "encoder_name": name, "metric": "accuracy", "x": p["rows"],
             "subsamples": p.get("subsamples"), **numbers(value, low, high),
-            "text": f"{name}, {title}, {p['rows']:,} training rows: {in_points(value, low, high)}",
+            "text": f"{name}, {title}, {p['rows']:,} training rows: {POINTS.with_interval(value, low, high)}",
         }  # fmt: skip
 
 
@@ -120,8 +120,8 @@ chart = Chart(
     ),
     options={"lines": LINES_OPTION},
     caption="Each point is the mean over subsamples of the training rows, and the last one is the score with all "
-    "rows; bands or lines: 95 % intervals over training sets and test rows. The penalty is chosen on dev for every "
-    "subsample. Below a name: points that the last doubling of the rows adds, with half the width of its 95 % "
+    "rows; bands or lines: {level} intervals over training sets and test rows. The penalty is chosen on dev for every "
+    "subsample. Below a name: points that the last doubling of the rows adds, with half the width of its {level} "
     "interval, or which of several lines still rise: by more than that interval.",
     page=OnPage(
         section="controls",

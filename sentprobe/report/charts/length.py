@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.drawing.chart import Chart
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
 from sentprobe.report.drawing.lines import Axes, curves
 from sentprobe.report.drawing.options import Options, selected_columns, selected_sets
-from sentprobe.report.interval import in_points
 from sentprobe.report.types import Summary
 
 
@@ -32,7 +32,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                         "metric": summary.sets[i].scored_by, "from": b.low, "to": b.high, "x": (b.low + b.high) / 2,
                         "n": b.n, "correct": b.correct, **numbers(value, b.below, b.above),
                         "text": f"{encoder}, {title}, {span} tokens, {b.n:,} rows: "
-                        f"{in_points(value, b.below, b.above)}",
+                        f"{POINTS.with_interval(value, b.below, b.above)}",
                     }
                 )  # fmt: skip
     return found
@@ -55,6 +55,6 @@ chart = Chart(
     fields=(
         "set", "set_name", "column", "encoder_name", "metric", "from", "to", "x", "n", "correct", *CURVE_FIELDS,
     ),
-    caption="Each point is a bin of sentence lengths with about the same number of test rows; bands or lines: 95 % "
+    caption="Each point is a bin of sentence lengths with about the same number of test rows; bands or lines: {level} "
     "intervals.",
 )  # fmt: skip

@@ -82,14 +82,14 @@ chart = Chart(
     rows=rows,
     spec=spec,
     fields=("set", "set_name", "column", "encoder_name", "from", "to", "x", "n", "value", "low", "high", "rho"),
-    caption="Each point is the mean norm of the vectors of test sentences of similar length; bands or lines: 95 % "
+    caption="Each point is the mean norm of the vectors of test sentences of similar length; bands or lines: {level} "
     "intervals of the mean.",
     page=OnPage(
         section="controls",
         heading="Norm and length",
         intro="Averages of word vectors shrink as sentences grow, so that the norm alone gives the length away; "
         "normalised vectors have no such trace.",
-        caption="Mean norms of the vectors of test sentences, by neighbouring lengths, with 95\u00a0% intervals.",
+        caption="Mean norms of the vectors of test sentences, by neighbouring lengths, with {level} intervals.",
         max_rows=MAX_MARKS,
         columns=(
             *NAME_COLUMNS, ("x", "Words"), ("n", "Rows"), ("value", "Mean norm"), ("rho", "Correlation of all rows"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.errors import UsageError
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
@@ -26,7 +27,6 @@ from sentprobe.report.drawing.figure_style import (
 from sentprobe.report.drawing.matrix import Matrix, cells
 from sentprobe.report.drawing.options import INTERVAL_COLUMNS, Options, score_title, selected_columns
 from sentprobe.report.drawing.panels import Panel, grid, legend_columns
-from sentprobe.report.interval import in_points
 from sentprobe.report.languages import class_note
 from sentprobe.report.names import truncate_names
 from sentprobe.report.types import Summary
@@ -69,7 +69,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 "metric": summary.sets[p.set].scored_by, **numbers(p.value, p.low, p.high),
                 "reference": languages.get(str(to)),
                 "ratio": None if not reference else round(p.value / reference, 6),
-                "text": f"{encoder}, {language}, {task}: {in_points(p.value, p.low, p.high)}",
+                "text": f"{encoder}, {language}, {task}: {POINTS.with_interval(p.value, p.low, p.high)}",
             }
         )  # fmt: skip
     if options.mode == "relative" and all(
@@ -172,10 +172,10 @@ chart = Chart(
         "mode": "`--mode relative`: ratios to a language, a panel per encoder",
         "relative_to": "`--relative-to`: that language; the default is `en`, else the first one",
     },
-    caption="Horizontal bars: 95 % intervals; lines join the tasks of an encoder.",
+    caption="Horizontal bars: {level} intervals; lines join the tasks of an encoder.",
     page=OnPage(
         section="languages",
-        caption="Scores by task and language, with 95\u00a0% intervals.",
+        caption="Scores by task and language, with {level} intervals.",
         columns=(("task", "Task"), ("language", "Language"), ("encoder_name", "Encoder"), *INTERVAL_COLUMNS),
     ),
 )  # fmt: skip

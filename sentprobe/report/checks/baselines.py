@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.check import Check, Finding
-from sentprobe.report.scored_cells import ScoredCell, differs_significantly, points, scored_cells
+from sentprobe.report.scored_cells import ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import verdict_of
 from sentprobe.report.word_texts import noun_of
+from sentprobe.stats.level import alpha_text
 
 WORD_BASELINES = ("nb-uni", "nb-bi", "baseline:hash")
 ANSWER_BASELINES = {"sentence_length": ("length",), "word_content": WORD_BASELINES}
@@ -24,11 +26,11 @@ def below_baseline(summary: Summary) -> Finding | None:
         [n for n in found if verdict_of(n.cell) == verdict] for verdict in ("below", "not_significant", "untested")
     )
     where = [
-        f"{n.name}: {points(n.cell.accuracy)}, {n.cell.against.baseline} {points(n.cell.against.value)}"
+        f"{n.name}: {POINTS.number(n.cell.accuracy)}, {n.cell.against.baseline} {POINTS.number(n.cell.against.value)}"
         for n in (*below, *close)
         if n.cell.against
     ]
-    tested = f"paired test, Holm over the {noun_of(summary)}s of a set, 5 %"
+    tested = f"paired test, Holm over the {noun_of(summary)}s of a set, {alpha_text()}"
     if below or close:
         text = []
         if below:
@@ -71,13 +73,14 @@ def chance(summary: Summary) -> Finding | None:
             below.append((n, bound))
         elif (n.cell.accuracy if n.cell.low is None else n.cell.low) <= bound and verdict_of(n.cell) != "above":
             at.append((n, bound))
-    where = [f"{n.name}: {points(n.cell.accuracy)}, majority {points(b)}" for n, b in below + at]
+    where = [f"{n.name}: {POINTS.number(n.cell.accuracy)}, majority {POINTS.number(b)}" for n, b in below + at]
     held = f"{len(at)} of {len(found)} scores: not significantly above the most frequent label of the test rows"
     if below:
         more = f" {held}." if at else ""
         text = (
             f"{len(below)} of {len(found)} scores: significantly below the most frequent label of the test rows "
-            f"(Holm over the scores, 5 %). What was learned is reversed in the test rows, or labels are wrong.{more}"
+            f"(Holm over the scores, {alpha_text()}). What was learned is reversed in the test rows, or labels are "
+            f"wrong.{more}"
         )
         return Finding("issue", "Some scores are below chance", text, where)
     if at:
@@ -103,10 +106,13 @@ def leak_like(summary: Summary) -> Finding | None:
         return Finding("passed", "Random vectors find nothing", text)
     text = (
         f"{len(above)} of {len(found)} sets: random vectors are significantly better than a constant answer (Holm over "
-        "the sets, 5 %). All they reveal is which texts are identical, so test rows probably occur in the training "
-        "rows as well, and scores on these sets are too high."
+        f"the sets, {alpha_text()}). All they reveal is which texts are identical, so test rows probably occur in the "
+        "training rows as well, and scores on these sets are too high."
     )
-    where = [f"{label}: {points(cell.accuracy)}, constant answer {points(bound)}" for label, cell, bound in above]
+    where = [
+        f"{label}: {POINTS.number(cell.accuracy)}, constant answer {POINTS.number(bound)}"
+        for label, cell, bound in above
+    ]
     return Finding("issue", "Random vectors find something", text, where)
 
 
@@ -160,8 +166,8 @@ several baselines is partly luck on a small set, so the bar is a little too high
         advice='Report scores at chance as "not found by this probe with this many rows"; where they are below, look '
         "at the set.",
         doc="""
-Each score and the most frequent label of the test rows. A tip where that lies within the 95 % interval, or above
-it, and the score is not significantly better than the best baseline: the probe found nothing. An issue where the score
+Each score and the most frequent label of the test rows. A tip where that lies within the interval, or above it,
+and the score is not significantly better than the best baseline: the probe found nothing. An issue where the score
 is significantly below: what was learned is reversed in the test rows, as happens where sentences come in pairs or the
 splits were not drawn alike, or labels are wrong.
 """,

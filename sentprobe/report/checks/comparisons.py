@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.check import Check, Finding
-from sentprobe.report.scored_cells import ALPHA, MARGIN, ScoredCell, comparable, points
+from sentprobe.report.scored_cells import MARGIN, ScoredCell, comparable
 from sentprobe.report.types import Cell, Summary
 from sentprobe.stats import detectable, wilson
+from sentprobe.stats import level as levels
 
-MANY_FAMILIES = 14
-"""Families of tests from which on at least one false positive is more likely than none: 1 - 0.95^14 = 0.51."""
+
+def many_families() -> int:
+    """Families of tests from which on at least one false positive is more likely than none: 1 - 0.95^14 = 0.51."""
+    return math.ceil(math.log(0.5) / math.log(1 - levels.ALPHA))
 
 
 def few_rows(summary: Summary) -> Finding | None:
@@ -26,14 +31,14 @@ def few_rows(summary: Summary) -> Finding | None:
         )
         return Finding("passed", "There are enough rows", text)
     least = sorted(rows for _, rows, _ in small)
-    span = points(least[0]) if len(least) == 1 else f"{points(least[0])} to {points(least[-1])}"
+    span = POINTS.number(least[0]) if len(least) == 1 else f"{POINTS.number(least[0])} to {POINTS.number(least[-1])}"
     text = (
         f"{len(small)} of {len(found)} sets: the largest difference shown is not significant, and is smaller than what "
         f"this many rows detect with 80 % power, {span} points. More rows may tell the columns apart."
     )
     where = [
-        f"{group[0].set_summary.label}: {group[0].cell.n:,} rows detect {points(rows)} points; the largest difference "
-        f"is {points(shown)}"
+        f"{group[0].set_summary.label}: {group[0].cell.n:,} rows detect {POINTS.number(rows)} points; the largest "
+        f"difference is {POINTS.number(shown)}"
         for group, rows, shown in small
     ]
     return Finding("tip", "Too few rows for the differences shown", text, where)
@@ -82,7 +87,7 @@ def not_apart(summary: Summary) -> Finding | None:
         "rank them, nor conclude that they are equal."
     )
     where = [
-        f"{group[0].set_summary.label}: " + ", ".join(f"{n.column.name} {points(n.cell.accuracy)}" for n in best)
+        f"{group[0].set_summary.label}: " + ", ".join(f"{n.column.name} {POINTS.number(n.cell.accuracy)}" for n in best)
         for group, best in tied
     ]
     return Finding("tip", "Some sets have no clear winner", text, where)
@@ -100,13 +105,13 @@ def many_comparisons(summary: Summary) -> Finding | None:
         return None
     many = len(found)
     differing = sum(any(_apart(one, two) for one, two in combinations(group, 2)) for group in found)
-    luck = round(100 * (1 - (1 - ALPHA) ** many))
+    luck = round(100 * (1 - (1 - levels.ALPHA) ** many))
     text = (
-        f"Columns are compared on {many} {'set' if many == 1 else 'sets'}, on each at 5 %; {differing} of {many} show "
-        f"a difference. If there were none at all, the probability that at least one set shows one would be up to "
-        f"{luck} %."
+        f"Columns are compared on {many} {'set' if many == 1 else 'sets'}, on each at {levels.alpha_text()}; "
+        f"{differing} of {many} show a difference. If there were none at all, the probability that at least one set "
+        f"shows one would be up to {luck} %."
     )
-    if many < MANY_FAMILIES:
+    if many < many_families():
         return Finding("passed", "Few comparisons", text)
     return Finding("tip", "Many comparisons", text)
 

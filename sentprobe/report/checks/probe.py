@@ -7,15 +7,17 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import Probe, parse
 from sentprobe.probes.kind import kind_of
 from sentprobe.report.check import Check, Finding
-from sentprobe.report.scored_cells import MARGIN, ScoredCell, differs_significantly, points, scored_cells
+from sentprobe.report.scored_cells import MARGIN, ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Cell, Summary
 from sentprobe.report.word_texts import is_of_words
 from sentprobe.result import Signature
+from sentprobe.stats.level import alpha_text
 
 MIN_GRID_SIZE = 3
 """Values of L2 that a grid needs to have an inside."""
@@ -44,7 +46,7 @@ def mlp_gain(summary: Summary) -> Finding | None:
         "and significantly different. What it finds there is in the vectors, but not linearly decodable."
     )
     where = [
-        f"{deep.name}: {points(deep.cell.accuracy)}, {flat.column.probe} {points(flat.cell.accuracy)}"
+        f"{deep.name}: {POINTS.number(deep.cell.accuracy)}, {flat.column.probe} {POINTS.number(flat.cell.accuracy)}"
         for flat, deep in gains
     ]
     return Finding("tip", "An MLP finds more than a linear probe", text, where)
@@ -100,9 +102,9 @@ def dev_test_gap(summary: Summary) -> Finding | None:
     higher = sum(dev > n.cell.accuracy for n, dev in gaps)
     text = (
         f"{len(gaps)} of {len(found)} scores: dev and test are more than 3 points apart, which sampling does not "
-        f"explain (Holm over the scores, 5 %); dev is higher in {higher} of {len(gaps)}."
+        f"explain (Holm over the scores, {alpha_text()}); dev is higher in {higher} of {len(gaps)}."
     )
-    where = [f"{n.name}: dev {points(dev)}, test {points(n.cell.accuracy)}" for n, dev in gaps]
+    where = [f"{n.name}: dev {POINTS.number(dev)}, test {POINTS.number(n.cell.accuracy)}" for n, dev in gaps]
     return Finding("tip", "Dev and test differ", text, where)
 
 

@@ -9,6 +9,7 @@ from sentprobe.errors import UsageError
 from sentprobe.report.drawing.figure_style import Row, Spec
 from sentprobe.report.drawing.options import Options
 from sentprobe.report.types import Summary
+from sentprobe.stats.level import with_levels
 
 MAX_MARKS = 2500
 """Marks of a chart with a panel per set, for ``OnPage.max_rows``: more cannot be told apart and take
@@ -26,7 +27,8 @@ class OnPage:
     section: str
     """The name of the section; charts whose section does not exist are shown at the end, in a section of their own."""
     caption: str | Callable[[Sequence[Row]], str]
-    """The caption, or a function that makes it from the rows, to describe only what is drawn."""
+    """The caption, or a function that makes it from the rows, to describe only what is drawn; ``{level}`` as in the
+    caption of the figure."""
     columns: Sequence[tuple[str, str]]
     """Fields of the rows that the table below the chart shows, and their headings."""
     heading: str = ""
@@ -64,15 +66,16 @@ class Chart:
     options
         What each option of `sentprobe figure` does to it, in Markdown; options that are not here are refused.
     caption
-        The caption of the figure in a paper, or a function that makes it from the summary.
+        The caption of the figure in a paper, or a function that makes it from the summary; ``{level}`` in it is the
+        level of the intervals.
     notes
         Further sentences for that caption, from the rows that were drawn.
     page
         Where it is on the page; None: nowhere.
     needs_run
-        False if it is about ``Options.encoders`` and ``Options.sentences``, or an alignment, and not about a run.
-    takes_alignment
-        True if it draws ``Options.alignment``, a folder of `sentprobe align`; with ``needs_run``, that or a run.
+        False if it is about ``Options.encoders`` and ``Options.sentences``, or another folder, and not about a run.
+    reads
+        The name of a ``FolderType`` if it draws such a folder, ``Options.folder``; with ``needs_run``, that or a run.
     order
         The order of charts in lists and on the page.
 
@@ -96,7 +99,7 @@ class Chart:
     page: OnPage | None = field(default=None, repr=False)
     order: int = 1000
     needs_run: bool = True
-    takes_alignment: bool = False
+    reads: str = ""
 
     def draw(self, summary: Summary, options: Options) -> tuple[list[Row], Spec]:
         """The rows of the figure and its spec. UsageError, with what is needed, if there are no rows."""
@@ -107,4 +110,4 @@ class Chart:
 
     def caption_of(self, summary: Summary) -> str:
         """The caption of the figure."""
-        return self.caption if isinstance(self.caption, str) else self.caption(summary)
+        return with_levels(self.caption if isinstance(self.caption, str) else self.caption(summary))

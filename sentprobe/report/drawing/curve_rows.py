@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.drawing.figure_style import Row, numbers
 from sentprobe.report.drawing.options import Options, selected_sets
 from sentprobe.report.escape import plain
-from sentprobe.report.interval import in_points
 from sentprobe.report.names import short_names
 from sentprobe.report.types import Summary
 
@@ -30,7 +30,8 @@ def curve_rows(summary: Summary, along: Literal["dimension", "epoch"], options: 
             "set": c.set, "set_name": titles[c.set], "series_name": plain(c.series), "column": c.column,
             "encoder_name": short[c.series], "metric": summary.sets[c.set].scored_by, along: c.x,
             "x": c.x, **numbers(c.value, c.low, c.high),
-            "text": f"{short[c.series]}, {along} {c.x:g}, {titles[c.set]}: {in_points(c.value, c.low, c.high)}",
+            "text": f"{short[c.series]}, {along} {c.x:g}, {titles[c.set]}: "
+            f"{POINTS.with_interval(c.value, c.low, c.high)}",
         }
         for c in curves
     ]  # fmt: skip

@@ -20,7 +20,7 @@ from sentprobe.report.drawing.figure_style import (
 from sentprobe.report.drawing.options import Lines, score_title
 from sentprobe.report.drawing.panels import Draw, Panel, grid, legend_columns
 
-INTERVAL_CAPTION = "Bands or lines: 95 % intervals."
+INTERVAL_CAPTION = "Bands or lines: {level} intervals."
 LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
 
 MAX_BANDS = 3

@@ -50,10 +50,10 @@ class Options:
     """The encoders to load, for a chart that needs no run."""
     sentences: tuple[str, ...] = ()
     """What these encode."""
-    alignment: str | None = None
-    """The folder of `sentprobe align` to be drawn, for a chart that takes one."""
+    folder: str | None = None
+    """The folder to be drawn, for a chart that reads one of another type than a run."""
     words: tuple[str, ...] = ()
-    """Source words of it; none: the chart's choice."""
+    """Words of it; none: the chart's choice."""
 
 
 def selected_sets(summary: Summary, indices: Sequence[int]) -> dict[int, str]:

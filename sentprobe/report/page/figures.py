@@ -16,6 +16,7 @@ from sentprobe.report.drawing.options import Mode
 from sentprobe.report.names import short_names
 from sentprobe.report.page.text import languages_of
 from sentprobe.report.types import Summary
+from sentprobe.stats.level import with_levels
 
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Noto Sans, Liberation Sans, Arial, sans-serif"
 """That of page.css; Vega measures text in it."""
@@ -61,7 +62,8 @@ class Figure:
     @property
     def caption(self) -> str:
         """What is drawn."""
-        return self.place.caption if isinstance(self.place.caption, str) else self.place.caption(self.rows)
+        caption = self.place.caption if isinstance(self.place.caption, str) else self.place.caption(self.rows)
+        return with_levels(caption, "\u00a0")
 
     @property
     def section(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sentprobe import __version__
 from sentprobe.console import count_of
-from sentprobe.core.plugins import module_names
+from sentprobe.core.plugins import part_modules
 from sentprobe.report.described_sets import DescribedSets
 from sentprobe.report.figure import NO_RUN
 from sentprobe.report.page.page import assemble, render_sections
@@ -24,7 +24,7 @@ MAX_NAMED = 6
 def render_sets(described: DescribedSets, *, title: str | None = None) -> str:
     """The page of sets alone, which loads nothing."""
     package = f"{__package__}.set_sections"
-    sections: list[Section] = [import_module(f"{package}.{name}").section for name in module_names(package)]
+    sections: list[Section] = [import_module(name).section for name in part_modules(package).values()]
     page = PageData(summary=NO_RUN, brief=NO_RUN, figures={}, described=described)
     templates = environment([], "encoder")
     shown, absent = render_sections(sorted(sections, key=lambda section: section.order), page, templates)
@@ -57,7 +57,10 @@ def _answer(described: DescribedSets) -> list[str]:
     sets, found = described.sets, []
     for severity in ("error", "warning"):
         own = [s.name for s in sets if any(f.severity == severity for f in s.findings)]
-        codes = Counter(code for s in sets for code in {f.code for f in s.findings if f.severity == severity})
+        # in the order of the findings: that of a set of strings differs from one process to the next
+        codes = Counter(
+            code for s in sets for code in dict.fromkeys(f.code for f in s.findings if f.severity == severity)
+        )
         if not own:
             found.append(f"No set has {severity}s.")
             continue

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sentprobe.core.numbers import POINTS
 from sentprobe.report.columns import Column, main_columns
 from sentprobe.report.data_errors import error_codes
 from sentprobe.report.escape import csv_text
@@ -164,7 +165,7 @@ def _comparison(cell: Cell) -> str:
     if gain is None or against is None:
         return ""
     p = "" if against.p is None else ", p < 0.001" if against.p < 0.001 else f", p {against.p:.3f}"
-    than = f"{against.baseline} ({100 * against.value:.1f})"
+    than = f"{against.baseline} ({POINTS.number(against.value)})"
     return f"{abs(gain):.1f} points {'above' if gain > 0 else 'below'} {than}{p}"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.report.page.sanitise import readable
 from sentprobe.report.page.text import duration
+from sentprobe.stats.level import level_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,7 +36,7 @@ def environment(long: Sequence[tuple[str, str]], noun: str = "encoder") -> Envir
     found.filters |= {
         "breakable": _breakable, "renamed": renamed, "coded": _coded, "duration": duration, "coefficient": _coefficient,
     }  # fmt: skip
-    found.globals["noun"] = noun
+    found.globals |= {"noun": noun, "level": level_text("\u00a0")}
     found.globals["macros"] = found.get_template("macros.html").module
     return found
 

@@ -25,7 +25,7 @@ class Score:
     """The mean; None for a loss without probabilities."""
     low: float | None = None
     high: float | None = None
-    """95 % interval; None for macro-averaged F1, and for a constant prediction, whose score is a fact."""
+    """Its interval; None for macro-averaged F1, and for a constant prediction, whose score is a fact."""
     sd: float | None = None
     """Standard deviation over seeds; None for a single one."""
 
@@ -42,7 +42,7 @@ class BaselineComparison:
     """Two-sided, adjusted over ``tests`` encoders; None where nothing was tested."""
     tests: int = 0
     detectable: float | None = None
-    """Of accuracies: the difference that a comparison like this one detects four times out of five at 5 %."""
+    """Of accuracies: the difference that a comparison like this one detects four times out of five."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Cell:
     accuracy: float
     low: float | None
     high: float | None
-    """95 % interval of the accuracy; None for a prediction that is the same for every row, whose score is a fact."""
+    """The interval of the accuracy; None for a prediction that is the same for every row, whose score is a fact."""
     interval: str
     """How the interval was computed: wilson, cluster, constant, …"""
     about: Literal["encoder", "probe"]

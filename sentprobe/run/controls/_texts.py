@@ -20,7 +20,6 @@ The new text depends on the seed and the text (and on the vocabulary of the trai
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -28,13 +27,12 @@ from itertools import islice
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from sentprobe.core.words import split_punctuation
+from sentprobe.core.words import split_everywhere, split_punctuation
 from sentprobe.corpus.folding import fold
+from sentprobe.data.splits import Split, Splits
 from sentprobe.encoders.draw import draw
 from sentprobe.errors import DataError
-from sentprobe.run.parts import Part, Parts
 
 T = TypeVar("T")
 
@@ -42,8 +40,8 @@ ORDER = "word_order"
 """The task whose label is the order of words in the text."""
 
 
-def permuted_parts(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]:
-    """Parts of a set with the words of every text in random order."""
+def permuted_parts(parts: Splits, given: Sequence[Split], seed: int) -> list[Split]:
+    """Splits of a set with the words of every text in random order."""
     texts = list(sentences(parts, given))
     order = _orders(texts, seed)
     made = {text: _in_order(text, order[text]) for text in texts}
@@ -58,7 +56,7 @@ def permuted_parts(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]
     return [_relabelled(parts, part, new, order) for part, new in zip(given, found, strict=True)]
 
 
-def sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
+def sentences(parts: Splits, given: Iterable[Split]) -> dict[str, None]:
     """The distinct texts, and further inputs unless these are words."""
     found: dict[str, None] = {}
     for part in given:
@@ -67,7 +65,7 @@ def sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
     return found
 
 
-def changed(parts: Parts, part: Part, change: Callable[[str], str]) -> Part:
+def changed(parts: Splits, part: Split, change: Callable[[str], str]) -> Split:
     """The rows with every sentence changed."""
     inputs = part.inputs if parts.words else {name: [*map(change, column)] for name, column in part.inputs.items()}
     return replace(part, texts=[*map(change, part.texts)], inputs=inputs)
@@ -100,11 +98,11 @@ def _words(text: str) -> list[str]:
     return [word for word in text.split(" ") if word]
 
 
-def _relabelled(parts: Parts, part: Part, new: Part, order: dict[str, list[int]]) -> Part:
+def _relabelled(parts: Splits, part: Split, new: Split, order: dict[str, list[int]]) -> Split:
     """The rows whose two words are found, labelled by their new order."""
     yes, no = parts.labels.index("1"), parts.labels.index("0")
     labels: list[int] = []
-    kept: list[int] = []
+    found_rows: list[int] = []
     split = cache(split_punctuation)
     for i, (text, one, two) in enumerate(zip(part.texts, *part.inputs.values(), strict=True)):
         words = [fold(word) for word in _words(text)]
@@ -113,9 +111,9 @@ def _relabelled(parts: Parts, part: Part, new: Part, order: dict[str, list[int]]
         if found is not None:
             place = {word: at for at, word in enumerate(order[text])}
             a, b = (place[word] for word in found)
-            kept.append(i)
+            found_rows.append(i)
             labels.append(int(part.labels[i]) if a == b else yes if a < b else no)
-    return _some(new, kept, np.array(labels, np.int64))
+    return replace(new.take(found_rows), labels=np.array(labels, np.int64))
 
 
 def _agreeing(ones: Sequence[int], twos: Sequence[int], *, first: bool) -> tuple[int, int] | None:
@@ -127,14 +125,7 @@ def _found(words: Sequence[str], target: str, split: Callable[[str], list[str]])
     """Positions of a word: as a token, else between punctuation, else within a word, as *do* in *don't*."""
     tests: tuple[Callable[[str], bool], ...] = (
         lambda word: target == word or target in split(word),
-        lambda word: target in re.split(r"\W+", word),
+        lambda word: target in split_everywhere(word),
         lambda word: target in word,
     )
     return next((found for test in tests if (found := [i for i, word in enumerate(words) if test(word)])), [])
-
-
-def _some(part: Part, kept: Sequence[int], labels: npt.NDArray[np.int64]) -> Part:
-    inputs = {name: [column[i] for i in kept] for name, column in part.inputs.items()}
-    sizes = [part.sizes[i] for i in kept] if part.sizes else ()
-    keys = [part.keys[i] for i in kept]
-    return Part([part.texts[i] for i in kept], inputs, labels, keys, sizes=sizes, language=part.language)

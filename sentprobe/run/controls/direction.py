@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sentprobe.data.splits import any_set
 from sentprobe.run.control import Control, Table
 from sentprobe.run.controls._vectors import Floats, blocks, norms_of
-from sentprobe.run.parts import any_set
 
 
 def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:

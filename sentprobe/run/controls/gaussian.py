@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sentprobe.data.splits import any_set
 from sentprobe.run.control import Control, Table
 from sentprobe.run.controls._vectors import Floats
-from sentprobe.run.parts import any_set
 from sentprobe.run.variant import above_majority
 
 

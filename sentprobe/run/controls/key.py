@@ -19,7 +19,7 @@ every key of dev and test also occurs in train, and the proportions of the split
 drawn by seeded hashes: neither depends on the order of the rows.
 
 In this split, words seen in training help with the task as well. The control is therefore subtracted from the task on
-the same rows (``Parts.same_rows``), not from the score on the set's own splits, whose test words are new: that
+the same rows (``Splits.same_rows``), not from the score on the set's own splits, whose test words are new: that
 difference may be below 0 even for an encoder that knows everything.
 """
 
@@ -38,9 +38,9 @@ from sentprobe.core.hashing import hash_64
 from sentprobe.core.words import split_punctuation
 from sentprobe.corpus.folding import fold, fold_text
 from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.data.splits import Split, Splits, has_train_test_split
 from sentprobe.errors import TooFewError
 from sentprobe.run.control import Control
-from sentprobe.run.parts import Part, Parts, has_train_test_split
 from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, estimate, percent, points
 
 MIN_KEY_TEXTS = 10
@@ -57,7 +57,7 @@ Kind = Literal["target form", "rare word"]
 Key = str | None
 
 
-def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
+def lexical_keys(parts: Splits) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
     """The kind of keys of a set, and the keys of its train, dev and test rows; None for a row without one."""
     three = (parts.train, parts.dev, parts.test)
     pairs = [pair for part in three for pair in zip(part.keys, part.texts, strict=True)]
@@ -86,10 +86,10 @@ def _bare(word: str) -> list[str]:
     return [token for token in split_punctuation(word) if any(map(str.isalpha, token))]
 
 
-def key_control(parts: Parts, seed: int) -> Parts:
-    """The set with a random label for each key, and its rows re-split; ``Part.keys`` are the keys.
+def key_control(parts: Splits, seed: int) -> Splits:
+    """The set with a random label for each key, and its rows re-split; ``Split.keys`` are the keys.
 
-    ``Parts.same_rows`` holds the same rows with the labels of the task.
+    ``Splits.same_rows`` holds the same rows with the labels of the task.
     """
     three = (parts.train, parts.dev, parts.test)
     kind, keys = lexical_keys(parts)
@@ -170,15 +170,15 @@ def _draw(keys: Sequence[str], shares: np.ndarray, seed: int) -> dict[str, int]:
     return dict(zip(keys, np.searchsorted(ends, drawn, side="right").tolist(), strict=True))
 
 
-def _part(three: Sequence[Part], rows: Sequence[Row]) -> Part:
+def _part(three: Sequence[Split], rows: Sequence[Row]) -> Split:
     """These rows with their own labels and the lexical keys."""
     inputs = {name: [three[p].inputs[name][i] for p, i, _ in rows] for name in three[0].inputs}
     texts = [three[p].texts[i] for p, i, _ in rows]
     labels = np.array([three[p].labels[i] for p, i, _ in rows], np.int64)
-    return Part(texts, inputs, labels, [key for _, _, key in rows])
+    return Split(texts, inputs, labels, [key for _, _, key in rows])
 
 
-def _applies_to(parts: Parts) -> bool:
+def _applies_to(parts: Splits) -> bool:
     return has_train_test_split(parts) and (not parts.train.inputs or parts.words)
 
 

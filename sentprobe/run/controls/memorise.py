@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.run.control import Control
 from sentprobe.run.controls._labels import shuffled_part
-from sentprobe.run.parts import Parts, has_train_test_split
 
 
-def memorise_labels(parts: Parts, seed: int) -> Parts:
+def memorise_labels(parts: Splits, seed: int) -> Splits:
     """The training rows with shuffled labels, as train, dev and test.
 
     With the penalty of the plain probe, the score is what that probe can memorise; without a plain result, the most

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sentprobe.data.splits import Splits
 from sentprobe.run.control import Control, Table
 from sentprobe.run.controls._vectors import Floats, norms_of
-from sentprobe.run.parts import Parts
 
 NORM_TOLERANCE = 1e-6
 """Norms closer than this fraction of the largest are made equal: the norms of vectors normalised in float32 differ by
@@ -23,7 +23,7 @@ def to_norm(table: Table, texts: Sequence[str], seed: int) -> Floats:
     return made
 
 
-def _has_training(parts: Parts) -> bool:
+def _has_training(parts: Splits) -> bool:
     """Whether anything is trained: cosines of one-dimensional positive vectors are always 1."""
     return len(parts.train) > 0
 

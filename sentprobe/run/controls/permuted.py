@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sentprobe.data.splits import Splits, any_set
 from sentprobe.run.control import Control
 from sentprobe.run.controls._texts import permuted_parts
-from sentprobe.run.parts import Parts, any_set
 
 
-def permute_words(parts: Parts, seed: int) -> Parts:
+def permute_words(parts: Splits, seed: int) -> Splits:
     """The set with the words of every text in random order."""
     train, dev, test = permuted_parts(parts, (parts.train, parts.dev, parts.test), seed)
     return replace(parts, train=train, dev=dev, test=test)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sentprobe.data.splits import Splits
 from sentprobe.run.control import Control
 from sentprobe.run.controls._texts import permuted_parts
-from sentprobe.run.parts import Parts
 
 
-def permute_test(parts: Parts, seed: int) -> Parts:
+def permute_test(parts: Splits, seed: int) -> Splits:
     """The set with the words of every test text in random order."""
     (test,) = permuted_parts(parts, (parts.test,), seed)
     return replace(parts, test=test)
 
 
-def _tested_apart(parts: Parts) -> bool:
+def _tested_apart(parts: Splits) -> bool:
     """Whether test rows are not training rows: with nested folds every row is both."""
     return parts.protocol != "nested"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.run.control import Control
 from sentprobe.run.controls._labels import shuffled_part
-from sentprobe.run.parts import Parts, has_train_test_split
 from sentprobe.run.variant import above_majority
 
 
-def shuffle_labels(parts: Parts, seed: int) -> Parts:
+def shuffle_labels(parts: Splits, seed: int) -> Splits:
     """The set with the labels of each split shuffled.
 
     Nothing that is learned can generalise. This is often called a control task, which it is not: it does not show what

@@ -8,15 +8,15 @@ from functools import cache
 import numpy as np
 
 from sentprobe.core.words import split_punctuation
+from sentprobe.data.splits import Splits
 from sentprobe.encoders.draw import draw
 from sentprobe.errors import DataError
 from sentprobe.run.control import Control
 from sentprobe.run.controls._texts import changed, cut, sentences
-from sentprobe.run.parts import Parts
 from sentprobe.run.variant import scores_as_high
 
 
-def replace_words(parts: Parts, seed: int) -> Parts:
+def replace_words(parts: Splits, seed: int) -> Splits:
     """The set with every token replaced by a random word."""
     split = cache(split_punctuation)
     words = {word for text in sentences(parts, [parts.train]) for word in text.split()}
@@ -28,7 +28,7 @@ def replace_words(parts: Parts, seed: int) -> Parts:
         )
     three = (parts.train, parts.dev, parts.test)
     texts = list(sentences(parts, three))
-    sizes = {text: size for part in three for text, size in zip(part.texts, part.sizes, strict=False)}
+    sizes = {text: size for part in three for text, size in zip(part.texts, part.lengths, strict=False)}
     counts = np.array([sizes.get(text) or sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
     drawn = draw(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
     found = cut([dictionary[i] for i in drawn.tolist()], counts)
@@ -37,7 +37,7 @@ def replace_words(parts: Parts, seed: int) -> Parts:
     return replace(parts, train=train, dev=dev, test=test)
 
 
-def _has_training(parts: Parts) -> bool:
+def _has_training(parts: Splits) -> bool:
     return len(parts.train) > 0
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sentprobe.encoders import Spec, load_scheme, scheme_names
+from sentprobe.data.splits import any_set
+from sentprobe.encoders import SCHEMES, Spec
 from sentprobe.errors import SentProbeError
 from sentprobe.run.control import Control
-from sentprobe.run.parts import any_set
 from sentprobe.run.variant import scores_as_high
 
 OPTION = "random"
@@ -21,10 +21,10 @@ def untrained(name: str, seed: int = 0) -> str | None:
     are random already. Schemes with the option ``random`` have one.
     """
     scheme = name.partition(":")[0]
-    if ":" not in name or scheme not in scheme_names():
+    if ":" not in name or scheme not in SCHEMES:
         return None
     try:
-        spec, known = Spec.parse(name), load_scheme(scheme)
+        spec, known = Spec.parse(name), SCHEMES.get(scheme)
     except SentProbeError:  # loading the encoder itself reports what is wrong
         return None
     if OPTION not in known.options or OPTION in dict(spec.options):

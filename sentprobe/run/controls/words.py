@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sentprobe.data.splits import Splits
 from sentprobe.run.control import Control, Table
 from sentprobe.run.controls._vectors import Floats
-from sentprobe.run.parts import Parts
 from sentprobe.run.variant import scores_as_high
 
 
@@ -17,7 +17,7 @@ def to_empty(table: Table, texts: Sequence[str], seed: int) -> Floats:
     return np.empty((len(table), 0), np.float32)
 
 
-def _has_words(parts: Parts) -> bool:
+def _has_words(parts: Splits) -> bool:
     return bool(parts.train.inputs) and parts.words
 
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.capacity import capacity, frontier, hypervolume
-from sentprobe.run.folder import AUXILIARY_PREFIX
+from sentprobe.results.verify import AUXILIARY_PREFIX
 from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure, empty_result, plain_probe
-from sentprobe.run.parts import has_train_test_split
 from sentprobe.run.unit import Unit, features_of, statistics_of
 from sentprobe.run.variant import CellText, VariantColumn
 

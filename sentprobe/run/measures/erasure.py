@@ -12,9 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from sentprobe.core.numbers import POINTS
+from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes.erase import Eraser, leace, random_directions
-from sentprobe.probes.warm_start import measure as measure_erased
-from sentprobe.probes.warm_start import measure_reinjected
+from sentprobe.probes.erased_probes import measure as measure_erased
+from sentprobe.probes.erased_probes import measure_reinjected
 from sentprobe.run.measure import (
     ERASED,
     MAX_MEASURE_ROWS,
@@ -25,7 +27,6 @@ from sentprobe.run.measure import (
     plain_probe,
     rows_of,
 )
-from sentprobe.run.parts import Parts, has_train_test_split
 from sentprobe.run.scoring import classification_result, saved_predictions
 from sentprobe.run.unit import Unit, features_of, shared
 from sentprobe.run.variant import ERASED_ROWS, VariantColumn, points
@@ -90,7 +91,7 @@ def compute(unit: Unit) -> list[Finished]:
     return found
 
 
-def _eraser(unit: Unit, other: Parts) -> Eraser:
+def _eraser(unit: Unit, other: Splits) -> Eraser:
     """The eraser of the property of a set, fitted on its vectors once for all sets."""
     unit = replace(unit, parts=other)
     features = features_of(unit, other.train)
@@ -102,11 +103,11 @@ def _eraser(unit: Unit, other: Parts) -> Eraser:
     return shared(unit, "eraser", size, make)
 
 
-def _is(one: Parts, two: Parts) -> bool:
+def _is(one: Splits, two: Splits) -> bool:
     return (one.name, one.digest) == (two.name, two.digest)
 
 
-def _applies_to(parts: Parts) -> bool:
+def _applies_to(parts: Splits) -> bool:
     """Sentence-level properties only: pairs and word inputs have other vectors."""
     return has_train_test_split(parts) and not parts.train.inputs
 
@@ -120,7 +121,7 @@ measure = Measure(
         "that. "
         f"{SUBSAMPLED}"
     ),
-    columns=(VariantColumn(("{name}",), lambda v: points(v)._replace(note=f"({100 * v.scores['random']:.1f})")),),
+    columns=(VariantColumn(("{name}",), lambda v: points(v)._replace(note=f"({POINTS.number(v.scores['random'])})")),),
     applies_to=_applies_to,
     compute=compute,
     max_rows=MAX_MEASURE_ROWS,

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes import Features, Probe, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES
 from sentprobe.probes.network.model import scale_of, standardised
 from sentprobe.run.measure import Finished, Measure, plain_probe
-from sentprobe.run.parts import has_train_test_split
 from sentprobe.run.scoring import classification_result, saved_predictions
 from sentprobe.run.unit import Unit, clusters_of, features_of
 from sentprobe.run.variant import VariantColumn, points

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from sentprobe.data.splits import has_train_test_split
+from sentprobe.probes.erased_probes import measure as measured
 from sentprobe.probes.nullspace import inlp
-from sentprobe.probes.warm_start import measure as measured
 from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure, plain_probe, rows_of
-from sentprobe.run.parts import has_train_test_split
 from sentprobe.run.scoring import classification_result, saved_predictions
-from sentprobe.run.unit import Unit, features_of
+from sentprobe.run.unit import Unit, clusters_of, features_of
 from sentprobe.run.variant import VariantColumn, points
 from sentprobe.stats.classification import log2_loss
 
@@ -21,7 +21,8 @@ def compute(unit: Unit) -> list[Finished]:
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
     (l2, _), rows = plain_probe(unit, train, dev), rows_of(unit, train)
-    eraser = inlp(rows, dev, parts.dev.labels, l2=l2)
+    labels, clusters = (parts.train.labels, parts.dev.labels), clusters_of(parts.dev)
+    eraser = inlp(train, labels[0], len(parts.labels), dev, labels[1], l2=l2, clusters=clusters, rows=rows)
     (logs,) = measured(rows, [eraser], test, l2)
     arrays = saved_predictions(logs, parts.test.labels)
     result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
@@ -36,10 +37,11 @@ def compute(unit: Unit) -> list[Finished]:
 measure = Measure(
     name="inlp",
     order=80,
+    version=2,
     interpretation=(
-        "What is left of a task after iterative nullspace projection: the directions that linear probes use are "
-        "removed, one probe after the other; in brackets, their number. It should end where the set's own erasure "
-        "does. "
+        "What is left of a task after iterative nullspace projection: the directions in which classes differ are "
+        "removed, one after the other, until a linear probe finds nothing on dev; in brackets, their number. 0: it "
+        "found nothing to begin with. With two classes there is one at most. "
         f"{SUBSAMPLED}"
     ),
     columns=(

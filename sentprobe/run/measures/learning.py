@@ -12,16 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from sentprobe.baselines.naive_bayes import bayes_curve
-from sentprobe.data.dataset import Dataset
+from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes.learning import CurvePoint, learning, majority, subsets
 from sentprobe.result import Cell, Result
-from sentprobe.run.folder import AUXILIARY_PREFIX, Arrays
+from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
 from sentprobe.run.measure import Finished, Measure, empty_result, plain_probe
-from sentprobe.run.parts import Parts, has_train_test_split, sampled
 from sentprobe.run.unit import Unit, clusters_of, features_of, statistics_of
 from sentprobe.run.variant import VariantColumn, points
 from sentprobe.stats.crossed import crossed
-from sentprobe.stats.intervals import Z, wilson
+from sentprobe.stats.intervals import wilson
+from sentprobe.stats.level import standard_errors
 from sentprobe.stats.paired import newcombe
 from sentprobe.stats.resample import Clusters
 
@@ -65,13 +65,13 @@ def _finished(
     return result, {f"{AUXILIARY_PREFIX}right": right, f"{AUXILIARY_PREFIX}rows": rows}
 
 
-def baseline_curve(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
+def baseline_curve(cell: Cell, parts: Splits) -> tuple[Result, Arrays]:
     """The learning curve of naive Bayes, trained on the same subsamples as encoders."""
     started = time.perf_counter()
     labels = parts.train.labels
     sizes = subsets(labels, clusters_of(parts.train), len(parts.labels), seed=cell.seed)
     sizes.append([np.arange(len(labels))])
-    right = bayes_curve(sampled(dataset, parts.limit), (rows for size in sizes for rows in size))
+    right = bayes_curve(parts, (rows for size in sizes for rows in size))
     points = [
         CurvePoint(
             round(sum(map(len, size)) / len(size)), np.array([next(right) for _ in size]),
@@ -118,7 +118,7 @@ def _gain(half: CurvePoint, last: CurvePoint, clusters: Clusters | None) -> tupl
     gain = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=UNSHARED_VARIANCE)
     both, n = (last.right & half.right).mean(axis=0).sum(), half.right.shape[1]
     more, less = last.right.sum() - both, half.right.mean(axis=0).sum() - both
-    low, high = newcombe(round(both), round(more), round(less), n, Z)  # for few differing rows
+    low, high = newcombe(round(both), round(more), round(less), n, standard_errors())  # for few differing rows
     return gain.mean, min(low, gain.low), max(high, gain.high)
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.mix import expected_layer, fit
 from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure
-from sentprobe.run.parts import has_train_test_split
 from sentprobe.run.scoring import classification_result, saved_predictions
 from sentprobe.run.unit import Unit, features_of
 from sentprobe.run.variant import CellText, VariantColumn, VariantSummary

@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.run.measure import Finished, Measure, empty_result
-from sentprobe.run.parts import Parts, has_train_test_split
 from sentprobe.run.unit import Unit
 from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
 from sentprobe.stats.correlation import correlate
-from sentprobe.stats.intervals import Z
+from sentprobe.stats.level import standard_errors
 
 MIN_ROWS, MAX_BINS = 10, 24
 """Neighbouring lengths are put together until a bin has this many rows; and no more bins than this."""
@@ -54,7 +54,7 @@ def compute(unit: Unit) -> list[Finished]:
 
 
 def by_length(lengths: Floats, norms: Floats) -> Iterator[dict[str, float | int]]:
-    """The mean norm with its 95 % interval, by bins of neighbouring lengths."""
+    """The mean norm with its interval, by bins of neighbouring lengths."""
     least = max(MIN_ROWS, -(-len(lengths) // MAX_BINS))
     sizes, counts = np.unique(lengths, return_counts=True)
     first, rows = 0, 0
@@ -64,7 +64,7 @@ def by_length(lengths: Floats, norms: Floats) -> Iterator[dict[str, float | int]
         if (rows >= least and rest >= least) or not rest:
             here = (lengths >= sizes[first]) & (lengths <= sizes[i])
             own, mean = norms[here], float(norms[here].mean())
-            half = Z * float(own.std(ddof=1)) / len(own) ** 0.5 if len(own) > 1 else 0.0
+            half = standard_errors() * float(own.std(ddof=1)) / len(own) ** 0.5 if len(own) > 1 else 0.0
             yield {
                 "from": int(sizes[first]), "to": int(sizes[i]), "n": rows, "length": float(lengths[here].mean()),
                 "norm": mean, "low": mean - half, "high": mean + half,
@@ -72,8 +72,8 @@ def by_length(lengths: Floats, norms: Floats) -> Iterator[dict[str, float | int]
             first, rows = i + 1, 0
 
 
-def _lengths(parts: Parts) -> Sequence[int]:
-    sizes = parts.test.sizes
+def _lengths(parts: Splits) -> Sequence[int]:
+    sizes = parts.test.lengths
     return sizes if len(sizes) == len(parts.test) else [len(text.split()) for text in parts.test.texts]
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from sentprobe.core.numbers import NumberFormat
+from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.online import online
-from sentprobe.run.folder import AUXILIARY_PREFIX, Arrays
+from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
 from sentprobe.run.measure import Finished, Measure, empty_result
-from sentprobe.run.parts import has_train_test_split
 from sentprobe.run.unit import Unit, clusters_of, features_of, statistics_of
-from sentprobe.run.variant import CellText, VariantColumn, VariantSummary, margin
+from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
 from sentprobe.stats.description_length import sample_complexity, surplus_description_length
 
 TARGETS = (0.75, 0.5, 0.25)
@@ -69,8 +70,12 @@ def compute(unit: Unit) -> list[Finished]:
     return [(result, arrays, None)]
 
 
+TIMES = NumberFormat(1, 2)
+"""How many times shorter a code is."""
+
+
 def _compression(v: VariantSummary) -> CellText:
-    return CellText(f"{v.value:.2f}", margin(v.low, v.high, scale=1, digits=2))
+    return CellText(TIMES.number(v.value), TIMES.half_width(v.low, v.high))
 
 
 def _rows_to_half(v: VariantSummary) -> CellText:

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import base, children, feature, features, root
 from sentprobe.errors import UsageError
+from sentprobe.sentence import Sentence
 from sentprobe.task import OUTSIDE_BAND, Context, Counts, Example, Policy, Proposal, Task, target_forms
 from sentprobe.task.parametric import ParametricTask
 

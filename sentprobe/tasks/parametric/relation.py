@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from sentprobe.corpus.sentence import Sentence
 from sentprobe.corpus.syntax import base, feature
 from sentprobe.errors import UsageError
+from sentprobe.sentence import Sentence
 from sentprobe.task import Context, Example, Policy, Proposal, Task
 from sentprobe.task.parametric import ParametricTask
 

@@ -1,0 +1,194 @@
+"""Bilingual dictionaries: pairs of words, and which of them two spaces know.
+
+A file has a pair per line: a word and its translation. The separator is a tab wherever a line has one; otherwise it is
+the same in the whole file, and the first line shows which: ``|||``, white space, or one of ``; , | =``. After a tab,
+there may be several translations, separated by ``;``, or by a comma and a space, as in ``maison<TAB>house, home``.
+Empty lines are skipped, and so are lines that begin with ``#`` and are not a pair. Pairs that occur again count once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sentprobe.core.reader import read_lines
+from sentprobe.errors import CorpusError, DataError, TooFewError
+from sentprobe.lab.alignment.space import Rows, Space
+
+Pair = tuple[str, str]
+IDENTICAL, NUMERALS = "identical", "numerals"
+"""Dictionaries that are no files."""
+LEAST = 5
+"""Pairs that both spaces must know, at least."""
+_TRANSLATIONS = re.compile(r"\s*;\s*|\s*,\s+")
+_EXPECTED = "a word and its translation, separated by a tab or a space"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The pairs of a dictionary whose words both spaces have."""
+
+    rows: Rows
+    """(p, 2): rows of source and target, by the frequency of the source word."""
+    known: tuple[Pair, ...]
+    """These pairs as words."""
+    unknown_source: int
+    """Pairs left out since the source space lacks their word."""
+    unknown_target: int
+    """Other pairs left out since the target space lacks their word."""
+
+    @property
+    def source_words(self) -> int:
+        """Different source words of the pairs that both spaces have."""
+        return len({source for source, _ in self.known})
+
+
+def read_dictionary(path: str) -> list[Pair]:
+    """Read a file of pairs; CorpusError at the first line that is none."""
+    found: dict[Pair, None] = {}
+    split: Callable[[str], list[str]] | None = None
+    for number, line in read_lines(path, _EXPECTED):
+        text = line.strip()
+        if not text:
+            continue
+        if "\t" in text:
+            parts = [part.strip() for part in text.split("\t")]
+        elif split is None and text.startswith("#") and len(text.split()) != 2:
+            continue  # it does not show how pairs are separated
+        else:
+            split = split or _separator(text)
+            parts = split(text) if split else [text]
+        if len(parts) != 2 or not all(parts):
+            if text.startswith("#"):
+                continue
+            raise CorpusError(path, number, _shown(text, parts), _expected(text, parts))
+        for translation in _translations(parts[1]) if "\t" in text else parts[1:]:
+            found[parts[0], translation] = None
+    if not found:
+        raise DataError(f"{path} holds no pairs; expected lines of a word and its translation.")
+    return list(found)
+
+
+def _separator(line: str) -> Callable[[str], list[str]] | None:
+    """How to split the lines of a file without tabs, by one of them; None if it is no pair."""
+    if "|||" in line:
+        return lambda text: [part.strip() for part in text.split("|||")]
+    if len(line.split()) == 2:
+        return str.split
+    for mark in ";,|=":
+        if len(parts := line.split(mark)) == 2 and all(part.strip() for part in parts):
+            return lambda text, mark=mark: [part.strip() for part in text.split(mark)]  # type: ignore[misc]
+    return None
+
+
+def _translations(cell: str) -> list[str]:
+    """The translations in one cell; punctuation is its own translation."""
+    return [part for part in _TRANSLATIONS.split(cell) if part] or [cell]
+
+
+def _shown(text: str, parts: Sequence[str]) -> str:
+    columns = f"{len(parts)} column{'s' * (len(parts) != 1)}" if all(parts) else "an empty column"
+    return f"{columns} in {text[:80]!r}"
+
+
+def _expected(text: str, parts: Sequence[str]) -> str:
+    if len(parts) < 3:
+        return _EXPECTED
+    if "\t" in text:
+        return f"{_EXPECTED}; keep two columns with `cut -f1,2`"
+    return f"{_EXPECTED}; words with spaces in them need a tab"
+
+
+def read_pairs(given: Iterable[str], source: Space, target: Space) -> list[Pair]:
+    """The pairs of all dictionaries given: files, ``identical`` words of both spaces, or only ``numerals``."""
+    found: dict[Pair, None] = {}
+    for one in given:
+        if one in (IDENTICAL, NUMERALS):
+            found.update(dict.fromkeys(identical_words(source, target, numerals=one == NUMERALS)))
+        else:
+            found.update(dict.fromkeys(read_dictionary(one)))
+    return list(found)
+
+
+def match(pairs: Sequence[Pair], source: Space, target: Space) -> Matched:
+    """The pairs that both spaces know, by the frequency of the source word."""
+    known = [(s, t) for s, t in pairs if s in source.index and t in target.index]
+    known.sort(key=lambda pair: source.index[pair[0]])
+    rows = np.array([(source.index[s], target.index[t]) for s, t in known], np.int64).reshape(-1, 2)
+    lacking = sum(s not in source.index for s, _ in pairs)
+    return Matched(rows, tuple(known), lacking, len(pairs) - len(known) - lacking)
+
+
+def require_known(found: Matched, pairs: Sequence[Pair], name: str, source: Space, target: Space) -> None:
+    """TooFewError if the spaces know too few pairs of a dictionary, with a reason if there is an obvious one."""
+    if len(found.known) >= LEAST:
+        return
+    message = (
+        f"{source.name} and {target.name} have both words of {len(found.known)} of {len(pairs):,} pairs of {name}; "
+        f"expected {LEAST} or more. {found.unknown_source:,} pairs have an unknown source word"
+        f"{f', {found.unknown_target:,} others an unknown target word' * bool(found.unknown_target)}."
+    )
+    advice = (
+        ("if upper and lower case were the same", "change the case of the dictionary", _lower(pairs)),
+        ("if its columns were exchanged", "exchange them, or SOURCE and TARGET", [(t, s) for s, t in pairs]),
+    )
+    for condition, what, changed in advice:
+        spaces = (_lowered(source), _lowered(target)) if changed is advice[0][2] else (source.index, target.index)
+        would = sum(s in spaces[0] and t in spaces[1] for s, t in changed)
+        if would >= LEAST:
+            raise TooFewError(f"{message} They would have {would:,} {condition}: {what}.")
+    raise TooFewError(f"{message} Are these the right languages? --words reads more words of each space.")
+
+
+def _lower(pairs: Sequence[Pair]) -> list[Pair]:
+    return [(s.lower(), t.lower()) for s, t in pairs]
+
+
+def _lowered(space: Space) -> set[str]:
+    return {word.lower() for word in space.words}
+
+
+def case_matters(found: Matched, pairs: Sequence[Pair], source: Space, target: Space) -> int:
+    """How many pairs would be known if case were ignored, where that is at least twice as many; otherwise 0."""
+    if 2 * len(found.known) >= len(pairs):
+        return 0
+    one, two = _lowered(source), _lowered(target)
+    would = sum(s in one and t in two for s, t in _lower(pairs))
+    return would if would >= 2 * len(found.known) else 0
+
+
+def identical_words(source: Space, target: Space, *, numerals: bool = False) -> list[Pair]:
+    """Words that both spaces have, by frequency in the source; with ``numerals``, only those made of digits."""
+    return [(word, word) for word in source.words if word in target.index and (not numerals or word.isdecimal())]
+
+
+def count(found: Matched, pairs: Sequence[Pair], names: Sequence[str]) -> dict[str, Any]:
+    """What is recorded of a dictionary."""
+    return {
+        "files": list(names),
+        "digest": pairs_digest(pairs),
+        "pairs": len(pairs),
+        "known": len(found.known),
+        "source_words": found.source_words,
+        "unknown_source": found.unknown_source,
+        "unknown_target": found.unknown_target,
+    }
+
+
+def describe_counts(about: Mapping[str, Any]) -> str:
+    """What is recorded of a dictionary, in words."""
+    text = f"{about['known']:,} of {about['pairs']:,} pairs, {about['source_words']:,} source words"
+    one, two = about["unknown_source"], about["unknown_target"]
+    left_out = f"; left out: {one:,} with an unknown source word, {two:,} others with an unknown target word"
+    return f"{', '.join(about['files'])}: {text}{left_out * bool(one or two)}"
+
+
+def pairs_digest(pairs: Sequence[Pair]) -> str:
+    """A hash of pairs in their order."""
+    text = "\n".join(f"{s}\t{t}" for s, t in pairs)
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()

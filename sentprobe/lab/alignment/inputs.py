@@ -1,0 +1,128 @@
+"""What an alignment reads: both spaces, prepared, and the pairs of its dictionaries that they know."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sentprobe.errors import DataError, UsageError
+from sentprobe.lab.alignment.dictionary import (
+    Matched,
+    Pair,
+    case_matters,
+    count,
+    describe_counts,
+    identical_words,
+    match,
+    read_dictionary,
+    read_pairs,
+    require_known,
+)
+from sentprobe.lab.alignment.maps import WordMap, prepare
+from sentprobe.lab.alignment.method import Report, Reporter
+from sentprobe.lab.alignment.request import Request
+from sentprobe.lab.alignment.space import Rows, Space, read_space
+
+IDENTICAL_WORDS = 300
+"""Words that both spaces have from which on they are worth mentioning as a dictionary."""
+
+
+FEW_KNOWN = 0.1
+"""The share of known pairs below which a dictionary may be of other languages."""
+
+
+class Inputs(NamedTuple):
+    """What was read."""
+
+    source: Space
+    target: Space
+    steps: WordMap
+    dictionary: Matched | None
+    held_out: Rows | None
+    """(q, 2): the part of the dictionary that is held out."""
+    dev: Matched | None
+    about: dict[str, Any]
+    """Digests and counts, as in ``alignment.json``."""
+
+
+def read_inputs(request: Request, folder: Path, report: Reporter) -> Inputs:
+    """Read the spaces and dictionaries, and prepare the vectors."""
+    source, target = (read_space(path, request.words) for path in (request.source, request.target))
+    if source.dim != target.dim:
+        raise UsageError(
+            f"{source.name} has vectors of {source.dim} dimensions, and {target.name} of {target.dim}: expected as "
+            "many. Reduce the larger ones, by principal components, say."
+        )
+    about: dict[str, Any] = {side: _facts(space, request.words, folder) for side, space in
+                             (("source", source), ("target", target))}  # fmt: skip
+    for side, space in (("source", source), ("target", target)):
+        report(Report("note", text=f"{space.name}: {len(space):,} words, {space.dim} dimensions"))
+        if odd := describe_odd(about[side]):
+            report(Report("note", text=f"{space.name}: {odd}"))
+    dictionary = held_out = dev = None
+    if request.dictionary:
+        pairs = read_pairs(request.dictionary, source, target)
+        dictionary = _matched(pairs, ", ".join(request.dictionary), source, target, report)
+        about["dictionary"] = count(dictionary, pairs, request.dictionary)
+        if request.held_out:
+            dictionary, held_out = hold_out(dictionary)
+            about["dictionary"]["held_out"] = len(np.unique(held_out[:, 0]))
+    elif len(same := identical_words(source, target)) >= IDENTICAL_WORDS:
+        report(Report("note", text=f"{len(same):,} words are in both spaces: --dictionary identical would use them"))
+    if request.dev:
+        pairs = read_dictionary(request.dev)
+        dev = _matched(pairs, request.dev, source, target, report)
+        about["dev"] = count(dev, pairs, (request.dev,))
+    steps = WordMap(prepare(source.vectors, request.steps), prepare(target.vectors, request.steps))
+    return Inputs(source, target, steps, dictionary, held_out, dev, about)
+
+
+def _matched(pairs: list[Pair], name: str, source: Space, target: Space, report: Reporter) -> Matched:
+    found = match(pairs, source, target)
+    turned = match([(two, one) for one, two in pairs], source, target)
+    if len(turned.rows) > 2 * len(found.rows):
+        report(Report("note", text=f"{name} is read from right to left: its second words are those of {source.name}"))
+        found, pairs = turned, [(two, one) for one, two in pairs]
+    require_known(found, pairs, name, source, target)
+    report(Report("note", text=describe_counts(count(found, pairs, (name,)))))
+    if len(found.rows) < FEW_KNOWN * len(pairs):
+        share = 100 * len(found.rows) / len(pairs)
+        report(Report("note", text=f"{name}: only {share:.0f} % of the pairs are known: is it of these languages?"))
+    if would := case_matters(found, pairs, source, target):
+        report(Report("note", text=f"{name}: {would:,} pairs would be known if upper and lower case were the same"))
+    return found
+
+
+def hold_out(dictionary: Matched) -> tuple[Matched, Rows]:
+    """Four fifths of the source words with their pairs, and the pairs (q, 2) of the others; always the same."""
+    words = np.unique(dictionary.rows[:, 0])
+    out = np.random.default_rng(0).permutation(words)[: max(1, len(words) // 5)]
+    held = np.isin(dictionary.rows[:, 0], out)
+    if held.all():
+        raise DataError("The dictionary has one source word; to compare methods, expected several.")
+    known = tuple(pair for pair, is_out in zip(dictionary.known, held, strict=True) if not is_out)
+    return replace(dictionary, rows=dictionary.rows[~held], known=known), dictionary.rows[held]
+
+
+def _facts(space: Space, limit: int, folder: Path) -> dict[str, Any]:
+    beside = os.path.relpath(Path(space.name).expanduser().resolve(), folder.resolve())
+    return {"path": space.name, "beside": beside, "limit": limit, "words": len(space), "dim": space.dim,
+            "digest": space.digest, **_odd(space)}  # fmt: skip
+
+
+def _odd(space: Space) -> dict[str, int]:
+    """How many vectors are zero, which are near to nothing, and how many others are those of a more frequent word."""
+    zeros = int(np.count_nonzero(~space.vectors.any(axis=1)))
+    distinct = len({row.tobytes() for row in space.vectors + np.float32(0)})  # -0 is 0
+    return {"zeros": zeros, "shared": len(space) - distinct - max(0, zeros - 1)}
+
+
+def describe_odd(about: Mapping[str, Any]) -> str:
+    """The same in words; empty if there are none."""
+    texts = {"zeros": "vectors are zero", "shared": "words have the vector of a more frequent word"}
+    return ", ".join(f"{about[key]:,} {text}" for key, text in texts.items() if about.get(key))

@@ -1,0 +1,146 @@
+"""What an alignment is to do, as it was typed, resolved and complete; kept in ``alignment.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sentprobe.core.arguments import check_integer
+from sentprobe.core.settings import Value, resolve_settings
+from sentprobe.core.suggest import did_you_mean
+from sentprobe.errors import UsageError
+from sentprobe.lab.alignment import METHODS
+from sentprobe.lab.alignment.dictionary import IDENTICAL, NUMERALS
+from sentprobe.lab.alignment.maps import check_steps
+from sentprobe.lab.alignment.method import Method
+
+WORDS = 200_000
+SEEDS = 5
+"""Seeds of a method whose result depends on them, if there is no dictionary."""
+AUTO, BEST = "auto", "best"
+SUPERVISED, UNSUPERVISED = "procrustes", "vecmap"
+"""What ``auto`` chooses with a dictionary, and without."""
+EXPORTS = ("none", "text", "binary")
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that decides which map is found; ``export`` decides only what is written besides."""
+
+    source: str
+    target: str
+    method: str = AUTO
+    """The name of a method, or ``best``."""
+    why: str = ""
+    """Why this method, if it was chosen by what is given."""
+    words: int = WORDS
+    """The most frequent words of either side that are used."""
+    steps: tuple[str, ...] = ()
+    dictionary: tuple[str, ...] = ()
+    """Files, ``identical`` or ``numerals``."""
+    dev: str = ""
+    """A dictionary whose P@1 is recorded along the way."""
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    refine: int = 0
+    seeds: tuple[int, ...] = (0,)
+    held_out: bool = False
+    """Whether a fifth of the source words of the dictionary is held out, and scored at the end."""
+    export: str = "none"
+
+
+def make_request(
+    source: str,
+    target: str,
+    *,
+    method: str = AUTO,
+    words: int | None = None,
+    steps: Sequence[str] | None = None,
+    dictionary: Sequence[str] = (),
+    dev: str = "",
+    settings: Mapping[str, Value] | None = None,
+    refine: int | None = None,
+    seeds: int | Sequence[int] | None = None,
+    held_out: bool = False,
+    export: str = "none",
+) -> Request:
+    """A request with all defaults, which are those of the method; UsageError if something does not fit.
+
+    Examples
+    --------
+    >>> from sentprobe.lab.alignment.request import make_request
+    >>> request = make_request("en.vec", "fr.vec", dictionary=["en-fr.txt"])
+    >>> request.method, request.why
+    ('procrustes', 'a dictionary is given')
+    """
+    if export not in EXPORTS:
+        raise UsageError(f"--export {export}: expected {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}.")
+    if isinstance(seeds, Sequence) and len(set(seeds)) < len(seeds):
+        raise UsageError("--seeds: a seed occurs twice; leave one of them out.")
+    if dev in (IDENTICAL, NUMERALS):
+        raise UsageError(f"--dev {dev}: expected a file; identical words are no gold standard.")
+    name, why = _chosen(method, bool(dictionary))
+    base = Request(
+        source, target, name, why, WORDS if words is None else check_integer(words, "--words", 2),
+        dictionary=tuple(dict.fromkeys(dictionary)), dev=dev, held_out=held_out, export=export,
+    )  # fmt: skip
+    if name == BEST:
+        given = {"--set": settings, "--steps": steps is not None, "--refine": refine is not None}
+        if wrong := [option for option, value in given.items() if value]:
+            raise UsageError(f"{wrong[0]} is for one method; --method best tries all as by default: leave it out.")
+        numbers = () if seeds is None else _numbers(seeds, 0)
+        return replace(base, seeds=numbers)  # empty: as many as each method needs
+    chosen = _method(name)
+    _check_dictionary(chosen, bool(dictionary))
+    free = chosen.seeded and not dictionary
+    return replace(
+        base,
+        steps=check_steps(chosen.steps if steps is None else steps),
+        settings=resolve_settings(chosen.settings, settings or {}, f"the method {name}"),
+        refine=chosen.refine if refine is None else check_integer(refine, "--refine", 0),
+        seeds=_numbers(seeds, SEEDS if free else 1),
+    )
+
+
+def applicable(dictionary: bool) -> list[Method]:
+    """The methods that use a dictionary, or those that need none, in the order of `sentprobe ls`."""
+    other = "unused" if dictionary else "needed"
+    return [m for m in METHODS.parts().values() if m.dictionary != other]
+
+
+def _chosen(method: str, dictionary: bool) -> tuple[str, str]:
+    if method != AUTO:
+        return method, ""
+    return (SUPERVISED, "a dictionary is given") if dictionary else (UNSUPERVISED, "no dictionary is given")
+
+
+def _method(name: str) -> Method:
+    """The method of this name; UsageError, with all that --method takes, if there is none."""
+    if name not in METHODS.parts():
+        known = [*METHODS.parts(), AUTO, BEST]
+        raise UsageError(
+            f"There is no alignment method {name!r}.{did_you_mean(name, known)} Expected one of {', '.join(known)}."
+        )
+    return METHODS.get(name)
+
+
+def _check_dictionary(method: Method, given: bool) -> None:
+    if method.dictionary == "needed" and not given:
+        others = ", ".join(m.name for m in applicable(False))
+        raise UsageError(
+            f"The method {method.name} needs a dictionary: add --dictionary with a file of pairs, identical or "
+            f"numerals{f', or use a method that needs none: {others}' * bool(others)}."
+        )
+    if method.dictionary == "unused" and given:
+        raise UsageError(
+            f"The method {method.name} uses no dictionary: leave --dictionary out. --dev FILE records its accuracy "
+            "along the way."
+        )
+
+
+def _numbers(seeds: int | Sequence[int] | None, default: int) -> tuple[int, ...]:
+    """Seeds by number: the first so many, or those given."""
+    if seeds is None or isinstance(seeds, int):
+        return tuple(range(default if seeds is None else check_integer(seeds, "--seeds", 1)))
+    if not seeds:
+        raise UsageError("--seeds: expected a number of seeds, or several seeds, comma-separated.")
+    return tuple(check_integer(seed, "--seeds", 0) for seed in seeds)

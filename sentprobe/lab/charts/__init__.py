@@ -1,0 +1,1 @@
+"""Charts of the lab; one file each."""

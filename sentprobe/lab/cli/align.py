@@ -1,0 +1,138 @@
+"""`sentprobe align`: one space for the words of two languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+order = 67
+resumes = True
+
+DATA = Group("Data", sort_key=1)
+METHOD = Group("Method (defaults are those of the method; see --list)", sort_key=2)
+
+
+def align(
+    source: str = "",
+    target: str = "",
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
+    export: Literal["none", "text", "binary"] = "none",
+    jobs: int = 1,
+    list_: Annotated[bool, Parameter("--list")] = False,
+    words: Annotated[int | None, Parameter(group=DATA)] = None,
+    dictionary: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
+    dev: Annotated[str, Parameter(group=DATA)] = "",
+    method: Annotated[str, Parameter(group=METHOD)] = "auto",
+    steps: Annotated[str | None, Parameter(group=METHOD)] = None,
+    set_: Annotated[tuple[str, ...], Parameter("--set", group=METHOD)] = (),
+    refine: Annotated[int | None, Parameter(group=METHOD)] = None,
+    seeds: Annotated[str, Parameter(group=METHOD)] = "",
+) -> int:
+    """Map word vectors of two languages to one space, with a dictionary or without.
+
+    Run again, the same command resumes where it stopped.
+
+    Parameters
+    ----------
+    source: str
+        A file of word vectors, in any format that vec: reads, the most frequent word first; or a folder of
+        `sentprobe train`.
+    target: str
+        The same of the other language.
+    out: Path
+        The folder to write to, or to resume in.
+    export: str
+        Also write both spaces, with all their words, in the common one: text (source.vec and target.vec, in word2vec's
+        text format), binary (.bin) or none. Default: none.
+    jobs: int
+        Seeds to work on at the same time, in processes of their own; 0 means all cores. Default: 1.
+    list_: bool
+        List the methods, and align nothing; with --method, the settings of that one.
+    words: int
+        The most frequent words of either side to use. Default: 200000.
+    dictionary: tuple[str, ...]
+        A file of pairs of words, as those of MUSE; identical: words that both sides have; numerals: only numbers. May
+        be repeated.
+    dev: str
+        A dictionary whose P@1 is recorded along the way; it chooses nothing.
+    method: str
+        A method, as `sentprobe align --list` says; auto: by what is given; best: all that use a dictionary, judged by a
+        held-out fifth of it, or without one all that need none, judged by the criterion. Default: auto.
+    steps: str
+        How vectors are prepared, comma-separated, in this order: unit (length one), center (mean zero); or none.
+    set_: tuple[str, ...]
+        A setting of the method, such as --set epochs=3. May be repeated.
+    refine: int
+        Rounds of refinement: Procrustes on the mutual nearest neighbours.
+    seeds: str
+        How many seeds to try, or several seeds, comma-separated (7, is seed 7 alone); the best one by the criterion
+        is kept. Default: 5 if the result depends on the seed and there is no dictionary, otherwise 1.
+    """
+    from sentprobe.core.arguments import resolve_jobs
+    from sentprobe.errors import UsageError
+    from sentprobe.lab.cli._alignment import AlignmentDisplay, print_methods, print_summary
+
+    if list_:
+        print_methods("" if method == "auto" else method)
+        return 0
+    from sentprobe.console import announce, count_of, err
+    from sentprobe.lab.alignment.align import align as run
+    from sentprobe.lab.alignment.request import make_request
+
+    if not source or not target:
+        raise UsageError("Name two files of word vectors: sentprobe align SOURCE TARGET -o FOLDER.")
+    if out is None:
+        raise UsageError("Name the folder to write to: -o FOLDER.")
+    request = make_request(
+        source, target, method=method, words=words, steps=_steps(steps), dictionary=dictionary, dev=dev,
+        settings=_settings(set_), refine=refine, seeds=_seeds(seeds), export=export,
+    )  # fmt: skip
+    workers = resolve_jobs(jobs)
+    announce(
+        f"Aligning up to {request.words:,} words of {source} and {target} by {request.method}, "
+        f"{count_of(len(request.seeds), 'seed')}; {count_of(workers, 'job')}; writing to {out}/"
+    )
+    try:
+        with AlignmentDisplay(request) as display:
+            folder = run(request, out, display.report, workers)
+    except KeyboardInterrupt:
+        err().print(f"Repeat the command to go on with the alignment in {out}/.", markup=False, soft_wrap=True)
+        raise
+    print_summary(folder, export)
+    return 0
+
+
+def _steps(text: str | None) -> list[str] | None:
+    """The steps in ``unit,center``; None if the method decides."""
+    return None if text is None else [] if text == "none" else [step.strip() for step in text.split(",")]
+
+
+def _seeds(text: str) -> int | Sequence[int] | None:
+    """A number of seeds, or those listed."""
+    from sentprobe.errors import UsageError
+
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts[: -1 if not parts[-1].strip() else None]) or text == ",":
+        raise UsageError(f"--seeds {text}: expected a number of seeds, such as 5, or seeds, such as 3,7.")
+    numbers = [int(part) for part in parts if part.strip()]
+    return None if not text else numbers[0] if len(parts) == 1 else numbers
+
+
+def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
+    from sentprobe.errors import UsageError
+
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key or not value:
+            raise UsageError(f"--set {pair}: expected KEY=VALUE, such as epochs=3.")
+        if found.setdefault(key, value) != value:
+            raise UsageError(f"--set {key}={found[key]} and --set {pair} contradict each other: leave one of them out.")
+    return found

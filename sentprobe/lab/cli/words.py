@@ -1,0 +1,219 @@
+"""`sentprobe words`: translate words, compare them and retrieve sentences in a space of two languages."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from sentprobe.cli._options import OUTPUT, open_store
+
+order = 75
+resumes = True
+
+ON = Group("What to evaluate on", sort_key=10)
+HOW = Group("How", sort_key=20)
+USERS = {
+    "pos": (("translation",), "--dictionary"),
+    **dict.fromkeys(("idf", "weights", "unit", "center"), (("retrieval",), "--sentences")),
+    "tokenise": (("retrieval", "word_by_word"), "--sentences and --word-by-word"),
+}
+"""The evaluations that an option is for, and how these are named on the command line."""
+
+
+def words(
+    *systems: str,
+    dictionary: Annotated[tuple[str, ...], Parameter(("--dictionary", "-d"), group=ON)] = (),
+    similarity: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    sentences: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    word_by_word: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    identical: Annotated[int, Parameter(group=ON)] = 0,
+    evaluate: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("run"),
+    scoring: Annotated[tuple[str, ...], Parameter(group=HOW)] = ("nn", "csls"),
+    reverse: Annotated[bool, Parameter(group=HOW)] = False,
+    both: Annotated[bool, Parameter(group=HOW)] = False,
+    common: Annotated[bool, Parameter(group=HOW)] = False,
+    pos: Annotated[str | None, Parameter(group=HOW)] = None,
+    idf: Annotated[str | None, Parameter(group=HOW)] = None,
+    weights: Annotated[str | None, Parameter(group=HOW)] = None,
+    unit: Annotated[bool, Parameter(group=HOW)] = False,
+    tokenise: Annotated[str | None, Parameter(group=HOW)] = None,
+    center: Annotated[bool, Parameter(group=HOW)] = False,
+    queries: Annotated[int, Parameter(group=HOW)] = 2000,
+    languages: Annotated[str | None, Parameter(group=HOW)] = None,
+    limit: Annotated[int | None, Parameter(group=HOW)] = None,
+    seed: Annotated[int, Parameter(group=HOW)] = 0,
+) -> int:
+    """Evaluate spaces of words of two languages: translation, similarity, retrieval. The same command resumes.
+
+    A file is used in the direction in which more of its words are known; results are in a run, as those of `sentprobe
+    run` are, for `sentprobe show`, `sentprobe compare`, `sentprobe report` and `sentprobe figure`.
+
+    Parameters
+    ----------
+    systems: str
+        What `sentprobe align` wrote (FOLDER; FOLDER?epoch=3 or ?seed=2 for another of its maps, FOLDER?epoch=all for
+        every map along the way), two files of word vectors in one space (A.vec,B.vec), or one (A.vec). With --sentences
+        also sentence encoders: one for each language, or one for both ([NAME=]ENCODER,ENCODER).
+    dictionary: tuple[str, ...]
+        A file of words and their translations: precision at 1, 5 and 10, and closeness of the pairs; may be repeated.
+    similarity: tuple[str, ...]
+        A file of pairs of words, of one language or two, with scores of people: Pearson's and Spearman's correlation.
+    sentences: tuple[str, ...]
+        A,B: two files that are aligned line by line: precision at 1, 5 and 10 of retrieving the translation.
+    word_by_word: tuple[str, ...]
+        A,B: two files that are aligned line by line: BLEU of translating word by word.
+    identical: int
+        Ask for this many words that both spaces have, sampled evenly over frequency, each its own translation: for two
+        spaces of one language.
+    evaluate: tuple[str, ...]
+        NAME=FILE or NAME=A,B: another evaluation, as `sentprobe ls word-evaluations` lists them.
+    out: Path
+        The folder to write to, or to resume in. Default: run.
+    scoring: tuple[str, ...]
+        How neighbours are scored, comma-separated: nn (cosine), csls, isf (inverted softmax). Default: nn,csls.
+    reverse: bool
+        Exchange the two columns, or files: from the second language to the first.
+    both: bool
+        Evaluate in both directions.
+    common: bool
+        Only ask for words that all systems know, so that systems with different vocabularies can be compared.
+    pos: str
+        A file of lines of a word, a tab and its part of speech, to report precision by part of speech.
+    idf: str
+        A,B: two files of sentences for inverse document frequencies. Default: the sentences that are not looked for.
+    weights: str
+        How words are weighted in the mean that is a sentence's vector: muse (the inverse document frequencies of MUSE,
+        each word once), smooth (those of vec:, every occurrence), equal. Default: muse.
+    unit: bool
+        Give the vectors of words length one before sentences are made of them. MUSE does not.
+    tokenise: str
+        A tokeniser for the sentences, or one per file (A,B): space, simple, moses-fr, ...; all of its tokens are words,
+        punctuation too. Default: words without punctuation.
+    center: bool
+        Subtract from the vectors of sentences the mean of their language.
+    queries: int
+        Sentences to look for, at most; all are candidates. Default: 2000.
+    languages: str
+        The languages of the columns, or files, such as en-fr. Default: from the names of the files.
+    limit: int
+        Only this many of the most frequent words of each space. Default: all.
+    seed: int
+        Samples of identical words and sentences depend on it. Default: 0.
+    """
+    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.console import announce, count_of, err, progress_bar
+    from sentprobe.errors import UsageError
+    from sentprobe.lab.words.evaluate import evaluate_words
+    from sentprobe.lab.words.evaluation import Request
+    from sentprobe.report.summary import summarise
+    from sentprobe.report.tables import print_table
+
+    if not systems:
+        raise UsageError("Name a system: sentprobe words FOLDER --dictionary FILE, with FOLDER from `sentprobe align`.")
+    if reverse and both:
+        raise UsageError("--both evaluates in both directions, the reverse one included: leave out --reverse.")
+    given = [
+        *((name, (file,)) for file in dictionary for name in ("translation", "closeness")),
+        *([("translation", ())] if identical else []),
+        *(("similarity", (file,)) for file in similarity),
+        *(("retrieval", _two(text, "--sentences")) for text in sentences),
+        *(("word_by_word", _two(text, "--word-by-word")) for text in word_by_word),
+        *map(_named, evaluate),
+    ]
+    if not given:
+        raise UsageError("Name what to evaluate on, such as --dictionary en-fr.5000-6500.txt.")
+    shared: dict[str, Any] = {"languages": _languages(languages), "queries": queries, "seed": seed}
+    typed = {"pos": pos, "idf": idf, "weights": weights, "unit": unit, "tokenise": tokenise, "center": center}
+    options = _options({name: value for name, value in typed.items() if value not in (None, False)}, given)
+    requests = [
+        Request(
+            evaluation=name, files=files, reverse=way, identical=0 if files else identical, **shared, **options[name]
+        )
+        for name, files in given
+        for way in _ways(name, reverse, both)
+    ]
+    announce(
+        f"Evaluating {count_of(len(systems), 'system')} in {count_of(len(requests), 'evaluation')}, neighbours by "
+        f"{' and '.join(scoring).replace(',', ' and ')}; writing to {out}/"
+    )
+    with printed_warnings(), progress_bar() as progress:
+        found = evaluate_words(
+            systems, requests, out, scorings=[name for text in scoring for name in text.split(",")],
+            common=common, limit=limit, store=open_store(no_store=False, limit=None), progress=progress,
+            command=shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")]),
+        )  # fmt: skip
+    print_table(summarise(found))
+    digests: dict[str, set[str]] = {}
+    for result in found:
+        digests.setdefault(result.cell.dataset, set()).add(result.cell.data)
+    if any(len(several) > 1 for several in digests.values()) and not common:
+        err().print(
+            "\nA set with several lines (#…) asks systems only for what they know: --common asks all of them the same.",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
+    err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
+    return 2 if found.failures else 0
+
+
+def _ways(name: str, reverse: bool, both: bool) -> Sequence[bool]:
+    """The directions that an evaluation is made in; cosines are the same in both."""
+    if name in ("similarity", "closeness"):
+        return (False,)
+    return (False, True) if both else (reverse,)
+
+
+def _two(text: str, option: str) -> tuple[str, ...]:
+    from sentprobe.errors import UsageError
+
+    files = tuple(text.split(","))
+    if len(files) != 2 or not all(files):
+        raise UsageError(f"{option} {text}: expected two files, separated by a comma: A,B.")
+    return files
+
+
+def _named(text: str) -> tuple[str, tuple[str, ...]]:
+    from sentprobe.errors import UsageError
+    from sentprobe.lab.words import WORD_EVALUATIONS
+
+    name, equals, files = text.partition("=")
+    if not equals or not files:
+        raise UsageError(f"--evaluate {text}: expected NAME=FILE, or NAME=A,B.")
+    many = WORD_EVALUATIONS.get(name).files
+    return name, (files,) if many == 1 else _two(files, f"--evaluate {name}")
+
+
+def _languages(text: str | None) -> tuple[str, str] | None:
+    from sentprobe.errors import UsageError
+
+    if text is None:
+        return None
+    one, _, two = text.partition("-")
+    if not one or not two:
+        raise UsageError(f"--languages {text}: expected two languages, such as en-fr.")
+    return one, two
+
+
+def _options(typed: Mapping[str, Any], given: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, dict[str, Any]]:
+    """By evaluation, its options among those that were typed; one that no evaluation has is refused."""
+    from sentprobe.errors import UsageError
+    from sentprobe.lab.words.sentences import weighting
+
+    names = {name for name, _ in given}
+    for option in typed:
+        users, needed = USERS[option]
+        if names.isdisjoint(users):
+            raise UsageError(f"--{option} is for {needed}: leave it out.")
+    values = dict(typed)
+    if "idf" in values:
+        values["idf"] = _two(values["idf"], "--idf")
+    if "weights" in values:
+        weighting(values["weights"])
+    if "tokenise" in values:
+        values["tokenise"] = tuple(values["tokenise"].split(","))
+    return {name: {option: value for option, value in values.items() if name in USERS[option][0]} for name in names}

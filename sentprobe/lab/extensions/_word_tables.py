@@ -1,0 +1,138 @@
+"""What a score of words is made of, as tables: precision at 5 and 10, by frequency; other scores; what was left out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sentprobe.core.numbers import POINTS
+from sentprobe.report.columns import ABSENT, Column
+from sentprobe.report.types import Cell, SetSummary, Summary
+from sentprobe.report.types import Column as System
+from sentprobe.run.variant import CellText
+
+
+class _Number(NamedTuple):
+    """A number of a table: its heading, and how it is printed."""
+
+    key: str
+    heading: str
+    scale: float = 100
+    digits: int = 1
+
+
+_SHARE, _COUNT = 100, 1
+_PRECISION = (_Number("precision@5", "at 5"), _Number("precision@10", "at 10"), _Number("chance", "chance", digits=2))
+NUMBERS: Mapping[str, tuple[str, tuple[_Number, ...]]] = {
+    "word_translation": (
+        "precision at 1, at 5 and at 10; at 1 by the frequency rank of the source word, or its part of speech",
+        (*_PRECISION, _Number("pairs left out", "pairs left out", _COUNT, 0)),
+    ),
+    "sentence_retrieval": (
+        "precision at 1, at 5 and at 10",
+        (
+            *_PRECISION, _Number("candidates", "candidates", _COUNT, 0),
+            _Number("sentences left out", "pairs left out", _COUNT, 0),
+        ),
+    ),
+    "word_similarity": (
+        "Pearson's and Spearman's correlation of cosines and scores of people, times 100",
+        (
+            _Number("spearman", "Spearman"), _Number("coverage", "known (%)"),
+            _Number("pairs left out", "pairs left out", _COUNT, 0),
+        ),
+    ),
+    "word_by_word": (
+        "BLEU, and the share of n-grams that are in the reference",
+        (
+            *(_Number(f"{n}-gram precision", f"{n}-grams") for n in range(1, 5)),
+            _Number("sentences left out", "pairs left out", _COUNT, 0),
+        ),
+    ),
+    "translation_closeness": (
+        "mean cosine of words and their translations, of those that are not the same string, and of random pairs, "
+        "times 100; mean Euclidean distance",
+        (
+            _Number("cosine, spelled otherwise", "spelled otherwise"), _Number("random pairs", "random pairs"),
+            _Number("l2", "distance", 1, 3),
+            _Number("l2 of unit vectors", "of unit vectors", 1, 3),
+            _Number("pairs left out", "pairs left out", _COUNT, 0),
+        ),
+    ),
+}  # fmt: skip
+"""By task, the title of its tables, and their numbers after the score."""
+FIRST = {"precision@1": "at 1", "pearson": "Pearson", "bleu": "BLEU", "cosine": "cosine"}
+"""The heading of the score."""
+_BAND = re.compile(r"rank (\d+)-(\d*)")
+
+
+def word_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
+    """A table for each set of words, with its title: rows are systems."""
+    if summary.metric != "accuracy":
+        return
+    for s in summary.sets:
+        if s.task in NUMBERS:
+            title, numbers = NUMBERS[s.task]
+            named = list(_rows(summary, s))
+            cells = [cell for _, cell in named]
+            yield (
+                f"{s.label}: {title}",
+                [
+                    Column(["system"], [CellText(name) for name, _ in named]),
+                    Column([FIRST.get(s.scored_by, s.scored_by)], [_score(cell) for cell in cells]),
+                    *(Column([n.heading], found) for n in numbers if (found := _texts(cells, n))),
+                    *_groups(cells),
+                ],
+            )
+
+
+def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, Cell]]:
+    """Systems and baselines; one for all retrievals if the score does not depend on them."""
+    shown: dict[tuple[str, ...], tuple[System, Cell]] = {}
+    for column, cell in zip((*summary.columns, *summary.baselines), (*s.cells, *s.baselines), strict=True):
+        if cell is not None:
+            shown.setdefault(cell.signatures, (column, cell))
+    alone = s.task in ("word_similarity", "translation_closeness")
+    names = [_without_retrieval(column) if alone else column.name for column, _ in shown.values()]
+    many = Counter(names)
+    for name, (column, cell) in zip(names, shown.values(), strict=True):
+        # of two states of a system, each retrieved in its own way, only these ways are in the labels
+        yield name if many[name] == 1 else f"{name}, id {column.identity}", cell
+
+
+def _without_retrieval(column: System) -> str:
+    return ", ".join([column.encoder, *(part for part in column.label[1:] if part != column.probe)])
+
+
+def _score(cell: Cell) -> CellText:
+    return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
+
+
+def _texts(cells: Sequence[Cell], number: _Number) -> list[CellText]:
+    """The texts of a column; none if no cell has the number."""
+    if not any(number.key in cell.details for cell in cells):
+        return []
+    return [
+        CellText(f"{number.scale * cell.details[number.key]:,.{number.digits}f}")
+        if number.key in cell.details
+        else CellText(ABSENT)
+        for cell in cells
+    ]
+
+
+def _groups(cells: Sequence[Cell]) -> Iterator[Column]:
+    """Precision at 1 of bands of frequency and of parts of speech, with how many words they have."""
+    keys = dict.fromkeys(key for cell in cells for key in cell.details if key.startswith("precision@1 "))
+    for key in keys:
+        group = key.removeprefix("precision@1 ")
+        many = next(int(cell.details[f"words {group}"]) for cell in cells if key in cell.details)
+        yield Column([*_heading(group), f"n = {many:,}"], _texts(cells, _Number(key, group)))
+
+
+def _heading(group: str) -> list[str]:
+    band = _BAND.fullmatch(group)
+    if band is None:
+        return [group]
+    return ["rank", f"{int(band[1]):,}–{f'{int(band[2]):,}' if band[2] else ''}"]

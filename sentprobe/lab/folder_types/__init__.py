@@ -1,0 +1,1 @@
+"""One file, one type of folder that a verb of the lab writes."""

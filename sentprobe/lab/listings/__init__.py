@@ -1,0 +1,1 @@
+"""Lists of the kinds of parts that the lab has."""

@@ -1,0 +1,1 @@
+"""The sections of the page that the lab adds: one file each, with its template next to it."""

@@ -1,0 +1,119 @@
+"""What becomes of each row of training data: used, held out as dev, or left out, and why.
+
+The first pass over the data decides, and keeps a byte per row; later passes look it up.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.core.hashing import hash_64, mix
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.errors import DataError, UsageError
+from sentprobe.lab.training.reading.find import DOCUMENT, TREE
+from sentprobe.lab.training.reading.read import Row, text_places
+
+USED, EMPTY, TOO_LONG, WITHHELD, HELD_OUT = range(5)
+REASONS = {EMPTY: "empty", TOO_LONG: "too long", WITHHELD: "withheld"}
+"""Why rows are left out, as counts and messages name it."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What rows must be like."""
+
+    fields: tuple[str, ...]
+    max_length: int
+    """Words of a text."""
+    withheld: Set[int] = frozenset()
+    """Near-duplicate keys of texts that may not occur."""
+
+
+def decide(rows: Iterable[Row], rules: Rules, note: Callable[[Row], object] | None = None) -> bytearray:
+    """The fate of every row; ``note`` is called with each that is used."""
+    fields = rules.fields
+    texts = text_places(fields)
+    required = [place for place in range(len(fields)) if fields[place] != DOCUMENT]
+    fates = bytearray()
+    withheld, longest = rules.withheld, rules.max_length
+    for row in rows:
+        values = row.values
+        fate = USED
+        for place in required:
+            if not values[place] or values[place].isspace():
+                fate = EMPTY
+        if not fate:
+            for text in row.texts or [values[place] for place in texts]:
+                # a text of more words has at least twice as many characters, which are counted at once
+                if len(text) > 2 * longest and len(text.split()) > longest:
+                    fate = TOO_LONG
+                elif withheld and not fate and near_duplicate_key(text) in withheld:
+                    fate = WITHHELD
+        if not fate and note is not None:
+            note(row)
+        fates.append(fate)
+    return fates
+
+
+def decide_and_hold_out(rows: Iterable[Row], rules: Rules, n: int, seed: int) -> bytearray:
+    """The fate of every row, ``n`` of those that are used being held out, or a few more.
+
+    Rows of which the first values differ little are held out together or not at all: pairs with the same premise,
+    copies, the sentences of a document.
+    """
+    keys = array("Q")
+    first = rules.fields[0]
+    # documents may be numbered, and digits do not count in near-duplicates
+    key = hash_64 if first == DOCUMENT else near_duplicate_key
+
+    def note(row: Row) -> None:
+        keys.append(mix(key(row.texts[0] if first == TREE and row.texts else row.values[0]) ^ mix(seed)))
+
+    fates = decide(rows, rules, note)
+    _hold_out(np.frombuffer(fates, np.uint8), np.frombuffer(keys, np.uint64), n)
+    return fates
+
+
+def decide_and_count_copies(rows: Iterable[Row], rules: Rules, dev: Iterable[Row]) -> tuple[bytearray, int]:
+    """The fate of every training row, and how many of the dev rows are near-duplicates of one that is used."""
+    places = text_places(rules.fields)
+
+    def key(row: Row) -> int:
+        found = 0
+        for text in row.texts[:1] or [row.values[place] for place in places]:
+            found = mix(found ^ near_duplicate_key(text))
+        return found
+
+    left = Counter(map(key, dev))
+    total = left.total()
+    fates = decide(rows, rules, lambda row: left.pop(key(row), None))
+    return fates, total - left.total()
+
+
+def choose(rows: Iterator[Row], fates: bytearray, keep: int) -> Iterator[Row]:
+    """The rows of this fate."""
+    n, row = 0, None
+    for fate, row in zip(fates, rows, strict=False):
+        n += 1
+        if fate == keep:
+            yield row
+    if n != len(fates) or next(rows, None) is not None:
+        raise DataError(f"{row.path if row else 'The data'} changed while it was read. Run the same command again.")
+
+
+def _hold_out(fates: NDArray[np.uint8], keys: NDArray[np.uint64], n: int) -> None:
+    """Mark at least ``n`` of the rows that are used as held out, by the random keys of their groups (used,)."""
+    held = keys <= np.partition(keys, n - 1)[n - 1] if len(keys) > n else np.ones(len(keys), bool)
+    if len(keys) and held.all():
+        groups = len(np.unique(keys))
+        raise UsageError(
+            f"--held-out {n:,} leaves nothing to train on: there are {len(keys):,} rows that can be used, in "
+            f"{groups:,} group{'s' * (groups != 1)} with the same first text or document, which are held out together."
+        )
+    fates[np.flatnonzero(fates == USED)[held]] = HELD_OUT

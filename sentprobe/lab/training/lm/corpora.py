@@ -1,0 +1,142 @@
+"""Texts by language, and pairs of sentences by two: what ``--text en=FILE`` and ``--pairs en-fr=FILE,FILE`` name.
+
+Each language, and each pair of languages, is read by a plan of its own, so that what is withheld, held out or left out
+is as everywhere else. A training text that is a near-duplicate of any dev text is left out: the same sentences are
+often in a text and in pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.errors import DataError, UsageError
+from sentprobe.lab.training.digests import describe_sources
+from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.reading import DEV, TRAIN
+
+TEXT_FIELDS, PAIR_FIELDS = ("text",), ("source", "target")
+LANGUAGE = re.compile(r"\w+", re.ASCII)
+NO_LIMIT = 10**9
+"""Words of a line of a text, which is cut anyway."""
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """The texts of one language, or the pairs of sentences of two."""
+
+    languages: tuple[str, ...]
+    plan: Plan
+    left_out: dict[str, bytearray] = field(default_factory=dict)
+    """By role, whether each row is also in dev."""
+
+    @property
+    def name(self) -> str:
+        """``en``, or ``en-fr``."""
+        return "-".join(self.languages)
+
+    @property
+    def has_dev(self) -> bool:
+        """Whether there is dev data."""
+        return bool(self.plan.request.dev or self.plan.request.held_out)
+
+    def rows(self, role: str, but: frozenset[int] = frozenset()) -> Iterator[tuple[str, ...]]:
+        """The text of each language, row by row, without rows that have a text with one of these keys.
+
+        Training rows are compared with keys in the first pass over them; later ones look it up.
+        """
+        fields = PAIR_FIELDS if len(self.languages) > 1 else TEXT_FIELDS
+        known, found = self.left_out.get(role), bytearray()
+        for number, row in enumerate(self.plan.rows(role, fields)):
+            if known is None:
+                found.append(bool(but) and any(near_duplicate_key(text) in but for text in row.values))
+            if not (found if known is None else known)[number]:
+                yield row.values
+        flags = self.left_out.setdefault(role, found)
+        if left_out := sum(flags):
+            counts = self.plan.counts[role]
+            counts["also in dev"], counts["used"] = left_out, counts["used"] - left_out
+
+
+def find_texts(plan: Plan) -> list[Texts]:
+    """What a request names, languages first, in the order in which they were named."""
+    train, dev = by_languages(plan.request.train, "--text"), by_languages(plan.request.dev, "--dev")
+    for languages in dev:
+        if languages not in train:
+            name = "-".join(languages)
+            raise UsageError(
+                f"--dev {name}={dev[languages][0]} is of nothing that is trained on: expected one of "
+                f"{', '.join('-'.join(one) for one in train)}."
+            )
+    found = []
+    for languages in sorted(train, key=len):
+        own = replace(
+            plan.request,
+            train=tuple(train[languages]),
+            dev=tuple(dev.get(languages, ())),
+            max_length=plan.request.max_length if len(languages) > 1 else NO_LIMIT,
+        )
+        name = "-".join(languages)
+        found.append(Texts(languages, Plan(own, plan.folder / name, plan.withheld)))
+    if not any(texts.has_dev for texts in found):
+        raise UsageError(
+            "There is no dev data: name it with --dev en=FILE, or hold out rows of each text with --held-out N."
+        )
+    return found
+
+
+def all_languages(texts: Iterable[Texts]) -> tuple[str, ...]:
+    """Every language once."""
+    return tuple(dict.fromkeys(language for one in texts for language in one.languages))
+
+
+def dev_keys(texts: Sequence[Texts]) -> frozenset[int]:
+    """The near-duplicate keys of all dev texts, whatever their language."""
+    keys = {
+        near_duplicate_key(text) for one in texts if one.has_dev for row in one.rows(DEV) for text in row
+    }  # fmt: skip
+    return frozenset(keys - {near_duplicate_key("")})
+
+
+def note_counts(plan: Plan, texts: Sequence[Texts]) -> None:
+    """Note in the plan what became of the rows of each text, and what files were read; DataError if none are left."""
+    total: dict[str, Counter[str]] = {TRAIN: Counter(), DEV: Counter()}
+    for one in texts:
+        for role, counts in one.plan.counts.items():
+            plan.counts[f"{role} {one.name}"] = counts
+            total[role] += counts
+            plan.others[f"{role} {one.name}"] = describe_sources(one.plan.files(role))
+            if not counts["used"]:
+                raise nothing_left(one.name, role, counts)
+    plan.counts.update(total)
+
+
+def nothing_left(name: str, role: str, counts: Counter[str]) -> DataError:
+    """What is said when all rows were left out."""
+    why = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
+    return DataError(f"{name}: nothing is left to {'train on' if role == TRAIN else 'score'} ({why}).")
+
+
+def by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], list[str]]:
+    """Sources by language, or pair of languages, which is written before each: ``en=FILE``, ``en-fr=FILE,FILE``."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for source in sources:
+        name, equals, files = source.partition("=")
+        languages = tuple(name.split("-"))
+        if not equals or not all(map(LANGUAGE.fullmatch, languages)) or len(languages) > 2:
+            raise UsageError(
+                f"{option} {source}: expected a language and its text, such as en=FILE, or two and their pairs, such "
+                "as en-fr=FILE,FILE."
+            )
+        if not files:
+            raise UsageError(f"{option} {source}: there is no text of {name}; expected {name}=FILE.")
+        if len(set(languages)) < len(languages):
+            raise UsageError(f"{option} {source}: expected two different languages.")
+        if languages[::-1] in found and len(languages) > 1:
+            before = "-".join(languages[::-1])
+            raise UsageError(f"{option} {source}: name these languages in the same order as before, {before}.")
+        found.setdefault(languages, []).append(files)
+    return found

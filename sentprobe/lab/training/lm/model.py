@@ -1,0 +1,110 @@
+"""A Transformer that predicts tokens: the output layer shares its weights with the vectors of the tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from sentprobe.core.settings import Settings
+from sentprobe.errors import UsageError
+from sentprobe.lab.networks.xlm import XLM, Sizes
+from sentprobe.lab.training.lm.batches import Batch
+from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
+from sentprobe.lab.training.objective import Loss
+from sentprobe.lab.training.softmax import output_loss
+
+ARCHITECTURE = "transformer"
+"""The encoder of language models, whose sizes theirs are."""
+
+
+class Bias(nn.Module):
+    """The weights of the output layer that are its own."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(tokens))
+
+
+class LanguageModel(nn.Module):
+    """Weights have the names that `transformers` has for them in its XLM."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.transformer = XLM(sizes)
+        self.pred_layer = nn.ModuleDict({"proj": Bias(sizes.tokens)})
+
+    @property
+    def encoder(self) -> XLM:
+        """The part without the output layer."""
+        return self.transformer
+
+    @property
+    def bias(self) -> Tensor:
+        """Of the output layer."""
+        found: Any = self.pred_layer["proj"].bias
+        return found  # type: ignore[no-any-return]
+
+    def forward(self, batch: Batch) -> Loss:
+        """The cross-entropy of the targets."""
+        states = self.transformer(
+            batch.ids, batch.languages, batch.positions, batch.lengths, causal=batch.causal, places=batch.places
+        )
+        loss = output_loss(states.flatten(0, -2), batch.targets, self.transformer.embeddings.weight, self.bias)
+        read = batch.ids.numel() if batch.lengths is None else int(batch.lengths.sum())
+        return Loss(loss, len(batch.targets), read)
+
+
+def build_model(sizes: Sizes, seed: int) -> LanguageModel:
+    """A model with random weights: the same for the same seed, whatever was drawn before."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return LanguageModel(sizes)
+
+
+def model_sizes(settings: Settings, tokens: int, languages: int) -> Sizes:
+    """The sizes of a request; with one language, there are no vectors of languages."""
+    hidden, heads, inner = (int(settings[name]) for name in ("hidden", "heads", "feedforward"))
+    if hidden % heads:
+        raise UsageError(f"hidden={hidden} and heads={heads}: expected hidden to be a multiple of heads.")
+    if inner not in (0, 4 * hidden):
+        raise UsageError(f"feedforward={inner}: XLM has four times hidden, {4 * hidden}; leave it out.")
+    return Sizes(
+        tokens, languages if languages > 1 else 0, hidden, int(settings["layers"]), heads, int(settings["positions"]),
+        float(settings["dropout"]), PAD,
+    )  # fmt: skip
+
+
+def transformers_config(sizes: Sizes, languages: Sequence[str], causal: bool) -> Mapping[str, Any]:
+    """The ``config.json`` with which `transformers` loads the model as its XLM."""
+    return {
+        "model_type": "xlm",
+        "architectures": ["XLMWithLMHeadModel"],
+        "vocab_size": sizes.tokens,
+        "emb_dim": sizes.hidden,
+        "n_layers": sizes.layers,
+        "n_heads": sizes.heads,
+        "dropout": sizes.dropout,
+        "attention_dropout": sizes.dropout,
+        "gelu_activation": True,
+        "sinusoidal_embeddings": False,
+        "causal": causal,
+        "asm": False,
+        "n_langs": len(languages),
+        "use_lang_emb": bool(sizes.languages),
+        "lang2id": {language: number for number, language in enumerate(languages)},
+        "id2lang": {str(number): language for number, language in enumerate(languages)},
+        "lang_id": 0,
+        "max_position_embeddings": sizes.positions,
+        "embed_init_std": sizes.hidden**-0.5,
+        "bos_token_id": BEGIN,
+        "eos_token_id": END,
+        "pad_token_id": PAD,
+        "unk_index": UNKNOWN,
+        "mask_index": MASK,
+        "mask_token_id": MASK,
+        "tie_word_embeddings": True,
+        "dtype": "float32",
+    }

@@ -1,0 +1,187 @@
+"""From texts in several languages to a language model: what the objectives ``mlm``, ``clm`` and ``tlm`` share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.core.settings import Setting
+from sentprobe.errors import SentProbeWarning, UsageError
+from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.vocabulary import Vocabulary
+from sentprobe.lab.training.inputs import Inputs
+from sentprobe.lab.training.lm.batches import Mask, Pairs, Windows, masker
+from sentprobe.lab.training.lm.corpora import Texts, all_languages, dev_keys, find_texts, note_counts
+from sentprobe.lab.training.lm.masking import choice_weights
+from sentprobe.lab.training.lm.model import ARCHITECTURE, build_model, model_sizes, transformers_config
+from sentprobe.lab.training.lm.parts import Part, learn_codes, longest_sentence, read_part, token_counts
+from sentprobe.lab.training.lm.scores import PERPLEXITY, scores
+from sentprobe.lab.training.lm.tokens import SPECIAL, smoothed
+from sentprobe.lab.training.objective import Objective, Prepared
+from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.streams import Stream
+
+SETTINGS = {
+    "codes": Setting(8000, "codes (merges) of the byte-pair encoding that all languages share", low=0),
+    "code_alpha": Setting(0.5, "exponent with which sentences are sampled for these codes", low=0, high=1),
+    "alpha": Setting(0.7, "exponent with which languages, and pairs of them, are sampled for batches", low=0, high=1),
+    "length": Setting(256, "tokens of a stream of text; longer sentences of pairs are left out", low=2),
+    "tokens": Setting(4096, "the most tokens of a batch"),
+    "steps": Setting(0, "steps of an epoch; 0: as many as one pass over the texts, or pairs, has", low=0),
+    "language_vectors": Setting(True, "whether there are learned vectors of languages"),
+}
+"""Those of all language models."""
+MASKING = {
+    "masked": Setting(0.15, "share of the tokens that are predicted", low=1e-6, high=1),
+    "mask_alpha": Setting(0.5, "exponent with which frequent tokens are chosen less often; 0: all alike", low=0),
+}
+OPTIMISERS = {"adam": {"lr": 5e-4, "warmup": 1000, "batch": 64, "epochs": 100, "patience": 10}}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What differs between language models."""
+
+    windows: bool = False
+    """Whether it learns from texts in one language."""
+    pairs: bool = False
+    """Whether it learns from pairs of sentences in two."""
+    causal: bool = False
+    """Whether tokens are predicted from those before them only."""
+
+
+def lm_objective(name: str, summary: str, data: str, kind: Kind, order: int) -> Objective:
+    """A language model of a kind."""
+    return Objective(
+        name, summary, data, partial(prepare, kind=kind), {**SETTINGS, **({} if kind.causal else MASKING)},
+        OPTIMISERS, needs_dev=False, order=order, encoder=ARCHITECTURE,
+    )  # fmt: skip
+
+
+def prepare(plan: Plan, kind: Kind) -> Prepared:
+    """Read the texts, learn the codes, and build the model."""
+    request, settings = plan.request, plan.settings
+    _check(plan)
+    texts = find_texts(plan)
+    _check_kinds(texts, kind, request.objective)
+    languages = all_languages(texts)
+    held = dev_keys(texts)
+    tokens = learn_codes(plan, texts, held)
+    parts = [read_part(plan, one, tokens, held, languages) for one in texts]
+    note_counts(plan, texts)
+    counts = {part.name: token_counts(part, len(tokens)) for part in parts}
+    _check_overlap(counts)
+    mask, dev_mask = (None, None) if kind.causal else _masks(np.sum([*counts.values()], 0), plan)
+    with_vectors = len(languages) if settings["language_vectors"] else 0
+    sizes = model_sizes(request.encoder_settings, len(tokens), with_vectors)
+    longest = max(int(settings["length"]), max(longest_sentence(part) for part in parts))
+    if longest > sizes.positions:
+        raise UsageError(f"length={longest}: there are {sizes.positions} positions; set positions={longest}.")
+    model = build_model(sizes, request.options.seed)
+
+    def evaluate() -> dict[str, float]:
+        return scores(model, [part for part in parts if part.dev is not None], dev_mask, request.options.seed)
+
+    facts = {
+        "languages": list(languages),
+        "tokens": len(tokens),
+        **{f"tokens of {name}": int(count.sum()) for name, count in counts.items()},
+    }
+    config = NetworkConfig(
+        ARCHITECTURE, dict(request.encoder_settings), len(tokens), sizes.hidden, frozen=False, tokenise=tokens.tokenise,
+        case="as-is", unknown="keep", seed=request.options.seed,
+    )  # fmt: skip
+    return Prepared(
+        model,
+        tuple(_streams(parts, kind, plan, mask)),
+        evaluate,
+        PERPLEXITY,
+        Inputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
+        maximise=False,
+        files=tokens.files(sizes.positions),
+        transformers=transformers_config(sizes, languages, kind.causal),
+    )
+
+
+def _masks(counts: NDArray[np.int64], plan: Plan) -> tuple[Mask, Mask]:
+    """How tokens are masked in training; and on dev, where the choice does not depend on how frequent they are."""
+    share = float(plan.settings["masked"])
+    return (
+        masker(choice_weights(counts, float(plan.settings["mask_alpha"])), share),
+        masker(choice_weights(counts, 0.0), share, always=True),
+    )
+
+
+def _check(plan: Plan) -> None:
+    """Refuse what language models do not have."""
+    request = plan.request
+    if request.encoder != ARCHITECTURE:
+        raise UsageError(f"{request.objective} trains a Transformer: leave --encoder {request.encoder} out.")
+    if request.vectors:
+        raise UsageError(f"{request.objective} learns the vectors of tokens: leave --vectors {request.vectors} out.")
+    if not request.train:
+        data = "--text en=FILE, or --pairs en-fr=FILE,FILE"
+        raise UsageError(f"Name texts with their languages: {data}.")
+
+
+def _check_kinds(texts: list[Texts], kind: Kind, objective: str) -> None:
+    """Refuse texts that would not be used, and pairs of a language without a text, if there are texts."""
+    known = {one.languages[0] for one in texts if len(one.languages) == 1}
+    for one in texts:
+        if len(one.languages) == 1 and not kind.windows:
+            raise UsageError(f"{objective} learns from pairs only: leave --text {one.name}=… out, or train mlm+tlm.")
+        if len(one.languages) == 2 and not kind.pairs:
+            raise UsageError(f"{objective} learns from texts only: leave --pairs {one.name}=… out, or train mlm+tlm.")
+        if kind.windows and (missing := [language for language in one.languages if language not in known]):
+            raise UsageError(
+                f"--pairs {one.name}: there is no text of {missing[0]}; add --text {missing[0]}=FILE, or train tlm."
+            )
+    if kind.pairs and all(len(one.languages) == 1 for one in texts):
+        raise UsageError(f"{objective} needs pairs of sentences: add --pairs en-fr=FILE,FILE.")
+
+
+def _check_overlap(counts: Mapping[str, NDArray[np.int64]]) -> None:
+    """Warn of a language that shares no token with the others."""
+    if len(counts) < 2 or any("-" in name for name in counts):
+        return
+    for name, own in counts.items():
+        others = sum(count for other, count in counts.items() if other != name)
+        if not ((own > 0) & (others > 0))[len(SPECIAL) :].any():
+            warnings.warn(
+                f"{name} shares no token with the other languages, so that nothing brings them together: add pairs "
+                "(mlm+tlm), or a language with the same script.",
+                SentProbeWarning,
+                stacklevel=3,
+            )
+
+
+def _streams(parts: list[Part], kind: Kind, plan: Plan, mask: Mask | None) -> Iterator[Stream]:
+    """Batches of one language each, of two for pairs; texts and pairs alternate, half of the batches each."""
+    settings, batch = plan.settings, plan.request.options.batch
+    groups = [[part for part in parts if isinstance(part.train, of)] for of in (Windows, Pairs)]
+    made = {
+        part.name: Stream(part.name, part.train.lengths, _collate(part, mask), tokens=int(settings["tokens"]))
+        for part in parts
+    }
+    passes = [sum(made[part.name].count(batch) for part in group) for group in groups]
+    steps = int(settings["steps"]) / (sum(map(bool, groups))) or passes[0] or passes[1]
+    for group in groups:
+        chances = smoothed({part.name: part.sentences for part in group}, float(settings["alpha"]))
+        for part in group:
+            stream = made[part.name]
+            weight = chances[part.name] * steps / stream.count(batch)
+            yield Stream(stream.name, stream.lengths, stream.collate, weight, stream.tokens)
+
+
+def _collate(part: Part, mask: Mask | None) -> Callable[[NDArray[np.int64]], Any]:
+    train = part.train
+    if isinstance(train, Windows) and mask is None:
+        return train.causal
+    assert mask is not None
+    return lambda rows: train.masked(rows, mask)

@@ -1,0 +1,284 @@
+"""The training loop: the only one, for every objective, on one processor or on several machines."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
+from torch import nn
+
+from sentprobe.core.json_files import encode_json
+from sentprobe.errors import SentProbeWarning
+from sentprobe.lab.networks.folder import BEST, CONFIG, WEIGHTS, TrainedFolder
+from sentprobe.lab.training import resume
+from sentprobe.lab.training.history import Report, append_report, drop_after
+from sentprobe.lab.training.objective import Prepared
+from sentprobe.lab.training.options import Options
+from sentprobe.lab.training.schedule import Schedule
+from sentprobe.lab.training.step import Updater, make_optimiser
+from sentprobe.lab.training.streams import epoch_steps
+
+REPORTS_PER_EPOCH = 20
+DIVERGED = 1.5
+"""How many times the first loss an epoch's must be for a warning."""
+SAVE_SECONDS = 300.0
+"""The state is kept at least this often, so that a power cut costs five minutes."""
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Those that end training after a step. Windows has fewer."""
+AGAIN_SECONDS = 1.0
+"""A signal that comes sooner after another is the same one: a launcher sends on what the terminal has sent to all."""
+
+
+@dataclass
+class Position:
+    """Where training is, and sums over the epoch that is going on."""
+
+    epoch: int = 1
+    done: int = 0
+    """Steps of the epoch that are done."""
+    step: int = 0
+    """Steps from the beginning."""
+    loss: float = 0.0
+    units: int = 0
+    words: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class _Training:
+    folder: TrainedFolder
+    prepared: Prepared
+    options: Options
+    schedule: Schedule
+    accelerator: Accelerator
+    optimiser: torch.optim.Optimizer | None
+    updater: Updater
+    report: Callable[[Report], None]
+    at: Position = field(default_factory=Position)
+    saved: float = field(default_factory=time.monotonic)
+    signal: int = 0
+    """The number of the signal that is to end training after this step; 0 if there was none."""
+    handlers: dict[int, Any] = field(default_factory=dict)
+    """What signals would do if they were not deferred, by their numbers."""
+
+    @property
+    def is_main(self) -> bool:
+        return bool(self.accelerator.is_main_process)
+
+    @property
+    def model(self) -> nn.Module:
+        return self.prepared.model
+
+
+def run_loop(
+    folder: TrainedFolder, prepared: Prepared, options: Options, report: Callable[[Report], None] = lambda _: None
+) -> None:
+    """Train until the schedule ends; go on where an earlier call was interrupted.
+
+    Random numbers are a function of seed, step and process, and so is the order of the data: what is learned does not
+    depend on interruptions.
+    """
+    # buffers are word vectors, which all processes have: to send them at every step would take most of the time
+    accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(broadcast_buffers=False)])
+    training = _start(folder, prepared, options, accelerator, report)
+    schedule = training.schedule
+    accelerator.wait_for_everyone()
+    with torch.random.fork_rng(), _deferred_interrupt(training):
+        while prepared.streams and not schedule.stopped and training.at.epoch <= options.epochs:
+            _epoch(training)
+    accelerator.wait_for_everyone()
+    accelerator.end_training()
+
+
+def _start(
+    folder: TrainedFolder, prepared: Prepared, options: Options, accelerator: Accelerator,
+    report: Callable[[Report], None],
+) -> _Training:  # fmt: skip
+    """The state at the beginning, or where training was interrupted."""
+    optimiser = make_optimiser(prepared, options)
+    schedule = Schedule.start(options, prepared.maximise)
+    facts = resume.load_facts(folder.job)
+    if facts is not None:
+        resume.load_state(folder.job, prepared.model, optimiser)
+        schedule.restore(facts["schedule"])
+    with warnings.catch_warnings():
+        # newer versions of torch want another option, which older ones and accelerate do not know
+        warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
+        model = accelerator.prepare(prepared.model) if prepared.streams else prepared.model
+    wrapped = None if optimiser is None else accelerator.prepare(optimiser)
+    updater = Updater(prepared, options, accelerator, model, wrapped)
+    training = _Training(folder, prepared, options, schedule, accelerator, optimiser, updater, report)
+    if facts is not None:
+        training.at = Position(**facts["position"])
+    if training.is_main:
+        drop_after(folder.job, training.at.step if facts is not None else -1)
+        if facts is None:
+            folder.job.remove(BEST)  # of a training whose state was deleted
+            _write_checkpoint(training, "epoch-000", 0, 0)
+    return training
+
+
+def _epoch(training: _Training) -> None:
+    """One epoch, or what is left of it; then its scores and a checkpoint."""
+    at, options, schedule = training.at, training.options, training.schedule
+    if not at.done:
+        schedule.begin_epoch(at.epoch)
+    steps = epoch_steps(training.prepared.streams, options.batch, options.seed, at.epoch)
+    every = max(1, len(steps) // REPORTS_PER_EPOCH)
+    training.model.train()
+    before = Position(**asdict(at))
+    for step in steps[at.done :]:
+        began = time.monotonic()
+        lr = schedule.step_lr(at.step + 1)
+        found = training.updater.step(step, lr, at.epoch, at.step + 1, training.folder)
+        at.done, at.step = at.done + 1, at.step + 1
+        at.loss, at.units, at.words = at.loss + float(found.total), at.units + found.units, at.words + found.words
+        at.seconds += time.monotonic() - began
+        if schedule.first_loss is None:
+            schedule.first_loss = float(found.total) / max(1, found.units)
+        if at.done % every == 0 and at.done < len(steps):
+            _tell(training, _since(before, at, len(steps), lr))
+            before = Position(**asdict(at))
+        if options.every and at.step % options.every == 0:
+            _checkpoint(training, f"step-{at.step:06d}")
+        if _is_interrupted(training):
+            _save(training)
+            _end(training)
+        if time.monotonic() - training.saved > SAVE_SECONDS:
+            _save(training)
+    _end_epoch(training, len(steps))
+    if _is_interrupted(training):
+        _end(training)
+
+
+def _end_epoch(training: _Training, steps: int) -> None:
+    """The scores on dev, a checkpoint, and the state from which the next epoch begins."""
+    at, schedule, selection = training.at, training.schedule, training.prepared.selection
+    lr = schedule.step_lr(at.step)
+    scores = _scores(training)
+    best = schedule.end_epoch(at.epoch, scores.get(selection))
+    name = f"epoch-{at.epoch:03d}"
+    _checkpoint(training, name)
+    if training.is_main and best:
+        copied = {WEIGHTS: training.folder.path / name / WEIGHTS} if training.prepared.transformers else {}
+        training.folder.job.write({**copied, BEST: encode_json({"checkpoint": name, selection: scores[selection]})})
+    report = _since(Position(), at, steps, lr, scores, best, name)
+    _tell(training, report)
+    if training.is_main and schedule.first_loss is not None and report.loss > DIVERGED * schedule.first_loss:
+        what = f"The loss rises: {schedule.first_loss:.3g} in the first step, {report.loss:.3g} in epoch {at.epoch}"
+        warnings.warn(SentProbeWarning(f"{what}, on average. Try a lower --lr or --clip."), stacklevel=2)
+    training.at = Position(at.epoch + 1, 0, at.step)
+    _save(training)
+
+
+def _since(
+    before: Position, at: Position, of: int, lr: float, scores: Mapping[str, float] | None = None,
+    best: bool = False, checkpoint: str = "",
+) -> Report:  # fmt: skip
+    """What happened between two positions of an epoch."""
+    loss = (at.loss - before.loss) / max(1, at.units - before.units)
+    speed = (at.words - before.words) / max(1e-9, at.seconds - before.seconds)
+    return Report(at.epoch, at.step, at.done, of, loss, lr, speed, at.seconds, scores or {}, best, checkpoint)
+
+
+def _scores(training: _Training) -> dict[str, float]:
+    """The scores on dev, which the main process computes for all."""
+    found: list[Any] = [None]
+    if training.is_main:
+        training.model.eval()
+        with torch.no_grad():
+            found = [dict(training.prepared.evaluate())]
+        training.model.train()
+    if training.accelerator.num_processes > 1:
+        broadcast_object_list(found)
+    return found[0]  # type: ignore[no-any-return]
+
+
+def _checkpoint(training: _Training, name: str) -> None:
+    if training.is_main:
+        _write_checkpoint(training, name, training.at.epoch, training.at.step)
+
+
+def _write_checkpoint(training: _Training, name: str, epoch: int, step: int) -> None:
+    """The weights, last, and what other libraries need to load them."""
+    prepared = training.prepared
+    beside = {CONFIG: encode_json(dict(prepared.transformers)), **prepared.files} if prepared.transformers else {}
+    training.folder.write_checkpoint(name, training.model.state_dict(), epoch, step, beside)
+
+
+def _save(training: _Training) -> None:
+    """Keep all that is needed to go on."""
+    training.saved = time.monotonic()
+    if training.is_main:
+        facts = {"position": asdict(training.at), "schedule": training.schedule.state()}
+        resume.save_state(training.folder.job, training.model, training.optimiser, facts)
+
+
+def _tell(training: _Training, report: Report) -> None:
+    if training.is_main:
+        append_report(training.folder.job, report)
+        training.report(report)
+
+
+def _is_interrupted(training: _Training) -> bool:
+    """Whether this process or another one got a signal: all end after the same step, so that none waits for another."""
+    if training.accelerator.num_processes == 1:
+        return training.signal > 0
+    noted = torch.tensor([training.signal], device=training.accelerator.device)
+    everywhere = training.accelerator.gather(noted)
+    training.signal = int(everywhere.max())
+    return training.signal > 0
+
+
+def _end(training: _Training) -> None:
+    """End as the signal would have done at once."""
+    handler = training.handlers.get(training.signal)
+    if callable(handler):
+        handler(training.signal, None)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _deferred_interrupt(training: _Training) -> Iterator[None]:
+    """Let Ctrl-C, or a signal that a command ends by, end training after the step that is going on, and save.
+
+    So no half of an update is kept, and a scheduler that ends a job costs nothing. A second signal ends training at
+    once; what was saved before is still there.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    found = {number: signal.getsignal(number) for number in SIGNALS}
+    # those without a handler end the process, or are ignored, as under nohup
+    training.handlers = {number: handler for number, handler in found.items() if callable(handler)}
+
+    first = 0.0
+
+    def note(number: int, frame: object) -> None:
+        nonlocal first
+        if not training.signal:
+            training.signal, first = number, time.monotonic()
+        elif time.monotonic() - first > AGAIN_SECONDS:
+            restore()
+            training.handlers[number](number, frame)
+
+    def restore() -> None:
+        for number, handler in training.handlers.items():
+            signal.signal(number, handler)
+
+    for number in training.handlers:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        restore()

@@ -1,0 +1,13 @@
+"""Causal language model (CLM) over one language or several, as in XLM."""
+
+from __future__ import annotations
+
+from sentprobe.lab.training.lm.prepare import Kind, lm_objective
+
+objective = lm_objective(
+    "clm",
+    "the next token of a text",
+    "texts with their languages: --text en=FILE --text fr=FILE",
+    Kind(windows=True, causal=True),
+    order=40,
+)

@@ -1,0 +1,13 @@
+"""Masked language model (MLM) over one language or several, as in XLM."""
+
+from __future__ import annotations
+
+from sentprobe.lab.training.lm.prepare import Kind, lm_objective
+
+objective = lm_objective(
+    "mlm",
+    "tokens of a text that are masked, from those on both sides",
+    "texts with their languages: --text en=FILE --text fr=FILE",
+    Kind(windows=True),
+    order=41,
+)

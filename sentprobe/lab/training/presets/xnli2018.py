@@ -1,0 +1,36 @@
+"""The encoders of XNLI: X-CBOW and X-BiLSTM, in English (``nli``), and their copies in other languages (``align``)."""
+
+from __future__ import annotations
+
+from sentprobe.core.settings import Value
+from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.presets._training import ADAM
+
+PAPER = (
+    "Conneau, Rinott, Lample, Williams, Bowman, Schwenk and Stoyanov (2018), XNLI: Evaluating Cross-lingual Sentence "
+    "Representations"
+)
+ENCODERS: tuple[tuple[str, str, dict[str, Value]], ...] = (
+    ("x-cbow", "bow-mean", {}),
+    ("x-bilstm-last", "bilstm-last", {"hidden": 512, "layers": 1}),
+    ("x-bilstm-max", "bilstm-max", {"hidden": 512, "layers": 1}),
+)
+"""Name in the paper, architecture, settings. "512 hidden units" are taken as per direction, of one layer."""
+
+presets = tuple(
+    Preset(
+        name=f"xnli2018/{name}",
+        summary=f"{encoder} of XNLI",
+        encoder=encoder,
+        settings=settings,
+        training=ADAM,
+        objective={
+            "nli": {"head": 128, "head_layers": 1, "nonlinear": True, "head_dropout": 0.1},
+            "align": {"negatives": 0.25, "loss": "norm", "select": "loss" if encoder == "bow-mean" else "accuracy"},
+        },
+        fine_tune=("align",),
+        paper=PAPER,
+        order=90 + place,
+    )
+    for place, (name, encoder, settings) in enumerate(ENCODERS)
+)

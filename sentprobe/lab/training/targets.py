@@ -1,0 +1,109 @@
+"""The target side of a decoder: texts as numbers, and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sentprobe.core.job_folder import JobFolder
+from sentprobe.errors import DataError
+from sentprobe.lab.networks.vocabulary import Vocabulary
+from sentprobe.lab.training.codes import train_bpe, valid
+from sentprobe.lab.training.installed import import_for_training
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+FILE = "tokenizer.json"
+BEGIN, END, UNKNOWN = 0, 1, 2
+"""The first input of a decoder, the last token of a target, and what is not in the vocabulary."""
+SPECIAL = ("<s>", "</s>", "<unk>")
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """A vocabulary of target tokens."""
+
+    tokenizer: Tokenizer
+
+    def __post_init__(self) -> None:
+        # a text that contains <s> has these three characters, and not the special token
+        self.tokenizer.encode_special_tokens = True
+
+    def __len__(self) -> int:
+        return int(self.tokenizer.get_vocab_size())
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of the tokens of each text, END last."""
+        found = self.tokenizer.encode_batch([valid(text) for text in texts], add_special_tokens=False)
+        return [[*one.ids, END] for one in found]
+
+    def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        """The texts of numbers, each up to its first END, if it has one."""
+        cut = [row[: row.index(END)] if END in row else row for row in map(list, rows)]
+        found: list[str] = self.tokenizer.decode_batch(cut, skip_special_tokens=False)
+        return found
+
+    def to_bytes(self) -> bytes:
+        """The content of ``tokenizer.json``."""
+        return bytes(self.tokenizer.to_str(pretty=True).encode() + b"\n")
+
+
+@dataclass(frozen=True, eq=False)
+class WordTargets(Targets):
+    """The words of an encoder as targets: a text is what the encoder reads of it."""
+
+    vocabulary: Vocabulary
+    numbers: Sequence[int]
+    """Of targets, by the encoder's number of a word; -1 for the marks at the ends of sentences."""
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> WordTargets:
+        """The targets of a vocabulary."""
+        words = [word for word in vocabulary.words if word not in SPECIAL]
+        places = {word: number for number, word in enumerate((*SPECIAL, *words))}
+        # the first two mark the ends of sentences, which a decoder knows by its own tokens
+        places |= dict.fromkeys(SPECIAL[:2], -1)
+        return cls(_at_spaces(words), vocabulary, [UNKNOWN, *(places[word] for word in vocabulary.words)])
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of the words of each text, END last."""
+        found = [[self.numbers[number] for number in self.vocabulary.ids(text)] for text in texts]
+        return [[*(number for number in row if number >= 0), END] for row in found]
+
+
+def learn_bpe(texts: Iterable[str], codes: int) -> Targets:
+    """Byte-pair encoding with at most this many merges; fewer if no pair of symbols occurs twice any more."""
+    return Targets(train_bpe(texts, codes, SPECIAL))
+
+
+def learn_tokens(texts: Iterable[str]) -> Targets:
+    """All tokens of texts that are split at spaces, the most frequent first."""
+    counts = Counter(token for text in texts for token in text.split())
+    return Targets(_at_spaces(sorted(set(counts) - set(SPECIAL), key=lambda token: (-counts[token], token))))
+
+
+def _at_spaces(tokens: Sequence[str]) -> Tokenizer:
+    """A tokenizer that splits at spaces and knows these tokens, which follow the special ones."""
+    tokenizers = import_for_training("tokenizers")
+    vocabulary = {token: number for number, token in enumerate((*SPECIAL, *tokens))}
+    found: Tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=SPECIAL[UNKNOWN]))
+    found.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    return found
+
+
+def read_targets(job: JobFolder) -> Targets:
+    """The vocabulary of a trained folder."""
+    return Targets(read_tokenizer(job))
+
+
+def read_tokenizer(job: JobFolder) -> Tokenizer:
+    """The tokenizer of a trained folder."""
+    content = job.read(FILE).decode()
+    try:
+        found: Tokenizer = import_for_training("tokenizers").Tokenizer.from_str(content)
+    except Exception as e:  # the library raises nothing more special
+        raise DataError(f"{job.path / FILE} is not of this version of tokenizers: {e}.") from None
+    return found

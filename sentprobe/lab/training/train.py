@@ -1,0 +1,155 @@
+"""Training from a request to a folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sentprobe.core.json_files import encode_json
+from sentprobe.lab.networks.folder import CONFIG, FORMAT, VECTORS, VOCABULARY, TrainedFolder
+from sentprobe.lab.training import OBJECTIVES
+from sentprobe.lab.training.card import write_card
+from sentprobe.lab.training.describe import (
+    check_data_unchanged,
+    check_words_unchanged,
+    describe_data,
+    describe_model,
+    is_finished,
+)
+from sentprobe.lab.training.history import Report, why_finished
+from sentprobe.lab.training.launch import join_processes
+from sentprobe.lab.training.objective import Prepared
+from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.withhold import read_withheld
+
+DATA = ".data"
+"""The folder of examples as numbers, while training goes on."""
+SCORING_TIME = timedelta(days=1)
+"""How long processes wait for the main one, which scores alone."""
+MAY_CHANGE = ("epochs", "patience", "every")
+"""Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
+
+
+def train(request: Request, folder: Path, report: Callable[[Report], None] = lambda _: None) -> TrainedFolder:
+    """Train an encoder, or go on where an earlier call was interrupted.
+
+    Parameters
+    ----------
+    request : Request
+        What to train, from ``make_request``.
+    folder : Path
+        Where everything is written; a new folder, or one of the same request.
+    report : callable
+        Called with a Report as training goes on.
+
+    Returns
+    -------
+    TrainedFolder
+        The folder, which ``trained:FOLDER`` names as an encoder.
+    """
+    from accelerate import PartialState
+
+    from sentprobe.lab.training.loop import run_loop
+
+    trained = TrainedFolder(folder)
+    _check_same(request, trained)
+    if is_finished(request, folder):
+        trained.verify()
+        _note_end(request, trained)
+        return TrainedFolder(folder)
+
+    def report_and_write(one: Report) -> None:
+        if one.checkpoint:
+            write_card(TrainedFolder(folder))
+        report(one)
+
+    state = PartialState(cpu=join_processes(), timeout=SCORING_TIME)
+    state.wait_for_everyone()
+    data = folder / DATA / str(state.process_index)
+    with trained.job.writing() if state.is_main_process else nullcontext():
+        state.wait_for_everyone()  # nothing is written before the folder is locked
+        try:
+            if state.is_main_process and trained.job.is_begun:
+                trained.verify()
+            plan = Plan(request, data, read_withheld(request.withhold))
+            prepared = OBJECTIVES.get(request.objective).prepare(plan)
+            files = describe_data(plan)
+            check_data_unchanged(files, folder)
+            check_words_unchanged(prepared, folder)
+            if state.is_main_process:
+                _write_files(trained, request, plan, prepared, files)
+            state.wait_for_everyone()
+            run_loop(trained, prepared, request.options, report_and_write)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+            for empty in (folder / DATA, folder):
+                with suppress(OSError):  # not empty: other processes still read, or there is something to keep
+                    empty.rmdir()
+        if state.is_main_process:
+            shutil.rmtree(folder / DATA, ignore_errors=True)
+            write_card(TrainedFolder(folder))
+    return TrainedFolder(folder)
+
+
+def _write_files(
+    folder: TrainedFolder, request: Request, plan: Plan, prepared: Prepared, files: dict[str, Any]
+) -> None:
+    """Everything but the weights; the configuration last, since it makes a folder that of an encoder."""
+    from sentprobe import __version__
+
+    inputs = prepared.inputs
+    vectors = {VECTORS: plan.folder / VECTORS} if inputs.config.frozen else {}
+    config = {
+        **prepared.transformers,
+        "format": FORMAT,
+        "network": msgspec.to_builtins(inputs.config),
+        "request": msgspec.to_builtins(request),
+        "rows": {role: dict(counts) for role, counts in plan.counts.items()},
+        "facts": {**inputs.facts, **prepared.facts},
+        "selection": prepared.selection,
+        "maximise": prepared.maximise,
+        "data": files,
+        **describe_model(request, prepared),
+        "sentprobe": __version__,
+    }
+    words = encode_json(list(inputs.vocabulary.words))
+    folder.job.write({VOCABULARY: words, **vectors, **prepared.files, CONFIG: encode_json(config)})
+    write_card(TrainedFolder(folder.path))
+
+
+def _note_end(request: Request, folder: TrainedFolder) -> None:
+    """Record a request that ends a training before the end that was requested earlier."""
+    if not why_finished(folder):
+        with folder.job.writing():
+            folder.job.write({CONFIG: encode_json({**folder.config, "request": msgspec.to_builtins(request)})})
+        write_card(TrainedFolder(folder.path))
+
+
+def _check_same(request: Request, folder: TrainedFolder) -> None:
+    """Refuse a folder with something else in it."""
+    if (folder.path / CONFIG).is_file():
+        before, now = _flat(folder.config.get("request", {})), _flat(_plain(request))
+        fixed = {"epochs"} if OBJECTIVES.get(request.objective).plans_epochs else set()
+        folder.job.check_same("an encoder", before, now, {*before, *now} - {*MAY_CHANGE} | fixed)
+    else:
+        folder.job.check_own({DATA})
+
+
+def _flat(request: dict[str, Any]) -> dict[str, Any]:
+    """A request with its settings and options among its other values."""
+    groups = ("encoder_settings", "objective_settings", "options")
+    plain = {key: value for key, value in request.items() if key not in groups}
+    return {**plain, **{key: value for group in groups for key, value in request.get(group, {}).items()}}
+
+
+def _plain(request: Request) -> dict[str, Any]:
+    """A request as it is read from JSON."""
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(request))
+    return found

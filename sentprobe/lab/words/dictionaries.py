@@ -1,0 +1,92 @@
+"""Dictionaries as tests: which of their pairs a system knows, and in which direction they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sentprobe.core.reader import read_tsv
+from sentprobe.errors import CorpusError, TooFewError
+from sentprobe.lab.alignment.dictionary import Pair as WordPair
+from sentprobe.lab.alignment.dictionary import read_dictionary
+from sentprobe.lab.alignment.space import Rows
+from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.pair import Pair, Side
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """A dictionary."""
+
+    pairs: Sequence[WordPair]
+    pos: Mapping[str, str] | None
+    """Parts of speech of source words; None: not given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The pairs whose words both sides have."""
+
+    flip: bool
+    """Whether the first column is of the target."""
+    rows: Rows
+    """(p, 2): rows of the first and the second word on their sides; each pair once."""
+    unknown_first: int
+    unknown_second: int
+    """Pairs that are left out, since the first word is not known; others, since the second is not."""
+
+
+def read_entries(request: Request) -> Entries:
+    """Read a dictionary, and the parts of speech of its words."""
+    pairs = read_dictionary(request.files[0])
+    if request.reverse:
+        pairs = [(two, one) for one, two in pairs]
+    return Entries(pairs, None if request.pos is None else read_parts_of_speech(request.pos))
+
+
+def read_parts_of_speech(path: str) -> dict[str, str]:
+    """Read lines of a word, a tab and its part of speech; of several lines of a word, the first counts."""
+    pos: dict[str, str] = {}
+    for number, cells in read_tsv(path, "a word, a tab and its part of speech"):
+        word, *tags = [cell.strip() for cell in cells]
+        if not any((word, *tags)):
+            continue
+        if not word or len(tags) != 1 or not tags[0]:
+            raise CorpusError(path, number, repr("\t".join(cells)[:80]), "a word, a tab and its part of speech")
+        pos.setdefault(word, tags[0])
+    return pos
+
+
+def matched(pairs: Sequence[WordPair], pair: Pair, where: str) -> Known:
+    """The pairs that both sides know, in the direction in which these are more."""
+    ways = [_known(pairs, *pair.sides(flip), flip) for flip in ((False,) if pair.single else (False, True))]
+    found = max(ways, key=lambda way: len(way.rows))  # the first, if both know as many
+    if not len(found.rows):
+        raise TooFewError(f"{where}: {pair.name} knows none of the {len(pairs):,} pairs; is it of these languages?")
+    return found
+
+
+def _known(pairs: Sequence[WordPair], first: Side, second: Side, flip: bool) -> Known:
+    rows: dict[tuple[int, int], None] = {}
+    lacks_first = lacks_second = 0
+    for one, two in pairs:
+        a, b = first.row(one), second.row(two)
+        if a is None:
+            lacks_first += 1
+        elif b is None:
+            lacks_second += 1
+        else:
+            rows[a, b] = None
+    return Known(flip, np.array(list(rows), np.int64).reshape(-1, 2), lacks_first, lacks_second)
+
+
+def tally(found: Known) -> dict[str, float]:
+    """How many pairs are known, and how many were left out."""
+    return {
+        "pairs": len(found.rows),
+        "pairs left out": found.unknown_first + found.unknown_second,
+        "source word unknown": found.unknown_first,
+        "target word unknown": found.unknown_second,
+    }

@@ -1,0 +1,121 @@
+"""What an evaluation of word spaces is: what it reads, what it asks of a system, and how answers are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sentprobe.core.arguments import check_options
+from sentprobe.core.checksum import digest
+from sentprobe.lab.alignment.retrieval import Scoring
+from sentprobe.lab.words.neighbours import Neighbourhood
+from sentprobe.lab.words.pair import Pair
+from sentprobe.lab.words.sentence_encoders import EncoderPair
+from sentprobe.results.verify import Arrays
+from sentprobe.task import Example
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is to be evaluated on, as it was typed."""
+
+    evaluation: str
+    """The name of the evaluation."""
+    files: tuple[str, ...] = ()
+    reverse: bool = False
+    """Whether the two columns, or the two files, change places."""
+    languages: tuple[str, str] | None = None
+    """Of the two columns, or files; None: from the names of files."""
+    idf: tuple[str, ...] = ()
+    """Files for inverse document frequencies, one per side."""
+    pos: str | None = None
+    """A file of words and their parts of speech."""
+    identical: int = 0
+    """How many words that both spaces have are sampled as a dictionary; 0: a file is read."""
+    weights: str = "muse"
+    """How words are weighted in the mean that is a sentence's vector: muse, smooth or equal."""
+    unit: bool = False
+    """Whether vectors of words get length one before that mean is taken."""
+    tokenise: tuple[str, ...] = ()
+    """Tokenisers of sentences, one for both files or one for each; none: words without punctuation."""
+    center: bool = False
+    """Whether the mean of the sentences of each language is subtracted from them."""
+    queries: int = 2000
+    """Sentences that are looked for, at most."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_options(0, identical=self.identical)
+        check_options(1, queries=self.queries)
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """What a system is asked: test rows, and whatever the evaluation needs to score answers to them."""
+
+    rows: Sequence[Example]
+    """The source word or sentence is the text, and what is right the label."""
+    content: Any
+    facts: Mapping[str, float] = field(default_factory=dict)
+    """What was left out, and how much is known; part of the result."""
+    more: str = ""
+    """Whatever else can change a score or a fact, besides the rows and the system: all that was read, mostly."""
+
+
+def content_digest(*content: object) -> str:
+    """The digest of what was read: texts and numbers, in lists and tuples."""
+    return digest(repr(content).encode())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answers:
+    """How well a system does."""
+
+    score: float
+    interval: tuple[float, float]
+    interval_kind: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+    arrays: Arrays
+    """By row, to be saved."""
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    """What a random answer gets, say."""
+
+
+@dataclass(frozen=True)
+class OfEncoders:
+    """What an evaluation asks of sentence encoders."""
+
+    ask: Callable[[Any, EncoderPair, Request], Questions]
+    answer: Callable[[Questions, EncoderPair, Scoring], Answers]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordEvaluation:
+    """A way to evaluate spaces of words."""
+
+    name: str
+    """What users type, and the first part of the names of its sets."""
+    summary: str
+    """One line."""
+    task: str
+    """The name of the task in results."""
+    metric: str
+    question: str
+    """What is asked of each row."""
+    version: int = 1
+    """Of the task: what it asks, and how answers are scored. Results of another version are computed again."""
+    files: int
+    """How many files it reads: one, or two that are aligned line by line."""
+    read: Callable[[Request], Any]
+    """Read the files; a DataError names the file and the line."""
+    ask: Callable[[Any, Pair, Request], Questions]
+    """What can be asked of a pair, whose words are not all known; TooFewError if that is nothing."""
+    answer: Callable[[Questions, Neighbourhood, Scoring], Answers]
+    copy: Callable[[Questions], Answers | None] = lambda questions: None
+    """The baseline that leaves words as they are; None if there is none."""
+    retrieves: bool = True
+    """Whether the score depends on how neighbours are scored."""
+    encoders: OfEncoders | None = None
+    """How sentence encoders are asked; None: they are not."""
+    order: int = 0

@@ -1,0 +1,136 @@
+"""Word similarity: how cosines correlate with scores that people gave to pairs of words, of one language or of two."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sentprobe.core.reader import read_lines, table_format
+from sentprobe.errors import CorpusError, DataError, TooFewError
+from sentprobe.lab.alignment.retrieval import Scoring
+from sentprobe.lab.alignment.space import Rows
+from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
+from sentprobe.lab.words.neighbours import Neighbourhood
+from sentprobe.lab.words.pair import Pair, Side
+from sentprobe.task import Example
+from sentprobe.transfer.similar import MIN_PAIRS, correlations
+
+SCORES = ("similarity", "score", "mean", "rating")
+"""What the column of scores may be called."""
+EXPECTED = "two words and a number, separated by tabs, commas in a .csv file, or spaces"
+
+ScoredPair = tuple[str, str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _Content:
+    sides: tuple[Side, Side]
+    rows: Rows
+    """(p, 2)."""
+    gold: list[float]
+
+
+def read(request: Request) -> list[ScoredPair]:
+    """Read lines of two words and a score; the columns may be named in a header, as in SemEval-2017's files."""
+    path = request.files[0]
+    rows = [(number, _fields(path, line)) for number, line in read_lines(path, EXPECTED) if line.strip()]
+    if not rows:
+        raise DataError(f"{path} is empty; expected lines of {EXPECTED}.")
+    columns = _header(rows[0][1])
+    found = list(_pairs(path, rows if columns is None else rows[1:], columns or (0, 1, 2)))
+    if not found:
+        raise DataError(f"{path} has a header and no pairs; expected lines of {EXPECTED}.")
+    return [(two, one, score) for one, two, score in found] if request.reverse else found
+
+
+def _fields(path: str, line: str) -> list[str]:
+    if "\t" in line:
+        return [part.strip() for part in line.split("\t")]
+    if table_format(path) == "csv":
+        return [part.strip() for part in next(csv.reader([line]))]
+    return line.split()
+
+
+def _header(fields: Sequence[str]) -> tuple[int, int, int] | None:
+    """The columns of both words and of the score, if this is a header."""
+    names = [field.lower() for field in fields]
+    score = next((name for name in SCORES if name in names), None)
+    if score is None or "word1" not in names or "word2" not in names:
+        return None
+    return names.index("word1"), names.index("word2"), names.index(score)
+
+
+def _pairs(path: str, rows: Sequence[tuple[int, Sequence[str]]], columns: tuple[int, int, int]) -> Iterator[ScoredPair]:
+    for number, fields in rows:
+        some = [fields[column] if column < len(fields) else "" for column in columns]
+        try:
+            score = float(some[2])
+        except ValueError:
+            score = math.nan
+        if not all(some) or not math.isfinite(score):
+            raise CorpusError(path, number, repr("\t".join(fields)[:80]), EXPECTED)
+        yield some[0], some[1], score
+
+
+def ask(pairs: Sequence[ScoredPair], pair: Pair, request: Request) -> Questions:
+    """The pairs that are known: on both sides, or on one of them, wherever most are."""
+    one, two = pair.sides()
+    ways = [(one, one)] if pair.single else [(one, two), (two, one), (one, one), (two, two)]
+    known = [
+        [(a, b) for u, v, _ in pairs if (a := x.row(u)) is not None and (b := y.row(v)) is not None] for x, y in ways
+    ]
+    best = max(range(len(ways)), key=lambda i: len(known[i]))
+    x, y = ways[best]
+    gold = [score for u, v, score in pairs if x.row(u) is not None and y.row(v) is not None]
+    if len(gold) < MIN_PAIRS or len(set(gold)) < 2:
+        raise TooFewError(
+            f"{request.files[0]}: {pair.name} knows {len(gold)} of {len(pairs):,} pairs; expected {MIN_PAIRS} or more, "
+            "with different scores, for a correlation."
+        )
+    rows = np.array(known[best], np.int64)
+    shown = [
+        Example(f"{score:g}", (x.space.words[a], y.space.words[b]), f"{x.space.words[a]} {y.space.words[b]}")
+        for (a, b), score in zip(known[best], gold, strict=True)
+    ]
+    facts = {"pairs": len(gold), "pairs left out": len(pairs) - len(gold), "coverage": len(gold) / len(pairs)}
+    return Questions(shown, _Content((x, y), rows, gold), facts, more=f"sides {best} {content_digest(pairs)}")
+
+
+def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:
+    """Pearson's and Spearman's correlation of cosines with scores."""
+    own: _Content = questions.content
+    one, two = (side.unit[own.rows[:, i]] for i, side in enumerate(own.sides))
+    cosines = np.einsum("ij,ij->i", one, two, dtype=np.float64)
+    found = correlations(cosines, own.gold, [""] * len(cosines), seed=0)
+    value, low, high = found.pearson.overall, found.pearson.low, found.pearson.high
+    if not all(map(math.isfinite, (value, low, high))):
+        raise TooFewError(f"{space.pair.name} gives all pairs the same cosine, so there is no correlation.")
+    spearman = {
+        "spearman": found.spearman.overall, "spearman_low": found.spearman.low, "spearman_high": found.spearman.high
+    }  # fmt: skip
+    return Answers(
+        score=value,
+        interval=(low, high),
+        interval_kind="bootstrap",
+        scores=spearman,
+        arrays={"predicted": cosines.astype(np.float32), "truth": np.array(own.gold, np.float32)},
+    )
+
+
+word_evaluation = WordEvaluation(
+    name="similarity",
+    summary="correlation of cosines with scores of people, for pairs of words of one language or two",
+    task="word_similarity",
+    metric="pearson",
+    question="How similar are these two words?",
+    files=1,
+    read=read,
+    ask=ask,
+    answer=answer,
+    retrieves=False,
+    order=20,
+)

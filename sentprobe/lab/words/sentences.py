@@ -1,0 +1,148 @@
+"""Sentences of two languages, line by line, and their words as rows of a space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.core.reader import read_aligned
+from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.words import split_everywhere, split_punctuation
+from sentprobe.corpus.tokenisers import tokeniser
+from sentprobe.errors import DataError, UsageError
+from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.pair import Pair, Side
+
+UNKNOWN = -1
+"""The row of a word that is not known."""
+
+Lines = tuple[list[str], list[str]]
+Words = list[list[int]]
+"""The rows of the words of each sentence."""
+
+
+def read_two(files: Sequence[str]) -> Lines:
+    """Read two files with a sentence per line, of which line i translates line i of the other."""
+    if len(files) != 2:
+        raise UsageError(f"{','.join(files)}: expected two files that are aligned line by line: A,B.")
+    pairs = [(first.strip(), second.strip()) for _, (first, second) in read_aligned(files)]
+    if not pairs:
+        raise DataError(f"{files[0]} and {files[1]} are empty; expected a sentence per line.")
+    return [first for first, _ in pairs], [second for _, second in pairs]
+
+
+def read_sentences(request: Request) -> Lines:
+    """The sentences of a request, those that are asked first."""
+    first, second = read_two(request.files)
+    return (second, first) if request.reverse else (first, second)
+
+
+def words_of(texts: Sequence[str], side: Side, tokenise: str | None = None) -> Words:
+    """The rows of the words of each text; ``UNKNOWN`` for those without one.
+
+    Punctuation is split off words, and left out. A word with punctuation inside, such as *l'homme*, is looked up as it
+    is, and otherwise in parts. With the name of a tokeniser, each of its tokens is looked up as it is, and punctuation
+    is a word if the space has it.
+    """
+    if tokenise is not None:
+        split = tokeniser(tokenise)
+        rows_of = [[side.row(token) for token in split(text)] for text in texts]
+        return [[UNKNOWN if row is None else row for row in rows] for rows in rows_of]
+    known: dict[str, list[int]] = {}
+    found = []
+    for text in texts:
+        rows: list[int] = []
+        for word in text.split():
+            if word not in known:
+                known[word] = _rows(word, side)
+            rows += known[word]
+        found.append(rows)
+    return found
+
+
+def _rows(word: str, side: Side) -> list[int]:
+    rows: list[int] = []
+    for token in split_punctuation(word):
+        if not any(c.isalnum() for c in token):
+            continue
+        row = side.row(token)
+        if row is not None:
+            rows.append(row)
+            continue
+        parts = [part for part in split_everywhere(token) if any(c.isalnum() for c in part)]
+        inner = [side.row(part) for part in parts] if len(parts) > 1 else [None]
+        rows += [UNKNOWN if each is None else each for each in inner]
+    return rows
+
+
+def tokenisers_of(request: Request) -> tuple[str | None, str | None]:
+    """The tokenisers of the sentences that are asked, and of the others; None: words without punctuation."""
+    names = request.tokenise or (None,)
+    if len(names) > 2:
+        raise UsageError(f"--tokenise {','.join(request.tokenise)}: expected a tokeniser, or one per language: A,B.")
+    for name in request.tokenise:
+        tokeniser(name)  # it may not exist, or not be installed
+    return (names[-1], names[0]) if request.reverse else (names[0], names[-1])
+
+
+def in_words(lines: Lines, pair: Pair, request: Request) -> tuple[bool, Words, Words]:
+    """Both columns in words, and whether the first is of the target: the way in which more words are known."""
+    ways, names = [], tokenisers_of(request)
+    for flip in (False,) if pair.single else (False, True):
+        one, two = (words_of(*each) for each in zip(lines, pair.sides(flip), names, strict=True))
+        ways.append((sum(row != UNKNOWN for rows in (*one, *two) for row in rows), flip, one, two))
+    _, flip, one, two = max(ways, key=lambda way: way[0])  # the first, if both know as many
+    return flip, one, two
+
+
+# Weights of words in a sentence
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """How words are weighted in the mean that is a sentence's vector."""
+
+    idf: Callable[[NDArray[np.float64], int], Weights] | None
+    """The weights (size,) of words that are in so many (size,) of n texts; 0 leaves a word out. None: all are equal,
+    and frequencies are not needed."""
+    distinct: bool
+    """Whether a word counts once however often it is in the sentence."""
+
+
+def _muse_idf(df: NDArray[np.float64], n: int) -> Weights:
+    # get_idf in src/utils.py of MUSE: decimal logarithms, at least 1; bow_idf skips words that have no frequency
+    return np.where(df > 0, np.maximum(1, np.log10(n / np.maximum(df, 1))), 0)
+
+
+def _smooth_idf(df: NDArray[np.float64], n: int) -> Weights:
+    found: Weights = np.log((1 + n) / (1 + df)) + 1
+    return found
+
+
+WEIGHTINGS = {
+    "muse": Weighting(_muse_idf, distinct=True),
+    "smooth": Weighting(_smooth_idf, distinct=False),
+    "equal": Weighting(None, distinct=False),
+}
+"""By name. ``smooth`` is that of ``vec:…?pool=idf``, and ``equal`` the mean of ``vec:``."""
+
+
+def weighting(name: str) -> Weighting:
+    """The weighting of this name; UsageError if there is none."""
+    if name not in WEIGHTINGS:
+        hint = did_you_mean(name, WEIGHTINGS)
+        raise UsageError(f"There are no weights {name!r}.{hint} Expected one of {', '.join(WEIGHTINGS)}.")
+    return WEIGHTINGS[name]
+
+
+def document_frequencies(texts: Words, size: int) -> NDArray[np.float64]:
+    """In how many texts each word of a space is, (size,)."""
+    df = np.zeros(size)
+    for rows in texts:
+        df[list({row for row in rows if row != UNKNOWN})] += 1
+    return df

@@ -1,9 +1,0 @@
-"""What spaces of words are good for: translation, similarity, retrieval of sentences; results are in a run folder."""
-
-from __future__ import annotations
-
-from sentprobe.core.plugins import Kind
-from sentprobe.words.evaluation import WordEvaluation
-
-WORD_EVALUATIONS = Kind("word evaluation", "sentprobe.words.evaluations", WordEvaluation)
-"""All evaluations, also those that other packages offer as entry points of the group ``sentprobe.word_evaluations``."""

@@ -1,0 +1,1 @@
+"""Tests of results: estimates, metrics, and what is made of them."""
