@@ -126,7 +126,7 @@ def one(n: int, files: Sequence[str]) -> None:
     from sentprobe.make.one_shard import count_shard, propose_shard
     from sentprobe.make.packed_counts import pack_counts, unpack_counts
     from sentprobe.make.request import select_tasks
-    from sentprobe.task import Counts
+    from sentprobe.tasks import Counts
 
     corpus = Corpus.synthetic(n)
     if files:

@@ -102,7 +102,7 @@ def rows(sentences: int) -> None:
 
     from sentprobe.corpus import Corpus
     from sentprobe.data.dataset import decode_rows, encode_rows
-    from sentprobe.task import Example
+    from sentprobe.tasks import Example
 
     made = [Example.of(s, "ab"[i % 2], key=s.forms[0], stratum="00") for i, s in enumerate(Corpus.synthetic(sentences))]
     content = bytes(encode_rows("rows", {"tr": made}))

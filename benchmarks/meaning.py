@@ -34,7 +34,7 @@ from sentprobe.encoders import Identity
 from sentprobe.run import Run, encoder, evaluate, pool
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.unit import Unit
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 SHORT = "--rows 1000 --classes 2 6 --dimensions 128"
 

@@ -33,26 +33,26 @@ if TYPE_CHECKING:
     from sentprobe.result import Result as Result
     from sentprobe.run import Run as Run
     from sentprobe.run import evaluate as evaluate
-    from sentprobe.task import Example as Example
-    from sentprobe.task import Policy as Policy
-    from sentprobe.task import Task as Task
-    from sentprobe.tasks import load as load_task
+    from sentprobe.tasks import Example as Example
+    from sentprobe.tasks import Policy as Policy
+    from sentprobe.tasks import Task as Task
+    from sentprobe.tasks import load_task as load_task
 
 _HOMES = {
     "Audit": "sentprobe.audit",
     "Corpus": "sentprobe.corpus",
     "Dataset": "sentprobe.data.dataset",
     "Embeddings": "sentprobe.encoders.embed",
-    "Example": "sentprobe.task",
+    "Example": "sentprobe.tasks",
     "Finding": "sentprobe.audit",
-    "Policy": "sentprobe.task",
+    "Policy": "sentprobe.tasks",
     "Probe": "sentprobe.probes",
     "Report": "sentprobe.report",
     "Result": "sentprobe.result",
     "Run": "sentprobe.run",
     "Sentence": "sentprobe.corpus",
     "SentProbeError": "sentprobe.errors",
-    "Task": "sentprobe.task",
+    "Task": "sentprobe.tasks",
     "Tree": "sentprobe.corpus",
     "SkippedTask": "sentprobe.make",
     "audit_set": "sentprobe.audit",
@@ -60,7 +60,7 @@ _HOMES = {
     "evaluate": "sentprobe.run",
     "find_sets": "sentprobe.data.sources",
     "load_encoder": "sentprobe.encoders:load",
-    "load_task": "sentprobe.tasks:load",
+    "load_task": "sentprobe.tasks",
     "make_sets": "sentprobe.make",
     "read_senteval": "sentprobe.data.tables",
     "read_xprobe": "sentprobe.data.tables",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from sentprobe.make import Progress
-    from sentprobe.task import Example
+    from sentprobe.tasks import Example
 
 
 WHOLE_RUN = "cells"

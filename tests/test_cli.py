@@ -167,7 +167,7 @@ def test_show(probes):
 
 def test_a_sentence_cannot_style_the_terminal(tmp_path):
     from sentprobe.data.dataset import Dataset
-    from sentprobe.task import SPLITS, Example
+    from sentprobe.tasks import SPLITS, Example
 
     row = Example("[red]A", ("[bold]loud[/bold]", "[/]"), "x", marks=(1,))
     facts = {

@@ -26,9 +26,9 @@ from sentprobe.lab.alignment.picture import content_pairs
 from sentprobe.lab.alignment.space import Space
 from sentprobe.lab.word_page.site import EXAMPLE_RANK, example_word
 from sentprobe.run.controls._texts import _found
-from sentprobe.task import Example
-from sentprobe.tasks import word_presence
-from sentprobe.tasks.word_content import letters
+from sentprobe.tasks import Example
+from sentprobe.tasks.definitions import word_presence
+from sentprobe.tasks.definitions.word_content import letters
 from tests.audit.plants import likely_shared_targets, one_word_replaced
 
 WORDS = {

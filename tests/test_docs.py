@@ -69,13 +69,15 @@ def test_the_examples_of_a_page(page, text, tmp_path, monkeypatch, capsys):
 
 def test_every_task_and_verb_has_its_place_in_the_docs():
     from sentprobe.cli._verbs import built_in_verbs
-    from sentprobe.tasks import SUITES, TASKS, load
+    from sentprobe.tasks import SUITES, TASKS, load_task
 
     tasks = (ROOT / "docs/tasks.md").read_text("utf-8")
     for name in TASKS.built_in():
         assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), f"docs/tasks.md has no section on {name}"
         suites = {suite for suite, names in SUITES.items() if name in names}
-        assert suites == SUITES.keys() & load(name).policies.keys(), f"{name}: its policies and SUITES do not agree"
+        assert suites == SUITES.keys() & load_task(name).policies.keys(), (
+            f"{name}: its policies and SUITES do not agree"
+        )
     for verb in built_in_verbs():
         page = ROOT / f"docs/{verb}.md"
         assert page.exists(), f"{verb} has no page: write docs/{verb}.md"

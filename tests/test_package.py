@@ -19,7 +19,6 @@ LINE = [
     ["grammar"],
     ["corpus"],
     ["annotate"],
-    ["task"],
     ["tasks"],
     ["data"],
     ["judge"],

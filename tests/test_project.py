@@ -243,8 +243,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sentprobe.report.page.sections import SECTIONS
     from sentprobe.run.control import CONTROLS
     from sentprobe.run.measure import MEASURES
-    from sentprobe.tasks import TASKS
-    from sentprobe.tasks.parametric import PARAMETRIC_TASKS
+    from sentprobe.tasks import PARAMETRIC_TASKS, TASKS
 
     kinds = {
         "probe kind": PROBE_KINDS, "control": CONTROLS, "measure": MEASURES, "chart": CHARTS,

@@ -12,8 +12,7 @@ from sentprobe.make import SkippedTask, choose_reading, count, make_sets
 from sentprobe.make.request import select_tasks
 from sentprobe.probes import parse
 from sentprobe.report.figure import write
-from sentprobe.task import TASK_SPECIFIC_FIELDS, Context, Policy, effective_fields
-from sentprobe.tasks import SUITES, TASKS, load
+from sentprobe.tasks import SUITES, TASK_SPECIFIC_FIELDS, TASKS, Context, Policy, effective_fields, load_task
 
 MEASURED = frozenset(f.name for f in fields(Policy))
 
@@ -92,8 +91,8 @@ def test_depths_can_be_fixed_on_both_readings(builtin):
 
 
 def test_python_is_told_as_well(small):
-    odd = replace(load("passive").policies["universal2019"], ranks=(1, 5), sizes=(60, 20, 20))
-    (found,) = make_sets(small, ("mine", load("passive"), odd))
+    odd = replace(load_task("passive").policies["universal2019"], ranks=(1, 5), sizes=(60, 20, 20))
+    (found,) = make_sets(small, ("mine", load_task("passive"), odd))
     assert (found.kind, found.reason) == ("setting", "the setting ranks has no effect on passive. Leave it out")
 
 
@@ -111,7 +110,7 @@ class Recording:
 
 @pytest.mark.parametrize("name", sorted({name for suite in SUITES.values() for name in suite}))
 def test_a_task_declares_what_it_reads(name, builtin):
-    task = load(name)
+    task = load_task(name)
     assert task.settings is not None
     sentences = list(builtin)[:400]
     for policy in task.policies.values():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sentprobe.corpus import Sentence
 from sentprobe.corpus.brackets import parse_tree
-from sentprobe.task.edit import detokenise, space_flags
+from sentprobe.tasks.example import detokenise, space_flags
 
 
 def sentence(

@@ -14,7 +14,7 @@ from sentprobe.data.expected import expectations_for
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
-from sentprobe.task import Task
+from sentprobe.tasks import Task
 
 
 def audit_collection(sets: Sequence[SentenceKeys]) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ from sentprobe.audit.bayes import Bayes
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Splits, splits_of
 from sentprobe.errors import UsageError
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
 """Additive smoothing. The first is used if there are no dev rows, or if all are equally good."""

@@ -86,13 +86,13 @@ def audit(
     from sentprobe.audit.finding import SEVERITIES
     from sentprobe.cli._options import workers_of
     from sentprobe.data.sources import find_sets
-    from sentprobe.tasks import load
+    from sentprobe.tasks import load_task
 
     columns = TableOptions.taken_from(options)
     format = "json" if json else format
     shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
     audits, sentences, unreadable = [], [], []
-    typed = [load(name) for name in (*task, *([as_task] if as_task else ()))]
+    typed = [load_task(name) for name in (*task, *([as_task] if as_task else ()))]
     sources = find_sets(
         ["-" if p == STDIN else p for p in paths], columns, task=[each.name for each in typed[: len(task)]],
         language=language, as_task=typed[-1].name if as_task else None, as_language=as_language,

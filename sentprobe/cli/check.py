@@ -41,11 +41,11 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
         verdicts = examine_encoder(load_encoder(what))
     else:
         from sentprobe.corpus.corpus import Corpus
-        from sentprobe.tasks import load
+        from sentprobe.tasks import load_task
         from sentprobe.testing import examine_task
 
         tried = Corpus.read(*corpus) if corpus else Corpus.synthetic(3000).load_into_memory()  # read several times
-        verdicts = examine_task(load(what), tried)
+        verdicts = examine_task(load_task(what), tried)
     failed = 0
     for verdict in _with_failure(verdicts):
         failed += not verdict.passed

@@ -48,13 +48,13 @@ def sample(
     from sentprobe.judge.form import form
     from sentprobe.judge.sheet import sample_sheet, write_sheets
     from sentprobe.judge.vote import MIN_CONTROLS
-    from sentprobe.tasks import is_name, load
+    from sentprobe.tasks import is_task_name, load_task
 
     if not paths:
         raise UsageError("Name the sets to be judged: sentprobe judge sample probes/.")
     unread: list[str] = []
     sheets = [
-        sample_sheet(d, items, control, seed, load(d.task).label_names if is_name(d.task) else None)
+        sample_sheet(d, items, control, seed, load_task(d.task).label_names if is_task_name(d.task) else None)
         for d in readable_sets(paths, unread)
     ]
     if not sheets:

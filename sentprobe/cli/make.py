@@ -146,8 +146,7 @@ def make(
     from sentprobe.make.exclusion import ExcludedSentences
     from sentprobe.make.filters import EXCLUDED_REASON
     from sentprobe.make.request import check_writable, read_excluded, select_tasks
-    from sentprobe.tasks import SUITES
-    from sentprobe.tasks.parametric import parametric_suites
+    from sentprobe.tasks import SUITES, parametric_suites
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")

@@ -181,7 +181,7 @@ def _check_pairs(probes: Sequence[str], sources: Sequence[Source]) -> None:
     from sentprobe.data.layouts import LAYOUTS
     from sentprobe.errors import UsageError
     from sentprobe.probes import parse
-    from sentprobe.tasks import is_name, load
+    from sentprobe.tasks import is_task_name, load_task
     from sentprobe.transfer.pairs import TASK_PAIRS
 
     def may_have_pairs(source: Source) -> bool:
@@ -189,7 +189,7 @@ def _check_pairs(probes: Sequence[str], sources: Sequence[Source]) -> None:
             return len(source.columns.text) > 1
         if source.kind in LAYOUTS:
             return source.kind in TASK_PAIRS
-        return not is_name(source.task) or bool(load(source.task).inputs)
+        return not is_task_name(source.task) or bool(load_task(source.task).inputs)
 
     for probe in probes:
         if parse(probe)[1].pairs != "task" and not any(map(may_have_pairs, sources)):

@@ -20,7 +20,7 @@ import msgspec
 from sentprobe.core.checksum import digest, is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.errors import DataError
-from sentprobe.task import SPLITS, Example
+from sentprobe.tasks import SPLITS, Example
 
 MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
 MANIFEST_FORMAT = "sentprobe.manifest.v1"

@@ -8,8 +8,7 @@ from typing import Any
 
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError
-from sentprobe.task import Example, LabelIssue, Task
-from sentprobe.tasks import is_name, load
+from sentprobe.tasks import Example, LabelIssue, Task, is_task_name, load_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ NUMBERED = ("relatedness", "similarity", "retrieval")
 def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations:
     """What the task (given, or that of the set's name) and the manifest say."""
     manifest = dataset.manifest
-    if task is None and is_name(dataset.task):  # never a path or a module: the name comes with the data
-        task = load(dataset.task)
+    if task is None and is_task_name(dataset.task):  # never a path or a module: the name comes with the data
+        task = load_task(dataset.task)
     if task is None:
         of_task = Expectations(language=dataset.language)
     else:
@@ -105,7 +104,7 @@ def origins(dataset: Dataset) -> Iterator[tuple[Example, str | None]]:
     Where clauses were exchanged, capital letters may differ: that of the first word may be its own or not.
     """
     # never a path or a module: the name comes with the data
-    task = load(dataset.task) if is_name(dataset.task) else None
+    task = load_task(dataset.task) if is_task_name(dataset.task) else None
     for _, row in dataset:
         yield row, row.text if task is None or task.original is None else task.original(row)
 

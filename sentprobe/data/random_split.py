@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any
 
 from sentprobe.errors import DataError, UsageError
-from sentprobe.task import SPLITS, Example
+from sentprobe.tasks import SPLITS, Example
 
 DEFAULT_SEED = 1111
 NAMES = {"tr": "train", "va": "dev", "te": "test"}

@@ -16,7 +16,7 @@ from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, read_manifest
 from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in
 from sentprobe.data.tables import SPLIT_NAMES, Columns, common_name, only_file_split, split_of, xprobe_parts
 from sentprobe.errors import DataError, SentProbeError, UsageError
-from sentprobe.task import SPLITS
+from sentprobe.tasks import SPLITS
 
 _XPROBE_FILES = tuple(f"{split}.txt" for split in SPLITS)
 _SENTEVAL = re.compile(rf"({'|'.join(SPLITS)})\t[^\t]+\t")

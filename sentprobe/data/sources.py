@@ -20,7 +20,7 @@ from sentprobe.data.lookalike_labels import merge_labels
 from sentprobe.data.search import FoundSet, distinct, is_made, is_plain_file, sets_below, sets_in_files, table_sets
 from sentprobe.data.tables import Columns, read_parts, read_senteval, read_table
 from sentprobe.errors import DataError, SentProbeError, UsageError
-from sentprobe.tasks import load as load_task
+from sentprobe.tasks import load_task
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from sentprobe.data.layouts.catalogue import Protocol
 from sentprobe.data.lookalike_labels import MERGED
 from sentprobe.data.random_split import split_name
 from sentprobe.errors import DataError, UsageError
-from sentprobe.task import SPLITS, Example
+from sentprobe.tasks import SPLITS, Example
 
 REGRESSION_PROTOCOLS = ("relatedness", "similarity")
 """Protocols of sets whose labels are numbers."""

@@ -14,7 +14,7 @@ from sentprobe.corpus.files import stem
 from sentprobe.data.dataset import Dataset, check_against_manifest
 from sentprobe.data.random_split import RandomSplit, is_random_split, parse_random_split, split_rows
 from sentprobe.errors import CorpusError, DataError, UsageError
-from sentprobe.task import SPLITS, Example
+from sentprobe.tasks import SPLITS, Example
 
 SPLIT_NAMES = {
     **dict.fromkeys(("tr", "train", "training"), "tr"),

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sentprobe.task import Example, fold
+from sentprobe.corpus.folding import fold
+from sentprobe.tasks import Example
 
 Cell = tuple[str, str]
 """A class and a stratum."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sentprobe.errors import TooFewError
 from sentprobe.make.candidates import Cell, Cells
-from sentprobe.task import Policy, Task
+from sentprobe.tasks import Policy, Task
 
 
 def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]) -> tuple[str, ...]:

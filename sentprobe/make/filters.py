@@ -7,7 +7,7 @@ import re
 from sentprobe.corpus.artifacts import find_invisible_character, find_markup
 from sentprobe.corpus.syntax import PENN_TAGS
 from sentprobe.sentence import Sentence
-from sentprobe.task import Policy
+from sentprobe.tasks import Policy
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
 ADDRESS_HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")

@@ -23,8 +23,8 @@ from sentprobe.make.manifest import build_manifest, without_notes
 from sentprobe.make.relax import advice
 from sentprobe.make.sharing import Share, share_out
 from sentprobe.make.split import check_splits, select
-from sentprobe.task import SPLITS, Example
-from sentprobe.task.third_party import failure_location
+from sentprobe.tasks import SPLITS, Example
+from sentprobe.tasks.task import failure_location
 
 FATAL_CODES = frozenset(
     {"copies-across-splits", "near-copies-across-splits", "two-labels", "missing-class", "wrong-label"}

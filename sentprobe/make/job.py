@@ -11,8 +11,8 @@ from sentprobe.core.third_party import third_party_code
 from sentprobe.errors import UsageError, describe_error
 from sentprobe.make.candidates import Pool
 from sentprobe.make.filters import strata_of
-from sentprobe.task import FIELD_REQUIREMENTS, Counts, Policy, Task, effective_fields
-from sentprobe.task.third_party import failure_location
+from sentprobe.tasks import FIELD_REQUIREMENTS, Counts, Policy, Task, effective_fields
+from sentprobe.tasks.task import failure_location
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""

@@ -26,7 +26,7 @@ from sentprobe.make.filters import COLUMN_BITS, column_bits, rejection_reason, t
 from sentprobe.make.job import Job, SkippedTask, prepare_job
 from sentprobe.make.passes import count
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Example, Policy, Task
+from sentprobe.tasks import Context, Example, Policy, Task
 
 SEED = 1111
 """Of what tasks draw, the same on both sides."""

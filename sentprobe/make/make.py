@@ -21,7 +21,7 @@ from sentprobe.make.manifest import corpus_facts
 from sentprobe.make.one_shard import ReadLog
 from sentprobe.make.passes import count, no_progress, propose
 from sentprobe.make.relax import relaxed
-from sentprobe.task import Policy, Task
+from sentprobe.tasks import Policy, Task
 
 Request = tuple[str, Task, Policy] | Task
 """A suite, a task of it and a policy, as ``select_tasks`` returns them; or a task."""

@@ -13,6 +13,7 @@ from typing import Any
 from sentprobe import __version__
 from sentprobe.audit import Finding
 from sentprobe.corpus.corpus import Corpus
+from sentprobe.corpus.folding import fold
 from sentprobe.corpus.provenance import read_provenances
 from sentprobe.corpus.treebanks.record import describe_treebanks
 from sentprobe.data.dataset import MANIFEST_FORMAT, Dataset
@@ -20,7 +21,7 @@ from sentprobe.make.candidates import Candidate, Cells, Pool
 from sentprobe.make.job import Job
 from sentprobe.make.one_shard import ReadLog
 from sentprobe.make.split import Selection
-from sentprobe.task import SPLITS, Counts, Example, Policy, effective_fields, fold
+from sentprobe.tasks import SPLITS, Counts, Example, Policy, effective_fields
 
 ALWAYS_RECORDED = frozenset({"sizes", "length", "balance", "strata", "disjoint"})
 """Fields of the policy that the manifest has even if they are the default."""

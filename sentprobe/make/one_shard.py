@@ -29,8 +29,8 @@ from sentprobe.make.filters import (
 from sentprobe.make.job import Job
 from sentprobe.make.packed_counts import pack_counts, unpack_counts
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Counts, Example, Proposal, Task
-from sentprobe.task.third_party import failure_location
+from sentprobe.tasks import Context, Counts, Example, Proposal, Task
+from sentprobe.tasks.task import failure_location
 
 if TYPE_CHECKING:
     from sentprobe.make.exclusion import ExcludedSentences

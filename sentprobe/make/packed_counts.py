@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from sentprobe.make.candidates import as_tuples
-from sentprobe.task import Counts
+from sentprobe.tasks import Counts
 
 _Words = list[tuple[tuple[str, str, str], int]]
 

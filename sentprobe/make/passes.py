@@ -18,7 +18,7 @@ from sentprobe.make.candidates import Cell, Pool, unpack_pools
 from sentprobe.make.job import Job
 from sentprobe.make.one_shard import ReadLog, count_packed, count_shard, merge_packed, propose_packed, propose_shard
 from sentprobe.make.packed_counts import unpack_counts
-from sentprobe.task import Counts, Task
+from sentprobe.tasks import Counts, Task
 
 if TYPE_CHECKING:
     from sentprobe.make.exclusion import ExcludedSentences

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sentprobe.make.filters import LENGTH_REASON
-from sentprobe.task import LENGTH_BINS, OUTSIDE_BAND, Policy, Task, effective_fields
+from sentprobe.tasks import LENGTH_BINS, OUTSIDE_BAND, Policy, Task, effective_fields
 
 MIN_CLASS = 12
 """The fewest examples of a class under ``--relax``: below, a test split would have one or two."""

@@ -23,9 +23,18 @@ from sentprobe.data.sources import find_sets
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.make.exclusion import ExcludedSentences
 from sentprobe.make.survey import supported_tasks
-from sentprobe.task import FIELD_REQUIREMENTS, TASK_SPECIFIC_FIELDS, Policy, Task, effective_fields
-from sentprobe.tasks import SUITES, TASKS, load, suite
-from sentprobe.tasks.parametric import parametric_suites
+from sentprobe.tasks import (
+    FIELD_REQUIREMENTS,
+    SUITES,
+    TASK_SPECIFIC_FIELDS,
+    TASKS,
+    Policy,
+    Task,
+    effective_fields,
+    load_task,
+    parametric_suites,
+    suite_tasks,
+)
 
 DEFAULT_SUITE = "universal2019"
 
@@ -131,7 +140,7 @@ def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
     """The error for a setting that changes no set, with the tasks that use it."""
     using = [
         f"{t.name} ({' and '.join(r)} reading)" if r else t.name
-        for t in map(load, TASKS)
+        for t in map(load_task, TASKS)
         if (r := _readings_using(t, field)) is not None
     ]
     where = f" {field} is used by {', '.join(using)}." if field in TASK_SPECIFIC_FIELDS and using else ""
@@ -150,7 +159,7 @@ def _supported(suite_name: str, corpus: Corpus | None, jobs: int, skip_bad: bool
     """The tasks of a suite; those of a parametric one depend on the corpus."""
     part = parametric_suites().get(suite_name)
     if part is None:
-        return [load(name) for name in suite(suite_name)]
+        return [load_task(name) for name in suite_tasks(suite_name)]
     if corpus is None:
         raise UsageError(
             f"The tasks of the suite {suite_name} depend on the corpus: give it as `corpus`, or name tasks, such as "
@@ -163,7 +172,7 @@ def _named(
     suites: Sequence[str], tasks: Sequence[str], expand: Callable[[str], list[Task]]
 ) -> list[tuple[str, Task, Policy]]:
     """What the names mean: suites, tasks of suites, or tasks alone."""
-    requested = [load(name) for name in tasks]
+    requested = [load_task(name) for name in tasks]
     found: list[tuple[str, Task, Policy]] = []
     for name in suites or (() if tasks else (DEFAULT_SUITE,)):
         members = expand(name)

@@ -15,7 +15,7 @@ from sentprobe.errors import TooFewError
 from sentprobe.make.candidates import Candidate, Cell, Cells
 from sentprobe.make.classes import balanced, cell_sizes, classes, quotas
 from sentprobe.make.gaussian import gaussian
-from sentprobe.task import SPLITS, Example, Policy, Task
+from sentprobe.tasks import SPLITS, Example, Policy, Task
 
 MIN_SPLIT_ROWS = 10
 """A set with a split of fewer rows than this is not made."""

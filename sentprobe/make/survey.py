@@ -8,8 +8,7 @@ from sentprobe.corpus.corpus import Corpus
 from sentprobe.errors import UsageError
 from sentprobe.make.passes import count
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Policy, Proposal, Task
-from sentprobe.task.parametric import ParametricTask
+from sentprobe.tasks import Context, ParametricTask, Policy, Proposal, Task
 
 
 def supported_tasks(part: ParametricTask, corpus: Corpus, jobs: int = 1, skip_bad: bool = False) -> list[Task]:

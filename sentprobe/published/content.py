@@ -23,7 +23,7 @@ from heapq import merge
 from sentprobe.core.files import CHUNK_BYTES, open_source
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import SentProbeError
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 SENTEVAL_ROWS = 120_000
 """The size of SentEval's ten probing files, the only files that are identified by their git id."""

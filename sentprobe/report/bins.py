@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sentprobe.report.types import Bin
 from sentprobe.stats.intervals import wilson
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 MAX_BINS = 8
 """Maximum number of bins."""

@@ -28,7 +28,7 @@ from sentprobe.errors import SentProbeError
 from sentprobe.report.sets import SOURCE_KINDS, label_names_of
 from sentprobe.report.shown_rows import shown_row
 from sentprobe.report.types import ShownRow
-from sentprobe.task import SPLITS, Example
+from sentprobe.tasks import SPLITS, Example
 
 MAX_CLASSES = 24
 """Classes that are shown of a set, the largest first."""

@@ -22,7 +22,7 @@ from sentprobe.report.shown_rows import shown_row
 from sentprobe.report.types import ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
 from sentprobe.result import Result
 from sentprobe.results.run import Run
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 MAX_LABELS = 24
 """With more labels, a table of all pairs cannot be read."""

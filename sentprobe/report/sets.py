@@ -11,8 +11,7 @@ from sentprobe.report.grid import Grid, SetKey
 from sentprobe.report.published_results import published_results
 from sentprobe.report.types import AuditFinding, SetSummary
 from sentprobe.results.run import Run
-from sentprobe.tasks import TASKS
-from sentprobe.tasks import load as load_task
+from sentprobe.tasks import TASKS, load_task
 
 SOURCE_KINDS = {
     "made": "made by sentprobe",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.report.types import ShownRow
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 MAX_TOKENS_SHOWN, MAX_TOKEN_LENGTH = 60, 200
 """Tokens of a sentence, and characters of a token, that are shown."""

@@ -45,7 +45,7 @@ from sentprobe.results.verify import (
     read_predictions,
     read_test_rows,
 )
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 if TYPE_CHECKING:
     import pandas

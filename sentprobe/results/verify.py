@@ -22,7 +22,7 @@ from sentprobe.errors import DataError, RunError, UsageError
 from sentprobe.probes import Model
 from sentprobe.probes.fit import MAX_SAVED_BYTES, from_arrays
 from sentprobe.result import RIGHT_OR_WRONG, Result
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 PREDICTIONS, PROBES, DATASETS = "predictions", "probes", "datasets"
 AUXILIARY_PREFIX = "other_"

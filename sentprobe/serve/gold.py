@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sentprobe.task import Example, fold
+from sentprobe.corpus.folding import fold
+from sentprobe.tasks import Example
 
 
 @dataclass(frozen=True)

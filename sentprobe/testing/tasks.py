@@ -15,8 +15,7 @@ from sentprobe.errors import SentProbeError, describe_error, error_location
 from sentprobe.make import SkippedTask, choose_reading, count, make_sets
 from sentprobe.make.filters import rejection_reason
 from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
-from sentprobe.task import Context, Example, Policy, Proposal, Task
-from sentprobe.tasks import is_name
+from sentprobe.tasks import Context, Example, Policy, Proposal, Task, is_task_name
 from sentprobe.testing.verdict import Verdict
 
 SAMPLE_SENTENCES = 500
@@ -90,7 +89,9 @@ def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict
 
 
 def _filled(task: Task) -> str:
-    name = task.name.partition(".")[0] if is_name(task.name) else task.name  # a parametric task has its parameter in it
+    name = (
+        task.name.partition(".")[0] if is_task_name(task.name) else task.name
+    )  # a parametric task has its parameter in it
     if not name.isidentifier() or name != name.lower():
         return f"The name must be a lower-case identifier, got {task.name!r}."
     if task.version < 1:

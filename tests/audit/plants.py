@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 
 from sentprobe.data.dataset import Dataset
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 DETERMINERS = "the a this that every some one another our their".split()
 ADJECTIVES = (

@@ -8,8 +8,7 @@ from sentprobe.audit import audit_set
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
 from sentprobe.errors import DataError
-from sentprobe.task import Example
-from sentprobe.tasks import load
+from sentprobe.tasks import Example, load_task
 
 
 def made(task, targets, language="fr", **manifest):
@@ -18,7 +17,7 @@ def made(task, targets, language="fr", **manifest):
     for i, (label, target) in enumerate(targets):
         tokens = (f"Mot{i}", target, "ici", ".")
         rows[("tr", "va", "te")[i % 3]].append(Example(label, tokens, " ".join(tokens), f"s{i}", target, "", (1,)))
-    labels = load(task).labels
+    labels = load_task(task).labels
     return Dataset(f"x/{task}", task, 2, language, labels, rows, manifest)
 
 
@@ -28,7 +27,7 @@ def findings(dataset, *codes):
 
 @pytest.mark.parametrize("form", ["mesurait", "Étaient", "finissais", "faisait", "venait", "avait", "connaissaient"])
 def test_an_imperfect_is_no_present(form):
-    assert any(load("past_present").doubts([Example("PRES", (form,), form, marks=(0,))], "fr"))
+    assert any(load_task("past_present").doubts([Example("PRES", (form,), form, marks=(0,))], "fr"))
 
 
 @pytest.mark.parametrize(
@@ -41,12 +40,12 @@ def test_an_imperfect_is_no_present(form):
     ],
 )  # fmt: skip
 def test_a_present_is_one(label, form, language):
-    assert load("past_present").doubts([Example(label, (form,), form, marks=(0,))], language) == [""]
+    assert load_task("past_present").doubts([Example(label, (form,), form, marks=(0,))], language) == [""]
 
 
 @pytest.mark.parametrize("form", ["né", "nées", "venus", "devenue", "mort", "restée", "partis", "décédé", "parvenu"])
 def test_a_verb_without_an_object_has_no_passive(form):
-    assert any(load("passive").doubts([Example("1", (form,), form, marks=(0,))], "fr"))
+    assert any(load_task("passive").doubts([Example("1", (form,), form, marks=(0,))], "fr"))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_a_verb_without_an_object_has_no_passive(form):
     [("1", "monté"), ("1", "prévenu"), ("1", "réparti"), ("1", "convenu"), ("1", "donné"), ("0", "né")],
 )  # fmt: skip
 def test_other_participles_may_be_passive(label, form):
-    assert load("passive").doubts([Example(label, (form,), form, marks=(0,))], "fr") == [""]
+    assert load_task("passive").doubts([Example(label, (form,), form, marks=(0,))], "fr") == [""]
 
 
 def test_forms_that_speak_against_their_label_are_a_finding():

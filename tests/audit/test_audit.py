@@ -21,7 +21,7 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.splits import Split
 from sentprobe.errors import DataError, UsageError
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.audit import plants
 from tests.audit.plants import (
     COUNTED,

@@ -10,7 +10,7 @@ from sentprobe.audit.collection import UnreadableSet, audit_collection, audit_so
 from sentprobe.audit.show import as_json, markdown, tally
 from sentprobe.data.sources import find_sets
 from sentprobe.data.splits import Split
-from sentprobe.tasks import load
+from sentprobe.tasks import load_task
 from tests.audit.plants import copies_across, sound
 
 
@@ -73,9 +73,9 @@ def test_workers_find_what_one_process_finds(folder):
 def test_a_task_given_by_hand_says_what_is_expected(folder):
     (source,) = find_sets([str(folder / "one.txt")])
     (other,) = find_sets([str(folder / "one.txt")], as_task="bigram_shift")
-    ((audit, _),) = audit_sources([other], tasks=[load("bigram_shift")])
+    ((audit, _),) = audit_sources([other], tasks=[load_task("bigram_shift")])
     assert next(m for m in audit.measures if m.name == "bigrams").expected
-    ((audit, _),) = audit_sources([source], tasks=[load("bigram_shift")])  # of another task
+    ((audit, _),) = audit_sources([source], tasks=[load_task("bigram_shift")])  # of another task
     assert not next(m for m in audit.measures if m.name == "bigrams").expected
     ((audit, _),) = audit_sources([source])
     assert not next(m for m in audit.measures if m.name == "bigrams").expected

@@ -13,7 +13,7 @@ from sentprobe.corpus.language_detector import FEWEST_WORDS, available
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.audit.test_text import CLEAN
 
 needs_detector = pytest.mark.skipif(not available(), reason="needs the extra language")

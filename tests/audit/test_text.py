@@ -17,7 +17,7 @@ from sentprobe.audit.finding import MAX_EXAMPLES, around
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 CODES = (*damage.CODES, *ways.CODES)
 

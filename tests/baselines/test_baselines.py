@@ -18,7 +18,7 @@ from sentprobe.baselines.naive_bayes import ALPHAS, top_features
 from sentprobe.baselines.predict import baseline
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, UsageError
-from sentprobe.task import LENGTH_BINS, Example
+from sentprobe.tasks import LENGTH_BINS, Example
 
 WORDS = [f"{a}{b}{c}" for a in "bdgklmst" for b in "aeiou" for c in "nrs"]
 """A hundred and twenty words of no language."""

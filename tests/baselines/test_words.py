@@ -11,7 +11,7 @@ from sentprobe.baselines.naive_bayes import SetWords, Vocabulary
 from sentprobe.baselines.predict import Baselines
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Split, Splits, splits_of
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 tokens = st.lists(st.sampled_from(["The", "the", "ΟΔΟΣ", "ΣΑΣ", "a b", "  ", "", "İ", "it's", "x"]), max_size=6)
 examples = st.lists(st.tuples(tokens, st.sampled_from(["", "The word", "x"]), st.booleans()), max_size=5)

@@ -16,8 +16,7 @@ from sentprobe.encoders.embed import embed
 from sentprobe.errors import EncoderError, UsageError
 from sentprobe.make import SkippedTask, make_sets
 from sentprobe.run import Run, evaluate
-from sentprobe.task import Example, Policy, Task
-from sentprobe.tasks import load
+from sentprobe.tasks import Example, Policy, Task, load_task
 from tests.run.sets import dataset
 
 
@@ -168,7 +167,7 @@ def test_the_reason_names_sentence_file_and_line():
 
 TASK = """
 import sys
-from sentprobe.task import Example, Policy, Task
+from sentprobe.tasks import Example, Policy, Task
 def propose(s, context):
     sys.exit(0)
 task = Task(name="quitter", version=1, question="Is it?", paper="", propose=propose, labels=("a", "b"))
@@ -186,7 +185,7 @@ def test_make_ends_with_two_and_names_the_task(here, monkeypatch, capsys):
 def test_a_task_file_that_ends_the_program_does_not_run(here):
     (here / "ends.py").write_text("import sys\nsys.exit(0)\n")
     with pytest.raises(UsageError, match=r"ends.py does not run: it called sys.exit\(0\) \(.*ends.py:2\)"):
-        load("ends.py")
+        load_task("ends.py")
 
 
 def test_nothing_ends_a_command_with_zero_by_itself(monkeypatch, capsys):
@@ -252,7 +251,7 @@ def test_modules_that_meddle_when_they_are_imported(here):
     with pytest.raises(EncoderError, match=r"encoder\.py:3\): it called os\._exit\(0\)"):
         load_encoder("py:encoder.py")
     with pytest.raises(UsageError, match=r"it called os\._exit\(0\) \(.*task\.py:3\)"):
-        load("task.py")
+        load_task("task.py")
     assert Path.cwd() == here
 
 

@@ -23,7 +23,8 @@ from sentprobe.run import evaluate, join
 from sentprobe.run.repeat import repeat
 from sentprobe.run.variants import select_variants
 from sentprobe.serve.encoders import Encoders
-from sentprobe.tasks import load
+from sentprobe.tasks import load_task
+from sentprobe.tasks.definitions import passive
 from sentprobe.transfer import remote_sets
 from tests.run.sets import Knowing, dataset
 
@@ -152,7 +153,7 @@ def test_select_tasks_and_make_sets():
     corpus = Corpus.synthetic(400)
     assert [d.name for d in sentprobe.make_sets(corpus, one)] == ["conneau2018/bigram_shift"]
     assert [d.name for d in sentprobe.make_sets(corpus, (one,))] == ["conneau2018/bigram_shift"]
-    assert [d.name for d in sentprobe.make_sets(corpus, load("passive"))] == ["universal2019/passive"]
+    assert [d.name for d in sentprobe.make_sets(corpus, load_task("passive"))] == ["universal2019/passive"]
     for wrong in ("bigram_shift", ["bigram_shift"], 7):
         with pytest.raises(UsageError, match="as `select_tasks` returns"):
             list(sentprobe.make_sets(corpus, wrong))
@@ -163,8 +164,8 @@ def test_corpora_and_tasks_by_path(tmp_path):
     corpus = Corpus.read(tmp_path / "a.txt")
     assert [s.text for s in corpus] == ["A sentence of words ."]
     assert len(list(Corpus.of(next(iter(corpus))))) == 1
-    (tmp_path / "mine.py").write_text(Path(load.__code__.co_filename).parent.joinpath("passive.py").read_text())
-    assert load(tmp_path / "mine.py").name == "passive"
+    (tmp_path / "mine.py").write_text(Path(passive.__file__).read_text())
+    assert load_task(tmp_path / "mine.py").name == "passive"
 
 
 def test_names_alone(tmp_path):

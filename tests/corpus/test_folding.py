@@ -77,14 +77,14 @@ def test_capitals_of_first_words(language, small, capital):
 PLACES_THAT_MAY = {
     # not words of sentences: names of tasks, features, labels, and language codes; text only searched for addresses
     "make/filters.py": 1, "audit/checks/text.py": 1, "audit/checks/habits.py": 2, "audit/checks/labels.py": 1,
-    "tasks/obj_number.py": 2,  # English trees
-    "tasks/parametric/morph.py": 1, "tasks/coordination_inversion.py": 1,
+    "tasks/definitions/obj_number.py": 2,  # English trees
+    "tasks/parametric/morph.py": 1, "tasks/definitions/coordination_inversion.py": 1,
 }  # fmt: skip
 
 
 def test_no_task_and_no_check_has_a_comparison_of_words_of_its_own():
     package = Path(sentprobe.__file__).parent
     pattern = re.compile(r"\.lower\(\)|\.upper\(\)|str\.lower|casefold|normalize\(")
-    files = [f for folder in ("task", "tasks", "make", "audit") for f in sorted((package / folder).rglob("*.py"))]
+    files = [f for folder in ("tasks", "make", "audit") for f in sorted((package / folder).rglob("*.py"))]
     found = {str(f.relative_to(package)): len(pattern.findall(f.read_text())) for f in files}
     assert {name: n for name, n in found.items() if n} == PLACES_THAT_MAY

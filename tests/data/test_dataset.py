@@ -14,7 +14,7 @@ from sentprobe.data.dataset import Dataset, decode_rows, encode_rows, find_set_f
 from sentprobe.data.sources import find_sets
 from sentprobe.data.tables import read_senteval
 from sentprobe.errors import DataError
-from sentprobe.task import SPLITS, Example
+from sentprobe.tasks import SPLITS, Example
 
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=8)
 ROWS = st.builds(

@@ -7,8 +7,7 @@ import pytest
 
 from sentprobe.corpus import Corpus, Sentence, Tree
 from sentprobe.data.dataset import Dataset
-from sentprobe.task import Example, Policy
-from sentprobe.tasks import TASKS, load
+from sentprobe.tasks import TASKS, Example, Policy, load_task
 
 
 def row(label, text):
@@ -19,8 +18,8 @@ def test_reprs_are_one_short_line(conneau, builtin):
     big = conneau["word_content"]
     shown = [
         big, builtin, Corpus.synthetic(9), Corpus("x", None, ("a.conllu",)), Corpus("x", "fr", ("a", "b"), ("t",)),
-        next(iter(builtin)), next(iter(builtin)).tree, big.rows["tr"][0], Policy(), *map(load, TASKS),
-        *(policy for name in TASKS for policy in load(name).policies.values()),
+        next(iter(builtin)), next(iter(builtin)).tree, big.rows["tr"][0], Policy(), *map(load_task, TASKS),
+        *(policy for name in TASKS for policy in load_task(name).policies.values()),
     ]  # fmt: skip
     for each in shown:
         assert "\n" not in repr(each)

@@ -18,7 +18,7 @@ from sentprobe.errors import DataError, UsageError
 from sentprobe.run import Run, evaluate
 from sentprobe.run.repeat import repeat
 from sentprobe.run.selectivity import seen_share
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 PLAN = RandomSplit(80, 10, 10)
 

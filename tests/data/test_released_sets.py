@@ -18,7 +18,7 @@ from sentprobe.published import human, published
 from sentprobe.published.content import content_digests, git_blob_id, rows_digest
 from sentprobe.published.sets import recognise, releases
 from sentprobe.report import summarise
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 SENTENCES = [(f"The {noun} {verb} .", label) for noun in ("cat", "dog", "cow", "hen", "ant", "bee", "fox", "owl")
              for verb, label in (("runs", "PRES"), ("ran", "PAST"), ("sits", "PRES"), ("sat", "PAST"))]  # fmt: skip

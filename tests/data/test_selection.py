@@ -51,7 +51,7 @@ def test_what_selects_nothing_is_refused_with_what_is_there(sets):
 
 
 def test_a_task_may_be_a_file(sets, tmp_path):
-    from sentprobe.tasks import bigram_shift
+    from sentprobe.tasks.definitions import bigram_shift
 
     text = Path(bigram_shift.__file__).read_text("utf-8")
     (tmp_path / "own.py").write_text(text, "utf-8")

@@ -12,7 +12,7 @@ from sentprobe.baselines.predict import baseline
 from sentprobe.data.splits import HELD_OUT_SHARE, _connected, cluster_ids, sampled, splits_of
 from sentprobe.errors import DataError, UsageError
 from sentprobe.run.read_sets import probing_splits
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.run.sets import dataset, rows
 
 

@@ -14,7 +14,7 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.encoders import SCHEMES, refuse_untrusted, sends_texts
 from sentprobe.encoders.embed import embed
 from sentprobe.errors import EncoderError, SentProbeWarning, UsageError
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 BUILT_IN = list(SCHEMES.built_in())
 GUIDE = (Path(__file__).parents[2] / "docs/encoders.md").read_text("utf-8")

@@ -11,7 +11,7 @@ from sentprobe.corpus.near_duplicates import near_duplicate_key
 from sentprobe.make import filters
 from sentprobe.make.candidates import Candidate, Pool, lowest
 from sentprobe.make.filters import columns, rejection_reason, strata_of
-from sentprobe.task import Example, Policy
+from sentprobe.tasks import Example, Policy
 from tests.writing import STARRED, sentence
 
 CANDIDATES = st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.sampled_from("xy")), max_size=80)

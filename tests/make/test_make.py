@@ -17,8 +17,7 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.errors import CorpusError, TooFewError, UsageError
 from sentprobe.make import SkippedTask, choose_reading, length_correlation, make_sets
 from sentprobe.make.request import select_tasks
-from sentprobe.task import SPLITS, Counts, Example, Policy, Task
-from sentprobe.tasks import SUITES, load
+from sentprobe.tasks import SPLITS, SUITES, Counts, Example, Policy, Task, load_task
 from tests.writing import sentence
 
 
@@ -182,7 +181,7 @@ def test_the_pool_does_not_grow_with_the_corpus():
     from sentprobe.make.candidates import Pool
     from sentprobe.make.job import Job
 
-    task = load("bigram_shift")
+    task = load_task("bigram_shift")
     policy = replace(task.policies["conneau2018"], sizes=(60, 10, 10))
     job = Job(task, policy, "conneau2018", "text", None, 1)
     sizes = []
@@ -242,7 +241,7 @@ def test_missing_columns_are_named_and_the_rest_is_made():
 
 
 def test_the_reading_follows_the_columns():
-    task = load("past_present")
+    task = load_task("past_present")
     policy = task.policies["conneau2018"]
     everything = dict.fromkeys(("upos", "heads", "feats", "penn", "tree"), 100)
     for lacking, reading in ((), "constituency"), (("tree",), "penn"), (("tree", "penn"), "ud"):

@@ -13,7 +13,7 @@ from sentprobe.make.candidates import Pool, pack_pools, unpack_pools
 from sentprobe.make.one_shard import ReadLog, count_packed, count_shard, merge_packed
 from sentprobe.make.packed_counts import pack_counts, unpack_counts
 from sentprobe.make.request import select_tasks
-from sentprobe.task import Counts
+from sentprobe.tasks import Counts
 from tests.make.test_candidates import CANDIDATES, candidate
 
 KEYS = st.recursive(st.text(max_size=3) | st.integers(-9, 9) | st.none(), lambda k: st.tuples(k, k), max_leaves=4)

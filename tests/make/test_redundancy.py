@@ -2,8 +2,8 @@
 
 import pytest
 
-from sentprobe.tasks import load
-from sentprobe.tasks.subj_number import redundancy
+from sentprobe.tasks import load_task
+from sentprobe.tasks.definitions.subj_number import redundancy
 from tests.tasks.asking import ask
 from tests.writing import sentence
 
@@ -68,5 +68,5 @@ HAS_SEEN = """
     ],
 )
 def test_which_words_count(task, reading, said):
-    found = ask(load(task), sentence(HAS_SEEN), suite="xprobe2019", reading=reading)
+    found = ask(load_task(task), sentence(HAS_SEEN), suite="xprobe2019", reading=reading)
     assert found.extra == (("#redundancy", said),)

@@ -15,7 +15,7 @@ from sentprobe.make.candidates import Candidate
 from sentprobe.make.job import Job, SkippedTask
 from sentprobe.make.sharing import share_out
 from sentprobe.make.split import Selection
-from sentprobe.task import Example, Policy, Task
+from sentprobe.tasks import Example, Policy, Task
 
 
 def job(name, sizes=(100, 20, 20), labels=("A", "B")):

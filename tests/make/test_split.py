@@ -12,7 +12,7 @@ from sentprobe.make.classes import quotas
 from sentprobe.make.gaussian import gaussian
 from sentprobe.make.split import deal_keys
 from sentprobe.make.split import select as select_from
-from sentprobe.task import SPLITS, Example, Policy, Task
+from sentprobe.tasks import SPLITS, Example, Policy, Task
 
 
 def task(labels=("A", "B"), **more):

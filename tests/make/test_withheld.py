@@ -11,8 +11,7 @@ from sentprobe.data.expected import origins
 from sentprobe.make import make_sets
 from sentprobe.make.exclusion import ExcludedSentences
 from sentprobe.make.request import read_excluded, select_tasks
-from sentprobe.task import Example
-from sentprobe.tasks import load
+from sentprobe.tasks import Example, load_task
 
 CHANGING = ("bigram_shift", "odd_man_out", "coordination_inversion")
 SENTENCE = "The old captain didn't answer, and the crew waited."
@@ -64,8 +63,8 @@ def test_the_original_is_had_back_from_the_row(name, changed, builtin):
 def test_a_row_without_marks_does_not_tell():
     row = Example("I", ("a", "c", "b"), "a c b")
     for name, label in zip(CHANGING, "ICI", strict=True):
-        assert load(name).original(row._replace(label=label)) is None
-        assert load(name).original(row._replace(label="O")) == "a c b"
+        assert load_task(name).original(row._replace(label=label)) is None
+        assert load_task(name).original(row._replace(label="O")) == "a c b"
 
 
 @pytest.mark.parametrize("form", ["texts", "tokens", "senteval", "folder"])

@@ -11,7 +11,7 @@ from sentprobe.errors import DataError, UsageError
 from sentprobe.probes import Features, Probe, fit
 from sentprobe.probes.probe import Optimiser
 from sentprobe.run.transfer import transfer_unit
-from sentprobe.task import Policy
+from sentprobe.tasks import Policy
 
 
 @pytest.mark.parametrize("field", ["kind", "activation", "drop", "optimiser", "watch", "reduction"])

@@ -10,7 +10,7 @@ from sentprobe.results.log import open_log
 from sentprobe.results.run import Run
 from sentprobe.run.scoring import without_interval
 from sentprobe.stats.intervals import cluster_bootstrap, wilson
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 BASELINES = {"majority": 0.5, "length": 0.53, "nb-uni": 0.66, "nb-bi": 0.64}
 FIXED = {"baseline:random": 0.5, "baseline:hash": 0.68}

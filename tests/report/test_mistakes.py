@@ -19,7 +19,7 @@ from sentprobe.result import Result
 from sentprobe.results.log import open_log
 from sentprobe.run import Run, join
 from sentprobe.stats.intervals import wilson
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.report.runs import SUBJ, cell
 
 

@@ -404,7 +404,7 @@ def hostile_run(folder):
 
     from sentprobe.data.dataset import Dataset
     from sentprobe.results.log import open_log
-    from sentprobe.task import Example
+    from sentprobe.tasks import Example
 
     name = f"own/{HOSTILE[0]}"
     labels = (HOSTILE[1], HOSTILE[3])

@@ -15,7 +15,7 @@ from sentprobe.report.types import Score, Seconds, Summary
 from sentprobe.result import Cell
 from sentprobe.results.log import open_log
 from sentprobe.results.run import Run, join
-from sentprobe.tasks import TASKS, load
+from sentprobe.tasks import TASKS, load_task
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell, failure, number, result, written
 
 
@@ -333,5 +333,5 @@ def test_labels_that_are_codes_have_names(tmp_path):
     sets = summarise(written(tmp_path / "run", result("st:a", SUBJ), result("st:a", "own/thing"))).sets
     assert [s.label_names for s in sets] == [{"NN": "singular", "NNS": "plural"}, {}]
     for name in TASKS:
-        task = load(name)
+        task = load_task(name)
         assert set(task.label_names) <= set(task.labels)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sentprobe.data.dataset import Dataset
 from sentprobe.encoders import Identity
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 WORDS = "bal den gir kos lum mar ner pol rus sen tir vel".split()
 

@@ -11,7 +11,7 @@ from sentprobe.report.summary import summarise
 from sentprobe.report.tables import markdown
 from sentprobe.run import Run, evaluate
 from sentprobe.run.aliases import split_aliases
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from sentprobe.run.shared import TextIndex
 from sentprobe.run.unit import Vectors
 from sentprobe.stats import level
 from sentprobe.stats.intervals import wilson
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.run.sets import WORDS, Knowing, dataset
 
 SPLITS = ("tr", "va", "te")

@@ -15,7 +15,7 @@ from sentprobe.run.measure import MEASURES
 from sentprobe.run.measures import hidden, measure_of, norms
 from sentprobe.run.resample import assign_groups
 from sentprobe.stats.means import mean
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
 
 RANDOM = "baseline:random?dim=8"

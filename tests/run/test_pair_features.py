@@ -11,7 +11,7 @@ from sentprobe.probes import Features
 from sentprobe.result import Signature
 from sentprobe.run import evaluate
 from sentprobe.run.repeat import repeat
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from sentprobe.transfer.relate import relate
 from tests.command_line import sentprobe
 from tests.run.sets import dataset

@@ -13,7 +13,7 @@ from sentprobe.run import evaluate
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.measure import MEASURES
 from sentprobe.stats.intervals import wilson
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.run.sets import WORDS
 from tests.run.test_variants import Reading, form, keyed, label, named

@@ -12,7 +12,7 @@ from sentprobe.encoders import Identity
 from sentprobe.errors import UsageError
 from sentprobe.report.summary import summarise
 from sentprobe.run import evaluate
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.run.sets import Knowing, dataset
 
 TRANSFER = {"suite": "transfer"}

@@ -29,7 +29,7 @@ from sentprobe.run.selectivity import selectivity
 from sentprobe.run.shared import TextIndex
 from sentprobe.run.unit import Unit, Vectors
 from sentprobe.run.variants import Variants, select_variants
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.run.sets import WORDS, dataset, same
 from tests.run.test_transfer import alike, folded, pair_set
 

@@ -9,7 +9,7 @@ import numpy as np
 from sentprobe.data.dataset import Dataset
 from sentprobe.run import evaluate
 from sentprobe.serve import Server
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.run.sets import dataset
 
 WORDS = ("boats", "clouds", "gardens", "rivers", "towers")

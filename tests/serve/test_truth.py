@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.serve.gold import GoldRule, length_bins
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from tests.serve.runs import BINS, sentence_length
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sentprobe.task import Context, Example, Task
+from sentprobe.tasks import Context, Example, Task
 
 
 class Anything:

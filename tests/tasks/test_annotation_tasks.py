@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from sentprobe.task import Counts, Policy
-from sentprobe.tasks import load
+from sentprobe.tasks import Counts, Policy, load_task
 from tests.tasks.asking import ask, label, reason
 from tests.writing import PAINT, PAINT_TREE, STARRED, sentence
 
@@ -13,16 +12,16 @@ from tests.writing import PAINT, PAINT_TREE, STARRED, sentence
 def test_the_labels_of_the_paper_s_own_example():
     # Krasnowska-Kieraś and Wróblewska (2019): length class 1, depth 3, {aux nsubj obl}, past, not passive, other
     s = sentence(STARRED)
-    assert label(load("sentence_length"), s, suite="universal2019") == "1"
-    assert label(load("tree_depth"), s, suite="universal2019") == "03"
-    relations = load("top_dependencies")
+    assert label(load_task("sentence_length"), s, suite="universal2019") == "1"
+    assert label(load_task("tree_depth"), s, suite="universal2019") == "03"
+    relations = load_task("top_dependencies")
     assert label(relations, s, plan={"aux nsubj obl"}) == "aux nsubj obl"
     assert label(relations, s, plan=frozenset()) == "OTHER"
-    assert label(load("past_present"), s, suite="universal2019") == "PAST"
-    assert label(load("passive"), s) == "0"
-    assert label(load("sentence_type"), s) == "other"
+    assert label(load_task("past_present"), s, suite="universal2019") == "PAST"
+    assert label(load_task("passive"), s) == "0"
+    assert label(load_task("sentence_type"), s) == "other"
     # the paper lists this pronoun subject as singular although its rule asks for a noun; we keep to the rule
-    assert reason(load("subj_number"), s, suite="universal2019") == "no common noun with a number"
+    assert reason(load_task("subj_number"), s, suite="universal2019") == "no common noun with a number"
 
 
 @pytest.mark.parametrize(
@@ -35,14 +34,14 @@ def test_the_labels_of_the_paper_s_own_example():
 )  # fmt: skip
 def test_length_bins(suite, n, bin):
     s = sentence("\n".join(f"w{i} X X _ {0 if i == 0 else 1} dep" for i in range(n)))
-    assert label(load("sentence_length"), s, suite=suite) == bin
+    assert label(load_task("sentence_length"), s, suite=suite) == bin
 
 
 @pytest.mark.parametrize(("n", "bin"), [(3, "0"), (20, "5"), (21, None), (23, None)])
 def test_six_classes_of_length_are_the_first_six_bins(n, bin):
     """Krasnowska-Kieraś and Wróblewska (2019) list seven intervals and speak of six classes."""
     s = sentence("\n".join(f"w{i} X X _ {0 if i == 0 else 1} dep" for i in range(n)))
-    assert label(load("sentence_length"), s, suite="universal2019", classes=6) == bin
+    assert label(load_task("sentence_length"), s, suite="universal2019", classes=6) == bin
 
 
 def test_length_counts_surface_tokens():
@@ -56,18 +55,18 @@ def test_length_counts_surface_tokens():
     """
     s = sentence(rows, mwts=((2, 4, "du"),))
     assert s.tokens == ("Je", "parle", "du", "livre", "ici")
-    found = ask(load("sentence_length"), s)
+    found = ask(load_task("sentence_length"), s)
     assert (found.label, found.text) == ("0", "Je parle du livre ici")
 
 
 @pytest.mark.parametrize("reading", ["constituency", "penn", "ud"])
 def test_the_three_readings_agree_on_a_plain_sentence(reading):
     s = sentence(PAINT, tree=PAINT_TREE)
-    tense = ask(load("past_present"), s, reading=reading)
+    tense = ask(load_task("past_present"), s, reading=reading)
     assert (tense.label, tense.key, tense.marks) == ("PAST", "painted", (2,))
-    subject = ask(load("subj_number"), s, reading=reading)
+    subject = ask(load_task("subj_number"), s, reading=reading)
     assert (subject.label, subject.key, subject.marks) == ("NN", "neighbour", (1,))
-    obj = ask(load("obj_number"), s, reading=reading)
+    obj = ask(load_task("obj_number"), s, reading=reading)
     assert (obj.label, obj.key, obj.marks) == ("NNS", "fences", (4,))
 
 
@@ -102,18 +101,18 @@ FIN_PAST, FIN_PRES = "Mood=Ind|Tense=Past|VerbForm=Fin", "Mood=Ind|Tense=Pres|Ve
 )
 def test_tense_with_auxiliaries(verbs, ud, penn):
     s = clause(verbs)
-    assert label(load("past_present"), s, suite="universal2019") == ud
-    assert label(load("past_present"), s, reading="penn") == penn
+    assert label(load_task("past_present"), s, suite="universal2019") == ud
+    assert label(load_task("past_present"), s, reading="penn") == penn
 
 
 def test_tense_of_the_root_alone_is_a_policy():
     s = clause([f"was AUX VBD {FIN_PAST}", "sleeping VERB VBG Tense=Pres|VerbForm=Part"])
-    assert label(load("past_present"), s, suite="universal2019", tense="root") == "PRES"
+    assert label(load_task("past_present"), s, suite="universal2019", tense="root") == "PRES"
 
 
 def test_targets_outside_the_band_are_rejected():
     assert (
-        reason(load("past_present"), sentence(PAINT), reading="penn", plan=frozenset({"saw"}))
+        reason(load_task("past_present"), sentence(PAINT), reading="penn", plan=frozenset({"saw"}))
         == "form outside the frequency band"
     )
 
@@ -127,7 +126,7 @@ def test_number_of_hard_subjects():
         sleep  VERB  VBP _           0 root
         """
     )
-    assert reason(load("subj_number"), coordinated, reading="ud") == "coordinated"
+    assert reason(load_task("subj_number"), coordinated, reading="ud") == "coordinated"
     lot = sentence(
         f"""
         A      DET  DT  _           2 det
@@ -137,7 +136,7 @@ def test_number_of_hard_subjects():
         sleep  VERB VBP Number=Plur|{FIN_PRES} 0 root
         """
     )
-    assert reason(load("subj_number"), lot, reading="ud") == "verb and subject disagree in number"
+    assert reason(load_task("subj_number"), lot, reading="ud") == "verb and subject disagree in number"
 
 
 def test_object_of_a_copula_is_no_object():
@@ -150,8 +149,8 @@ def test_object_of_a_copula_is_no_object():
         """,
         tree="(ROOT (S (NP (PRP He)) (VP (VBZ is) (NP (DT a) (NN cook)))))",
     )
-    assert reason(load("obj_number"), s, reading="constituency") == "linking verb"
-    assert reason(load("obj_number"), s, reading="penn") == "no obj of the root"
+    assert reason(load_task("obj_number"), s, reading="constituency") == "linking verb"
+    assert reason(load_task("obj_number"), s, reading="penn") == "no obj of the root"
 
 
 def test_the_object_is_the_thing_given_not_the_receiver():
@@ -166,7 +165,7 @@ def test_the_object_is_the_thing_given_not_the_receiver():
         tree="(ROOT (S (NP (PRP He)) (VP (VBD gave) (NP (NNS girls)) (NP (DT a) (NN pear)))))",
     )
     for reading in ("constituency", "penn", "ud"):
-        assert label(load("obj_number"), s, reading=reading) == "NN"
+        assert label(load_task("obj_number"), s, reading=reading) == "NN"
 
 
 PART = "Tense=Past|VerbForm=Part|Voice=Pass"
@@ -184,23 +183,23 @@ PART = "Tense=Past|VerbForm=Part|Voice=Pass"
     ],
 )
 def test_passive(verbs, expected):
-    assert label(load("passive"), clause(verbs)) == expected
+    assert label(load_task("passive"), clause(verbs)) == expected
 
 
 def test_a_passive_form_needs_no_auxiliary_where_the_language_has_such_forms():
     built = clause(["yapıldı VERB X Mood=Ind|Tense=Past|Voice=Pass"])
-    assert label(load("passive"), built, language="tr") == "1"
-    assert label(load("passive"), built, language="ru") is None
+    assert label(load_task("passive"), built, language="tr") == "1"
+    assert label(load_task("passive"), built, language="ru") is None
     participle = clause(["yapılan VERB X Tense=Past|VerbForm=Part|Voice=Pass"])
-    assert label(load("passive"), participle, language="tr") is None
+    assert label(load_task("passive"), participle, language="tr") is None
 
 
 @pytest.mark.parametrize(("language", "expected"), [("es", None), ("pt-BR", None), ("fr", "0"), (None, "0")])
 def test_a_reflexive_clitic_may_make_a_spanish_verb_passive(language, expected):
     verb = f"venden VERB X {FIN_PAST}"
-    assert label(load("passive"), clause([verb]), language=language) == "0"
+    assert label(load_task("passive"), clause([verb]), language=language) == "0"
     s = clause([verb], rest="se PRON X _ {head} expl:pv")
-    assert label(load("passive"), s, language=language) == expected
+    assert label(load_task("passive"), s, language=language) == expected
 
 
 @pytest.mark.parametrize(
@@ -215,17 +214,17 @@ def test_a_reflexive_clitic_may_make_a_spanish_verb_passive(language, expected):
 )
 def test_sentence_type(end, mood, expected):
     s = sentence(f"Open VERB VB Mood={mood} 0 root\nthe DET DT _ 3 det\ndoor NOUN NN _ 1 obj\n{end} PUNCT . _ 1 punct")
-    assert label(load("sentence_type"), s) == expected
+    assert label(load_task("sentence_type"), s) == expected
 
 
 def test_a_negative_command_is_a_command():
     s = sentence("Do AUX VB Mood=Imp 3 aux\nnot PART X _ 3 advmod\ngo VERB VB VerbForm=Inf 0 root\n. PUNCT . _ 3 punct")
-    assert label(load("sentence_type"), s) == "imper"
+    assert label(load_task("sentence_type"), s) == "imper"
 
 
 def test_a_question_mark_inside_leaves_the_sentence_out():
     s = sentence("Why ADV X _ 3 advmod\n? PUNCT . _ 1 punct\nask VERB X _ 0 root\n. PUNCT . _ 3 punct")
-    assert reason(load("sentence_type"), s) == "question mark inside"
+    assert reason(load_task("sentence_type"), s) == "question mark inside"
 
 
 GIVEN = """
@@ -242,7 +241,7 @@ rakennettiin VERB X Tense=Past|VerbForm=Fin|Voice=Pass{} 0 root
 
 
 def test_the_object_of_a_passive_is_left_out():
-    task, why = load("obj_number"), "the object of a passive"
+    task, why = load_task("obj_number"), "the object of a passive"
     assert reason(task, sentence(GIVEN), reading="ud") == why
     assert reason(task, sentence(GIVEN), reading="penn") == why
     assert reason(task, sentence(GIVEN, tree=GIVEN_TREE, heads=None, deprels=None), reading="constituency") == why
@@ -253,7 +252,7 @@ def test_the_object_of_a_passive_is_left_out():
 
 
 def test_a_passive_without_a_subject_keeps_its_object():
-    task = load("obj_number")
+    task = load_task("obj_number")
     finnish = sentence(RAKENNETTIIN.format(""))
     assert label(task, finnish, reading="ud", language="fi") == "NN"
     assert reason(task, finnish, reading="ud", language="tr") == "the object of a passive"
@@ -273,19 +272,19 @@ def test_a_passive_without_a_subject_keeps_its_object():
 )
 def test_the_moods_of_verb_and_auxiliary_must_agree(auxiliary, verb, expected):
     s = sentence(f"En AUX X {auxiliary} 2 aux\nmene VERB X {verb} 0 root\nkotiin NOUN X _ 2 obl")
-    assert label(load("sentence_type"), s) == expected
+    assert label(load_task("sentence_type"), s) == expected
     if expected is None:
-        assert reason(load("sentence_type"), s) == "imperative below an auxiliary that is none"
+        assert reason(load_task("sentence_type"), s) == "imperative below an auxiliary that is none"
 
 
 def test_an_imperative_copula_is_a_command():
     s = sentence("Be AUX X Mood=Imp|VerbForm=Fin 2 cop\nquiet ADJ X _ 0 root\n! PUNCT X _ 2 punct")
-    found = ask(load("sentence_type"), s)
+    found = ask(load_task("sentence_type"), s)
     assert (found.label, found.marks) == ("imper", (0,))
 
 
 def test_top_constituents():
-    task = load("top_constituents")
+    task = load_task("top_constituents")
     s = sentence(PAINT, tree=PAINT_TREE)
     assert label(task, s, plan={"NP VP ."}) == "NP VP ."
     assert label(task, s, plan=frozenset()) == "OTHER"
@@ -303,7 +302,7 @@ def test_top_constituents():
     ("punctuation", "expected"), [("kept", {"NP VP", "NP , VP .", "NP VP ."}), ("final", {"NP VP ."})]
 )
 def test_frequent_sequences_are_those_of_the_policy(punctuation, expected):
-    task = load("top_constituents")
+    task = load_task("top_constituents")
     counts = Counts()
     counts.tallies = {task.name: Counter({("constituency", "NP VP"): 90, ("constituency", "NP , VP ."): 80,
                                           ("constituency", "NP VP ."): 70, ("dependency", "ROOT"): 99})}  # fmt: skip
@@ -314,15 +313,15 @@ def test_frequent_sequences_are_those_of_the_policy(punctuation, expected):
 def test_relation_subtypes_are_a_policy():
     s = clause([f"wasPASS AUX VBD {FIN_PAST}", f"fed VERB VBN {PART}"])
     everything = {"advmod aux:pass nsubj", "advmod aux nsubj"}
-    assert label(load("top_dependencies"), s, plan=everything) == "advmod aux:pass nsubj"
-    assert label(load("top_dependencies"), s, plan=everything, subtypes=False) == "advmod aux nsubj"
+    assert label(load_task("top_dependencies"), s, plan=everything) == "advmod aux:pass nsubj"
+    assert label(load_task("top_dependencies"), s, plan=everything, subtypes=False) == "advmod aux nsubj"
 
 
 def test_constituency_depths_outside_the_classes_are_left_out():
     s = sentence("Go VERB VB _ 0 root", tree="(ROOT (S (VP (VB Go))))")
-    assert reason(load("tree_depth"), s) == "depth outside the classes"
-    assert label(load("tree_depth"), s, reading="dependency") == "01"
-    assert label(load("tree_depth"), sentence(PAINT, tree=PAINT_TREE)) == "05"
+    assert reason(load_task("tree_depth"), s) == "depth outside the classes"
+    assert label(load_task("tree_depth"), s, reading="dependency") == "01"
+    assert label(load_task("tree_depth"), sentence(PAINT, tree=PAINT_TREE)) == "05"
 
 
 @pytest.mark.parametrize("task", ["past_present", "passive", "obj_number"])
@@ -334,13 +333,13 @@ def test_a_root_that_is_no_main_clause_is_left_out(task):
         mice    NOUN  X Number=Plur 3 obj
     """
     marked = sentence(rows.format(first="if", pos="SCONJ", head=3, rel="mark"))
-    assert reason(load(task), marked, suite="universal2019") == "the root is a subordinate clause"
+    assert reason(load_task(task), marked, suite="universal2019") == "the root is a subordinate clause"
     predicate = sentence(rows.format(first="is", pos="AUX", head=3, rel="cop"))
-    assert reason(load(task), predicate, suite="universal2019") == "the root is a clausal predicate"
+    assert reason(load_task(task), predicate, suite="universal2019") == "the root is a clausal predicate"
 
 
 def test_a_set_has_the_spelling_of_a_target_and_compares_its_folded_form():
     s = sentence("Saß VERB X Mood=Ind|Tense=Past|VerbForm=Fin 0 root\ner PRON X _ 1 nsubj\n? PUNCT X _ 1 punct")
     for plan, expected in (({"sass"}, "saß"), ({"saß"}, None)):
-        found = ask(load("past_present"), s, reading="ud", suite="xprobe2019", plan=plan, language="de")
+        found = ask(load_task("past_present"), s, reading="ud", suite="xprobe2019", plan=plan, language="de")
         assert getattr(found, "key", None) == expected

@@ -7,11 +7,10 @@ from random import Random
 
 import pytest
 
-from sentprobe.task import Counts, Example, Policy
-from sentprobe.tasks import load
-from sentprobe.tasks.coordination_inversion import Capitals, _lengths
-from sentprobe.tasks.odd_man_out import Plan, candidates, counts_near
-from sentprobe.tasks.word_content import letters
+from sentprobe.tasks import Counts, Example, Policy, load_task
+from sentprobe.tasks.definitions.coordination_inversion import Capitals, _lengths
+from sentprobe.tasks.definitions.odd_man_out import Plan, candidates, counts_near
+from sentprobe.tasks.definitions.word_content import letters
 from tests.tasks.asking import ask, reason
 from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
 
@@ -28,7 +27,7 @@ def both_labels(task, s, **named):
 
 def test_bigram_shift_exchanges_two_inner_words_and_keeps_the_text_natural():
     s = sentence(STARRED)
-    found = both_labels(load("bigram_shift"), s)
+    found = both_labels(load_task("bigram_shift"), s)
     assert set(found) == {"I", "O"}
     assert {e.text for e in found["O"]} == {"She has starred with many leading actors."}
     texts = {e.text for e in found["I"]}
@@ -53,10 +52,10 @@ def test_bigram_shift_leaves_multi_word_tokens_and_glued_words_alone():
         See   NOUN X _ 2 obl
         heute ADV  X _ 2 advmod
     """
-    found = both_labels(load("bigram_shift"), sentence(rows, mwts=((2, 4, "zum"),)))
+    found = both_labels(load_task("bigram_shift"), sentence(rows, mwts=((2, 4, "zum"),)))
     assert {e.text for e in found["I"]} == {"Wir gehen zum heute See"}
     glued = sentence("A X X _ 0 root\nb X X _ 1 dep\nc X X _ 1 dep", glued=(1,))
-    assert reason(load("bigram_shift"), glued) == "no two words to exchange"
+    assert reason(load_task("bigram_shift"), glued) == "no two words to exchange"
 
 
 def test_scripts_without_spaces_have_words_too():
@@ -70,24 +69,24 @@ def test_scripts_without_spaces_have_words_too():
         。 PUNCT X _ 3 punct
     """
     s = sentence(rows, glued=tuple(range(6)))
-    found = both_labels(load("bigram_shift"), s)
+    found = both_labels(load_task("bigram_shift"), s)
     assert {e.text for e in found["O"]} == {"我们昨天看见一只猫。"}
     assert "我们看见昨天一只猫。" in {e.text for e in found["I"]}
     for e in found["I"]:
-        assert load("bigram_shift").original(e) == s.text
+        assert load_task("bigram_shift").original(e) == s.text
 
 
 def test_bigram_shift_leaves_out_quotes_and_equal_words():
     quoted = sentence('He X X _ 2 nsubj\nsaid X X _ 0 root\n" PUNCT X _ 2 punct\nyes X X _ 2 obj\n" PUNCT X _ 2 punct')
-    assert reason(load("bigram_shift"), quoted) == "double quotes"
+    assert reason(load_task("bigram_shift"), quoted) == "double quotes"
     doubled = sentence("So X X _ 0 root\nvery X X _ 1 dep\nVery X X _ 1 dep")
-    assert reason(load("bigram_shift"), doubled) == "no two words to exchange"
+    assert reason(load_task("bigram_shift"), doubled) == "no two words to exchange"
 
 
 @pytest.mark.parametrize("reading", ["dependency", "constituency"])
 def test_coordination_inversion_repairs_case_comma_and_full_stop(reading):
     s = sentence(TWO_CLAUSES, tree=TWO_CLAUSES_TREE)
-    found = both_labels(load("coordination_inversion"), s, reading=reading, plan=CAPITALS)
+    found = both_labels(load_task("coordination_inversion"), s, reading=reading, plan=CAPITALS)
     assert {e.text for e in found["O"]} == {"They had left early, but we stayed."}
     assert {e.text for e in found["I"]} == {"We stayed, but they had left early."}
     assert {e.stratum for e in found["O"]} == {"first longer"}
@@ -98,10 +97,10 @@ def test_coordination_inversion_repairs_case_comma_and_full_stop(reading):
 
 def test_coordination_inversion_keeps_names_and_i():
     name = TWO_CLAUSES.replace("They  PRON ", "Otto  PROPN")
-    found = both_labels(load("coordination_inversion"), sentence(name), reading="dependency", plan=CAPITALS)
+    found = both_labels(load_task("coordination_inversion"), sentence(name), reading="dependency", plan=CAPITALS)
     assert found["I"][0].text == "We stayed, but Otto had left early."
     pronoun = TWO_CLAUSES.replace("They ", "I    ")
-    found = both_labels(load("coordination_inversion"), sentence(pronoun), reading="dependency", plan=CAPITALS)
+    found = both_labels(load_task("coordination_inversion"), sentence(pronoun), reading="dependency", plan=CAPITALS)
     assert found["I"][0].text == "We stayed, but I had left early."
 
 
@@ -125,7 +124,7 @@ def test_coordination_inversion_keeps_names_and_i():
 )
 def test_coordination_inversion_says_why_not(old, new, why):
     s = sentence(TWO_CLAUSES.replace(old, new))
-    assert reason(load("coordination_inversion"), s, reading="dependency", plan=CAPITALS) == why
+    assert reason(load_task("coordination_inversion"), s, reading="dependency", plan=CAPITALS) == why
 
 
 def test_a_clause_without_its_verb_is_not_exchanged():
@@ -140,9 +139,11 @@ def test_a_clause_without_its_verb_is_not_exchanged():
     subject = "coffee NOUN NN _ 2 conj\nhe PRON PRP _ 5 nsubj"
     for rest in (gapped, subject):
         assert reason(
-            load("coordination_inversion"), sentence(rows.format(he=rest)), reading="dependency", plan=CAPITALS
+            load_task("coordination_inversion"), sentence(rows.format(he=rest)), reading="dependency", plan=CAPITALS
         )
-    why = reason(load("coordination_inversion"), sentence(rows.format(he=subject)), reading="dependency", plan=CAPITALS)
+    why = reason(
+        load_task("coordination_inversion"), sentence(rows.format(he=subject)), reading="dependency", plan=CAPITALS
+    )
     assert why == "a conjunct has no finite verb"
 
 
@@ -156,10 +157,12 @@ def test_clauses_without_any_finite_verb_are_left_out_where_these_are_marked():
         too    ADV   RB  _ 5 advmod
     """
     marked = replace(CAPITALS, finite=True)
-    why = reason(load("coordination_inversion"), sentence(rows), reading="dependency", plan=marked)
+    why = reason(load_task("coordination_inversion"), sentence(rows), reading="dependency", plan=marked)
     assert why == "a conjunct has no finite verb"
     # in a language whose verbs are not marked, nothing is known
-    assert isinstance(ask(load("coordination_inversion"), sentence(rows), reading="dependency", plan=CAPITALS), Example)
+    assert isinstance(
+        ask(load_task("coordination_inversion"), sentence(rows), reading="dependency", plan=CAPITALS), Example
+    )
 
 
 def test_clauses_without_pronouns_differ_in_person_or_are_one_clause():
@@ -179,25 +182,27 @@ def test_clauses_without_pronouns_differ_in_person_or_are_one_clause():
             """
         )
 
-    found = both_labels(load("coordination_inversion"), drop(3), reading="dependency", plan=CAPITALS)
+    found = both_labels(load_task("coordination_inversion"), drop(3), reading="dependency", plan=CAPITALS)
     assert {e.text for e in found["I"]} == {"Wezmie wszystko i podam ci."}
-    why = reason(load("coordination_inversion"), drop(1), reading="dependency", plan=CAPITALS)
+    why = reason(load_task("coordination_inversion"), drop(1), reading="dependency", plan=CAPITALS)
     assert why == "a conjunct is not a clause of its own"
 
 
 def test_an_elided_first_word_loses_its_capital():
     elided = sentence(TWO_CLAUSES.replace("They ", "J'   "), glued=(0,))
-    found = both_labels(load("coordination_inversion"), elided, reading="dependency", plan=CAPITALS)
+    found = both_labels(load_task("coordination_inversion"), elided, reading="dependency", plan=CAPITALS)
     assert found["I"][0].text == "We stayed, but j'had left early."
     nouns = Capitals(frozenset(), frozenset({"PROPN", "NOUN"}))
     german = sentence(TWO_CLAUSES.replace("They  PRON ", "Kinder NOUN "))
-    found = both_labels(load("coordination_inversion"), german, reading="dependency", plan=nouns)
+    found = both_labels(load_task("coordination_inversion"), german, reading="dependency", plan=nouns)
     assert found["I"][0].text == "We stayed, but Kinder had left early."
 
 
 def test_the_two_annotations_must_agree():
     s = sentence(TWO_CLAUSES.replace("8 cc", "8 discourse"), tree=TWO_CLAUSES_TREE)
-    assert reason(load("coordination_inversion"), s, plan=CAPITALS) == "the two annotations disagree on the clauses"
+    assert (
+        reason(load_task("coordination_inversion"), s, plan=CAPITALS) == "the two annotations disagree on the clauses"
+    )
 
 
 @pytest.mark.parametrize(
@@ -211,7 +216,7 @@ def test_clauses_are_balanced_by_their_lengths(clauses, one, two, group):
 
 
 def test_the_group_of_clause_lengths_is_the_stratum():
-    task, s = load("coordination_inversion"), sentence(TWO_CLAUSES)
+    task, s = load_task("coordination_inversion"), sentence(TWO_CLAUSES)
     groups = {
         c: ask(task, s, reading="dependency", plan=CAPITALS, clauses=c).stratum for c in ("longer", "lengths", "none")
     }
@@ -225,7 +230,7 @@ def test_capitals_are_learnt_from_the_inside_of_sentences():
         words=Counter({("I", "PRON", "_"): 5, ("i", "PRON", "_"): 1, ("The", "DET", "_"): 1, ("the", "DET", "_"): 9})
     )
     counts.words["Haus", "NOUN", "_"] = 3
-    assert load("coordination_inversion").plan(counts, Policy(), "dependency") == Capitals(
+    assert load_task("coordination_inversion").plan(counts, Policy(), "dependency") == Capitals(
         frozenset({"I", "Haus"}), frozenset({"PRON", "NOUN", "PROPN"})
     )
 
@@ -281,7 +286,7 @@ def test_a_bigram_seen_only_here_gives_no_replacement():
 
 def test_odd_man_out_uses_one_key_and_one_place_for_both_labels():
     s = sentence(BARKED)
-    found = both_labels(load("odd_man_out"), s, plan=plan_with(dog=(5, 5), cat=(4, 4)))
+    found = both_labels(load_task("odd_man_out"), s, plan=plan_with(dog=(5, 5), cat=(4, 4)))
     assert {e.text for e in found["C"]} == {"Then the cat barked."}
     assert {e.text for e in found["O"]} == {"Then the dog barked."}
     for e in (*found["C"], *found["O"]):
@@ -294,20 +299,20 @@ def test_odd_man_out_indexes_only_the_band_and_domain():
         words=Counter({("dog", "NOUN", "Number=Sing"): 5, ("very", "ADV", "_"): 5, ("rare", "NOUN", "_"): 1}),
         bigrams=Counter({("the", "dog"): 3, ("dog", "ran"): 2, ("the", "very"): 4, ("the", "rare"): 1}),
     )
-    task = load("odd_man_out")
+    task = load_task("odd_man_out")
     plan = task.plan(counts, task.policies["conneau2018"], "ud")
     assert plan == Plan({"dog": "dog"}, {KIND: frozenset({"dog"})}, {}, {"the": {"dog": 3}}, {"ran": {"dog": 2}})
 
 
 def test_a_form_that_is_mainly_something_else_replaces_nothing():
     words = Counter({("off", "NOUN", "Number=Sing"): 2, ("off", "ADP", "_"): 9, ("Hund", "NOUN", "Number=Sing"): 4})
-    task = load("odd_man_out")
+    task = load_task("odd_man_out")
     plan = task.plan(Counts(tokens=100, words=words), task.policies["conneau2018"], "ud")
     assert plan.spelling == {"hund": "Hund"}
 
 
 def test_a_verb_is_replaced_only_by_one_with_the_same_complements():
-    task = load("odd_man_out")
+    task = load_task("odd_man_out")
     s = sentence("He PRON X _ 2 nsubj\nate VERB X _ 0 root\npears NOUN X _ 2 obj")
     assert list(task.count(s)) == [("ate", "obj")]
     kind = ("VERB", "_")
@@ -325,12 +330,12 @@ def test_parts_of_compounds_and_glued_words_stay():
     plan = plan_with(dog=(5, 5), cat=(4, 4))
     rows = BARKED.replace("nsubj", "{rel}")
     why = "no word with a matching replacement"
-    assert reason(load("odd_man_out"), sentence(rows.format(rel="compound")), plan=plan) == why
-    assert reason(load("odd_man_out"), sentence(rows.format(rel="nsubj"), glued=(1,)), plan=plan) == why
+    assert reason(load_task("odd_man_out"), sentence(rows.format(rel="compound")), plan=plan) == why
+    assert reason(load_task("odd_man_out"), sentence(rows.format(rel="nsubj"), glued=(1,)), plan=plan) == why
 
 
 def test_word_content_wants_one_target_once():
-    task = load("word_content")
+    task = load_task("word_content")
     s = sentence(PAINT)
     found = ask(task, s, plan={"fences": "fences"})
     assert (found.label, found.marks) == ("fences", (4,))
@@ -341,7 +346,7 @@ def test_word_content_wants_one_target_once():
 
 
 def test_word_content_takes_the_paper_s_ranks_when_the_corpus_is_large_enough():
-    task = load("word_content")
+    task = load_task("word_content")
     words = {f"w{chr(97 + i // 676)}{chr(97 + i // 26 % 26)}{chr(97 + i % 26)}": 9000 - i for i in range(4000)}
     counts = Counts(sentences=10**6, words=Counter({(w, "NOUN", "_"): n for w, n in words.items()}))
     chosen = task.plan(counts, task.policies["conneau2018"], "text")
@@ -349,7 +354,7 @@ def test_word_content_takes_the_paper_s_ranks_when_the_corpus_is_large_enough():
 
 
 def test_word_content_in_a_small_corpus_takes_frequent_words_but_no_names_or_short_ones():
-    task = load("word_content")
+    task = load_task("word_content")
     words = Counter({(f"verb{chr(97 + i)}", "VERB", "_"): 40 for i in range(5)})
     words.update({("Berlin", "PROPN", "_"): 40, ("cat", "NOUN", "_"): 40, ("seldom", "ADV", "_"): 2})
     words.update({(f"f{i}", "X", "_"): 1000 for i in range(50)})
@@ -368,7 +373,7 @@ def test_signs_for_words_and_syllables_are_worth_several_letters(word, expected)
 
 
 def test_word_content_in_chinese():
-    task = load("word_content")
+    task = load_task("word_content")
     words = Counter({(word, "NOUN", "_"): 40 for word in ("發展", "電影", "面積", "人", "月")})
     words.update({(chr(0x4E00 + i), "PART", "_"): 1000 for i in range(50)})
     counts = Counts(sentences=10_000, words=words, language="zh")
@@ -389,7 +394,7 @@ def many(task, n=40):
 
 
 def test_word_presence_deals_every_word_once_as_present_and_once_as_absent():
-    task = load("word_presence")
+    task = load_task("word_presence")
     rows = task.complete(many(task), Random(1))
     assert Counter(r.label for r in rows) == {"1": 40, "0": 40}
     for r in rows:
@@ -400,7 +405,7 @@ def test_word_presence_deals_every_word_once_as_present_and_once_as_absent():
 
 
 def test_word_order_gives_the_pair_both_ways():
-    task = load("word_order")
+    task = load_task("word_order")
     rows = task.complete(many(task), Random(1))
     assert Counter(r.label for r in rows) == {"1": 40, "0": 40}
     for r in rows:

@@ -6,8 +6,7 @@ from sentprobe import load_task, make_sets, select_tasks
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import UsageError
 from sentprobe.make.survey import supported_tasks
-from sentprobe.tasks import is_name
-from sentprobe.tasks.parametric import PARAMETRIC_TASKS
+from sentprobe.tasks import PARAMETRIC_TASKS, is_task_name
 from sentprobe.tasks.parametric.morph import Plan, frequent
 from tests.tasks.asking import Anything, ask, label, reason
 from tests.writing import sentence
@@ -135,13 +134,13 @@ def test_fragments_are_not_asked_for_relations():
 def test_a_bad_parameter_is_refused_with_an_example(name):
     with pytest.raises(UsageError, match=r"such as (morph:obj\.Case|relation:cop)"):
         load_task(name)
-    assert not is_name(name)
+    assert not is_task_name(name)
 
 
 def test_names_of_sets_are_safe_to_load():
-    assert is_name("morph.obj.Case")
-    assert is_name("relation.acl-relcl")
-    assert not is_name("os.path:join")
+    assert is_task_name("morph.obj.Case")
+    assert is_task_name("relation.acl-relcl")
+    assert not is_task_name("os.path:join")
     assert load_task("relation.acl-relcl").name == load_task("relation:acl:relcl").name == "relation.acl-relcl"
 
 

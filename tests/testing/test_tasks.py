@@ -4,8 +4,7 @@ import pytest
 
 from sentprobe.corpus import Corpus
 from sentprobe.errors import SentProbeError, UsageError
-from sentprobe.task import Example, Policy, Task
-from sentprobe.tasks import TASKS, load
+from sentprobe.tasks import TASKS, Example, Policy, Task, load_task
 from sentprobe.testing import check_task, examine_task
 
 
@@ -18,7 +17,7 @@ def corpus(small):
 def test_every_built_in_task_keeps_the_rules(name, builtin):
     from dataclasses import replace
 
-    task = load(name)
+    task = load_task(name)
     # these have many classes, or balance lengths as well
     enough, sizes = {"tree_depth": (8000, (100, 20, 20)), "word_content": (3000, (100, 20, 20))}.get(
         name, (1500, (60, 12, 12))
@@ -116,7 +115,7 @@ task = Task(
 def test_a_task_from_a_file(tmp_path):
     path = tmp_path / "parity.py"
     path.write_text(FILE)
-    assert load(str(path)).name == "parity"
+    assert load_task(str(path)).name == "parity"
 
 
 def test_a_task_file_may_define_dataclasses_and_is_not_left_in_the_way(tmp_path):
@@ -128,7 +127,7 @@ def test_a_task_file_may_define_dataclasses_and_is_not_left_in_the_way(tmp_path)
     )
     path.write_text(lines + FILE)
     before = sys.modules.get("json")
-    assert load(str(path)).name == "parity"
+    assert load_task(str(path)).name == "parity"
     assert sys.modules.get("json") is before
 
 
@@ -139,9 +138,9 @@ def test_a_task_from_a_module_and_an_entry_point(tmp_path, monkeypatch):
     (package / "plugin-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
     (package / "plugin-1.0.dist-info/entry_points.txt").write_text("[sentprobe.tasks]\nparity = plugin_tasks:task\n")
     monkeypatch.syspath_prepend(str(package))
-    assert load("plugin_tasks:task").name == "parity"
+    assert load_task("plugin_tasks:task").name == "parity"
     assert "parity" in TASKS
-    assert load("parity").question == "Is the number of words even?"
+    assert load_task("parity").question == "Is the number of words even?"
 
 
 @pytest.mark.parametrize(
@@ -156,12 +155,12 @@ def test_a_bad_task_file_is_named(tmp_path, content, message):
     path = tmp_path / "bad.py"
     path.write_text(content)
     with pytest.raises(UsageError, match=message) as caught:
-        load(str(path))
+        load_task(str(path))
     assert "bad.py" in str(caught.value)
 
 
 def test_missing_files_and_modules_are_named():
     with pytest.raises(UsageError, match=r"There is no file gone\.py"):
-        load("gone.py")
+        load_task("gone.py")
     with pytest.raises(UsageError, match="nonesuch"):
-        load("nonesuch.module:task")
+        load_task("nonesuch.module:task")

@@ -16,9 +16,9 @@ import numpy as np
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import MAX_EXAMPLES, Code, Finding
+from sentprobe.corpus.folding import fold
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
-from sentprobe.task import fold
 
 DECIDES = 0.98
 """Balanced accuracy from which one feature decides a class."""

@@ -11,7 +11,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
-from sentprobe.task import LENGTH_BINS
+from sentprobe.tasks import LENGTH_BINS
 
 MAX_P_LENGTH = 1e-3
 """A finding needs a p-value below this."""

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, some
 from sentprobe.core.words import is_word
+from sentprobe.corpus.folding import fold
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
-from sentprobe.task import fold
 
 OFTEN = 8
 """A word must be in this many sentences of the first split to be taken for a target."""

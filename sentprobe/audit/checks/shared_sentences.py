@@ -10,7 +10,7 @@ import numpy as np
 
 from sentprobe.audit.check import AuditCheck, SentenceKeys
 from sentprobe.audit.finding import Code, Finding, Severity
-from sentprobe.task import SPLITS
+from sentprobe.tasks import SPLITS
 
 SHARED_SENTENCES = Code(
     "shared-sentences",

@@ -8,8 +8,7 @@ from sentprobe.cli.listings import Listing, Row, description_of, name_of
 
 
 def _tasks() -> Iterator[Row]:
-    from sentprobe.tasks import TASKS
-    from sentprobe.tasks.parametric import PARAMETRIC_TASKS
+    from sentprobe.tasks import PARAMETRIC_TASKS, TASKS
 
     yield "task", "question", "needs", "suites"
     for name, task in TASKS.parts().items():
@@ -21,8 +20,7 @@ def _tasks() -> Iterator[Row]:
 
 
 def _suites() -> Iterator[Row]:
-    from sentprobe.tasks import PAPERS, SUITES
-    from sentprobe.tasks.parametric import PARAMETRIC_TASKS
+    from sentprobe.tasks import PAPERS, PARAMETRIC_TASKS, SUITES
 
     yield "suite", "tasks", "paper"
     for suite, tasks in SUITES.items():
@@ -52,7 +50,7 @@ def _verbs() -> Iterator[Row]:
 
 listings = (
     Listing(name="tasks", order=10, kind="sentprobe.tasks:TASKS", rows=_tasks),
-    Listing(name="suites", order=20, kind="sentprobe.tasks.parametric:PARAMETRIC_TASKS", rows=_suites),
+    Listing(name="suites", order=20, kind="sentprobe.tasks:PARAMETRIC_TASKS", rows=_suites),
     Listing(
         name="annotators",
         order=40,

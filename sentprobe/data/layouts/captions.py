@@ -27,7 +27,7 @@ from sentprobe.core.reader import without_compression_suffix
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.tables import Interned, example
 from sentprobe.errors import CorpusError, DataError
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 CAPTIONS_FORMAT = "sentprobe.captions.v1"
 CAPTIONS_PER_IMAGE = 5

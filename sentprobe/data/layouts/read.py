@@ -34,7 +34,7 @@ from sentprobe.data.layouts.xnli import (
 )
 from sentprobe.data.tables import Columns, Interned, build_dataset, empty_splits, example
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 PICKLES = frozenset({"train.pkl", "valid.pkl", "test.pkl"})
 """The files of SentEval's own copy of the COCO captions, which must be converted first."""

@@ -17,7 +17,7 @@ from typing import Protocol
 from sentprobe.core.files import COMPRESSED
 from sentprobe.core.reader import OnBad, find_file, read_lines, wrong_width
 from sentprobe.errors import CorpusError, SentProbeError, UsageError
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 NO_GOLD = "-"
 """The label of a pair on which the annotators did not agree; SentEval skips it, and so do we."""

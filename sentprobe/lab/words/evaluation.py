@@ -13,7 +13,7 @@ from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair
 from sentprobe.lab.words.sentence_encoders import EncoderPair
 from sentprobe.results.verify import Arrays
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 
 @dataclass(frozen=True, kw_only=True)

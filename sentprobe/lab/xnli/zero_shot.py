@@ -22,7 +22,7 @@ from sentprobe.results.log import Log
 from sentprobe.run.scoring import versions
 from sentprobe.stats.classification import accuracy, macro_f1
 from sentprobe.stats.intervals import wilson
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 TASK = "XNLI"
 BATCH = 1024

@@ -20,8 +20,7 @@ from typing import NamedTuple
 from sentprobe.corpus.syntax import base, children, feature, features, root
 from sentprobe.errors import UsageError
 from sentprobe.sentence import Sentence
-from sentprobe.task import OUTSIDE_BAND, Context, Counts, Example, Policy, Proposal, Task, target_forms
-from sentprobe.task.parametric import ParametricTask
+from sentprobe.tasks import OUTSIDE_BAND, Context, Counts, Example, ParametricTask, Policy, Proposal, Task, target_forms
 
 OPEN = ("NOUN", "PROPN", "VERB", "ADJ", "ADV", "AUX")
 """Parts of speech that a target may have by default; AUX is a root in many treebanks, and *be* in all."""

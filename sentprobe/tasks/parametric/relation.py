@@ -13,8 +13,7 @@ from functools import partial
 from sentprobe.corpus.syntax import base, feature
 from sentprobe.errors import UsageError
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Example, Policy, Proposal, Task
-from sentprobe.task.parametric import ParametricTask
+from sentprobe.tasks import Context, Example, ParametricTask, Policy, Proposal, Task
 
 NEGATION = "negation"
 PARAMETER = re.compile(r"[a-z]+([:-][a-z]+)?")

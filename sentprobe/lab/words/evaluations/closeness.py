@@ -15,7 +15,7 @@ from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEval
 from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair
 from sentprobe.stats.intervals import cluster_bootstrap
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 TRIED = 1000
 """Pairs that one whose words belong together tries to change with."""

@@ -39,7 +39,7 @@ from sentprobe.lab.words.sentences import (
     weighting,
     words_of,
 )
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 SHOWN = 200
 """Characters of the sentences found that are saved."""

@@ -16,7 +16,7 @@ from sentprobe.lab.alignment.space import Rows
 from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair, Side
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 from sentprobe.transfer.similar import MIN_PAIRS, correlations
 
 SCORES = ("similarity", "score", "mean", "rating")

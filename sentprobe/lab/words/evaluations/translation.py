@@ -18,7 +18,7 @@ from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEval
 from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair, Side
 from sentprobe.lab.words.precision import LOOKED, by_band, by_group, graded, ranks_of
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 DIFFERENT = "spelled otherwise"
 """Words that are none of their own translations: in one space for two languages, the others are found for nothing."""

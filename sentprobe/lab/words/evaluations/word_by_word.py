@@ -21,7 +21,7 @@ from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair
 from sentprobe.lab.words.sentences import UNKNOWN, Lines, Words, in_words, read_sentences
 from sentprobe.stats.resample import bootstrap_sums, percentile_interval
-from sentprobe.task import Example
+from sentprobe.tasks import Example
 
 ORDERS = 4
 """The longest n-grams of BLEU."""

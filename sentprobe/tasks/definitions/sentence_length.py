@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from sentprobe.sentence import Sentence
-from sentprobe.task import LENGTH_BINS, Context, Example, LabelIssue, Policy, Proposal, Task
+from sentprobe.tasks import LENGTH_BINS, Context, Example, LabelIssue, Policy, Proposal, Task
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

@@ -8,7 +8,7 @@ of the two, the mood of the auxiliary is that of the clause, but one of the tags
 
 from sentprobe.corpus.syntax import auxiliaries, feature, is_finite, root
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Example, Policy, Proposal, Task
+from sentprobe.tasks import Context, Example, Policy, Proposal, Task
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

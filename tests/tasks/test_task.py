@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sentprobe.core.hashing import mix
 from sentprobe.errors import UsageError
-from sentprobe.task import Context, Counts, Policy, most_frequent, target_forms, token_positions
+from sentprobe.tasks import Context, Counts, Policy, most_frequent, target_forms, token_positions
 from tests.writing import sentence
 
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from sentprobe.corpus.syntax import children, feature, tags
 from sentprobe.sentence import Sentence
-from sentprobe.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, target_forms
-from sentprobe.task.edit import replace_words, replaceable_words, restore_words
+from sentprobe.tasks import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, target_forms
+from sentprobe.tasks.example import replace_words, replaceable_words, restore_words
 
 FRAME = frozenset({"obj", "iobj", "ccomp", "xcomp", "compound:prt"})
 """Complements that a verb takes or does not take."""

@@ -22,7 +22,7 @@ from sentprobe.corpus.syntax import (
     tags,
 )
 from sentprobe.sentence import Sentence
-from sentprobe.task import (
+from sentprobe.tasks import (
     OUTSIDE_BAND,
     TARGET_FIELDS,
     Context,

@@ -8,8 +8,8 @@ out, as in the released SentEval set. Some exchanges leave a sentence well-forme
 
 from sentprobe.corpus.syntax import tags
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Example, Policy, Proposal, Task
-from sentprobe.task.edit import plain_words, replace_words, replaceable_words, restore_words
+from sentprobe.tasks import Context, Example, Policy, Proposal, Task
+from sentprobe.tasks.example import plain_words, replace_words, replaceable_words, restore_words
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from unicodedata import combining
 
 from sentprobe.core.words import is_word
-from sentprobe.corpus.folding import lower_case
+from sentprobe.corpus.folding import fold, lower_case
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Counts, Example, LabelIssue, Policy, Proposal, Task, fold
+from sentprobe.tasks import Context, Counts, Example, LabelIssue, Policy, Proposal, Task
 
 LETTERS_PER_SIGN = (
     (3, re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")),  # Chinese characters

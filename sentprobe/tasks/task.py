@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from random import Random
+from traceback import extract_tb
 from typing import Any, Literal
 
 from sentprobe.core.hashing import mix
 from sentprobe.corpus.folding import fold, lower_case
+from sentprobe.errors import UsageError, error_location
 from sentprobe.sentence import Sentence
-from sentprobe.task.counts import Counts
-from sentprobe.task.example import Example
-from sentprobe.task.policy import Policy
+from sentprobe.tasks.counts import Counts
+from sentprobe.tasks.example import Example
+from sentprobe.tasks.policy import Policy
 
 
 @dataclass(slots=True)
@@ -93,7 +96,7 @@ class Task:
     inputs
         Extra columns that the probe is given besides the sentence: the words of Adi's tasks.
     settings
-        The fields of the policy among ``sentprobe.task.TASK_SPECIFIC_FIELDS`` that the task uses; one that only some
+        The fields of the policy among ``sentprobe.tasks.TASK_SPECIFIC_FIELDS`` that the task uses; one that only some
         readings use is prefixed with them: ``constituency.depths``. None: it may use any.
     label_issues
         ``label_issues(rows)`` says for each row whether the tokens contradict the label; applied to any set of this
@@ -137,6 +140,50 @@ class Task:
     def __repr__(self) -> str:
         readings, suites = ", ".join(self.readings), ", ".join(self.policies)
         return f"Task({self.name!r}, version {self.version}, readings: {readings}, suites: {suites})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParametricTask:
+    """A question with a blank, and how to fill it.
+
+    Parameters
+    ----------
+    name
+        What stands before the colon: ``morph``.
+    parameter
+        What stands after it, in words: ``ROLE.FEATURE``.
+    example
+        A parameter, for messages.
+    summary
+        The question.
+    suite
+        The suite of all its tasks that a corpus supports.
+    source
+        Where its labels come from, for lists.
+    build
+        ``build(parameter)`` returns the `Task`, whose name is that of the parametric task and the parameter, with a dot
+        between them; raises UsageError if there is no such parameter.
+    survey
+        ``survey(sentence)`` yields a (parameter, value) pair for each parameter that the sentence has an answer to.
+    supported
+        ``supported(tallies, sentences, least)``: the parameters for which a set can be made, from how many of
+        the sentences have each value; ``least`` is the smallest class.
+    """
+
+    name: str
+    parameter: str
+    example: str
+    summary: str
+    suite: str
+    source: str
+    build: Callable[[str], Task]
+    survey: Callable[[Sentence], Iterable[tuple[str, str]]]
+    supported: Callable[[Mapping[str, Mapping[str, int]], int, int], list[str]]
+
+    @property
+    def usage(self) -> str:
+        """How it is written: ``morph:ROLE.FEATURE``."""
+        return f"{self.name}:{self.parameter}"
 
 
 TARGET_FIELDS = ("band", "band_tokens", "trim", "disjoint", "cap")
@@ -188,3 +235,63 @@ def effective_fields(task: Task, policy: Policy, readings: Collection[str]) -> f
     if policy.band is None:
         known -= {"band_tokens"}
     return frozenset(known)
+
+
+# Code that users wrote for a task
+
+ARGUMENTS = {
+    "propose": "(sentence, context)",
+    "count": "(sentence)",
+    "plan": "(counts, policy, reading)",
+    "complete": "(examples, rng)",
+    "original": "(row)",
+    "label_issues": "(rows)",
+}
+"""What each function of a task is called with."""
+
+
+def check_signatures(task: Task) -> None:
+    """Refuse a task one of whose functions cannot be called with what it will be given, naming its file and line."""
+    for name, expected in ARGUMENTS.items():
+        call = getattr(task, name)
+        if call is None:
+            if name == "propose":
+                raise UsageError(f"The task {task.name} has no `propose`; expected a function {name}{expected}.")
+            continue
+        if not callable(call):
+            raise UsageError(
+                f"The task {task.name}: expected `{name}` to be a function {name}{expected}, got {call!r:.80}."
+            )
+        try:
+            signature = inspect.signature(call)
+        except (TypeError, ValueError):  # some functions written in C have none
+            continue
+        try:
+            signature.bind(*[None] * (expected.count(",") + 1))
+        except TypeError:
+            raise UsageError(
+                f"The task {task.name}: expected a function {name}{expected}, "
+                f"got {getattr(call, '__name__', name)}{signature}{_defined_at(call)}."
+            ) from None
+
+
+def failure_location(error: BaseException, call: Callable[..., Any] | None) -> str:
+    """Where a function of a task went wrong, as `` (file:line)``: the last line of its own file that was running.
+
+    The innermost frame may be a library's, and a call with the wrong arguments has no frame at all.
+    """
+    if (file := _file(call)) is not None:
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
+        if lines:
+            return f" ({file}:{lines[-1]})"
+    return error_location(error) or _defined_at(call)
+
+
+def _file(call: Callable[..., Any] | None) -> str | None:
+    code = getattr(call, "__code__", None)
+    return None if code is None else str(code.co_filename)
+
+
+def _defined_at(call: Callable[..., Any] | None) -> str:
+    file = _file(call)
+    return "" if call is None or file is None else f" ({file}:{call.__code__.co_firstlineno})"

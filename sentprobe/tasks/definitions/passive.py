@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sentprobe.corpus.languages import MORPHOLOGICAL_PASSIVE, NEVER_PASSIVE, REFLEXIVE_PASSIVE, code_of
 from sentprobe.corpus.syntax import PASSIVE_RELATIONS, base, children, feature, finite, is_finite, not_main, root
 from sentprobe.sentence import Sentence
-from sentprobe.task import (
+from sentprobe.tasks import (
     OUTSIDE_BAND,
     TARGET_FIELDS,
     Context,

@@ -25,7 +25,7 @@ from sentprobe.corpus.syntax import (
     tags,
 )
 from sentprobe.sentence import Sentence
-from sentprobe.task import (
+from sentprobe.tasks import (
     OUTSIDE_BAND,
     TARGET_FIELDS,
     Context,
@@ -37,7 +37,7 @@ from sentprobe.task import (
     target_forms,
     target_words,
 )
-from sentprobe.tasks.subj_number import redundancy
+from sentprobe.tasks.definitions.subj_number import redundancy
 
 PENN_TENSE = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
 UD_TENSE = {"Past": "PAST", "Pres": "PRES"}

@@ -12,7 +12,7 @@ from sentprobe.core.hashing import hash_64
 from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import fold
 from sentprobe.corpus.syntax import is_unspaced
-from sentprobe.task.policy import Policy
+from sentprobe.tasks.policy import Policy
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from sentprobe.corpus.syntax import base, children, root
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Counts, Example, Policy, Proposal, Task, most_frequent
+from sentprobe.tasks import Context, Counts, Example, Policy, Proposal, Task, most_frequent
 
 OTHER = "OTHER"
 

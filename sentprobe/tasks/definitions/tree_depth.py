@@ -9,7 +9,7 @@ fixes them: sets of two languages are then about the same depths.
 
 from sentprobe.corpus.syntax import depth, height
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Example, Policy, Proposal, Task
+from sentprobe.tasks import Context, Example, Policy, Proposal, Task
 
 CONSTITUENCY_DEPTHS = (5, 12)
 """The classes of the paper."""

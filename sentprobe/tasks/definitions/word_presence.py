@@ -10,8 +10,8 @@ from random import Random
 from sentprobe.core.words import split_everywhere
 from sentprobe.corpus.folding import fold
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
-from sentprobe.task.edit import plain_words
+from sentprobe.tasks import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
+from sentprobe.tasks.example import plain_words
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

@@ -8,8 +8,16 @@ any other.
 
 from sentprobe.corpus.syntax import head_noun, lexical_phrase, main_clause, sentence_node
 from sentprobe.sentence import Sentence, Tree
-from sentprobe.task import TARGET_FIELDS, Context, Proposal, Task
-from sentprobe.tasks.subj_number import AS_PUBLISHED, OF_A_PASSIVE, POLICIES, READINGS, argument, number, plan
+from sentprobe.tasks import TARGET_FIELDS, Context, Proposal, Task
+from sentprobe.tasks.definitions.subj_number import (
+    AS_PUBLISHED,
+    OF_A_PASSIVE,
+    POLICIES,
+    READINGS,
+    argument,
+    number,
+    plan,
+)
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

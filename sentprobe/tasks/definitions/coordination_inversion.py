@@ -28,8 +28,8 @@ from sentprobe.corpus.syntax import (
     tags,
 )
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Counts, Example, Policy, Proposal, Task, token_positions
-from sentprobe.task.edit import detokenise, space_flags, token_spans
+from sentprobe.tasks import Context, Counts, Example, Policy, Proposal, Task, token_positions
+from sentprobe.tasks.example import detokenise, space_flags, token_spans
 
 
 @dataclass(frozen=True, slots=True)

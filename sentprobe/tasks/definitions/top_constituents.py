@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from sentprobe.corpus.syntax import base, children, root, sentence_node
 from sentprobe.sentence import Sentence
-from sentprobe.task import Context, Counts, Example, Policy, Proposal, Task, most_frequent
+from sentprobe.tasks import Context, Counts, Example, Policy, Proposal, Task, most_frequent
 
 CORE = frozenset({"nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp"})
 PUNCTUATION_TAGS = frozenset({",", ":", "``", "''", "-LRB-", "-RRB-", "NFP", "HYPH", ".", "$", "#", "SYM"})

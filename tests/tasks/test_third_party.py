@@ -7,8 +7,7 @@ import pytest
 from sentprobe.corpus import Corpus
 from sentprobe.errors import UsageError
 from sentprobe.make import SkippedTask, make_sets
-from sentprobe.task import Example, Policy, Task
-from sentprobe.tasks import load
+from sentprobe.tasks import Example, Policy, Task, load_task
 
 TASK = """
 task = Task(
@@ -41,7 +40,7 @@ def written(tmp_path, code, more=""):
 def test_a_file_that_does_not_run(tmp_path, code, message, line):
     path = written(tmp_path, code)
     with pytest.raises(UsageError, match=rf"mine\.py does not run: {message}") as caught:
-        load(path)
+        load_task(path)
     assert f"({path}:{line})" in str(caught.value)
 
 
@@ -58,21 +57,21 @@ def test_a_file_that_does_not_run(tmp_path, code, message, line):
 def test_a_function_that_does_not_take_what_it_is_given(tmp_path, code, more, message, line):
     path = written(tmp_path, code, more)
     with pytest.raises(UsageError, match=message) as caught:
-        load(path)
+        load_task(path)
     assert f"({path}:{line})" in str(caught.value)
 
 
 def test_what_is_not_a_function_is_said(tmp_path):
     with pytest.raises(UsageError, match=r"expected `propose` to be a function propose\(sentence, context\), got 3"):
-        load(written(tmp_path, "propose = 3\n"))
+        load_task(written(tmp_path, "propose = 3\n"))
     with pytest.raises(UsageError, match="has no `propose`"):
-        load(written(tmp_path, "propose = None\n"))
+        load_task(written(tmp_path, "propose = None\n"))
 
 
 def test_functions_with_defaults_and_callable_objects_are_fine(tmp_path):
-    assert load(written(tmp_path, PROPOSE.replace("context", "context=None, *rest"))).name == "mine"
+    assert load_task(written(tmp_path, PROPOSE.replace("context", "context=None, *rest"))).name == "mine"
     code = "class Propose:\n    def __call__(self, s, context):\n        return None\n\n\npropose = Propose()\n"
-    assert load(written(tmp_path, code)).name == "mine"
+    assert load_task(written(tmp_path, code)).name == "mine"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_functions_with_defaults_and_callable_objects_are_fine(tmp_path):
 )
 def test_an_error_while_a_set_is_made(tmp_path, code, more, message, line):
     path = written(tmp_path, code, more)
-    (found,) = make_sets(Corpus.synthetic(200), load(path))
+    (found,) = make_sets(Corpus.synthetic(200), load_task(path))
     assert isinstance(found, SkippedTask)
     assert found.kind == "failed"
     assert re.search(message, found.reason)
@@ -116,9 +115,9 @@ def test_a_module_that_cannot_be_imported(tmp_path, monkeypatch):
     (tmp_path / "torn_tasks.py").write_text("\n\ndef (\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(UsageError, match=r"names the module 'broken_tasks', .*ZeroDivisionError.*broken_tasks\.py:2\)"):
-        load("broken_tasks:task")
+        load_task("broken_tasks:task")
     with pytest.raises(UsageError, match=r"SyntaxError.*torn_tasks\.py:3\)"):
-        load("torn_tasks:task")
+        load_task("torn_tasks:task")
 
 
 def test_an_entry_point_that_cannot_be_loaded(tmp_path, monkeypatch):
@@ -130,4 +129,4 @@ def test_an_entry_point_that_cannot_be_loaded(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(package))
     message = r"The task 'broken' of plug cannot be loaded: ZeroDivisionError.*broken_entry\.py:2\)"
     with pytest.raises(UsageError, match=message):
-        load("broken")
+        load_task("broken")
