@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sentprobe.core.arrays import map_array
-from sentprobe.core.scratch import scratch_folder
+from sentprobe.core.files import map_array
+from sentprobe.core.folders import scratch_folder
 from sentprobe.core.third_party import summarise_error
 from sentprobe.errors import DataError
 from sentprobe.transfer.unpickle import load as unpickle
@@ -187,7 +187,7 @@ def test_a_library_that_never_returns_does_not_keep_a_command_from_being_termina
 def test_the_next_command_removes_the_folders_of_commands_that_were_killed(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     code = (
-        "import time\nfrom sentprobe.core.scratch import scratch_folder\n"
+        "import time\nfrom sentprobe.core.folders import scratch_folder\n"
         "with scratch_folder() as folder:\n    (folder / 'x').touch()\n    print(folder, flush=True)\n"
         "    time.sleep(600)\n"
     )

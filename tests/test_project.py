@@ -230,7 +230,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sentprobe.audit import AUDIT_CHECKS
     from sentprobe.cli._verbs import VERBS
     from sentprobe.cli.listings import LISTINGS
-    from sentprobe.core.folder_types import FOLDER_TYPES
+    from sentprobe.core.folders import FOLDER_TYPES
     from sentprobe.encoders import SCHEMES
     from sentprobe.lab.alignment import METHODS
     from sentprobe.lab.networks import ARCHITECTURES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from sentprobe.core.cache import cache_folder
+from sentprobe.core.folders import cache_folder
 
 
 def with_bytecode() -> dict[str, str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import unquote
 
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.plugins import Kind
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import UsageError
 from sentprobe.sentence import Sentence
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sentprobe.baselines import BASELINES, CONSTANT_BASELINES, Prediction
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.threads import single_threaded
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Splits, splits_of

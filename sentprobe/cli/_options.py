@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from cyclopts import Group, Parameter
 
-from sentprobe.core.options import as_parameters, describe_fields, option
+from sentprobe.core.arguments import as_parameters, describe_fields, option
 
 if TYPE_CHECKING:
     from sentprobe.data.tables import Columns

@@ -73,7 +73,7 @@ def figure(
     """
     from sentprobe.cli._warnings import printed_warnings
     from sentprobe.console import err
-    from sentprobe.core.folder_types import folder_type_of
+    from sentprobe.core.folders import folder_type_of
     from sentprobe.errors import UsageError
     from sentprobe.report.charts import CHARTS
     from sentprobe.report.figure import check_figure_suffix, check_options, check_run, write

@@ -81,7 +81,7 @@ def show(
     seed: int
         Another seed samples other rows.
     """
-    from sentprobe.core.folder_types import folder_type_of
+    from sentprobe.core.folders import folder_type_of
     from sentprobe.errors import UsageError
 
     if examples < 0 or features < 0:

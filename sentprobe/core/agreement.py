@@ -17,7 +17,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from sentprobe.core.remote import is_remote
+from sentprobe.core.files import is_remote
 from sentprobe.errors import UsageError
 
 COMPUTES = (

@@ -1,12 +1,44 @@
-"""One value or several: a single string or path where a list is expected is one value, never its characters."""
+"""What callers and users pass: values and lists, settings of parts, options of verbs; checked once, with one error.
+
+* Arguments: a single string or path where a list is expected is one value, never its characters.
+* Settings: named values of a part, with a default, a type and a line of documentation, which users type as text.
+* Options: the fields of a dataclass, whose docstring describes them and whose types check them. ``takes`` makes them
+  keyword arguments of a function, and ``as_parameters`` the options of a verb: a new option is one field, and the line
+  that uses it.
+
+The module imports the standard library only: every verb loads it at start.
+"""
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache, wraps
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from sentprobe.errors import UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+# Arguments
+
 
 T = TypeVar("T")
 
@@ -64,3 +96,185 @@ def as_texts(given: str | Iterable[str]) -> list[str]:
 def resolve_jobs(jobs: int) -> int:
     """A usable number of worker processes; 0 and below mean all cores."""
     return jobs if jobs > 0 else os.cpu_count() or 1
+
+
+# Suggestions
+
+
+def did_you_mean(name: str, known: Iterable[str], n: int = 2) -> str:
+    """`` Did you mean X or Y?`` with the nearest ``n`` of the known names, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=n)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def check_literals(value: DataclassInstance, what: str) -> None:
+    """Raise UsageError if a ``Literal`` field of a dataclass has any other value; ``what`` names the object."""
+    for name, words in _words(type(value)).items():
+        got = getattr(value, name)
+        if isinstance(got, str) and got not in words:
+            raise UsageError(f"{what}'s {name} must be {' or '.join(words)}, got {got!r}.")
+
+
+@cache
+def _words(kind: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
+    found = {name: tuple(_literals(hint)) for name, hint in get_type_hints(kind).items()}
+    return {name: words for name, words in found.items() if words}
+
+
+def _literals(hint: Any) -> list[str]:
+    if get_origin(hint) is Literal:
+        return [str(word) for word in get_args(hint)]
+    if get_origin(hint) in (Union, UnionType):
+        return [word for part in get_args(hint) for word in _literals(part)]
+    return []
+
+
+# Settings
+
+
+Value = bool | int | float | str
+"""What a setting may be."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its type is that of its default."""
+
+    default: Value
+    doc: str
+    """A few words, lower case, without a full stop."""
+    choices: tuple[str, ...] = ()
+    """The only values of a text, if there are few."""
+    low: float = 1
+    """The smallest value of a number."""
+    high: float = float("inf")
+    """The largest value of a number."""
+
+    def parse(self, name: str, value: Value) -> Value:
+        """The value as the type of the default; UsageError if it is none, or out of range."""
+        try:
+            found = self._parse(value)
+        except ValueError:
+            found = None
+        if found is None or (self.choices and found not in self.choices):
+            raise UsageError(f"{name}={value}: expected {self.expected}.")
+        if not isinstance(found, str | bool) and not self.low <= found <= self.high:
+            raise UsageError(f"{name}={value}: expected {self.expected}.")
+        return found
+
+    @property
+    def expected(self) -> str:
+        """What the value must be."""
+        if isinstance(self.default, bool):
+            return "yes or no"
+        if isinstance(self.default, str):
+            return (
+                f"one of {', '.join(self.choices)}" if len(self.choices) > 2 else " or ".join(self.choices) or "a text"
+            )
+        kind = "an integer" if isinstance(self.default, int) else "a number"
+        high = f"{self.high:.0f}" if self.high > 1e6 else f"{self.high:g}"
+        return f"{kind}, {self.low:g} or more" if high == "inf" else f"{kind} from {self.low:g} to {high}"
+
+    def _parse(self, value: Value) -> Value | None:
+        if isinstance(self.default, bool):
+            known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+            return known.get(str(value).lower())
+        if isinstance(value, bool) or (isinstance(self.default, int) and isinstance(value, float)):
+            return None
+        return type(self.default)(value)
+
+
+Settings = Mapping[str, Value]
+"""Values of settings by name, complete."""
+
+
+def resolve_settings(known: Mapping[str, Setting], given: Mapping[str, Value], what: str) -> dict[str, Value]:
+    """The values given, as their types, and the defaults of the others; UsageError for an unknown name.
+
+    ``what`` names the part: ``the encoder bilstm-max``.
+    """
+    if unknown := sorted(set(given) - set(known)):
+        hint = did_you_mean(unknown[0], known)
+        has = ", ".join(sorted(known)) or "no settings"
+        raise UsageError(f"There is no setting {unknown[0]!r} of {what}, which has {has}.{hint}")
+    return {name: setting.parse(name, given.get(name, setting.default)) for name, setting in known.items()}
+
+
+def value_text(value: object) -> str:
+    """The value of a setting as users type it."""
+    return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def defaults_text(settings: Mapping[str, Setting]) -> str:
+    """The defaults of settings as users type them."""
+    return " ".join(f"{name}={value_text(setting.default)}" for name, setting in settings.items())
+
+
+# Options
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+Options = TypeVar("Options")
+R = TypeVar("R")
+P = ParamSpec("P")
+
+GROUP = "group"
+_INDENT = " " * 4
+
+
+def option(default: T, group: str) -> T:
+    """A field of a dataclass that is also an option of a verb, under this heading of its help."""
+    return field(default=default, metadata={GROUP: group})
+
+
+def describe_fields(options: type) -> dict[str, str]:
+    """The lines about each field in the docstring of a dataclass, as they are indented there."""
+    texts: dict[str, str] = {}
+    name = ""
+    section = (options.__doc__ or "").partition(f"{_INDENT}----------\n")[2]
+    for line in section.rstrip().split("\n"):
+        if line.startswith(2 * _INDENT):
+            texts[name] += f"\n{line}"
+        else:
+            name = line.strip()
+            texts[name] = ""
+    return texts
+
+
+def takes(
+    options: Callable[P, Options],
+) -> Callable[[Callable[[A, B, C, Options], R]], Callable[Concatenate[A, B, C, P], R]]:
+    """Give a function the fields of a dataclass as keyword arguments, in place of its last parameter, ``options``."""
+
+    def decorate(function: Callable[[A, B, C, Options], R]) -> Callable[Concatenate[A, B, C, P], R]:
+        signature = inspect.signature(function)
+        *own, _ = signature.parameters.values()
+        keywords = list(inspect.signature(options).parameters.values())
+        signature = signature.replace(parameters=[*own, *keywords])
+
+        @wraps(function)
+        def call(*args: Any, **named: Any) -> R:
+            values = signature.bind(*args, **named).arguments
+            first = [values.pop(parameter.name) for parameter in own]
+            return function(*first, options(**values))  # type: ignore[call-arg]
+
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        more = "\n".join(f"{_INDENT}{name}{text}" for name, text in describe_fields(cast(type, options)).items())
+        head, end, tail = (function.__doc__ or "").partition(f"\n\n{_INDENT}Returns\n")
+        call.__doc__ = f"{head}\n{more}{end}{tail}"
+        return cast(Callable[Concatenate[A, B, C, P], R], call)
+
+    return decorate
+
+
+def as_parameters(options: type) -> list[tuple[str, Any, Any, str]]:
+    """Name, type on the command line, default and heading of every field that is an option of a verb."""
+    types = get_type_hints(options)
+    on_command_line = {StringsOrPaths: tuple[str, ...]}
+    return [
+        (f.name, on_command_line.get(types[f.name], types[f.name]), f.default, f.metadata[GROUP])
+        for f in fields(options)
+        if GROUP in f.metadata
+    ]

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.core.agreement import Agreement, require
-from sentprobe.core.arguments import resolve_jobs
+from sentprobe.core.arguments import did_you_mean, resolve_jobs
 from sentprobe.core.cluster_kind import Cluster
 from sentprobe.core.install import pip_install
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error
 
 PACKAGES = {"ray": ("ray",), "dask": ("dask", "distributed")}

@@ -1,25 +1,30 @@
-"""Reading files: compressed or not, in chunks of whole lines, with errors that name file and line."""
+"""Reading and writing files: compressed or not, on disk or at an address, with errors that name file and line.
+
+Text is read in chunks of whole lines. Whatever is written appears under its name complete or not at all. Addresses
+(``s3://bucket/key``, ``hf://datasets/…``, ``https://…``) are opened by fsspec.
+"""
 
 from __future__ import annotations
 
 import bz2
 import errno
 import gzip
+import json
 import lzma
 import os
+import re
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from shutil import copyfileobj
-from typing import BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Literal, Protocol, cast
 
 from sentprobe.core.install import pip_install
-from sentprobe.core.remote import is_remote, open_remote
-from sentprobe.errors import CorpusError, DataError, UsageError
+from sentprobe.errors import CorpusError, DataError, NotInstalled, SentProbeError, UsageError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
@@ -254,3 +259,125 @@ def _write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     finally:
         with suppress(OSError):  # a read-only disk refuses even to remove what does not exist
             part.unlink(missing_ok=True)
+
+
+# JSON files
+
+
+def read_json(file: Path) -> Any:
+    """The content of a JSON file; DataError if it is damaged."""
+    try:
+        return json.loads(file.read_bytes())
+    except OSError as e:
+        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+    except ValueError as e:
+        raise DataError(f"{file} is damaged: {e}.") from None
+
+
+def encode_json(content: object) -> bytes:
+    """As a file of its own, indented."""
+    return json.dumps(content, indent=1, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"
+
+
+# Arrays in numpy's files
+
+
+def map_array(path: str | Path, mode: Literal["r", "c"] = "r") -> Any:
+    """The array of a .npy file, which stays on disk; ValueError, with the reason, if there is none.
+
+    A header is Python that numpy parses: a damaged one may raise anything, from SyntaxError to MemoryError.
+    """
+    import numpy as np
+
+    try:
+        found = np.load(path, mmap_mode=mode, allow_pickle=False)
+    except OSError as e:
+        raise ValueError(e.strerror or str(e)) from e
+    except Exception as e:
+        raise ValueError(describe_damage(e)) from e
+    if not isinstance(found, np.ndarray):
+        found.close()
+        raise ValueError("it is an archive of arrays; expected one array")
+    return found
+
+
+def describe_damage(error: Exception) -> str:
+    """What a reader of a damaged file says, on one line."""
+    text = " ".join(str(error).split())[:200].rstrip(".")
+    return text or type(error).__name__
+
+
+# Object stores, hubs and web servers
+
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_MAGIC = re.compile(r"[*?\[]")
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is an address."""
+    return _ADDRESS.match(path) is not None
+
+
+def open_remote(address: str, stack: ExitStack) -> BinaryIO:
+    """Open a file for reading, seeking included; the stack closes it."""
+    with _explained(address):
+        files, path = _file_system(address)
+        opened: BinaryIO = stack.enter_context(files.open(path, "rb"))
+        return opened
+
+
+def find_remote(address: str, is_wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
+    """The files that an address means, with their paths below it: itself, those of a glob, or those of a folder.
+
+    Of a folder, those whose names are wanted.
+    """
+    with _explained(address):
+        files, path = _file_system(address)
+        if files.exists(path) and not files.isdir(path):
+            return [(address, _name(path))]
+        if _MAGIC.search(path):
+            found = {file: _name(file) for file in files.glob(path)}
+        else:
+            below = f"{path.rstrip('/')}/"
+            found = {file: file.removeprefix(below) for file in files.find(path) if is_wanted(_name(file))}
+        if not found:
+            raise UsageError(f"There is no file {address!r} that can be read.")
+        return [(files.unstrip_protocol(file), name) for file, name in sorted(found.items())]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def stamp_remote(address: str) -> str:
+    """What changes when a file does: its size, and what else its store says."""
+    with _explained(address):
+        files, path = _file_system(address)
+        return f"{files.size(path)} bytes, {files.ukey(path)}"
+
+
+def _file_system(address: str) -> tuple[Any, str]:
+    try:
+        import fsspec
+    except ImportError:
+        raise NotInstalled(f"Reading {address} needs fsspec: {pip_install('remote')}") from None
+    found: tuple[Any, str] = fsspec.core.url_to_fs(address)
+    return found
+
+
+@contextmanager
+def _explained(address: str) -> Iterator[None]:
+    """Say what is wrong with an address; stores raise whatever their clients do."""
+    try:
+        yield
+    except (SentProbeError, KeyboardInterrupt):
+        raise
+    except ImportError as e:
+        raise NotInstalled(f"Reading {address} needs another package: {e}") from None
+    except ValueError as e:
+        raise UsageError(f"{address} cannot be read: {e}.") from None
+    except FileNotFoundError:
+        raise DataError(f"There is no file {address!r}.") from None
+    except Exception as e:
+        raise DataError(f"{address} cannot be read: {type(e).__name__}: {e}") from e

@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from sentprobe.core.checksum import b2sum, line_checksum, other_format, seal_line
-from sentprobe.core.files import append_durably, copy_atomically, make_folder, write_atomically
-from sentprobe.core.json_files import read_json
-from sentprobe.core.lock import locked
+from sentprobe.core.files import append_durably, copy_atomically, make_folder, read_json, write_atomically
+from sentprobe.core.folders import locked
 from sentprobe.core.seal import (
     FORMAT,
     SEAL,

@@ -28,7 +28,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.third_party import third_party_code
 from sentprobe.errors import SentProbeWarning, UsageError, describe_error, error_location
 

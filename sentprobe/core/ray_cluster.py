@@ -22,8 +22,8 @@ from joblib.parallel import ParallelBackendBase
 
 from sentprobe.core.cluster_kind import CHECK_SECONDS, CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
 from sentprobe.core.deadline import call_within
+from sentprobe.core.folders import scratch_folder
 from sentprobe.core.orphans import no_orphans
-from sentprobe.core.scratch import scratch_folder
 from sentprobe.errors import RunError
 
 LONGEST_FOLDER = 40

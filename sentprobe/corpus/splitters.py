@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.corpus.languages import code_of
 from sentprobe.errors import NotInstalled, UsageError
 

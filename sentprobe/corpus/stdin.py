@@ -8,7 +8,7 @@ import shutil
 import sys
 from contextlib import ExitStack
 
-from sentprobe.core.scratch import scratch_folder
+from sentprobe.core.folders import scratch_folder
 
 
 def spool_stdin() -> str:

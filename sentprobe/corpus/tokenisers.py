@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.words import split_punctuation
 from sentprobe.corpus.languages import code_of
 from sentprobe.errors import NotInstalled, UsageError

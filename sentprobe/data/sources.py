@@ -9,10 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
+from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings, did_you_mean
 from sentprobe.core.files import open_bytes, reject_special_file
 from sentprobe.core.reader import read_rows
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.layouts import LAYOUTS, read_layout

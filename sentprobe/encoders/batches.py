@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.cluster import current_cluster
-from sentprobe.core.scratch import scratch_folder
+from sentprobe.core.folders import scratch_folder
 from sentprobe.core.third_party import third_party_code
 from sentprobe.core.workers import map_in_workers
 from sentprobe.encoders.call import call_encoder, preview, round_to_half

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from sentprobe.core.checksum import b2sum
 from sentprobe.core.deadline import call_within
-from sentprobe.core.folder_types import check_model_files
+from sentprobe.core.folders import check_model_files
 from sentprobe.core.install import pip_install
 from sentprobe.core.third_party import summarise_error
 from sentprobe.encoders.identity import HUB_NAME, Spec

@@ -11,7 +11,7 @@ from typing import overload
 from urllib.parse import quote as _quote
 from urllib.parse import unquote as _unquote
 
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.errors import UsageError
 
 HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.plugins import Kind, Source
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.core.third_party import third_party_code
 from sentprobe.encoders.encoder import Encoder
 from sentprobe.encoders.identity import SCHEME_NAME, Spec

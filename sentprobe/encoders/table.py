@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.cache import cache_folder
+from sentprobe.core.folders import cache_folder
 from sentprobe.encoders.batches import poll_attempts
 from sentprobe.encoders.call import preview
 from sentprobe.encoders.identity import Identity

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.files import plain_name
 from sentprobe.core.reader import read_lines, wrong_width
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import CorpusError, UsageError
 from sentprobe.judge.sheet import Sheet
 

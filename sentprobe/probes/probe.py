@@ -18,8 +18,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from sentprobe.core.literals import check_literals
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import check_literals, did_you_mean
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.probes.kind import PROBE_KINDS, Preset, ProbeKind, kind_of
 

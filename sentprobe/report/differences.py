@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.numbers import POINTS
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import UsageError
 from sentprobe.report.columns import ABSENT, Column
 from sentprobe.report.published_results import EXTENT_NOTES, LIMITED, footnotes, is_limited

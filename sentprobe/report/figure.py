@@ -10,7 +10,7 @@ from typing import Literal
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.files import write_atomically
-from sentprobe.core.folder_types import FOLDER_TYPES, FolderType, folder_type_of
+from sentprobe.core.folders import FOLDER_TYPES, FolderType, folder_type_of
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error, error_location
 from sentprobe.report.charts import CHARTS, Chart, Options, chart
 from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec

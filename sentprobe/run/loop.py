@@ -11,8 +11,7 @@ from typing import Any
 
 from sentprobe import __version__
 from sentprobe.baselines import BASELINES, ENCODER_BASELINES
-from sentprobe.core.arguments import as_list
-from sentprobe.core.options import takes
+from sentprobe.core.arguments import as_list, takes
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source
 from sentprobe.encoders import check_name, expand_names

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from sentprobe.core.cache import cache_folder
 from sentprobe.core.checksum import digest
 from sentprobe.core.files import write_atomically
-from sentprobe.core.lock import locked
+from sentprobe.core.folders import cache_folder, locked
 from sentprobe.core.progress import Progress
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.data.dataset import Dataset

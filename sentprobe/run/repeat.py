@@ -10,7 +10,7 @@ import numpy as np
 
 from sentprobe.baselines import BASELINES
 from sentprobe.core.arguments import StringsOrPaths, as_strings
-from sentprobe.core.scratch import scratch_folder
+from sentprobe.core.folders import scratch_folder
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source, find_sets
 from sentprobe.encoders import load, refuse_untrusted

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sentprobe.core.arguments import StringsOrPaths, as_strings
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import StringsOrPaths, as_strings, did_you_mean
 from sentprobe.data.splits import Splits
 from sentprobe.encoders import SCHEMES, encoder_info, load
 from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError, describe_error

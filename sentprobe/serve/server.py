@@ -24,7 +24,7 @@ from typing import Any, cast
 import msgspec
 
 from sentprobe.core.arguments import StringsOrPaths
-from sentprobe.core.folder_types import folder_type_of
+from sentprobe.core.folders import folder_type_of
 from sentprobe.errors import SentProbeError, UsageError, describe_error
 from sentprobe.serve.routes import Content, Routes, Served
 from sentprobe.serve.site import Site

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from sentprobe.core.arguments import StrOrPath
+from sentprobe.core.arguments import StrOrPath, did_you_mean
 from sentprobe.core.plugins import Kind
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.core.user_modules import load_file, load_module
 from sentprobe.errors import UsageError
 from sentprobe.tasks.task import ParametricTask, Task, check_signatures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from sentprobe.core.literals import check_literals
+from sentprobe.core.arguments import check_literals
 from sentprobe.errors import UsageError
 
 Range = tuple[int, int]

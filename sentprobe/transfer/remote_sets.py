@@ -10,8 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from sentprobe.core.arguments import StringsOrPaths, as_strings
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import StringsOrPaths, as_strings, did_you_mean
 from sentprobe.errors import UsageError
 
 

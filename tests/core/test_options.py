@@ -9,8 +9,7 @@ from cyclopts import Group
 
 from sentprobe import evaluate
 from sentprobe.cli._options import with_options
-from sentprobe.core.arguments import StringsOrPaths
-from sentprobe.core.options import GROUP, as_parameters, describe_fields, option, takes
+from sentprobe.core.arguments import GROUP, StringsOrPaths, as_parameters, describe_fields, option, takes
 from sentprobe.errors import UsageError
 from sentprobe.run.options import RunOptions
 from tests.command_line import sentprobe

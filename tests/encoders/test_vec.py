@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe import encoders
-from sentprobe.core.cache import cache_folder
+from sentprobe.core.folders import cache_folder
 from sentprobe.core.words import split_punctuation
 from sentprobe.encoders.embed import embed
 from sentprobe.encoders.identity import Spec

@@ -19,8 +19,8 @@ from typing import Any
 
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
 from sentprobe.annotate.universal import not_universal
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.install import pip_install
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import NotInstalled, UsageError, describe_error
 from sentprobe.sentence import Sentence
 

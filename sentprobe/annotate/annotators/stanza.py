@@ -18,8 +18,8 @@ from typing import Any
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
 from sentprobe.annotate.constituency import tree_of
 from sentprobe.annotate.fit import fit
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.install import pip_install
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError, describe_error
 from sentprobe.sentence import Sentence
 

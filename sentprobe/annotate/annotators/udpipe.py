@@ -22,9 +22,9 @@ from urllib.parse import urlencode
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
 from sentprobe.annotate.fit import fit
 from sentprobe.annotate.served import OPTIONS, TRIAL, Service, columns_of, endpoint_of, is_address, read_response, send
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.files import nearest
 from sentprobe.core.install import pip_install
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
 from sentprobe.sentence import Sentence
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.annotate.source import Piece, Reading, TextSource, split_paragraphs
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.reader import OnBad, read_json
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.errors import CorpusError
 
 _SHOWN_FIELDS = 12

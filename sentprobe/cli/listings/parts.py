@@ -85,7 +85,7 @@ listings = (
     Listing(name="checks", order=160, kind="sentprobe.report.checks:CHECKS"),
     Listing(name="audit-checks", order=170, kind="sentprobe.audit:AUDIT_CHECKS"),
     Listing(name="summary-extensions", order=185, kind="sentprobe.report.extension:SUMMARY_EXTENSIONS"),
-    Listing(name="folder-types", order=190, kind="sentprobe.core.folder_types:FOLDER_TYPES"),
+    Listing(name="folder-types", order=190, kind="sentprobe.core.folders:FOLDER_TYPES"),
     Listing(name="verbs", order=210, kind="sentprobe.cli._verbs:VERBS", rows=_verbs),
     Listing(
         name="listings",

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.console import announce, count_of, progress_bar
-from sentprobe.core.cache import cache_folder
 from sentprobe.core.download import RetryPolicy, offline, sha256
 from sentprobe.core.files import make_folder, open_bytes
-from sentprobe.core.lock import locked
+from sentprobe.core.folders import cache_folder, locked
 from sentprobe.core.progress import Progress
 from sentprobe.corpus.treebanks.catalogue import UNKNOWN, Treebank, find_treebank
 from sentprobe.corpus.treebanks.metadata import SPLITS, Counts, Metadata, count_conllu

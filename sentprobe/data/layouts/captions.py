@@ -21,8 +21,7 @@ from typing import Any
 
 import msgspec
 
-from sentprobe.core.arrays import describe_damage, map_array
-from sentprobe.core.files import open_bytes
+from sentprobe.core.files import describe_damage, map_array, open_bytes
 from sentprobe.core.reader import without_compression_suffix
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.tables import Interned, example

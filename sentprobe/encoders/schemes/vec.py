@@ -34,7 +34,7 @@ from __future__ import annotations
 from operator import attrgetter
 from pathlib import Path
 
-from sentprobe.core.cache import cache_folder
+from sentprobe.core.folders import cache_folder
 from sentprobe.encoders.identity import Spec
 from sentprobe.encoders.wordvectors import read_frequencies, read_vectors
 from sentprobe.encoders.wordvectors.pooled import Pooled

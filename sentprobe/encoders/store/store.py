@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.arguments import as_texts
-from sentprobe.core.cache import cache_folder
+from sentprobe.core.folders import cache_folder
 from sentprobe.encoders.identity import Identity
 from sentprobe.encoders.store.shard import (
     ROW,

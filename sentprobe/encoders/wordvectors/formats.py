@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.core.arrays import map_array
-from sentprobe.core.files import Source, encoding_error, open_bytes, open_source
+from sentprobe.core.files import Source, encoding_error, map_array, open_bytes, open_source
 from sentprobe.core.reader import read_lines
 from sentprobe.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, Blocks, Subwords, open_fasttext
 from sentprobe.encoders.wordvectors.rows import Matrix

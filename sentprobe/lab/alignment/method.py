@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.alignment.space import Matrix, Rows
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.words import is_word
 from sentprobe.errors import UsageError
 from sentprobe.lab.alignment.csls import Translator

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sentprobe.core.arguments import check_integer
-from sentprobe.core.settings import Value, resolve_settings
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import Value, check_integer, did_you_mean, resolve_settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.dictionary import IDENTICAL, NUMERALS

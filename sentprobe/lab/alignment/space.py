@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.cache import cache_folder
+from sentprobe.core.folders import cache_folder
 from sentprobe.encoders.wordvectors import WordVectors, read_vectors
 from sentprobe.errors import DataError, TooFewError, UsageError
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from sentprobe.core.settings import Setting
+    from sentprobe.core.arguments import Setting
     from sentprobe.lab.networks.folder import TrainedFolder
     from sentprobe.lab.training.history import Report
 
@@ -181,7 +181,7 @@ def _options(values: Mapping[str, Any]) -> str:
 
 def _texts(values: Mapping[str, Any]) -> str:
     """Settings with their values."""
-    from sentprobe.core.settings import value_text
+    from sentprobe.core.arguments import value_text
 
     return ", ".join(f"{key} {value_text(value)}" for key, value in values.items())
 
@@ -189,7 +189,7 @@ def _texts(values: Mapping[str, Any]) -> str:
 def print_settings(settings: Mapping[str, Setting]) -> None:
     """Print a table of settings; nothing if there are none."""
     from sentprobe.cli.ls import print_table
-    from sentprobe.core.settings import value_text
+    from sentprobe.core.arguments import value_text
 
     def rows() -> Iterator[tuple[str, ...]]:
         yield "setting", "default", "description", "values"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentprobe.cli._facts import latex_rows, print_facts, print_rows
-from sentprobe.core.folder_types import FolderType
+from sentprobe.core.folders import FolderType
 
 if TYPE_CHECKING:
     from sentprobe.lab.word_page.site import AlignmentSite

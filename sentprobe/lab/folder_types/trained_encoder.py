@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.cli._facts import latex_rows, print_facts, print_rows
 from sentprobe.cli._published import print_published
-from sentprobe.core.folder_types import FolderType
+from sentprobe.core.folders import FolderType
 from sentprobe.lab.networks.folder import COMMAND, CONFIG, LOG, may_be_deleted, remedy
 
 if TYPE_CHECKING:

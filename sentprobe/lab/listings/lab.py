@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.cli.listings import Listing, Row, description_of, name_of
-from sentprobe.core.settings import defaults_text, value_text
+from sentprobe.core.arguments import defaults_text, value_text
 
 
 def _architectures() -> Iterator[Row]:

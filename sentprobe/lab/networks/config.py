@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sentprobe.core.settings import Value
+from sentprobe.core.arguments import Value
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.arrays import map_array
+from sentprobe.core.files import map_array
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.config import NetworkConfig

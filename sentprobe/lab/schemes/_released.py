@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.arguments import as_texts
-from sentprobe.core.cache import cache_folder
 from sentprobe.core.files import make_folder, reject_special_file, write_atomically
+from sentprobe.core.folders import cache_folder
 from sentprobe.core.third_party import summarise_error
 from sentprobe.encoders.checksums import hash_file
 from sentprobe.encoders.encoder import short_repr

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.core.cache import cache_folder
+from sentprobe.core.folders import cache_folder
 from sentprobe.core.words import replace_surrogates
 from sentprobe.corpus.tokenisers import NLTK, TREEBANK, tokeniser, tokeniser_package
 from sentprobe.encoders.hub import find_device

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.core.settings import Value, resolve_settings
+from sentprobe.core.arguments import Value, resolve_settings
 from sentprobe.errors import SentProbeError, describe_error, error_location
 from sentprobe.lab.alignment.criterion import criterion
 from sentprobe.lab.alignment.maps import prepare

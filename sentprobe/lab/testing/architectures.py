@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from sentprobe.core.settings import Value, resolve_settings
+from sentprobe.core.arguments import Value, resolve_settings
 from sentprobe.errors import SentProbeError, describe_error, error_location
 from sentprobe.lab.training.installed import require_training
 from sentprobe.testing.verdict import Verdict, verdicts

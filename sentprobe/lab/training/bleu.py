@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.lab.training.installed import import_for_training
 
 SETTING = Setting(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.architecture import Encoded
 from sentprobe.lab.networks.encoder import SentenceEncoder

@@ -128,7 +128,7 @@ def _given_vectors(
     request: Request, tokens: Counter[str], folder: Path
 ) -> tuple[list[str], NDArray[np.float32], dict[str, Any]]:
     """The words of the training texts that a file of vectors has or can make, and its most frequent ones."""
-    from sentprobe.core.cache import cache_folder
+    from sentprobe.core.folders import cache_folder
     from sentprobe.encoders.wordvectors import read_vectors
 
     path = Path(request.vectors.removeprefix(SCHEME)).expanduser()

@@ -16,7 +16,7 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
 from torch import nn
 
-from sentprobe.core.json_files import encode_json
+from sentprobe.core.files import encode_json
 from sentprobe.errors import SentProbeWarning
 from sentprobe.lab.networks.folder import BEST, CONFIG, WEIGHTS, TrainedFolder
 from sentprobe.lab.training import resume

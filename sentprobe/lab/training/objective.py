@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sentprobe.core.settings import Setting, Value
+from sentprobe.core.arguments import Setting, Value
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

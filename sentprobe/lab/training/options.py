@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sentprobe.core.settings import Setting
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import Setting, did_you_mean
 from sentprobe.errors import UsageError
 
 OPTIMISERS = ("sgd", "adam", "adagrad", "adadelta", "rmsprop")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.core.settings import Settings
+from sentprobe.core.arguments import Settings
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.training.examples import ExampleWriter
 from sentprobe.lab.training.fates import (

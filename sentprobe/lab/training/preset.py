@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sentprobe.core.settings import Value
+from sentprobe.core.arguments import Value
 
 
 @dataclass(frozen=True)

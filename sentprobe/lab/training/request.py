@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sentprobe.core.arguments import check_options
-from sentprobe.core.settings import Value, resolve_settings
+from sentprobe.core.arguments import Value, check_options, resolve_settings
 from sentprobe.corpus.tokenisers import tokeniser
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks import ARCHITECTURES

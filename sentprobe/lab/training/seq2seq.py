@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError
 from sentprobe.lab.training import decoder
 from sentprobe.lab.training.bleu import SETTING as BLEU_SETTING

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from sentprobe.core.json_files import encode_json
+from sentprobe.core.files import encode_json
 from sentprobe.lab.networks.folder import CONFIG, FORMAT, VECTORS, VOCABULARY, TrainedFolder
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.card import write_card

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from sentprobe import __version__
-from sentprobe.core.suggest import did_you_mean
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.words import is_word
 from sentprobe.errors import UsageError
 from sentprobe.lab.alignment.folder import AlignmentFolder, MapCheckpoint, open_alignment

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.reader import read_aligned
-from sentprobe.core.suggest import did_you_mean
 from sentprobe.core.words import split_everywhere, split_punctuation
 from sentprobe.corpus.tokenisers import tokeniser
 from sentprobe.errors import DataError, UsageError

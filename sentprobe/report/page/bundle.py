@@ -6,8 +6,8 @@ import hashlib
 from contextlib import suppress
 from importlib.metadata import version
 
-from sentprobe.core.cache import cache_folder
 from sentprobe.core.files import make_folder, write_atomically
+from sentprobe.core.folders import cache_folder
 from sentprobe.errors import DataError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sentprobe.core.settings import resolve_settings
+from sentprobe.core.arguments import resolve_settings
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.criterion import criterion

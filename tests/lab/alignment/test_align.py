@@ -25,7 +25,7 @@ from tests.lab.alignment.planted import clustered, planted, rotation, write_plan
 WALK = """
     import numpy as np
     from sentprobe.lab.alignment.method import Matrices, Method
-    from sentprobe.core.settings import Setting
+    from sentprobe.core.arguments import Setting
 
     def solve(problem):
         '''Walks from a random matrix; seeds above 0 get nearer to the best.'''

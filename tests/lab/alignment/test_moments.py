@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sentprobe.core.settings import resolve_settings
+from sentprobe.core.arguments import resolve_settings
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.criterion import criterion
 from sentprobe.lab.alignment.maps import prepare

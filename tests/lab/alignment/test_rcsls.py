@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sentprobe.core.settings import resolve_settings
+from sentprobe.core.arguments import resolve_settings
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Problem

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from sentprobe.core.settings import resolve_settings
+from sentprobe.core.arguments import resolve_settings
 from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.maps import prepare, unit_rows

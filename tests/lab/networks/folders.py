@@ -5,8 +5,8 @@ from contextlib import contextmanager
 import msgspec
 import numpy as np
 
+from sentprobe.core.files import encode_json
 from sentprobe.core.job_folder import JobFolder
-from sentprobe.core.json_files import encode_json
 from sentprobe.lab.networks.config import NetworkConfig
 from sentprobe.lab.networks.folder import FORMAT, TrainedFolder
 

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.core.arguments import resolve_settings  # noqa: E402
 from sentprobe.errors import UsageError  # noqa: E402
 from sentprobe.lab.networks import ARCHITECTURES  # noqa: E402
 from sentprobe.lab.networks.sequences import max_over_time  # noqa: E402

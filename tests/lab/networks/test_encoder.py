@@ -2,7 +2,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.core.arguments import resolve_settings  # noqa: E402
 from sentprobe.lab.networks import ARCHITECTURES  # noqa: E402
 from sentprobe.lab.networks.config import NetworkConfig  # noqa: E402
 from sentprobe.lab.networks.encoder import build_encoder  # noqa: E402

@@ -2,7 +2,7 @@
 
 import torch
 
-from sentprobe.core.settings import resolve_settings
+from sentprobe.core.arguments import resolve_settings
 from sentprobe.lab.networks import ARCHITECTURES
 
 WIDTH = 5

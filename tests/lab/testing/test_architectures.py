@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from sentprobe.core.settings import Setting  # noqa: E402
+from sentprobe.core.arguments import Setting  # noqa: E402
 from sentprobe.errors import SentProbeError  # noqa: E402
 from sentprobe.lab.networks import ARCHITECTURES  # noqa: E402
 from sentprobe.lab.networks.architecture import Architecture, Encoded  # noqa: E402

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.core.arguments import resolve_settings  # noqa: E402
 from sentprobe.lab.training.objectives._classifier import build_head, features, head_settings  # noqa: E402
 
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from sentprobe import SentProbeError, load_encoder
-from sentprobe.core.json_files import read_json
-from sentprobe.core.lock import locked
+from sentprobe.core.files import read_json
+from sentprobe.core.folders import locked
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import loop, resume

@@ -25,7 +25,7 @@ every_preset = pytest.mark.parametrize("name", [f"{paper}/{own}" for paper, name
 def network(name):
     """The network of a preset, with shapes but without weights."""
     torch = pytest.importorskip("torch")
-    from sentprobe.core.settings import resolve_settings
+    from sentprobe.core.arguments import resolve_settings
     from sentprobe.lab.networks import ARCHITECTURES
 
     preset = PRESETS[name]

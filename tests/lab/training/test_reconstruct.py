@@ -8,7 +8,7 @@ pytest.importorskip("accelerate")
 pytest.importorskip("sacrebleu")
 pytest.importorskip("tokenizers")
 
-from sentprobe.core.settings import resolve_settings  # noqa: E402
+from sentprobe.core.arguments import resolve_settings  # noqa: E402
 from sentprobe.lab.networks.vocabulary import Vocabulary  # noqa: E402
 from sentprobe.lab.training import OBJECTIVES  # noqa: E402
 from sentprobe.lab.training.decoder import Decoder, Memory  # noqa: E402

@@ -13,7 +13,7 @@ import pytest
 import sacrebleu
 import torch
 
-from sentprobe.core.json_files import read_json
+from sentprobe.core.files import read_json
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.folder import FORMAT, TrainedFolder, open_folder
 from sentprobe.lab.training import OBJECTIVES

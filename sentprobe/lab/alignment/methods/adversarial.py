@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.alignment.method import Arrays, Matrices, Method, Problem
 from sentprobe.lab.alignment.methods._discriminator import Discriminator, cross_entropy

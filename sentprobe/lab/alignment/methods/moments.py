@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.lab.alignment.criterion import criterion
 from sentprobe.lab.alignment.maps import BLOCK
 from sentprobe.lab.alignment.method import Matrices, Method, Problem

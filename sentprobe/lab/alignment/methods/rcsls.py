@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.lab.alignment.method import Arrays, Matrices, Method, Problem
 from sentprobe.lab.alignment.methods._top import top_columns
 from sentprobe.lab.alignment.methods._weighted import products, rotation

@@ -19,7 +19,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment.maps import prepare, unit_rows
 from sentprobe.lab.alignment.method import Arrays, Matrices, Method, Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.lstm_cpu import Order, read_lstm
 from sentprobe.lab.networks.sequences import last_state, reverse
 

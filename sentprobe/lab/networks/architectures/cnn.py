@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.architecture import Architecture, Body, Encoded
 from sentprobe.lab.networks.sequences import max_over_time, mean_over_time, zero_padding

@@ -7,7 +7,7 @@ import math
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.architecture import Architecture, Encoded
 from sentprobe.lab.networks.architectures._convolution import Convolution
 from sentprobe.lab.networks.architectures._inputs import Positions, projection

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.architecture import Architecture, Encoded
 from sentprobe.lab.networks.architectures._convolution import Convolution
 from sentprobe.lab.networks.sequences import max_over_time

@@ -6,7 +6,7 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Settings
+from sentprobe.core.arguments import Settings
 from sentprobe.lab.networks.architecture import Architecture, Body, Encoded
 from sentprobe.lab.networks.architectures._recurrent import SETTINGS, Recurrent
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.architecture import Architecture, Body, Encoded
 from sentprobe.lab.networks.architectures import _recurrent
 from sentprobe.lab.networks.sequences import max_over_time, softmax_over_time

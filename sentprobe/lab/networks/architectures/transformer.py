@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.architecture import Architecture, Encoded
 from sentprobe.lab.networks.architectures._inputs import Positions, projection

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Settings
+from sentprobe.core.arguments import Settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.xlm import XLM, Sizes
 from sentprobe.lab.training.lm.batches import Batch

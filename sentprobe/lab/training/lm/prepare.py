@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.config import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.core.settings import Value
+from sentprobe.core.arguments import Value
 from sentprobe.encoders.identity import Spec
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.folder import Checkpoint, TrainedFolder, open_folder

@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.config import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sentprobe.core.settings import Settings
+from sentprobe.core.arguments import Settings
 from sentprobe.lab.training.bleu import bleu
 from sentprobe.lab.training.lm.tokens import Tokens
 from sentprobe.lab.training.mt.decode import translate

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sentprobe.core.settings import Setting, Settings, Value
+from sentprobe.core.arguments import Setting, Settings, Value
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.folder import WEIGHTS

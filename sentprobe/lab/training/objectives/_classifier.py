@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.training.examples import Examples

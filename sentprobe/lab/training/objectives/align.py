@@ -22,8 +22,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.core.reader import read_tsv
-from sentprobe.core.settings import Setting, Settings
 from sentprobe.encoders import encoder_info, load
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.encoder import SentenceEncoder

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sentprobe.core.settings import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.architectures.ngrams import BagOfNgrams, hash_bigrams
 from sentprobe.lab.networks.encoder import SentenceEncoder

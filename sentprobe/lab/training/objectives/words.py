@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
 from sentprobe.lab.training.plan import Plan

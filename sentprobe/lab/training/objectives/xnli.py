@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from sentprobe.core.settings import Setting
+from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.config import NetworkConfig
 from sentprobe.lab.networks.folder import WEIGHTS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.core.settings import Value
+from sentprobe.core.arguments import Value
 from sentprobe.lab.training.preset import Preset
 from sentprobe.lab.training.presets._training import ADAM
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from sentprobe import load_encoder
-from sentprobe.core.json_files import read_json
+from sentprobe.core.files import read_json
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.folder import TrainedFolder
