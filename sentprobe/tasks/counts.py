@@ -72,8 +72,8 @@ class Counts:
         """Count the bigrams of one sentence, edges included."""
         pairs = pairwise(words)
         if self.level:
-            kept = {w for w in words if self.keeps(w)}
-            pairs = (pair for pair in pairs if pair[0] in kept or pair[1] in kept)  # type: ignore[assignment]
+            complete = {w for w in words if self.keeps(w)}
+            pairs = (pair for pair in pairs if pair[0] in complete or pair[1] in complete)  # type: ignore[assignment]
         self.bigrams.update(pairs)
         if len(self.bigrams) > self.most_bigrams:
             self.level += 1
@@ -85,8 +85,8 @@ class Counts:
         Which words remain depends only on the corpus, not on the order: a table once too large stays too large.
         """
         while self.level:
-            kept = {w for pair in self.bigrams for w in pair if self.keeps(w)}
-            self.bigrams = Counter({p: n for p, n in self.bigrams.items() if p[0] in kept or p[1] in kept})
+            complete = {w for pair in self.bigrams for w in pair if self.keeps(w)}
+            self.bigrams = Counter({p: n for p, n in self.bigrams.items() if p[0] in complete or p[1] in complete})
             if len(self.bigrams) <= self.most_bigrams:
                 break
             self.level += 1

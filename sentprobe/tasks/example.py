@@ -81,8 +81,8 @@ class Example(NamedTuple):
 
     def __repr__(self) -> str:
         named = ((name, getattr(self, name)) for name in ("source", "key", "stratum", "marks", "extra"))
-        rest = "".join(f", {name}={value!r}" for name, value in named if value)
-        return f"Example({self.label!r}, {shorten(self.text)!r}{rest})"
+        optional = "".join(f", {name}={value!r}" for name, value in named if value)
+        return f"Example({self.label!r}, {shorten(self.text)!r}{optional})"
 
 
 def target_words(row: Example) -> list[str]:
@@ -181,24 +181,24 @@ def replace_words(
 
 def restore_words(row: Example, words: Mapping[int, str]) -> str | None:
     """The text of a row with tokens at some positions replaced; None if its tokens are not in its text."""
-    places = token_spans(row)
-    if places is None or not all(0 <= at < len(places) for at in words):
+    spans = token_spans(row)
+    if spans is None or not all(0 <= at < len(spans) for at in words):
         return None
     text = row.text
     for at in sorted(words, reverse=True):
-        start, end = places[at]
+        start, end = spans[at]
         text = text[:start] + words[at] + text[end:]
     return text
 
 
 def token_spans(row: Example) -> list[tuple[int, int]] | None:
     """The start and end of each token of a row in its text."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     end = 0
     for token in row.tokens:
         start = row.text.find(token, end)
         if start < 0:
             return None
         end = start + len(token)
-        found.append((start, end))
-    return found
+        spans.append((start, end))
+    return spans

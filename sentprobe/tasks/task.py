@@ -218,23 +218,23 @@ FIELD_REQUIREMENTS = {
 
 def effective_fields(task: Task, policy: Policy, readings: Collection[str]) -> frozenset[str]:
     """The fields of a policy that can have an effect on the task's sets under one of these readings."""
-    known = {f.name for f in fields(Policy)}
+    effective = {f.name for f in fields(Policy)}
     if task.settings is not None:
         named = [name.rpartition(".") for name in task.settings]
-        known -= set(TASK_SPECIFIC_FIELDS) - {
+        effective -= set(TASK_SPECIFIC_FIELDS) - {
             field for reading, _, field in named if not reading or reading in readings
         }
     if isinstance(task.labels, tuple):
-        known -= {"classes", "min_classes"}
+        effective -= {"classes", "min_classes"}
     if policy.balance == "natural":
-        known -= {"strata", "decorrelate", "remainder", "disjoint", "cap"}
+        effective -= {"strata", "decorrelate", "remainder", "disjoint", "cap"}
     elif policy.strata != "exact":
-        known -= {"decorrelate"}
+        effective -= {"decorrelate"}
     elif policy.decorrelate == "gaussian":
-        known -= {"remainder", "disjoint", "cap"}
+        effective -= {"remainder", "disjoint", "cap"}
     if policy.band is None:
-        known -= {"band_tokens"}
-    return frozenset(known)
+        effective -= {"band_tokens"}
+    return frozenset(effective)
 
 
 # Code that users wrote for a task

@@ -89,9 +89,8 @@ def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict
 
 
 def _filled(task: Task) -> str:
-    name = (
-        task.name.partition(".")[0] if is_task_name(task.name) else task.name
-    )  # a parametric task has its parameter in it
+    # the name of a parametric task has its parameter after a dot
+    name = task.name.partition(".")[0] if is_task_name(task.name) else task.name
     if not name.isidentifier() or name != name.lower():
         return f"The name must be a lower-case identifier, got {task.name!r}."
     if task.version < 1:

@@ -230,6 +230,11 @@ def test_repetition_in_one_class_is_an_error():
     assert (finding.code, finding.severity, finding.count) == ("repeated-fragment", "error", 20)
 
 
+def test_an_invisible_character_between_repetitions():
+    findings = found(rows([("A", "She went home \u200b she went home .")]))
+    assert {finding.code for finding in findings} == {"control-characters", "repeated-fragment"}
+
+
 def test_kinds_of_markup_are_counted():
     (finding,) = found(rows(both(["A < br > here .", "A < br > and ( ) here ."])))
     assert finding.evidence == {"rows": 4, "tags": 4, "emptied brackets": 2}

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from sentprobe.tasks import Counts, Example, Policy, load_task
-from sentprobe.tasks.definitions.coordination_inversion import Capitals, _lengths
-from sentprobe.tasks.definitions.odd_man_out import Plan, candidates, counts_near
+from sentprobe.tasks.definitions.coordination_inversion import Capitals, _length_stratum
+from sentprobe.tasks.definitions.odd_man_out import ReplacementPlan, counts_near, replacements
 from sentprobe.tasks.definitions.word_content import letters
 from tests.tasks.asking import ask, reason
 from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
@@ -211,11 +211,11 @@ def test_the_two_annotations_must_agree():
      ("lengths", 6, 4, "first longer 1"), ("lengths", 4, 7, "second longer 2"), ("lengths", 4, 9, "second longer 2"),
      ("lengths", 4, 10, "second longer 3")],
 )  # fmt: skip
-def test_clauses_are_balanced_by_their_lengths(clauses, one, two, group):
-    assert _lengths(one, two, clauses) == group
+def test_clauses_are_balanced_by_their_length_stratum(clauses, one, two, group):
+    assert _length_stratum(one, two, clauses) == group
 
 
-def test_the_group_of_clause_lengths_is_the_stratum():
+def test_the_group_of_clause_length_stratum_is_the_stratum():
     task, s = load_task("coordination_inversion"), sentence(TWO_CLAUSES)
     groups = {
         c: ask(task, s, reading="dependency", plan=CAPITALS, clauses=c).stratum for c in ("longer", "lengths", "none")
@@ -248,7 +248,7 @@ barked VERB  X _           0 root
 
 def plan_with(**counts):
     """Candidates for `the _ barked`: word → (count after `the`, count before `barked`)."""
-    return Plan(
+    return ReplacementPlan(
         spelling={w: w for w in counts},
         words={KIND: frozenset(counts)},
         frames={},
@@ -260,9 +260,9 @@ def plan_with(**counts):
 def test_replacements_have_bigrams_as_frequent_as_the_original():
     plan = plan_with(dog=(11, 11), cat=(10, 10), hen=(27, 10), ewe=(28, 10), ox=(3, 10), elk=(4, 4))
     # ten other occurrences each side; within a factor e: 4 to 27
-    assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 1.0) == ["cat", "elk", "hen"]
-    assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 0.0) == ["cat"]
-    assert candidates(plan, ("NOUN", "Number=Plur"), ["the", "dog", "barked"], frozenset(), 1.0) == []
+    assert replacements(plan, KIND, ["the", "dog", "barked"], frozenset(), 1.0) == ["cat", "elk", "hen"]
+    assert replacements(plan, KIND, ["the", "dog", "barked"], frozenset(), 0.0) == ["cat"]
+    assert replacements(plan, ("NOUN", "Number=Plur"), ["the", "dog", "barked"], frozenset(), 1.0) == []
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.1, 0.5, math.log(2), math.log(3), 1.0, 4.0])
@@ -277,11 +277,11 @@ def test_counts_near_another_are_those_whose_logs_are(tolerance):
 def test_a_replacement_has_a_capital_only_if_the_original_has_one():
     plan = plan_with(dog=(5, 5), cat=(5, 5), returns=(5, 5))
     plan.spelling["returns"] = "Returns"
-    assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 1.0) == ["cat"]
+    assert replacements(plan, KIND, ["the", "dog", "barked"], frozenset(), 1.0) == ["cat"]
 
 
 def test_a_bigram_seen_only_here_gives_no_replacement():
-    assert candidates(plan_with(dog=(1, 5), cat=(1, 5)), KIND, ["the", "dog", "barked"], frozenset(), 1.0) == []
+    assert replacements(plan_with(dog=(1, 5), cat=(1, 5)), KIND, ["the", "dog", "barked"], frozenset(), 1.0) == []
 
 
 def test_odd_man_out_uses_one_key_and_one_place_for_both_labels():
@@ -301,7 +301,9 @@ def test_odd_man_out_indexes_only_the_band_and_domain():
     )
     task = load_task("odd_man_out")
     plan = task.plan(counts, task.policies["conneau2018"], "ud")
-    assert plan == Plan({"dog": "dog"}, {KIND: frozenset({"dog"})}, {}, {"the": {"dog": 3}}, {"ran": {"dog": 2}})
+    assert plan == ReplacementPlan(
+        {"dog": "dog"}, {KIND: frozenset({"dog"})}, {}, {"the": {"dog": 3}}, {"ran": {"dog": 2}}
+    )
 
 
 def test_a_form_that_is_mainly_something_else_replaces_nothing():
@@ -316,14 +318,14 @@ def test_a_verb_is_replaced_only_by_one_with_the_same_complements():
     s = sentence("He PRON X _ 2 nsubj\nate VERB X _ 0 root\npears NOUN X _ 2 obj")
     assert list(task.count(s)) == [("ate", "obj")]
     kind = ("VERB", "_")
-    plan = Plan(
+    plan = ReplacementPlan(
         spelling={w: w for w in ("ate", "saw", "slept")},
         words={kind: frozenset({"ate", "saw", "slept"})},
         frames={"saw": frozenset({"obj", "ccomp"})},
         after={"he": {"ate": 3, "saw": 2, "slept": 2}},
         before={"pears": {"ate": 3, "saw": 2, "slept": 2}},
     )
-    assert candidates(plan, kind, ["he", "ate", "pears"], frozenset({"obj"}), 1.0) == ["saw"]
+    assert replacements(plan, kind, ["he", "ate", "pears"], frozenset({"obj"}), 1.0) == ["saw"]
 
 
 def test_parts_of_compounds_and_glued_words_stay():

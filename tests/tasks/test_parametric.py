@@ -7,7 +7,7 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.errors import UsageError
 from sentprobe.make.survey import supported_tasks
 from sentprobe.tasks import PARAMETRIC_TASKS, is_task_name
-from sentprobe.tasks.parametric.morph import Plan, frequent
+from sentprobe.tasks.parametric.morph import FeaturePlan, frequent
 from tests.tasks.asking import Anything, ask, label, reason
 from tests.writing import sentence
 
@@ -95,8 +95,8 @@ def test_rare_values_are_no_classes():
     assert frequent({"Acc": 300, "Gen": 30, "Dat": 29}) == ["Acc", "Gen"]
     assert frequent({"Acc": 300, "Gen": 30}, least=31) == ["Acc"]
     task, s = load_task("morph:nsubj.Number"), sentence(GAVE)
-    assert reason(task, s, plan=Plan(frozenset({"Plur"}), frozenset({"dog"}))) == "a rare value"
-    assert label(task, s, plan=Plan(frozenset({"Sing"}), frozenset({"dog"}))) == "Sing"
+    assert reason(task, s, plan=FeaturePlan(frozenset({"Plur"}), frozenset({"dog"}))) == "a rare value"
+    assert label(task, s, plan=FeaturePlan(frozenset({"Sing"}), frozenset({"dog"}))) == "Sing"
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,7 @@ def _repeated(t: str) -> tuple[int, int] | None:
         start = starts.get(three, i)
         for length in (i - start, i - start - 1):
             again = length >= 3 and words[i : i + length] == words[start : start + length]
-            joined = length == i - start or not words[i - 1][0].isalnum()
+            joined = length == i - start or not words[i - 1][:1].isalnum()  # nothing is left of an invisible character
             if again and joined and sum(map(_lettered, words[start : start + length])) >= 3:
                 return places[start].start(), places[i + length - 1].end()
         starts[three] = i

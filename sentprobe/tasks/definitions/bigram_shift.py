@@ -31,10 +31,10 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if not pairs:
         return "no two words to exchange"
     i = pairs[context.draw(len(pairs))]
-    one, two = s.forms[i], s.forms[i + 1]
-    return (
-        replace_words(s, "O", {i: one, i + 1: two}) if context.draw(2) else replace_words(s, "I", {i: two, i + 1: one})
-    )
+    left, right = s.forms[i], s.forms[i + 1]
+    if context.draw(2):
+        return replace_words(s, "O", {i: left, i + 1: right})
+    return replace_words(s, "I", {i: right, i + 1: left})
 
 
 def original(row: Example) -> str | None:

@@ -53,54 +53,53 @@ class Capitals:
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """I (inverted) or O (original) by the toss of a coin, once two clauses are found."""
-    problem = _betrays_order(s, context.plan)
-    if problem:
+    if problem := _betrays_order(s, context.plan):
         return problem
     finite_only = context.plan.finite
-    found = _from_tree(s, finite_only) if context.reading == "constituency" else _from_heads(s, finite_only)
-    if isinstance(found, str):
-        return found
+    clauses = _from_tree(s, finite_only) if context.reading == "constituency" else _from_heads(s, finite_only)
+    if isinstance(clauses, str):
+        return clauses
     tokens, space = list(s.tokens), space_flags(s)
-    edges = token_positions(s, (found.middle - 1, found.middle, found.second - 1, found.second, found.end - 1))
+    middle, second, end = clauses.middle, clauses.second, clauses.end
+    edges = token_positions(s, (middle - 1, middle, second - 1, second, end - 1))
     if edges[0] == edges[1] or edges[2] == edges[3]:
         return "clause edge inside a multi-word token"
     middle, second, end = edges[1], edges[3], edges[4] + 1
-    one, two = tokens[:middle], tokens[second:end]
+    first_clause, second_clause = tokens[:middle], tokens[second:end]
     inverted = not context.draw(2)
     if inverted:
         if not keeps_capital(s, context.plan):
-            one[0] = uncapitalised(one[0], context.language)
+            first_clause[0] = uncapitalised(first_clause[0], context.language)
         space[middle - 1], space[end - 1] = space[end - 1], space[middle - 1]
-        tokens = two + tokens[middle:second] + one + tokens[end:]
+        tokens = second_clause + tokens[middle:second] + first_clause + tokens[end:]
         space = space[second:end] + space[middle:second] + space[:middle] + space[end:]
-        one, two = two, one
+        first_clause, second_clause = second_clause, first_clause
     tokens[0] = capitalised(tokens[0], context.language)
-    relation = _lengths(len(one), len(two), context.policy.clauses)
-    marks = tuple(range(len(one), len(one) + second - middle))
-    return Example("I" if inverted else "O", tuple(tokens), detokenise(tokens, space), s.id, None, relation, marks)
+    stratum = _length_stratum(len(first_clause), len(second_clause), context.policy.clauses)
+    marks = tuple(range(len(first_clause), len(first_clause) + second - middle))
+    return Example("I" if inverted else "O", tuple(tokens), detokenise(tokens, space), s.id, None, stratum, marks)
 
 
-def _lengths(one: int, two: int, clauses: str) -> str:
+def _length_stratum(first: int, second: int, clauses: str) -> str:
     """The group inside which classes are balanced: which clause is longer, and by how much."""
     if clauses == "none":
         return ""
-    longer = "first longer" if one > two else "second longer" if one < two else "equal"
-    return longer if clauses == "longer" else f"{longer} {bisect_right(DIFFERENCES, abs(one - two))}"
+    longer = "first longer" if first > second else "second longer" if first < second else "equal"
+    return longer if clauses == "longer" else f"{longer} {bisect_right(DIFFERENCES, abs(first - second))}"
 
 
 def original(row: Example) -> str | None:
-    """The clauses exchanged again; which letters were capital is lost, and the words are as they were."""
+    """The clauses back in their order, with the original words; which letters were capital is lost."""
     if row.label != "I":
         return row.text
-    places = token_spans(row)
+    spans = token_spans(row)
     words = [i for i, token in enumerate(row.tokens) if any(map(str.isalnum, token))]
-    if places is None or not row.marks or not 0 < row.marks[0] <= row.marks[-1] < max(words, default=0):
+    if spans is None or not row.marks or not 0 < row.marks[0] <= row.marks[-1] < max(words, default=0):
         return None
     (first, last), text = (row.marks[0], row.marks[-1]), row.text
     # SECOND between FIRST rest: what is between the clauses keeps its spaces
-    second, start, end = places[first - 1][1], places[last + 1][0], places[words[-1]][1]
-    found = text[start:end] + text[second:start] + text[:second] + text[end:]
-    return capitalised(found)
+    second, start, end = spans[first - 1][1], spans[last + 1][0], spans[words[-1]][1]
+    return capitalised(text[start:end] + text[second:start] + text[:second] + text[end:])
 
 
 def _betrays_order(s: Sentence, capitals: Capitals) -> str | None:
@@ -124,23 +123,24 @@ def _from_heads(s: Sentence, finite_only: bool) -> Clauses | str:
     assert s.heads is not None
     if s.deprels.count("cc") != 1 or s.deprels.count("conj") != 1:
         return "not exactly one coordination"
-    top, cc, other = root(s), s.deprels.index("cc"), s.deprels.index("conj")
-    if s.heads[other] != top or s.heads[cc] != other:
+    top, cc, conjunct = root(s), s.deprels.index("cc"), s.deprels.index("conj")
+    if s.heads[conjunct] != top or s.heads[cc] != conjunct:
         return "the coordination is not at the top"
-    if not (subjects(s, top) or finite(s, top) is not None) or not (subjects(s, other) or _other_person(s, top, other)):
+    first_is_clause = subjects(s, top) or finite(s, top) is not None
+    if not first_is_clause or not (subjects(s, conjunct) or _differ_in_person(s, top, conjunct)):
         return "a conjunct is not a clause of its own"
-    verbs = finite(s, top), finite(s, other)
+    verbs = finite(s, top), finite(s, conjunct)
     if None in verbs and (finite_only or verbs[0] != verbs[1]):
         return "a conjunct has no finite verb"
-    if not_main(s, top) or not_main(s, other):
+    if not_main(s, top) or not_main(s, conjunct):
         return "a conjunct is a subordinate clause"
-    if any(feature(s, i, "PronType") == "Rel" for i in subjects(s, other)):
+    if any(feature(s, i, "PronType") == "Rel" for i in subjects(s, conjunct)):
         return "a conjunct is a relative clause"
     pos = tags(s)
     end = len(s)
     while end and pos[end - 1] == "PUNCT":
         end -= 1
-    span = [i for i in subtree(s, other) if i < end]
+    span = [i for i in subtree(s, conjunct) if i < end]
     if not span or span != list(range(span[0], end)):
         return "the second clause is not one span at the end"
     second = span[0]
@@ -148,14 +148,14 @@ def _from_heads(s: Sentence, finite_only: bool) -> Clauses | str:
         second += 1
     if not span[0] <= cc < second:
         return "the conjunction is not between the clauses"
-    return _sound(s, span[0], second, end)
+    return _check_clauses(s, span[0], second, end)
 
 
-def _other_person(s: Sentence, top: int, other: int) -> bool:
+def _differ_in_person(s: Sentence, top: int, conjunct: int) -> bool:
     """Whether two finite verbs without pronouns must have different subjects."""
-    if not (is_finite(s, top) and is_finite(s, other)):
+    if not (is_finite(s, top) and is_finite(s, conjunct)):
         return False
-    pairs = [(feature(s, top, name), feature(s, other, name)) for name in ("Person", "Number")]
+    pairs = [(feature(s, top, name), feature(s, conjunct, name)) for name in ("Person", "Number")]
     return any(a is not None and b is not None and a != b for a, b in pairs)
 
 
@@ -172,13 +172,13 @@ def _from_tree(s: Sentence, finite_only: bool) -> Clauses | str:
     if any(not {"NP", "VP"} <= {c.category for c in part.nodes} for part in parts if part.category == "S"):
         return "a conjunct is not a clause of its own"
     sizes = [sum(1 for _ in c.leaves()) for c in parts]
-    found = _sound(s, sizes[0], sum(sizes[: len(inner) - 1]), sum(sizes[: len(inner)]))
-    if isinstance(found, Clauses) and s.heads is not None and _from_heads(s, finite_only) != found:
+    clauses = _check_clauses(s, sizes[0], sum(sizes[: len(inner) - 1]), sum(sizes[: len(inner)]))
+    if isinstance(clauses, Clauses) and s.heads is not None and _from_heads(s, finite_only) != clauses:
         return "the two annotations disagree on the clauses"
-    return found
+    return clauses
 
 
-def _sound(s: Sentence, middle: int, second: int, end: int) -> Clauses | str:
+def _check_clauses(s: Sentence, middle: int, second: int, end: int) -> Clauses | str:
     """Only commas and the conjunction may be in the middle, and each clause needs at least two words."""
     pos = tags(s)
     while middle and pos[middle - 1] == "PUNCT":

@@ -49,10 +49,10 @@ def is_passive_phrase(verb: Tree) -> bool:
 
 BE = frozenset({"be", "is", "are", "am", "was", "were", "been", "being", "'re", "’re", "'m", "’m"})
 PASSIVE_AUXILIARIES = BE | {"get", "gets", "got", "gotten", "getting"}  # *'s* is *has* more often
-LINKING = BE | {
-    "'s", "’s", "become", "becomes", "became", "becoming", "remain", "remains", "remained", "remaining",
-    "seem", "seems", "seemed", "seeming",
-}  # fmt: skip
+BECOME = frozenset({"become", "becomes", "became", "becoming"})
+REMAIN = frozenset({"remain", "remains", "remained", "remaining"})
+SEEM = frozenset({"seem", "seems", "seemed", "seeming"})
+LINKING = BE | BECOME | REMAIN | SEEM | {"'s", "’s"}
 
 task = Task(
     name="obj_number",

@@ -25,7 +25,7 @@ MAINLY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReplacementPlan:
     """What may replace what, and where. Words are folded forms."""
 
     spelling: dict[str, str]
@@ -42,10 +42,10 @@ class Plan:
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """C (changed) or O (original) by the toss of a coin, once a position and a replacement are found."""
-    plan: Plan = context.plan
+    plan: ReplacementPlan = context.plan
     forms, pos, domain = s.forms, tags(s), context.policy.domain
     words = replaceable_words(s)
-    places = [
+    positions = [
         i
         for i in range(1, len(s) - 1)
         if (pos[i] in domain if domain else pos[i] not in ("PUNCT", "SYM", "X"))
@@ -54,13 +54,13 @@ def propose(s: Sentence, context: Context) -> Proposal:
         and feature(s, i, "Abbr") != "Yes"
         and not _in_compound(s, i)
     ]
-    while places:
-        i = places.pop(context.draw(len(places)))
+    while positions:
+        i = positions.pop(context.draw(len(positions)))
         kind = (pos[i], s.feats[i] if s.feats else (s.xpos[i] if s.xpos else ""))
-        around = [context.fold(form) for form in forms[i - 1 : i + 2]]
-        fit = candidates(plan, kind, around, _frame(s, i), context.policy.tolerance)
-        if fit:
-            new = fit[context.draw(len(fit))]
+        trigram = [context.fold(form) for form in forms[i - 1 : i + 2]]
+        fitting = replacements(plan, kind, trigram, _frame(s, i), context.policy.tolerance)
+        if fitting:
+            new = fitting[context.draw(len(fitting))]
             extra = (("original", s.forms[i]), ("replacement", plan.spelling[new]))
             key = context.lower_case(plan.spelling[new])
             if context.draw(2):
@@ -77,26 +77,27 @@ def original(row: Example) -> str | None:
     return restore_words(row, {row.marks[0]: word}) if word and len(row.marks) == 1 else None
 
 
-def candidates(
-    plan: Plan, kind: tuple[str, str], around: list[str], frame: frozenset[str], tolerance: float
+def replacements(
+    plan: ReplacementPlan, kind: tuple[str, str], trigram: list[str], frame: frozenset[str], tolerance: float
 ) -> list[str]:
     """Words that may replace the middle one of three: same kind, and bigrams about as frequent as the original's.
 
     The occurrence at hand is not counted, so that the original's bigrams are attested elsewhere, as the others' are.
     """
-    left, word, right = around
+    left, word, right = trigram
     after, before = plan.after.get(left, {}), plan.before.get(right, {})
-    one, two = after.get(word, 0) - 1, before.get(word, 0) - 1
-    if one < 1 or two < 1:
+    left_count, right_count = after.get(word, 0) - 1, before.get(word, 0) - 1
+    if left_count < 1 or right_count < 1:
         return []
-    (least, most), (fewest, many) = counts_near(one, tolerance), counts_near(two, tolerance)
+    left_low, left_high = counts_near(left_count, tolerance)
+    right_low, right_high = counts_near(right_count, tolerance)
     capital = plan.spelling[word][0].isupper()
     return sorted(
         [
             r
             for r in after.keys() & before.keys() & plan.words.get(kind, frozenset())
-            if least <= after[r] <= most
-            and fewest <= before[r] <= many
+            if left_low <= after[r] <= left_high
+            and right_low <= before[r] <= right_high
             and r != word
             and plan.spelling[r][0].isupper() == capital
             and frame <= plan.frames.get(r, frozenset())
@@ -128,7 +129,7 @@ def count(s: Sentence) -> Iterable[tuple[str, str]]:
                 yield s.forms[head], relation
 
 
-def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
+def plan(counts: Counts, policy: Policy, reading: str) -> ReplacementPlan:
     """Index the bigrams of every form in the frequency band."""
     band = target_forms(counts, policy, *policy.domain)
     seen = counts.forms()
@@ -152,9 +153,9 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
     for form, relation in counts.tallies.get("odd_man_out", ()):
         if (verb := counts.fold(form)) in spellings:
             frames[verb].add(relation)
-    return Plan(
+    return ReplacementPlan(
         {word: min(c, key=lambda form: (-c[form], form)) for word, c in spellings.items()},
-        {kind: frozenset(found) for kind, found in words.items()},
+        {kind: frozenset(forms) for kind, forms in words.items()},
         {word: frozenset(f) for word, f in frames.items()},
         dict(after),
         dict(before),

@@ -48,29 +48,29 @@ PERFECT = frozenset({"Past", "Pres", "Imp", "Pqp"})
 def propose(s: Sentence, context: Context) -> Proposal:
     """The tense of the verb that the chosen reading looks at; its form is the key."""
     if context.reading == "constituency":
-        found = _from_tree(s)
+        target = _from_tree(s)
     elif context.reading == "penn":
-        found = _from_tags(s)
+        target = _from_tags(s)
     else:
-        found = _from_features(s, context.policy)
-    if isinstance(found, str):
-        return found
-    verb, label = found
+        target = _from_features(s, context.policy)
+    if isinstance(target, str):
+        return target
+    verb, label = target
     if context.fold(s.forms[verb]) not in context.plan:
         return OUTSIDE_BAND
     key = context.lower_case(s.forms[verb])
-    note = redundancy(label, _others(s, context, verb))
+    note = redundancy(label, _other_tenses(s, context, verb))
     return Example.of(s, label, key=key, marks=(verb,))._replace(extra=(note,))
 
 
-def _others(s: Sentence, context: Context, verb: int) -> list[str | None]:
+def _other_tenses(s: Sentence, context: Context, verb: int) -> list[str | None]:
     """The tenses of the other finite verbs; the target's own auxiliaries do not count."""
     if context.reading != "ud":
         assert s.xpos is not None
         return [PENN_TENSE.get(tag) for i, tag in enumerate(s.xpos) if i != verb]
     assert s.feats is not None
-    own = {verb, *auxiliaries(s, verb, "aux", "cop")}
-    return [_finite_tense(feats) for i, feats in enumerate(s.feats) if i not in own]
+    predicate = {verb, *auxiliaries(s, verb, "aux", "cop")}
+    return [_finite_tense(feats) for i, feats in enumerate(s.feats) if i not in predicate]
 
 
 @lru_cache(maxsize=1 << 14)

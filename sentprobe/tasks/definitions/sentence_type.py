@@ -21,10 +21,10 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return "question mark inside"
     assert s.deprels is not None
     helpers = auxiliaries(s, top, "aux", "cop")
-    if found := [i for i in (top, *helpers) if feature(s, i, "Mood") == "Imp"]:
-        if found == [top] and any(is_finite(s, i) for i in helpers):
+    if imperatives := [i for i in (top, *helpers) if feature(s, i, "Mood") == "Imp"]:
+        if imperatives == [top] and any(is_finite(s, i) for i in helpers):
             return "imperative below an auxiliary that is none"
-        return Example.of(s, "imper", marks=found[:1])
+        return Example.of(s, "imper", marks=imperatives[:1])
     if "aux:imp" in s.deprels and "aux:imp" in [s.deprels[i] for i in helpers]:
         return "hortative particle"
     return Example.of(s, "other")

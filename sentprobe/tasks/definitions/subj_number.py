@@ -50,10 +50,10 @@ def propose(s: Sentence, context: Context) -> Proposal:
 def argument(s: Sentence, relation: str) -> int | str:
     """The one dependent of the root with this relation, or why there is none."""
     assert s.deprels is not None
-    found = [i for i in children(s, root(s)) if base(s.deprels[i]) == relation]
-    if len(found) == 1:
-        return found[0]
-    return f"several {relation}" if found else f"no {relation} of the root"
+    dependents = [i for i in children(s, root(s)) if base(s.deprels[i]) == relation]
+    if len(dependents) == 1:
+        return dependents[0]
+    return f"several {relation}" if dependents else f"no {relation} of the root"
 
 
 def number(s: Sentence, context: Context, noun: int | str | None, relation: str) -> Proposal:
@@ -97,7 +97,7 @@ def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
     values = [value for value in others if value is not None]
     if not values:
         return "#redundancy", "alone"
-    lead = values.count(label) + 1 - max([values.count(other) for other in {*values} - {label}], default=0)
+    lead = values.count(label) + 1 - max([values.count(value) for value in {*values} - {label}], default=0)
     return "#redundancy", "majority" if lead > 0 else "minority" if lead else "tie"
 
 

@@ -19,32 +19,32 @@ def relations(s: Sentence) -> list[str]:
     return sorted([relation for i in children(s, root(s)) if base(relation := s.deprels[i]) != "punct"])
 
 
-def name(found: list[str], subtypes: bool) -> str:
+def multiset_label(names: list[str], subtypes: bool) -> str:
     """The label of these relations; a dash for a root without any."""
-    return " ".join(found if subtypes else sorted(map(base, found))) or "-"
+    return " ".join(names if subtypes else sorted(map(base, names))) or "-"
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """The multiset if it is among the most frequent, otherwise OTHER."""
     if s.heads is None:
         return "no heads"
-    label = name(relations(s), context.policy.subtypes)
+    label = multiset_label(relations(s), context.policy.subtypes)
     return Example.of(s, label if label in context.plan else OTHER)
 
 
 def count(s: Sentence) -> Iterable[tuple[bool, str]]:
     """The multiset with and without subtypes, as (subtypes, multiset)."""
     if s.heads is not None:
-        found = relations(s)
-        label = name(found, True)
+        names = relations(s)
+        label = multiset_label(names, True)
         yield True, label
-        yield False, name(found, False) if ":" in label else label
+        yield False, multiset_label(names, False) if ":" in label else label
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     """The most frequent multisets."""
     tally = counts.tallies["top_dependencies"]
-    return most_frequent({label: n for (kept, label), n in tally.items() if kept == policy.subtypes}, policy)
+    return most_frequent({label: n for (subtypes, label), n in tally.items() if subtypes == policy.subtypes}, policy)
 
 
 task = Task(

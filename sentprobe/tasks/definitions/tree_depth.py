@@ -21,12 +21,12 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if context.reading == "constituency":
         if s.tree is None:
             return "no tree"
-        found, (low, high) = height(s.tree), depths or CONSTITUENCY_DEPTHS
+        nodes, (low, high) = height(s.tree), depths or CONSTITUENCY_DEPTHS
     elif not s.heads:
         return "no heads"
     else:
-        found, (low, high) = depth(s), depths or (1, len(s))
-    return Example.of(s, f"{found:02d}") if low <= found <= high else "depth outside the classes"
+        nodes, (low, high) = depth(s), depths or (1, len(s))
+    return Example.of(s, f"{nodes:02d}") if low <= nodes <= high else "depth outside the classes"
 
 
 task = Task(

@@ -17,14 +17,13 @@ from sentprobe.corpus.folding import fold, lower_case
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context, Counts, Example, LabelIssue, Policy, Proposal, Task
 
-LETTERS_PER_SIGN = (
-    (3, re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")),  # Chinese characters
-    (2, re.compile(
-        "[\u30a1-\u30fa\u31f0-\u31ff\uac00-\ud7a3"  # katakana, Hangul
-        "\u1200-\u139f\u2d80-\u2ddf\u13a0-\u13ff"  # Ethiopic, Cherokee
-        "\u1400-\u167f\ua000-\ua48f\ua500-\ua63f]"  # Canadian Aboriginal, Yi, Vai
-    )),
-)  # fmt: skip
+CHINESE = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+SYLLABARIES = re.compile(
+    "[\u30a1-\u30fa\u31f0-\u31ff\uac00-\ud7a3"  # katakana, Hangul
+    "\u1200-\u139f\u2d80-\u2ddf\u13a0-\u13ff"  # Ethiopic, Cherokee
+    "\u1400-\u167f\ua000-\ua48f\ua500-\ua63f]"  # Canadian Aboriginal, Yi, Vai
+)
+LETTERS_PER_SIGN = ((3, CHINESE), (2, SYLLABARIES))
 """How many letters a sign of some scripts counts as. Hiragana counts as one: endings and function words have it."""
 FUNCTION_WORDS = 50
 """Ranks that are never targets, however small the corpus."""
@@ -36,14 +35,14 @@ PER_SENTENCE = 1.0
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """The one target of the sentence."""
-    found = [i for i, form in enumerate(s.forms) if context.fold(form) in context.plan]
-    if not found:
+    targets = [i for i, form in enumerate(s.forms) if context.fold(form) in context.plan]
+    if not targets:
         return "no target word"
-    if len(found) > 1:
+    if len(targets) > 1:
         return "several target words"
-    if any(first <= found[0] < end for first, end, _ in s.mwts):
+    if any(first <= targets[0] < end for first, end, _ in s.mwts):
         return "target inside a multi-word token"
-    return Example.of(s, context.plan[context.fold(s.forms[found[0]])], marks=found)
+    return Example.of(s, context.plan[context.fold(s.forms[targets[0]])], marks=targets)
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> dict[str, str]:
@@ -110,9 +109,9 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     out: list[LabelIssue] = []
     for row in rows:
         first = folded.get(fold(row.tokens[0]), row.label) if row.tokens else row.label
-        found = words.intersection(row.tokens) | {first}
-        own = fold(row.label) in map(fold, row.tokens)
-        out.append("wrong" if not own else "ambiguous" if found - {row.label} else "")
+        targets = words.intersection(row.tokens) | {first}
+        has_label = fold(row.label) in map(fold, row.tokens)
+        out.append("wrong" if not has_label else "ambiguous" if targets - {row.label} else "")
     return out
 
 

@@ -32,8 +32,8 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     """The pair in its order, and flipped."""
     rows: list[Example] = []
     for e in examples:
-        (one, first), (two, second) = e.extra
-        rows += [e, e._replace(label="0", extra=((one, second), (two, first)))]
+        (column1, word1), (column2, word2) = e.extra
+        rows += [e, e._replace(label="0", extra=((column1, word2), (column2, word1)))]
     return rows
 
 
@@ -44,12 +44,14 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
 
 def _in_order(row: Example) -> bool:
     tokens = [fold(t) for t in row.tokens]
-    one, two = (fold(word) for _, word in row.extra)
-    if tokens.count(one) > 1 or tokens.count(two) > 1:  # without the language, Turkish *ısı* and *isi* are one word
+    first, second = (fold(word) for _, word in row.extra)
+    # without the language, Turkish *ısı* and *isi* are one word
+    if tokens.count(first) > 1 or tokens.count(second) > 1:
         tokens = list(row.tokens)
-        one, two = (word for _, word in row.extra)
-    # a word inside a multi-word token has no token of its own: the order is then unknown
-    return tokens.index(one) < tokens.index(two) if one in tokens and two in tokens else row.label == "1"
+        first, second = (word for _, word in row.extra)
+    if first not in tokens or second not in tokens:  # inside a multi-word token: the order is unknown
+        return row.label == "1"
+    return tokens.index(first) < tokens.index(second)
 
 
 task = Task(

@@ -31,10 +31,18 @@ CLAUSAL = frozenset(
 ROLES = ("root", "nsubj", "obj", "iobj", "obl", "xcomp", "amod", "nmod")
 """The roles of the suite; any other can be named."""
 ROLE_NAMES = {
-    "root": "root", "nsubj": "subject", "obj": "object", "iobj": "indirect object", "obl": "oblique",
-    "amod": "adjective modifier", "nmod": "noun modifier", "xcomp": "open complement",
-    "det": "determiner", "aux": "auxiliary", "cop": "copula",
-}  # fmt: skip
+    "root": "root",
+    "nsubj": "subject",
+    "obj": "object",
+    "iobj": "indirect object",
+    "obl": "oblique",
+    "amod": "adjective modifier",
+    "nmod": "noun modifier",
+    "xcomp": "open complement",
+    "det": "determiner",
+    "aux": "auxiliary",
+    "cop": "copula",
+}
 """What a question calls a role."""
 NOT_FEATURES = frozenset({"Abbr", "Foreign", "Typo", "ExtPos", "Style", "NumForm", "Hyph", "CorrectForm"})
 """Features of spelling and of the annotation, not of the word form's grammar."""
@@ -66,12 +74,12 @@ def find(s: Sentence, role: Role) -> int | str | None:
     assert s.heads is not None
     if role.relation == "root":
         return root(s)
-    wanted = role.relation
-    among = children(s, root(s)) if base(wanted) in CLAUSAL else range(len(s.forms))
-    found = [i for i in among if s.deprels[i] == wanted or (":" not in wanted and base(s.deprels[i]) == wanted)]
-    if len(found) != 1:
-        return f"several {wanted}" if found else None
-    return s.heads[found[0]] if role.head else found[0]
+    relation = role.relation
+    scope = children(s, root(s)) if base(relation) in CLAUSAL else range(len(s.forms))
+    words = [i for i in scope if s.deprels[i] == relation or (":" not in relation and base(s.deprels[i]) == relation)]
+    if len(words) != 1:
+        return f"several {relation}" if words else None
+    return s.heads[words[0]] if role.head else words[0]
 
 
 def problem_of(s: Sentence, i: int, name: str, allowed: tuple[str, ...]) -> str | None:
@@ -90,7 +98,7 @@ def problem_of(s: Sentence, i: int, name: str, allowed: tuple[str, ...]) -> str 
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FeaturePlan:
     """What the corpus decides: the values that are classes, and the forms that may be targets."""
 
     values: frozenset[str]
@@ -125,14 +133,14 @@ def count(s: Sentence, role: Role, name: str) -> Iterable[tuple[str, str]]:
         yield s.upos[i], value
 
 
-def plan(counts: Counts, policy: Policy, reading: str, task: str) -> Plan:
+def plan(counts: Counts, policy: Policy, reading: str, task: str) -> FeaturePlan:
     """The frequent values, and the forms of the frequency band."""
     pos = policy.upos or OPEN
     seen: dict[str, int] = {}
     for (tag, value), n in counts.tallies.get(task, {}).items():
         if tag in pos:
             seen[value] = seen.get(value, 0) + n
-    return Plan(frozenset(frequent(seen)), target_forms(counts, policy, *pos))
+    return FeaturePlan(frozenset(frequent(seen)), target_forms(counts, policy, *pos))
 
 
 def frequent(seen: Mapping[str, int], least: int = 1) -> list[str]:
@@ -143,13 +151,13 @@ def frequent(seen: Mapping[str, int], least: int = 1) -> list[str]:
 
 def build(parameter: str) -> Task:
     """The task of a role and a feature."""
-    found = PARAMETER.fullmatch(parameter)
-    if not found or found["role"] == "root-head":
+    match = PARAMETER.fullmatch(parameter)
+    if not match or match["role"] == "root-head":
         raise UsageError(
             f"morph:{parameter}: expected ROLE.FEATURE, such as morph:obj.Case or morph:nsubj:pass.Number; the role is "
             "root or a relation of UD, in lower case, and the feature is one of UD, such as Case, Gender or Mood."
         )
-    role, name = parse_role(found["role"]), found["feature"]
+    role, name = parse_role(match["role"]), match["feature"]
     task = f"morph.{role}.{name}"
     name_of_role = ROLE_NAMES.get(role.relation, f"word with the relation {role.relation}")
     who = f"word that the {name_of_role} depends on" if role.head else name_of_role
@@ -191,8 +199,8 @@ def survey(s: Sentence) -> Iterable[tuple[str, str]]:
 
 def supported(tallies: Mapping[str, Mapping[str, int]], sentences: int, least: int) -> list[str]:
     """The pairs of role and feature with two frequent values or more."""
-    found = [parameter for parameter, seen in tallies.items() if len(frequent(seen, least)) > 1]
-    return sorted(found, key=lambda p: (ROLES.index(p.partition(".")[0]), p))
+    parameters = [parameter for parameter, seen in tallies.items() if len(frequent(seen, least)) > 1]
+    return sorted(parameters, key=lambda p: (ROLES.index(p.partition(".")[0]), p))
 
 
 parametric_task = ParametricTask(

@@ -17,7 +17,7 @@ from sentprobe.tasks import Context, Example, ParametricTask, Policy, Proposal, 
 
 NEGATION = "negation"
 PARAMETER = re.compile(r"[a-z]+([:-][a-z]+)?")
-BORING = frozenset({"root", "punct", "dep", "goeswith", "reparandum", "list", "orphan"})
+UNINFORMATIVE = frozenset({"root", "punct", "dep", "goeswith", "reparandum", "list", "orphan"})
 """Relations of the suite's survey that say nothing about grammar."""
 SHARE = 0.02
 """A relation that fewer sentences have, or lack, is not in the suite."""
@@ -28,9 +28,9 @@ def words_with(s: Sentence, relation: str) -> list[int]:
     assert s.deprels is not None
     if relation == NEGATION:
         return [i for i, name in enumerate(s.deprels) if _is_negation(s, i, name)]
-    return [
-        i for i, name in enumerate(s.deprels) if name == relation or (":" not in relation and base(name) == relation)
-    ]
+    if ":" in relation:
+        return [i for i, name in enumerate(s.deprels) if name == relation]
+    return [i for i, name in enumerate(s.deprels) if base(name) == relation]
 
 
 def _is_negation(s: Sentence, i: int, relation: str) -> bool:
@@ -44,8 +44,8 @@ def propose(s: Sentence, context: Context, relation: str) -> Proposal:
     assert s.upos is not None
     if "VERB" not in s.upos and "AUX" not in s.upos:
         return "no verb"
-    found = words_with(s, relation)
-    return Example.of(s, "yes" if found else "no", marks=found)
+    words = words_with(s, relation)
+    return Example.of(s, "yes" if words else "no", marks=words)
 
 
 def build(parameter: str) -> Task:
@@ -77,7 +77,7 @@ def survey(s: Sentence) -> Iterable[tuple[str, str]]:
         return
     names = {*s.deprels, *map(base, s.deprels)}
     for name in names:
-        if base(name) not in BORING:
+        if base(name) not in UNINFORMATIVE:
             yield name, "yes"
     if s.feats is not None and words_with(s, NEGATION):
         yield NEGATION, "yes"
@@ -86,8 +86,8 @@ def survey(s: Sentence) -> Iterable[tuple[str, str]]:
 def supported(tallies: Mapping[str, Mapping[str, int]], sentences: int, least: int) -> list[str]:
     """The relations that some sentences have and others lack; of two names for the same sentences, the shorter one."""
     least = max(least, int(SHARE * sentences))
-    found = {name: seen["yes"] for name, seen in tallies.items() if least <= seen["yes"] <= sentences - least}
-    return sorted(name for name, n in found.items() if ":" not in name or found.get(base(name)) != n)
+    counts = {name: seen["yes"] for name, seen in tallies.items() if least <= seen["yes"] <= sentences - least}
+    return sorted(name for name, n in counts.items() if ":" not in name or counts.get(base(name)) != n)
 
 
 parametric_task = ParametricTask(
