@@ -41,7 +41,7 @@ LINE = [
 ]
 """Rooms from left to right; a room imports only rooms to its left."""
 LAB_LINE = [
-    ["networks"],
+    ["networks", "metrics"],
     ["alignment"],
     ["schemes"],
     ["training"],

@@ -58,6 +58,18 @@ def macro_f1(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     return float((2 * hits[present] / (predictions + truths)[present]).mean())
 
 
+def balanced_accuracy(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> float:
+    """The mean over the classes in truth of the share of their rows that is predicted correctly.
+
+    Labels that are not in train are one more class, all wrong. As scikit-learn's ``balanced_accuracy_score``.
+    """
+    p, t = _both(predicted, truth)
+    classes = 2 + int(t.max())
+    hits, truths = (np.bincount(rows + 1, minlength=classes) for rows in (t[p == t], t))
+    present = truths > 0
+    return float((hits[present] / truths[present]).mean())
+
+
 def bits(log_probs: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:
     """The cost of the true class of each row (n) in bits, from natural logarithms of probabilities (n, classes).
 

@@ -65,6 +65,12 @@ def correlate(
     return Correlation(kind, value, low, high, p, exact, len(a))
 
 
+def coefficient(x: npt.ArrayLike, y: npt.ArrayLike, kind: Kind) -> float:
+    """The correlation of x (n) with y (n) alone; NaN if one of them is constant."""
+    a, b = inputs.numbers(x, "x"), inputs.numbers(y, "y")
+    return float(_rows(a[None, :], b[None, :], kind)[0])
+
+
 def _p_value(
     a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int
 ) -> tuple[float, bool]:

@@ -74,6 +74,8 @@ class Systems:
     """For each system, the variance of the score between seeds, and how many there are."""
     constant: Sequence[bool] = ()
     """Whether each system predicts the same class for all rows."""
+    swapped: Floats | None = None
+    """(systems, n): what two systems exchange in a permutation test, if it is not whether rows are right."""
     _spreads: dict[int, _Spread] = field(default_factory=dict, init=False, repr=False)
     _differences: dict[tuple[int, int], Mean] = field(default_factory=dict, init=False, repr=False)
 
@@ -115,8 +117,8 @@ class Systems:
 
     @cached_property
     def sums(self) -> Floats:
-        """Correct rows summed by cluster, (systems, m)."""
-        return self.rows.sums(self.correct)
+        """What is exchanged in a permutation test, summed by cluster: (systems, m)."""
+        return self.rows.sums(self.correct if self.swapped is None else self.swapped)
 
     @cached_property
     def _tested(self) -> Floats:

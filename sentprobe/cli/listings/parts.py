@@ -78,6 +78,7 @@ listings = (
         columns={"scheme": lambda part: f"{part.name}:", "description": description_of},
     ),
     Listing(name="probes", order=70, kind="sentprobe.probes.kind:PROBE_KINDS", rows=_probes),
+    Listing(name="metrics", order=115, kind="sentprobe.results.metric:METRICS"),
     Listing(name="controls", order=120, kind="sentprobe.run.control:CONTROLS"),
     Listing(name="measures", order=130, kind="sentprobe.run.measure:MEASURES"),
     Listing(name="charts", order=140, kind="sentprobe.report.charts:CHARTS"),

@@ -1,0 +1,1 @@
+"""The metrics, one file each."""
