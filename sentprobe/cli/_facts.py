@@ -40,7 +40,7 @@ def print_rows(texts: Iterable[Sequence[str]], blank_line: bool = False) -> None
 
 def latex_rows(facts: Mapping[str, str], texts: Iterable[Sequence[str]]) -> str:
     """Rows as a LaTeX table, with the facts as comments."""
-    from sentprobe.report.escape import in_latex
+    from sentprobe.core.table import in_latex
 
     header, *rows = ([in_latex(cell) for cell in row] for row in texts)
     first, *others = (f"{' & '.join(row)} \\\\" for row in (header, *rows))

@@ -156,7 +156,6 @@ def _show_run(
         markdown,
         print_data_errors,
         print_table,
-        print_tables,
         signatures,
     )
     from sentprobe.run import Run
@@ -180,7 +179,8 @@ def _show_run(
             raise UsageError(f"--means needs the results of two encoders or more; {path} has {len(summary.columns)}.")
         if format == "table":
             print_data_errors(summary)
-            print_tables(tables)
+            for table in tables:
+                table.print(blank_line=True)
         else:
             sys.stdout.write({"md": markdown, "tex": latex}[format](summary, tables))
     elif format == "table":

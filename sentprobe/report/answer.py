@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sentprobe.console import count_of
 from sentprobe.core.numbers import POINTS
-from sentprobe.report.escape import plain
+from sentprobe.core.table import plain
 from sentprobe.report.meaning import MEANINGS
 from sentprobe.report.missed import missed_differences
 from sentprobe.report.names import brief_set_names, short_names

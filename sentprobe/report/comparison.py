@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from sentprobe.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
-from sentprobe.console import narrow_out, out, print_wrapped, printable
+from sentprobe.console import narrow_out, out, printable
 from sentprobe.core.numbers import POINTS
-from sentprobe.report.columns import Column
-from sentprobe.report.escape import csv_text, in_markdown
-from sentprobe.report.layout import in_blocks, widths
+from sentprobe.core.table import Table, TableColumn, csv_text, table_width
 from sentprobe.report.names import short_names
-from sentprobe.report.tables import print_columns
-from sentprobe.run.variant import CellText
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 
@@ -30,28 +27,20 @@ def print_comparison(
 ) -> None:
     """Print tables, each with a legend below, no wider than the terminal; ``shown``: what encoders are called there."""
     console = narrow_out()
-    called = short_names(shown or names)
-    for (head, *lines), legend in _tables(rows, names, margin, called):
-        columns = [
-            Column([name], [CellText(cell) for cell in cells])
-            for name, cells in zip(head, zip(*lines, strict=True), strict=True)
-        ]
-        if sum(widths(columns)) > console.width:
-            columns[0] = _short_sets(columns[0])
-        for block in in_blocks(columns[:1], columns[1:], [], console.width):
-            print_columns(console, block)
-        print_wrapped(console, printable(legend), "dim")
-        console.print()
+    for table in _tables(rows, names, margin, short_names(shown or names)):
+        if table_width(table.columns) > console.width:
+            table = replace(table, columns=[_short_sets(table.columns[0]), *table.columns[1:]])
+        table.print(console, blank_line=True)
 
 
-def _short_sets(names: Column) -> Column:
+def _short_sets(names: TableColumn) -> TableColumn:
     """The sets without their suites, where that is enough to tell them apart."""
-    parts = [cell.text.rpartition("/") for cell in names.cells]
+    parts = [name.rpartition("/") for name in names.values]
     if len({name for _, _, name in parts}) < len(parts):
         return names
     suites = {suite for suite, _, _ in parts}
     head = f"set of {suites.pop()}" if len(suites) == 1 and "" not in suites else "set"
-    return Column([head], [CellText(name) for _, _, name in parts])
+    return TableColumn([head], [name for _, _, name in parts], "left")
 
 
 def format_comparison(
@@ -64,7 +53,7 @@ def format_comparison(
     """The tables as text; CSV and JSON have unrounded numbers, and encoders as they were named."""
     if format == "md":
         tables = _tables(rows, names, margin, shown or names)
-        return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in tables)
+        return "\n".join("\n".join([*table.markdown(), "", *table.notes, ""]) for table in tables)
     sets = [
         {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
         for row in rows
@@ -83,55 +72,41 @@ _NESTED = ("accuracy", "letters")
 """Fields that have a value per encoder."""
 
 
-def _in_markdown(cells: Sequence[Sequence[str]]) -> str:
-    head, *lines = ([in_markdown(c) for c in line] for line in cells)
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))
-
-
-def _tables(
-    rows: Rows, names: Sequence[str], margin: float, shown: Sequence[str]
-) -> Iterator[tuple[list[list[str]], str]]:
-    """Each table, its heading first, and its legend."""
+def _tables(rows: Rows, names: Sequence[str], margin: float, shown: Sequence[str]) -> Iterator[Table]:
+    """Each table, with its legend as a note."""
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
     tied = [r for r in rows if isinstance(r, TieGroups)]
     if tied:
-        body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in tied]
-        yield (
-            [["set", "test", *shown], *body],
+        body = [[_name(r), r.n, *(_tied(r, name) for name in names)] for r in tied]
+        legend = (
             f"{_metric(rows)} in points. {'Systems' if _of_words(rows) else 'Encoders'} that share a letter are not "
             "significantly different on that set, which does "
-            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {alpha_text()}.{partial}",
+            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {alpha_text()}.{partial}"
         )
+        yield Table.of_rows(["set", "test", *shown], body, notes=[legend])
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
-    head = ["set", "test", *shown, "difference", level_text(), "p Holm", "verdict", "within", "detectable"]
-    yield (
-        [head, *(_compared(r, margin, shown) for r in pairs)],
+    headings = ["set", "test", *shown, "difference", level_text(), "p Holm", "verdict", "within", "detectable"]
+    legend = (
         f"{shown[0]} minus {shown[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
         f"{alpha_text()}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
         f"(two one-sided tests at {alpha_text()}). verdict: the better one; or equivalent if that margin is "
         f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
-        f"four times out of five.{partial}",
+        f"four times out of five.{partial}"
     )
-    yield (
-        [
-            ["set", f"only {shown[0]}", f"only {shown[1]}", "McNemar", "mid-p", "t-test", "permutation"],
-            *(
-                [
-                    _name(r),
-                    _count(r.only_first),
-                    _count(r.only_second),
-                    *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe)),
-                ]
-                for r in pairs
-            ),
-        ],
+    yield Table.of_rows(headings, [_compared(r, margin, shown) for r in pairs], notes=[legend])
+    headings = ["set", f"only {shown[0]}", f"only {shown[1]}", "McNemar", "mid-p", "t-test", "permutation"]
+    body = [
+        [_name(r), _count(r.only_first), _count(r.only_second), *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe))]
+        for r in pairs
+    ]
+    legend = (
         f"{'Test rows that only one has right' if _of_words(rows) else ONLY_PROBES}, and p-values, not adjusted: "
         "McNemar's exact and mid-p tests and the paired t-test, which treat rows as independent; and a permutation "
         "test over target forms or sentences if rows share them; else again the mid-p value, or with several seeds a "
-        "permutation test over rows.",
+        "permutation test over rows."
     )
+    yield Table.of_rows(headings, body, notes=[legend])
 
 
 ONLY_PROBES = "The trained probes alone: test rows that only one of them classifies correctly"

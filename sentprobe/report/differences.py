@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from sentprobe.core.arguments import did_you_mean
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.numbers import ABSENT, POINTS
+from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import UsageError
-from sentprobe.report.columns import ABSENT, Column
 from sentprobe.report.published_results import EXTENT_NOTES, LIMITED, footnotes, is_limited
 from sentprobe.report.types import PublishedResult, SetSummary, Summary
-from sentprobe.run.variant import CellText
 
 TITLE = "Differences from published results, in points"
 LEGEND = "Differences: a score minus the published one; ± is that of the score alone, since papers print no intervals."
@@ -55,24 +54,26 @@ def compared(s: SetSummary) -> PublishedResult | None:
     return next((row for row in s.published if row.compared), None)
 
 
-def difference_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
-    """The table of sets with a published result: that result, and the difference of each encoder; none of samples."""
+def difference_table(summary: Summary) -> Table | None:
+    """The table of sets with a published result: that result, and the difference of each encoder; None for samples."""
     rows = [(s, printed) for s in summary.sets if (printed := compared(s)) is not None]
     if summary.metric != "accuracy" or not rows or not summary.columns:
-        return
+        return None
     twice = _printed_twice(summary)
     models = {_name(printed, twice) for _, printed in rows}
-    one = models.pop() if len(models) == 1 else ""
-    yield (
-        f"{TITLE}: from {one}" if one else f"{TITLE}: from the best model that was printed for each set",
+    model = models.pop() if len(models) == 1 else ""
+    return Table(
         [
-            Column(["set"], [CellText(s.label) for s, _ in rows]),
-            Column(["published"], [_printed(s, printed, "" if one else _name(printed, twice)) for s, printed in rows]),
+            TableColumn(["set"], [s.label for s, _ in rows], "left"),
+            TableColumn(
+                ["published"], [_printed(s, printed, "" if model else _name(printed, twice)) for s, printed in rows]
+            ),
             *(
-                Column(column.label, [_difference(s, printed, i) for s, printed in rows])
+                TableColumn(column.label, [_difference(s, printed, i) for s, printed in rows])
                 for i, column in enumerate(summary.columns)
             ),
         ],
+        f"{TITLE}: from {model}" if model else f"{TITLE}: from the best model that was printed for each set",
     )
 
 

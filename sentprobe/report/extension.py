@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sentprobe.core.plugins import Kind
-from sentprobe.report.columns import Column
+from sentprobe.core.table import Table
 from sentprobe.report.grid import Grid, SetKey
 from sentprobe.report.types import SetErrors, SetSummary, Summary
 from sentprobe.results.run import Run
@@ -25,7 +25,7 @@ class SummaryExtension:
     analyse
         The summary of the page, with the analyses that it adds, and notes on what cannot be read.
     tables
-        Tables that follow the one of results, with their titles.
+        Tables that follow the one of results.
     set_errors
         The errors on a set that is not scored by accuracy; called with the run, its grid, the set in both, and a
         mapping whose keys are notes on what cannot be read.
@@ -36,7 +36,7 @@ class SummaryExtension:
     name: str
     summary: str
     analyse: Callable[[Run, Summary], Summary]
-    tables: Callable[[Summary], Iterable[tuple[str, list[Column]]]]
+    tables: Callable[[Summary], Iterable[Table]]
     set_errors: Callable[[Run, Grid, SetKey, SetSummary, dict[str, None]], SetErrors | None]
     order: int = 1000
 

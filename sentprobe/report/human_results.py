@@ -9,14 +9,14 @@ import numpy as np
 
 from sentprobe.compare import best_layer
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import SentProbeError
 from sentprobe.judge.people import People, read_people
-from sentprobe.report.columns import ABSENT, Column, human_text
 from sentprobe.report.grid import Grid, SetKey
+from sentprobe.report.score_table import human_text
 from sentprobe.report.types import AnswerShare, HumanResult, SetSummary, Summary
 from sentprobe.result import Result
 from sentprobe.results.run import Run
-from sentprobe.run.variant import CellText
 
 MAX_ANSWERS = 6
 """Sets with more classes are shown without response bias."""
@@ -89,31 +89,31 @@ def _mean(by_seed: Sequence[Sequence[bool]]) -> float | None:
 # Tables
 
 
-def human_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
+def human_tables(summary: Summary) -> Iterator[Table]:
     """People beside encoders, on the sentences that people judged; and how often each gives each answer."""
     judged = [(s, s.people) for s in summary.sets if s.people is not None]
     if not judged or summary.metric != "accuracy":
         return
-    yield (
-        "People and encoders on the sentences that people judged",
+    yield Table(
         [
-            Column(["set"], [CellText(s.label) for s, _ in judged]),
-            Column(["sentences"], [CellText(f"{p.n:,}") for _, p in judged]),
-            Column(["human"], [human_text(s) for s, _ in judged]),
-            Column(["alpha"], [CellText(ABSENT if p.alpha is None else f"{p.alpha:.2f}") for _, p in judged]),
+            TableColumn(["set"], [s.label for s, _ in judged], "left"),
+            TableColumn(["sentences"], [p.n for _, p in judged]),
+            TableColumn(["human"], [s for s, _ in judged], format=human_text),
+            TableColumn(["alpha"], [None if p.alpha is None else f"{p.alpha:.2f}" for _, p in judged]),
             *_of_columns(summary, [p.columns for _, p in judged]),
         ],
+        "People and encoders on the sentences that people judged",
     )
     answers = [(s, answer) for s, p in judged for answer in p.answers]
     if answers:
-        yield (
-            "Response bias: how often each answer is given, in percent of these sentences",
+        yield Table(
             [
-                Column(["set, answer"], [CellText(f"{s.label}, {_answer(s, a.label)}") for s, a in answers]),
-                Column(["truth"], [_percent(a.truth) for _, a in answers]),
-                Column(["human"], [_percent(a.people) for _, a in answers]),
+                TableColumn(["set, answer"], [f"{s.label}, {_answer(s, a.label)}" for s, a in answers], "left"),
+                TableColumn(["truth"], [a.truth for _, a in answers], format=_percent),
+                TableColumn(["human"], [a.people for _, a in answers], format=_percent),
                 *_of_columns(summary, [a.columns for _, a in answers]),
             ],
+            "Response bias: how often each answer is given, in percent of these sentences",
         )
 
 
@@ -128,8 +128,10 @@ def human_notes(summary: Summary) -> Iterator[str]:
             yield f"human: {s.label}: {who}; {single}."
 
 
-def _of_columns(summary: Summary, rows: Sequence[Sequence[float | None]]) -> list[Column]:
-    return [Column(column.label, [_percent(row[i]) for row in rows]) for i, column in enumerate(summary.columns)]
+def _of_columns(summary: Summary, rows: Sequence[Sequence[float | None]]) -> list[TableColumn]:
+    return [
+        TableColumn(column.label, [row[i] for row in rows], format=_percent) for i, column in enumerate(summary.columns)
+    ]
 
 
 def _percent(share: float | None) -> CellText:

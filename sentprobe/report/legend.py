@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import plain
 from sentprobe.report import published_results
 from sentprobe.report.differences import difference_notes
-from sentprobe.report.escape import plain
 from sentprobe.report.human_results import human_notes
 from sentprobe.report.scores import LOSSES
 from sentprobe.report.types import Cell, FailureSummary, SetSummary, Summary

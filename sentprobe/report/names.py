@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from sentprobe.report.escape import plain
+from sentprobe.core.table import plain
 from sentprobe.report.types import SetSummary
 
 MAX_UNCUT_LENGTH = 24

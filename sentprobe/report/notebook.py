@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentprobe.core.files import write_atomically
+from sentprobe.core.table import plain
 from sentprobe.errors import UsageError
 from sentprobe.report.differences import choose_published
-from sentprobe.report.escape import plain
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import fragment, render
 from sentprobe.report.tables import csv_text, json_text, latex, markdown

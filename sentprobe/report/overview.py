@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sentprobe.core.numbers import BITS, POINTS
+from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.cells import value_of
-from sentprobe.report.columns import ABSENT, Column
 from sentprobe.report.languages import class_note, language_of, named_tasks, task_of
 from sentprobe.report.scores import LOSSES
 from sentprobe.report.types import Summary
-from sentprobe.run.variant import CellText
 
 MIN_COLUMNS = 2
 """With a single encoder there is nothing to average over, and nothing to win."""
@@ -104,41 +103,39 @@ def encoder_wins(summary: Summary) -> list[Wins]:
     ]
 
 
-def overview_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
-    """Tasks over encoders and languages, and wins of encoders, each with its title; nothing for a single encoder."""
+def overview_tables(summary: Summary) -> Iterator[Table]:
+    """Tasks over encoders and languages, and wins of encoders; nothing for a single encoder."""
     if len(summary.columns) < MIN_COLUMNS:
         return
     spreads, wins = task_spreads(summary), encoder_wins(summary)
     if not spreads:
         return
-    several = len({language for s in spreads for language in s.languages}) > 1
     form = BITS if summary.metric in LOSSES else POINTS
 
-    def number(value: float | None) -> CellText:
-        return CellText(form.number(value))
+    def numbers(heading: str, values: Sequence[float | None]) -> TableColumn:
+        return TableColumn([heading], values, format=lambda value: CellText(form.number(value)))
 
+    columns = [
+        TableColumn(["task"], [s.task for s in spreads], "left"),
+        numbers("mean", [s.mean for s in spreads]),
+        numbers("sd", [s.sd for s in spreads]),
+        numbers("lowest", [s.lowest for s in spreads]),
+        numbers("highest", [s.highest for s in spreads]),
+        TableColumn(["n"], [str(s.n) for s in spreads]),
+    ]
+    if len({language for s in spreads for language in s.languages}) > 1:
+        columns.append(TableColumn(["languages"], [", ".join(s.languages) for s in spreads]))
     note = class_note(summary.sets).removesuffix(".")
-    yield (
-        f"Tasks over encoders and languages: mean, standard deviation and range of all numbers{note and f'. {note}'}",
-        [
-            Column(["task"], [CellText(s.task) for s in spreads]),
-            Column(["mean"], [number(s.mean) for s in spreads]),
-            Column(["sd"], [number(s.sd) for s in spreads]),
-            Column(["lowest"], [number(s.lowest) for s in spreads]),
-            Column(["highest"], [number(s.highest) for s in spreads]),
-            Column(["n"], [CellText(f"{s.n}") for s in spreads]),
-            *([Column(["languages"], [CellText(", ".join(s.languages)) for s in spreads])] if several else []),
-        ],
-    )
-    tested = summary.metric == "accuracy"
-    yield (
-        "Wins: on how many sets an encoder has the best number"
-        + ("; and is above the best baseline with no other significantly better" if tested else ""),
-        [
-            Column(["encoder"], [CellText(column.name) for column in summary.columns]),
-            Column(["wins"], [CellText(f"{w.alone}") for w in wins]),
-            Column(["shared"], [CellText(f"{w.shared}") for w in wins]),
-            *([Column(["among the best"], [CellText(f"{w.significant}") for w in wins])] if tested else []),
-            Column(["of"], [CellText(f"{w.of}" if w.of else ABSENT) for w in wins]),
-        ],
-    )
+    title = "Tasks over encoders and languages: mean, standard deviation and range of all numbers"
+    yield Table(columns, f"{title}. {note}" if note else title)
+    columns = [
+        TableColumn(["encoder"], [column.name for column in summary.columns], "left"),
+        TableColumn(["wins"], [str(w.alone) for w in wins]),
+        TableColumn(["shared"], [str(w.shared) for w in wins]),
+    ]
+    title = "Wins: on how many sets an encoder has the best number"
+    if summary.metric == "accuracy":
+        columns.append(TableColumn(["among the best"], [str(w.significant) for w in wins]))
+        title += "; and is above the best baseline with no other significantly better"
+    columns.append(TableColumn(["of"], [str(w.of) if w.of else None for w in wins]))
+    yield Table(columns, title)

@@ -8,8 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from sentprobe.core.table import plain
 from sentprobe.encoders import SCHEMES
-from sentprobe.report.escape import plain
 from sentprobe.report.grid import BASELINE_NAMES
 from sentprobe.report.types import Reproduction
 from sentprobe.result import FLOAT16_FACT, Cell, Result

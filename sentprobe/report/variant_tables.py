@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from sentprobe.core.numbers import BITS, PLAIN, POINTS
+from sentprobe.core.numbers import ABSENT, BITS, PLAIN, POINTS
+from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.attempt import attempt
-from sentprobe.report.columns import ABSENT, Column
 from sentprobe.report.types import Cell, Summary
 from sentprobe.report.variant_results import part_of, variant_order
 from sentprobe.run.measure import Measure
-from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
+from sentprobe.run.variant import VariantColumn, VariantSummary
 
 ERASED_NOTE = "after a property (column) is erased"
 
@@ -22,19 +22,19 @@ Variants = Sequence[VariantSummary]
 """Those of one set and column."""
 
 
-def variant_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
-    """Per encoder, a table of controls, one of measures and one of erasures, each with its title."""
+def variant_tables(summary: Summary) -> Iterator[Table]:
+    """Per encoder, a table of controls, one of measures and one of erasures, in this order."""
     for i in range(len(summary.columns)):
         yield from column_tables(summary, i)
 
 
-def column_tables(summary: Summary, number: int) -> Iterator[tuple[str, list[Column]]]:
+def column_tables(summary: Summary, number: int) -> Iterator[Table]:
     """The tables of one column."""
     name = summary.columns[number].name
     rows = [s.variants[number] if s.variants else () for s in summary.sets]
     cells = [s.cells[number] for s in summary.sets]
-    names = Column(["set"], [CellText(s.label) for s in summary.sets])
-    scores = Column(["score"], [_accuracy(cell) for cell in cells])
+    names = TableColumn(["set"], [s.label for s in summary.sets], "left")
+    scores = TableColumn(["score"], cells, format=_accuracy)
     measures = _columns(rows, lambda v: v.kind == "measure" and not _erases(v))
     for title, columns in (
         (f"Controls of {name}", _columns(rows, lambda v: v.kind == "control")),
@@ -42,7 +42,7 @@ def column_tables(summary: Summary, number: int) -> Iterator[tuple[str, list[Col
         (f"Erasure of {name}: accuracy on a set (row) {ERASED_NOTE}", _columns(rows, _erases)),
     ):
         if columns:
-            yield title, [names, scores, *columns]
+            yield Table([names, scores, *columns], title)
 
 
 def interpretations(summary: Summary) -> list[str]:
@@ -56,7 +56,7 @@ def _erases(variant: VariantSummary) -> bool:
     return isinstance(part, Measure) and part.erases
 
 
-def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]) -> list[Column]:
+def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]) -> list[TableColumn]:
     """The columns of those variants that belong to a table, without empty ones."""
     found = []
     by_name = [{v.name: v for v in row if belongs(v)} for row in rows]
@@ -68,7 +68,7 @@ def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]
             what = f"The column {' '.join(heading)!r}"
             texts = [attempt(what, partial(column.text, row[name])) if name in row else None for row in by_name]
             if any(texts):
-                found.append(Column(heading, [CellText(ABSENT) if t is None else t for t in texts]))
+                found.append(TableColumn(heading, texts))
     return found
 
 
@@ -87,7 +87,7 @@ def _accuracy(cell: Cell | None) -> CellText:
     return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
 
 
-def _information(cells: Sequence[Cell | None]) -> Iterator[Column]:
+def _information(cells: Sequence[Cell | None]) -> Iterator[TableColumn]:
     """Usable information of the plain probe, which measures are read with."""
     found = [cell.information if cell is not None else None for cell in cells]
     if any(found):
@@ -95,4 +95,4 @@ def _information(cells: Sequence[Cell | None]) -> Iterator[Column]:
             CellText(ABSENT) if each is None else CellText(BITS.number(each.bits), BITS.half_width(each.low, each.high))
             for each in found
         ]
-        yield Column(["information", "bits"], texts)
+        yield TableColumn(["information", "bits"], texts)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from sentprobe.core.numbers import BITS, POINTS
+from sentprobe.core.table import CellText
 
 GIVEN, ERASED = "given:", "erased:"
 """Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
@@ -21,22 +22,6 @@ ERASED_ROWS = "erased_rows"
 def base_variant(variant: str) -> str:
     """The control or measure of a variant: ``erasure`` for ``erased:…``."""
     return "erasure" if variant.startswith(ERASED) else variant
-
-
-class CellText(NamedTuple):
-    """A cell of a table as it is printed."""
-
-    text: str
-    """The number; or a name, or why there is no number."""
-    margin: str = ""
-    """± and half the width of the interval."""
-    mark: str = ""
-    """Letters of what is not significantly different, † where the number is not significantly better than the best
-    baseline, and an asterisk where it is partial."""
-    note: str = ""
-    """What follows in small print: a layer, the name of a baseline, a number to compare with."""
-    best: bool = False
-    """Whether it is set in bold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import pytest
 from sentprobe.errors import UsageError
 from sentprobe.published import published
 from sentprobe.report import summarise
-from sentprobe.report.differences import LEGEND, choose_published, compared, difference_tables
+from sentprobe.report.differences import LEGEND, choose_published, compared, difference_table
 from sentprobe.report.notebook import Report
 from sentprobe.report.published_results import check_published
 from sentprobe.report.tables import markdown
@@ -40,7 +40,8 @@ def test_the_best_model_of_the_set_is_the_default(run):
     # Conneau et al. (2018), table 4, column SubjNum
     assert (printed.model, printed.accuracy) == ("BiLSTM-max Seq2Tree", 0.918)
     assert printed.accuracy == max(row.accuracy for row in summary.sets[0].published if row.kind == "model")
-    ((title, (names, value, *encoders)),) = difference_tables(summary)
+    table = difference_table(summary)
+    title, (names, value, *encoders) = table.title, table.columns
     assert [cell.text for cell in names.cells] == [SUBJ]  # nothing was printed for the other set
     assert printed.model in title
     assert value.cells[0].text == f"{100 * printed.accuracy:.1f}"
@@ -89,7 +90,7 @@ def test_of_a_model_that_two_tables_have_the_table_is_named(run):
         choose_published(twice, "skipthought")
     chosen = choose_published(twice, "SkipThought, table 3.7")
     assert compared(chosen.sets[0]).accuracy == 0.765
-    ((title, _),) = difference_tables(chosen)
+    title = difference_table(chosen).title
     assert title.endswith("from SkipThought, table 3.7")
 
 
@@ -98,11 +99,11 @@ def test_where_nothing_was_printed_there_is_no_table(run):
 
     summary = summarise(run)
     alone = replace(summary, sets=tuple(s for s in summary.sets if s.name != SUBJ))
-    assert not list(difference_tables(alone))
+    assert difference_table(alone) is None
     assert LEGEND not in markdown(alone)
     with pytest.raises(UsageError, match="--published adds"):
         choose_published(alone, "BiLSTM-max NLI")
-    assert not list(difference_tables(summarise(run, metric="macro_f1")))
+    assert difference_table(summarise(run, metric="macro_f1")) is None
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +120,8 @@ def limited(tmp_path_factory):
 
 
 def test_scores_of_a_sample_are_not_compared_with_published_ones(limited):
-    (_, (_, _, *encoders)), *_ = difference_tables(summarise(limited))
-    shown = {column.head[0]: column.cells[0].text for column in encoders}
+    _, _, *encoders = difference_table(summarise(limited)).columns
+    shown = {column.heading[0]: column.cells[0].text for column in encoders}
     assert shown["st:a"] == "–"
     assert shown["st:b"].startswith("-")  # 80 % of the rows, where the best model has 91.8
 
@@ -129,7 +130,7 @@ def test_scores_of_a_sample_are_not_compared_with_published_ones(limited):
         summary = summarise(alone, published=others)
         (own,) = summary.sets
         assert own.published == ()
-        assert not list(difference_tables(summary))
+        assert difference_table(summary) is None
         assert (own.human is None, own.printed_for) == (False, "the whole set")  # what people can do is still shown
         for text in (markdown(summary), Report.of(alone, published=others).html()):
             assert "for this very set" not in text

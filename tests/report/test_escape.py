@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sentprobe.cli import main
-from sentprobe.report.escape import csv_text, in_csv
+from sentprobe.core.table import csv_text, in_csv
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page.table import table_csv
 from sentprobe.run import evaluate

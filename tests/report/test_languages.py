@@ -226,9 +226,10 @@ def test_there_are_no_means_over_different_numbers_of_classes():
     spreads = {row.task: row for row in task_spreads(summary)}
     assert (spreads["tree_depth"].mean, spreads["tree_depth"].sd) == (None, None)
     assert spreads["passive"].mean == pytest.approx(0.665)
-    title, columns = next(overview_tables(summary))
+    table = next(overview_tables(summary))
+    title, columns = table.title, table.columns
     assert NOTE in title
-    cells = {c.head[0]: [cell.text for cell in c.cells] for c in columns}
+    cells = {c.heading[0]: [cell.text for cell in c.cells] for c in columns}
     assert dict(zip(cells["task"], cells["mean"], strict=True)) == {"tree_depth": "–", "passive": "66.5"}
 
 

@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from sentprobe.core.numbers import ABSENT
 from sentprobe.errors import SentProbeWarning
 from sentprobe.report.charts import chart
-from sentprobe.report.columns import ABSENT
 from sentprobe.report.error_analysis import error_analysis
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page.page import render
@@ -49,6 +49,11 @@ def printed(monkeypatch, capsys):
         return capsys.readouterr().out
 
     return work
+
+
+def by_title(tables):
+    """The columns of tables, by their titles."""
+    return {table.title: table.columns for table in tables}
 
 
 def variants_of(summary, dataset, encoder="k"):
@@ -247,8 +252,8 @@ def test_of_layers_that_which_is_shown_and_the_mix_of_all(tmp_path, printed):
     assert found["mix"].scores == mix.scores
     assert found["mix"].points == tuple(mix.tried)
     assert list(summary.interpretations) == ["direction", "mix"]
-    (_, (_, _, *columns)) = next((t, c) for t, c in variant_tables(summary) if t == "Measures of deep")
-    heads = {tuple(column.head): column.cells[0].text for column in columns}
+    _, _, *columns = by_title(variant_tables(summary))["Measures of deep"]
+    heads = {tuple(column.heading): column.cells[0].text for column in columns}
     assert heads["centre", "of layers"] == f"{mix.scores['centre']:.1f}"
     assert heads["expected", "layer"] == f"{mix.scores['expected_layer']:.1f}"
     assert "Measures of deep" in printed(summary)
@@ -279,9 +284,9 @@ def test_what_is_not_installed_is_shown_as_it_was_recorded(run, printed):
         ("odd", "odd", "measure", 12.25), ("all{x}", "all{x}", "measure", 3.0),
     }  # fmt: skip
     assert set(summary.interpretations.values()) == {UNKNOWN}
-    ((title, columns),) = variant_tables(summary)
+    ((title, columns),) = by_title(variant_tables(summary)).items()
     assert title == "Measures of k"
-    shown = {tuple(column.head): column.cells[0] for column in columns}
+    shown = {tuple(column.heading): column.cells[0] for column in columns}
     assert (shown["odd",].text, shown["odd",].margin) == ("12.250", "±0.500")
     assert shown["all{x}",].text == "3.000"
     assert "12.250 ±0.500" in printed(summary)
@@ -314,7 +319,7 @@ def test_learning_curves_have_those_of_baselines(tmp_path):
 
 
 def test_tables_have_the_sets_the_score_and_the_variants(run, summary):
-    tables = dict(variant_tables(summary))
+    tables = by_title(variant_tables(summary))
     assert list(tables) == [
         "Controls of k", "Measures of k", "Erasure of k: accuracy on a set (row) after a property (column) is erased",
     ]  # fmt: skip
@@ -324,7 +329,7 @@ def test_tables_have_the_sets_the_score_and_the_variants(run, summary):
         assert [words.text for words in names.cells] == labels
         assert [words.text for words in scores.cells] == [f"{100 * s.cells[1].accuracy:.1f}" for s in summary.sets]
         assert {len(column.cells) for column in columns} == {2}
-    heads = [[tuple(column.head) for column in columns[2:]] for columns in tables.values()]
+    heads = [[tuple(column.heading) for column in columns[2:]] for columns in tables.values()]
     controls = [v.name for v in variants_of(summary, "own/verbs").values() if v.kind == "control"]
     assert heads[0] == [("selectivity",), ("task in the", "split of key"), *((name,) for name in controls)]
     assert heads[1] == [
@@ -335,7 +340,7 @@ def test_tables_have_the_sets_the_score_and_the_variants(run, summary):
     ]  # fmt: skip
     assert heads[2] == [(label,) for label in labels]  # a set's own property is on the diagonal
     found = named(run, dataset="own/verbs")
-    shown = {tuple(column.head): column.cells[0] for columns in tables.values() for column in columns[2:]}
+    shown = {tuple(column.heading): column.cells[0] for columns in tables.values() for column in columns[2:]}
     assert shown["norm",].text == f"{100 * found['norm'].score:.1f}"
     assert shown["compression", "times"].text == f"{found['online'].score:.2f}"
     assert shown["sufficient", "rank"].text == "1"
@@ -352,8 +357,8 @@ def test_an_empty_column_is_left_out_and_an_empty_cell_is_a_dash(summary):
         summary = changed(summary, lambda v: None if v.name == "gaussian" else v, name)
     summary = changed(summary, lambda v: None if v.name == "norm" else v)
     summary = changed(summary, lambda v: replace(v, scores={}) if v.name == "key" else v)
-    (_, columns) = next(iter(variant_tables(summary)))
-    by = {column.head[0]: [words.text for words in column.cells] for column in columns}
+    columns = next(iter(variant_tables(summary))).columns
+    by = {column.heading[0]: [words.text for words in column.cells] for column in columns}
     assert "gaussian" not in by
     assert by["norm"][0] == by["selectivity"][0] == ABSENT
     assert ABSENT not in (by["norm"][1], by["selectivity"][1], *by["key"])
@@ -367,29 +372,31 @@ def test_a_column_that_fails_is_left_out_with_a_warning(summary):
     with pytest.warns(
         SentProbeWarning, match="The column 'after INLP .directions.' is left out of the report: KeyError"
     ):
-        tables = dict(variant_tables(broken))
-    heads = [column.head[0] for column in tables["Measures of k"]]
-    assert heads == [c.head[0] for c in dict(variant_tables(summary))["Measures of k"] if c.head[0] != "after INLP"]
+        tables = by_title(variant_tables(broken))
+    heads = [column.heading[0] for column in tables["Measures of k"]]
+    assert heads == [
+        c.heading[0] for c in by_title(variant_tables(summary))["Measures of k"] if c.heading[0] != "after INLP"
+    ]
 
 
 def test_columns_are_in_the_order_of_their_objects_whatever_the_first_set_has(summary):
     one = changed(summary, lambda v: None if v.name == "online" else v)
-    assert [c.head for c in dict(variant_tables(one))["Measures of k"]] == [
-        c.head for c in dict(variant_tables(summary))["Measures of k"]
+    assert [c.heading for c in by_title(variant_tables(one))["Measures of k"]] == [
+        c.heading for c in by_title(variant_tables(summary))["Measures of k"]
     ]
 
 
 @pytest.mark.parametrize("rows", [0, 60])
 def test_rows_to_half_of_the_prior_or_more_than_there_are(summary, rows):
     one = changed(summary, lambda v: replace(v, scores={**v.scores, "enough_50": rows}) if v.name == "online" else v)
-    columns = dict(variant_tables(one))["Measures of k"]
-    (found,) = [column.cells[0].text for column in columns if column.head[0] == "rows to half"]
+    columns = by_title(variant_tables(one))["Measures of k"]
+    (found,) = [column.cells[0].text for column in columns if column.heading[0] == "rows to half"]
     assert found == ("60" if rows else "> 240")
 
 
 @pytest.mark.parametrize("width", [60, 200])
 def test_texts_and_the_console_have_them(summary, printed, width):
-    tables = dict(variant_tables(summary))
+    tables = by_title(variant_tables(summary))
     texts = [printed(summary, width), markdown(summary), latex(summary)]
     for text in texts:
         flat = re.sub(r"[\\\n%]| +", " ", text).replace("  ", " ")

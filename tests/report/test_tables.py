@@ -13,16 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from sentprobe.core.table import CellText, TableColumn, in_csv, in_latex, in_markdown, table_width
 from sentprobe.report import summarise, tables
-from sentprobe.report.columns import Column, MainTable
-from sentprobe.report.escape import in_csv, in_latex, in_markdown
-from sentprobe.report.layout import Names, heading, lay_out, widths
 from sentprobe.report.legend import Seen, legend
+from sentprobe.report.score_table import ScoreTable, ShortNames, lay_out
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sentprobe.report.types import Seconds, Summary
 from sentprobe.result import Cell, Signature
 from sentprobe.results.run import Run
-from sentprobe.run.variant import CellText
 from tests.report.runs import SETS, SHIFT, SUBJ, beside, cell, failure, result, written
 
 ODD = 'x|y & [z]_%$#{}^~\\ <b>\x1b[31m`*--`\n日本 "q"'
@@ -221,14 +219,14 @@ def crowd(n, sets=SETS):
     """Columns of a table with n encoders."""
 
     def column(name, value):
-        return Column([name], [CellText(value, "±2.5", "ab†") for _ in sets])
+        return TableColumn([name], [CellText(value, "±2.5", "ab†") for _ in sets])
 
-    return MainTable(
-        names=Column(["set"], [CellText(name) for name in sets]),
-        test_size=Column(["test"], [CellText("1,000") for _ in sets]),
+    return ScoreTable(
+        names=TableColumn(["set"], sets, "left"),
+        test_size=TableColumn(["test"], [CellText("1,000") for _ in sets]),
         encoders=[column(f"encoder-{i}", f"{20 + i}.0") for i in range(n)],
         baselines=[column(f"baseline-{i}", f"{i}.0") for i in range(6)],
-        best_baseline=[Column(["best baseline"], [CellText("60.0", "±3.0", note="nb-uni") for _ in sets])],
+        best_baseline=[TableColumn(["best baseline"], [CellText("60.0", "±3.0", note="nb-uni") for _ in sets])],
         human=(),
     )
 
@@ -239,10 +237,12 @@ def crowd(n, sets=SETS):
 def test_every_number_is_on_one_page_of_the_width(n, width, sets):
     names = [f"suite/task_{i}" for i in range(sets)]
     main = crowd(n, names)
-    short = Names(Column(["set"], [CellText(name.split("/")[1]) for name in names]), [c.head[0] for c in main.encoders])
-    pages = lay_out(main, short, width).pages
+    short = ShortNames(
+        TableColumn(["set"], [name.split("/")[1] for name in names], "left"), [c.heading[0] for c in main.encoders]
+    )
+    pages = lay_out(main, short, width).tables
     for page in pages:
-        assert sum(widths(page.columns)) <= width
+        assert table_width(page.columns) <= width
     numbers = [cell.text for page in pages for column in page.columns for cell in column.cells]
     for i in range(n):
         assert numbers.count(f"{20 + i}.0") == sets
@@ -250,12 +250,12 @@ def test_every_number_is_on_one_page_of_the_width(n, width, sets):
 
 
 def test_rows_are_encoders_where_that_takes_fewer_lines():
-    few = Names(Column(["set"], [CellText(name) for name in SETS]), [f"e{i}" for i in range(20)])
-    (page,) = lay_out(crowd(20), few, 80).pages
+    few = ShortNames(TableColumn(["set"], SETS, "left"), [f"e{i}" for i in range(20)])
+    (page,) = lay_out(crowd(20), few, 80).tables
     assert [cell.text for cell in page.columns[0].cells] == [*few.encoders, "best baseline", "which one"]
-    assert [heading(column)[-1] for column in page.columns[1:]] == ["n=1,000", "n=1,000"]
+    assert [column.heading_lines[-1] for column in page.columns[1:]] == ["n=1,000", "n=1,000"]
     three = replace(few, encoders=few.encoders[:3])
-    (page,) = lay_out(crowd(3), three, 120).pages
+    (page,) = lay_out(crowd(3), three, 120).tables
     assert [cell.text for cell in page.columns[0].cells] == list(SETS)
 
 
@@ -268,9 +268,9 @@ def test_the_legend_is_about_what_is_shown(crowded):
 
 
 def test_what_there_is_no_room_for_is_named():
-    few = Names(Column(["set"], [CellText(name) for name in SETS]), ["encoder-0"])
-    main = replace(crowd(1), baselines=crowd(1).baselines[:2], human=[Column(["human"], [CellText("98.0")] * 2)])
-    whole = sum(widths(main.all()))
+    few = ShortNames(TableColumn(["set"], SETS, "left"), ["encoder-0"])
+    main = replace(crowd(1), baselines=crowd(1).baselines[:2], human=[TableColumn(["human"], [CellText("98.0")] * 2)])
+    whole = table_width(main.table().columns)
     assert lay_out(main, few, whole).dropped == ()
     people, bare, best = (lay_out(main, few, whole - less).dropped for less in (1, 8, 24))
     assert people == ("the human column",)
@@ -282,9 +282,9 @@ def test_what_there_is_no_room_for_is_named():
 
 
 def test_a_heading_is_broken_where_it_can_be():
-    column = Column(["hf:bert-base-uncased?layers=all", "mlp"], [CellText("81.0", "±2.0")])
-    assert heading(column) == ["hf:bert-base-", "uncased?", "layers=all", "mlp"]
-    assert heading(Column(["日" * 20], [CellText("1")])) == ["日" * 8, "日" * 8, "日" * 4]
+    column = TableColumn(["hf:bert-base-uncased?layers=all", "mlp"], [CellText("81.0", "±2.0")])
+    assert column.heading_lines == ["hf:bert-base-", "uncased?", "layers=all", "mlp"]
+    assert TableColumn(["日" * 20], [CellText("1")]).heading_lines == ["日" * 8, "日" * 8, "日" * 4]
 
 
 def test_a_run_that_is_read_again_looks_the_same(crowded):

@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sentprobe.core.markdown import in_markdown, markdown_table, plain
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.criterion import WORDS as CRITERION_WORDS
 from sentprobe.lab.alignment.dictionary import describe_counts
@@ -167,7 +167,7 @@ def _about(folder: AlignmentFolder) -> Iterator[str]:
     yield "Two spaces of word vectors in one, aligned with `sentprobe align`."
     yield ""
     yield from markdown_table(
-        ("", ""), ((name, in_markdown(text)) for name, text in main_facts(folder).items()), left=2
+        ("", ""), ((name, in_markdown(text)) for name, text in main_facts(folder).items()), ["left", "left"]
     )
     yield from ("", f"Software: sentprobe {folder.config.get('sentprobe', 'unknown')}.", "")
 
@@ -191,7 +191,7 @@ def _seeds(folder: AlignmentFolder) -> Iterator[str]:
 def _history(folder: AlignmentFolder) -> Iterator[str]:
     header, *rows = history_table(folder.history())
     if rows:
-        yield from ("## History", "", *markdown_table([in_markdown(h) for h in header], rows, left=2), "")
+        yield from ("## History", "", *markdown_table([in_markdown(h) for h in header], rows, ["left", "left"]), "")
 
 
 def _use(folder: AlignmentFolder) -> Iterator[str]:

@@ -8,9 +8,9 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
+from sentprobe.core.table import plain
 from sentprobe.lab.alignment.folder import open_alignment
 from sentprobe.report.drawing.options import Options, selected_sets
-from sentprobe.report.escape import plain
 from sentprobe.report.names import short_names
 from sentprobe.report.types import MapPoint, Summary
 

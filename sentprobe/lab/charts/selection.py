@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import plain
 from sentprobe.encoders import expand_names, load
 from sentprobe.errors import UsageError
 from sentprobe.report.drawing.chart import Chart
@@ -19,7 +20,6 @@ from sentprobe.report.drawing.figure_style import (
 )
 from sentprobe.report.drawing.options import Options
 from sentprobe.report.drawing.panels import Panel, grid
-from sentprobe.report.escape import plain
 from sentprobe.report.names import short_names
 from sentprobe.report.types import Summary
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from sentprobe.core.table import plain
 from sentprobe.encoders.identity import Spec as EncoderName
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.folder import open_folder
@@ -15,7 +16,6 @@ from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbe
 from sentprobe.report.drawing.lines import Axes, panel_height, panels_of_lines, x_encoding
 from sentprobe.report.drawing.options import Options
 from sentprobe.report.drawing.panels import Panel, legend_columns
-from sentprobe.report.escape import plain
 from sentprobe.report.names import short_names
 from sentprobe.report.types import Summary
 

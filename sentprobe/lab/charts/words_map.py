@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sentprobe.core.table import plain
 from sentprobe.lab.alignment.folder import open_alignment
 from sentprobe.lab.alignment.picture import picture
 from sentprobe.report.drawing.chart import Chart
@@ -15,7 +16,6 @@ from sentprobe.report.drawing.labels import SIDES as LABEL_SIDES
 from sentprobe.report.drawing.labels import Numbers, place_labels
 from sentprobe.report.drawing.options import Options
 from sentprobe.report.drawing.panels import Panel, grid
-from sentprobe.report.escape import plain
 from sentprobe.report.names import truncate_names
 from sentprobe.report.types import Summary
 

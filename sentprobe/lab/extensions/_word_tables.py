@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sentprobe.core.numbers import POINTS
-from sentprobe.report.columns import ABSENT, Column
-from sentprobe.report.types import Cell, SetSummary, Summary
-from sentprobe.report.types import Column as System
-from sentprobe.run.variant import CellText
+from sentprobe.core.table import CellText, Table, TableColumn, cell_text
+from sentprobe.report.types import Cell, Column, SetSummary, Summary
 
 
 class _Number(NamedTuple):
@@ -68,29 +66,27 @@ FIRST = {"precision@1": "at 1", "pearson": "Pearson", "bleu": "BLEU", "cosine": 
 _BAND = re.compile(r"rank (\d+)-(\d*)")
 
 
-def word_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
-    """A table for each set of words, with its title: rows are systems."""
+def word_tables(summary: Summary) -> Iterator[Table]:
+    """A table for each set of words: rows are systems."""
     if summary.metric != "accuracy":
         return
     for s in summary.sets:
-        if s.task in NUMBERS:
+        rows = list(_rows(summary, s)) if s.task in NUMBERS else []
+        if rows:
             title, numbers = NUMBERS[s.task]
-            named = list(_rows(summary, s))
-            cells = [cell for _, cell in named]
-            yield (
-                f"{s.label}: {title}",
-                [
-                    Column(["system"], [CellText(name) for name, _ in named]),
-                    Column([FIRST.get(s.scored_by, s.scored_by)], [_score(cell) for cell in cells]),
-                    *(Column([n.heading], found) for n in numbers if (found := _texts(cells, n))),
-                    *_groups(cells),
-                ],
-            )
+            names, cells = [name for name, _ in rows], [cell for _, cell in rows]
+            columns = [
+                TableColumn(["system"], names, "left"),
+                TableColumn([FIRST.get(s.scored_by, s.scored_by)], cells, format=_score),
+                *(_column([n.heading], cells, n) for n in numbers if any(n.key in cell.details for cell in cells)),
+                *_groups(cells),
+            ]
+            yield Table(columns, f"{s.label}: {title}")
 
 
 def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, Cell]]:
     """Systems and baselines; one for all retrievals if the score does not depend on them."""
-    shown: dict[tuple[str, ...], tuple[System, Cell]] = {}
+    shown: dict[tuple[str, ...], tuple[Column, Cell]] = {}
     for column, cell in zip((*summary.columns, *summary.baselines), (*s.cells, *s.baselines), strict=True):
         if cell is not None:
             shown.setdefault(cell.signatures, (column, cell))
@@ -102,7 +98,7 @@ def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, Cell]]:
         yield name if many[name] == 1 else f"{name}, id {column.identity}", cell
 
 
-def _without_retrieval(column: System) -> str:
+def _without_retrieval(column: Column) -> str:
     return ", ".join([column.encoder, *(part for part in column.label[1:] if part != column.probe)])
 
 
@@ -110,25 +106,20 @@ def _score(cell: Cell) -> CellText:
     return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
 
 
-def _texts(cells: Sequence[Cell], number: _Number) -> list[CellText]:
-    """The texts of a column; none if no cell has the number."""
-    if not any(number.key in cell.details for cell in cells):
-        return []
-    return [
-        CellText(f"{number.scale * cell.details[number.key]:,.{number.digits}f}")
-        if number.key in cell.details
-        else CellText(ABSENT)
-        for cell in cells
-    ]
+def _column(heading: Sequence[str], cells: Sequence[Cell], number: _Number) -> TableColumn:
+    def text(value: float | None) -> CellText:
+        return cell_text(None if value is None else f"{number.scale * value:,.{number.digits}f}")
+
+    return TableColumn(heading, [cell.details.get(number.key) for cell in cells], format=text)
 
 
-def _groups(cells: Sequence[Cell]) -> Iterator[Column]:
+def _groups(cells: Sequence[Cell]) -> Iterator[TableColumn]:
     """Precision at 1 of bands of frequency and of parts of speech, with how many words they have."""
     keys = dict.fromkeys(key for cell in cells for key in cell.details if key.startswith("precision@1 "))
     for key in keys:
         group = key.removeprefix("precision@1 ")
-        many = next(int(cell.details[f"words {group}"]) for cell in cells if key in cell.details)
-        yield Column([*_heading(group), f"n = {many:,}"], _texts(cells, _Number(key, group)))
+        n = next(int(cell.details[f"words {group}"]) for cell in cells if key in cell.details)
+        yield _column([*_heading(group), f"n = {n:,}"], cells, _Number(key, group))
 
 
 def _heading(group: str) -> list[str]:

@@ -32,7 +32,7 @@ def show(path: Path, format: str) -> None:
     elif format == "json":
         sys.stdout.write(json.dumps({**config, "history": history}, indent=2) + "\n")
     elif format == "csv":
-        from sentprobe.report.escape import csv_text
+        from sentprobe.core.table import csv_text
 
         keys = list(dict.fromkeys(key for line in history for key in line))
         sys.stdout.write(csv_text([keys, *([line.get(key) for key in keys] for line in history)]) if keys else "")

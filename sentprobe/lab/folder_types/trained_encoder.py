@@ -65,12 +65,12 @@ def _print(folder: TrainedFolder, history: History) -> None:
 
 
 def _markdown(folder: TrainedFolder, history: History) -> str:
-    from sentprobe.core.markdown import in_markdown, markdown_table
+    from sentprobe.core.table import in_markdown, markdown_table
     from sentprobe.lab.training.card import curve, main_facts
 
     facts = ((name, in_markdown(text)) for name, text in main_facts(folder, history).items())
     header, *rows = curve(history)
-    lines = [*markdown_table(("", ""), facts, left=2), ""]
+    lines = [*markdown_table(("", ""), facts, ["left", "left"]), ""]
     lines += markdown_table([in_markdown(name) for name in header], rows) if rows else ()
     return "\n".join(lines) + "\n"
 
@@ -82,7 +82,7 @@ def _latex(folder: TrainedFolder, history: History) -> str:
 
 
 def _csv(folder: TrainedFolder, history: History) -> str:
-    from sentprobe.report.escape import csv_text
+    from sentprobe.core.table import csv_text
 
     rows = list(_epochs(history))
     names = history.score_names

@@ -11,7 +11,7 @@ from contextlib import suppress
 from shlex import quote
 from typing import Any
 
-from sentprobe.core.markdown import in_markdown, markdown_table, plain
+from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.encoders import Spec
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.networks.folder import TrainedFolder
@@ -115,7 +115,7 @@ def _about(folder: TrainedFolder, history: History) -> Iterator[str]:
         yield "A sentence encoder" + (" with random weights." if not trained else ", trained with `sentprobe train`.")
     yield ""
     facts = main_facts(folder, history)
-    yield from markdown_table(("", ""), ((name, in_markdown(text)) for name, text in facts.items()), left=2)
+    yield from markdown_table(("", ""), ((name, in_markdown(text)) for name, text in facts.items()), ["left", "left"])
 
 
 def _data(folder: TrainedFolder) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _data(folder: TrainedFolder) -> Iterator[str]:
             (role, in_markdown(one["name"]), f"{one['bytes']:,}" if "bytes" in one else "", one.get("blake2b", ""))
             for role, one in files
         )
-        yield from markdown_table(("for", "file", "bytes", "BLAKE2b-128"), cells, left=2)
+        yield from markdown_table(("for", "file", "bytes", "BLAKE2b-128"), cells, ["left", "left"])
     if not rows and not files:
         yield "None."
     withheld = rows.get("train", {}).get("withheld", 0)
@@ -160,7 +160,7 @@ def _settings(folder: TrainedFolder) -> Iterator[str]:
         for group, values in groups.items()
         for key, value in values.items()
     )
-    yield from markdown_table(("of", "setting", "value"), cells, left=2)
+    yield from markdown_table(("of", "setting", "value"), cells, ["left", "left"])
     software = ", ".join(f"{name} {found}" for name, found in config.get("software", {}).items())
     yield from ("", f"Software: sentprobe {config.get('sentprobe', 'unknown')}, {software}".removesuffix(", ") + ".")
 

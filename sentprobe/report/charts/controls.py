@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import plain
 from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
@@ -32,7 +33,6 @@ from sentprobe.report.drawing.options import (
     selected_sets,
 )
 from sentprobe.report.drawing.panels import Panel, grid, legend_columns
-from sentprobe.report.escape import plain
 from sentprobe.report.types import Summary
 from sentprobe.report.variant_results import part_of
 from sentprobe.run.variant import VariantSummary, above_majority

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import plain
 from sentprobe.report import published_results
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.figure_style import (
@@ -34,7 +35,6 @@ from sentprobe.report.drawing.options import (
     selected_sets,
 )
 from sentprobe.report.drawing.panels import Panel, grid, legend_columns
-from sentprobe.report.escape import plain
 from sentprobe.report.interval import estimate_of
 from sentprobe.report.types import Column, SetSummary, Summary
 from sentprobe.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import plain
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
 from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
 from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
-from sentprobe.report.escape import plain
 from sentprobe.report.interval import estimate_of
 from sentprobe.report.types import SetSummary, Summary
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sentprobe.core.numbers import POINTS
+from sentprobe.core.table import plain
 from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers, wrap_title
 from sentprobe.report.drawing.lines import LINES_OPTION, Axes, curves
 from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
-from sentprobe.report.escape import plain
 from sentprobe.report.types import SetSummary, Summary
 from sentprobe.report.wording import listed
 from sentprobe.run.variant import VariantSummary

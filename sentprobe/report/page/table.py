@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentprobe.core.numbers import POINTS
-from sentprobe.report.columns import Column, main_columns
+from sentprobe.core.table import CellText, TableColumn, csv_text
 from sentprobe.report.data_errors import error_codes
-from sentprobe.report.escape import csv_text
 from sentprobe.report.interval import estimate_of
+from sentprobe.report.score_table import score_table
 from sentprobe.report.types import Cell, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
-from sentprobe.run.variant import CellText
 
 CSV_COLUMNS = (
     "set", "language", "encoder", "n", "metric", "value", "low", "high", "letters", "partial", "baseline",
@@ -75,12 +74,12 @@ class Table:
 
 def table(summary: Summary) -> Table:
     """Rows are sets; encoders come first, then the best baseline, all of them, and human performance."""
-    main = main_columns(summary)
-    headings = [Heading("rows", main.test_size.head)]
+    main = score_table(summary)
+    headings = [Heading("rows", main.test_size.heading)]
     headings += [Heading("encoder", c.label, c.encoder) for c in summary.columns]
-    headings += [Heading("best-baseline", column.head) for column in main.best_baseline]
-    headings += [Heading("baseline", column.head) for column in main.baselines]
-    headings += [Heading("human", column.head) for column in main.human]
+    headings += [Heading("best-baseline", column.heading) for column in main.best_baseline]
+    headings += [Heading("baseline", column.heading) for column in main.baselines]
+    headings += [Heading("human", column.heading) for column in main.human]
     tags = _tags(summary.sets)
     more = [*main.best_baseline, *main.baselines, *main.human]
     rows = []
@@ -132,7 +131,7 @@ def _tags(sets: Sequence[SetSummary]) -> list[list[str]]:
     return found
 
 
-def _plain(column: Column, row: int) -> TableCell:
+def _plain(column: TableColumn, row: int) -> TableCell:
     words = column.cells[row]
     return TableCell(words, _number(words.text))
 

@@ -7,12 +7,13 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from sentprobe.core.table import CellText
 from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.capacity import capacity, frontier, hypervolume
 from sentprobe.results.verify import AUXILIARY_PREFIX
 from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure, empty_result, plain_probe
 from sentprobe.run.unit import Unit, features_of, statistics_of
-from sentprobe.run.variant import CellText, VariantColumn
+from sentprobe.run.variant import VariantColumn
 
 ACCURACY_MARGIN = 0.01
 """Loss of accuracy on dev, compared with full rank, that is tolerated."""

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from sentprobe.core.table import CellText
 from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.mix import expected_layer, fit
 from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure
 from sentprobe.run.scoring import classification_result, saved_predictions
 from sentprobe.run.unit import Unit, features_of
-from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
+from sentprobe.run.variant import VariantColumn, VariantSummary
 from sentprobe.stats.classification import accuracy, log2_loss
 
 MIX_PENALTIES = (1e-1, 1e-2, 1e-3)

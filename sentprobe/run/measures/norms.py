@@ -12,10 +12,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from sentprobe.core.table import CellText
 from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.run.measure import Finished, Measure, empty_result
 from sentprobe.run.unit import Unit
-from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
+from sentprobe.run.variant import VariantColumn, VariantSummary
 from sentprobe.stats.correlation import correlate
 from sentprobe.stats.level import standard_errors
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from sentprobe.core.numbers import NumberFormat
+from sentprobe.core.table import CellText
 from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.online import online
 from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
 from sentprobe.run.measure import Finished, Measure, empty_result
 from sentprobe.run.unit import Unit, clusters_of, features_of, statistics_of
-from sentprobe.run.variant import CellText, VariantColumn, VariantSummary
+from sentprobe.run.variant import VariantColumn, VariantSummary
 from sentprobe.stats.description_length import sample_complexity, surplus_description_length
 
 TARGETS = (0.75, 0.5, 0.25)

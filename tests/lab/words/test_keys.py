@@ -212,7 +212,7 @@ def test_two_states_of_a_system_are_named_apart_in_all_tables(place):
     made = evaluate_words(names, asked, place / "one")
     ids = [r.cell.id for r in made if r.cell.task == "translation_closeness"]
     for run_shown in (made, _retrieved_apart(made, ids)):
-        tables = {title.partition(":")[0]: columns for title, columns in word_tables(summarise(run_shown))}
+        tables = {table.title.partition(":")[0]: table.columns for table in word_tables(summarise(run_shown))}
         (closeness,) = [columns for title, columns in tables.items() if "closeness" in title]
         shown = [cell.text for cell in closeness[0].cells]
         assert sorted(shown) == sorted(f"{names[0]}, id {each}" for each in ids)

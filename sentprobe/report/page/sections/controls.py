@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sentprobe.report.columns import Column
+from sentprobe.core.table import Table
 from sentprobe.report.meaning import DEFINITIONS, MEANINGS
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.variant_tables import column_tables
@@ -14,8 +14,8 @@ from sentprobe.report.word_texts import is_of_words
 MAX_CELLS = 2500
 """Cells of all tables together; more would take a page beyond three megabytes."""
 
-Group = tuple[str, list[tuple[str, list[Column]]]]
-"""An encoder, and its tables with their titles."""
+Group = tuple[str, list[Table]]
+"""An encoder, and its tables."""
 
 
 def data(page: PageData) -> Mapping[str, object]:
@@ -39,7 +39,7 @@ def _within(groups: Sequence[Group], most: int) -> list[Group]:
     left, kept = most, set[tuple[int, int]]()
     places = [(j, i) for i, (_, tables) in enumerate(groups) for j in range(len(tables))]
     for j, i in sorted(places):
-        _, columns = groups[i][1][j]
+        columns = groups[i][1][j].columns
         left -= len(columns) * len(columns[0].cells)
         if left < 0:
             break
