@@ -88,9 +88,8 @@ def _open(path: str, limit: int | None) -> WordVectors:
 
 def _trained(place: Path, limit: int | None) -> WordVectors:
     """The word vectors of a trained encoder: those it was given, or those of its best checkpoint."""
-    from sentprobe.lab.networks.folder import TrainedFolder
-    from sentprobe.lab.networks.language_model import TABLE, is_language_model, word_of
-    from sentprobe.lab.networks.vocabulary import BEGIN, END
+    from sentprobe.lab.networks.folder import TABLE, TrainedFolder, is_language_model
+    from sentprobe.lab.networks.vocabulary import BEGIN, END, word_of
 
     if not (place / "config.json").is_file():
         raise UsageError(

@@ -1,12 +1,12 @@
-"""What an architecture is: how the vectors of the words of a sentence become one vector."""
+"""Architectures, from the word vectors of a sentence to one vector, and the configuration of a network of one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from sentprobe.core.arguments import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings, Value
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,3 +51,24 @@ class Architecture:
     word_deviation: Callable[[int], float] = lambda width: 1.0
     """The standard deviation of learned word vectors of this width before training. Where positions are added to them,
     they must not drown these."""
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Architecture, sizes, and how texts are read."""
+
+    architecture: str
+    settings: dict[str, Value]
+    words: int
+    """Words in the vocabulary, without the unknown word."""
+    width: int
+    """Dimensions of the word vectors."""
+    projection: int = 0
+    """Dimensions to which word vectors are projected; 0 for none."""
+    frozen: bool = True
+    """Whether word vectors are given and fixed; otherwise they are weights."""
+    tokenise: str = "simple"
+    case: Literal["fallback", "lower", "as-is"] = "fallback"
+    unknown: Literal["drop", "keep"] = "drop"
+    seed: int = 1111
+    """Of the initial weights."""

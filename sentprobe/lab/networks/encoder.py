@@ -1,4 +1,4 @@
-"""A network from word numbers to sentence vectors: word vectors, and a body of some architecture."""
+"""The network that encodes sentences: word vectors, and a body of some architecture."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sentprobe.lab.networks import ARCHITECTURES
 from sentprobe.lab.networks.architecture import Encoded
 
 if TYPE_CHECKING:
-    from sentprobe.lab.networks.config import NetworkConfig
+    from sentprobe.lab.networks.architecture import NetworkConfig
 
 
 class WordInputs(nn.Module):
-    """The vectors of words: a frozen table, which is no weight of the network, or learned ones; perhaps projected."""
+    """Word vectors, frozen (a table that is not among the weights) or learned, with an optional projection."""
 
     def __init__(self, config: NetworkConfig, table: Tensor | None) -> None:
         super().__init__()
@@ -36,8 +36,8 @@ class WordInputs(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         """Vectors (sentences, time, width) of numbers (sentences, time)."""
         table = self.table if self.frozen else self.learned.weight
-        found: Tensor = self.project(nn.functional.embedding(ids, table))  # type: ignore[arg-type]
-        return found
+        vectors: Tensor = self.project(nn.functional.embedding(ids, table))  # type: ignore[arg-type]
+        return vectors
 
 
 class SentenceEncoder(nn.Module):
@@ -54,8 +54,8 @@ class SentenceEncoder(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Encoded:
         """Encode a batch of numbers (sentences, time), padded at the end with zeros, and lengths (sentences,)."""
-        found: Encoded = self.body(self.inputs(ids), lengths, *([ids] if self.reads_ids else []))
-        return found
+        encoded: Encoded = self.body(self.inputs(ids), lengths, *([ids] if self.reads_ids else []))
+        return encoded
 
 
 def build_encoder(config: NetworkConfig, table: Tensor | None, seed: int) -> SentenceEncoder:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from sentprobe.core.files import map_array
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -53,6 +53,10 @@ FORMAT = 3
 CHECKPOINT = re.compile(r"(epoch|step)-(\d+)")
 ABOUT = "about"
 """The entry of a checkpoint that says when it was written, for those who have nothing else of the folder."""
+MODEL_TYPE = "xlm"
+"""What ``config.json`` says of a language model, which `transformers` loads."""
+TABLE = "transformer.embeddings.weight"
+"""The vectors of tokens among the weights of a language model."""
 ENCODER = "encoder."
 """What the names of the encoder's weights begin with; the others are those of heads and decoders."""
 
@@ -65,16 +69,16 @@ def may_be_deleted(folder: Path, name: str) -> bool:
 
 def remedy(name: str) -> str:
     """What to do about a file that has changed, or is missing."""
-    checkpoint, again = Path(name).parent.name, "repeat the command with which it was trained"
+    checkpoint, repeat = Path(name).parent.name, "repeat the command with which it was trained"
     if checkpoint:
         return f"Restore it, or delete the folder {checkpoint}: the other checkpoints can be used."
     if name == BEST:
         return f"Restore it, or delete it: {LOG} has the scores, too."
     if name == RESUME:
-        return f"Restore it, or delete it and {again}: training begins again; checkpoints are kept meanwhile."
+        return f"Restore it, or delete it and {repeat}: training begins again; checkpoints are kept meanwhile."
     if name == WEIGHTS:
         return "Restore it: it is a copy of that of the best checkpoint."
-    return f"Restore it, or {again}, in a new folder."
+    return f"Restore it, or {repeat}, in a new folder."
 
 
 @dataclass(frozen=True, order=True)
@@ -105,9 +109,9 @@ class TrainedFolder:
     @cached_property
     def config(self) -> dict[str, Any]:
         """All of ``config.json``."""
-        again = "Train it again, in a new folder."
+        advice = "Train it again, in a new folder."
         return self.job.read_config(
-            CONFIG, FORMAT, "a trained encoder", again, lambda c: isinstance(c["network"], dict)
+            CONFIG, FORMAT, "a trained encoder", advice, lambda c: isinstance(c["network"], dict)
         )
 
     @cached_property
@@ -135,18 +139,17 @@ class TrainedFolder:
         self.job.verify(VECTORS)
         try:
             # copy on write: torch wants arrays that could be written to
-            found = map_array(file, "c")
+            vectors: NDArray[np.float32] = map_array(file, "c")
         except ValueError as e:
             raise DataError(f"{file} cannot be read: {e}.") from None
-        if found.shape != (self.network.words + 1, self.network.width) or found.dtype != np.float32:
-            raise DataError(
-                f"{file} has shape {found.shape}, expected {(self.network.words + 1, self.network.width)} of float32."
-            )
-        return found  # type: ignore[no-any-return]
+        expected = (self.network.words + 1, self.network.width)
+        if vectors.shape != expected or vectors.dtype != np.float32:
+            raise DataError(f"{file} has shape {vectors.shape}, expected {expected} of float32.")
+        return vectors
 
     def checkpoints(self) -> list[Checkpoint]:
         """All checkpoints, in the order of training, without those that were deleted."""
-        found = []
+        checkpoints = []
         for name in (p.name for p in self.path.glob("*-*") if CHECKPOINT.fullmatch(p.name) and p.is_dir()):
             weights = f"{name}/{WEIGHTS}"
             about, is_there = self.job.about(weights), (self.path / weights).is_file()
@@ -154,18 +157,18 @@ class TrainedFolder:
                 continue
             if about is None or not is_there:  # it is of another folder, or missing
                 about = self.job.verify(weights).about
-            found.append(Checkpoint(int(about["step"]), int(about["epoch"]), name))
-        return sorted(found, key=lambda c: (c.step, c.epoch, c.name))
+            checkpoints.append(Checkpoint(int(about["step"]), int(about["epoch"]), name))
+        return sorted(checkpoints, key=lambda c: (c.step, c.epoch, c.name))
 
     def best(self) -> Checkpoint:
         """The checkpoint with the best score on dev, or the last one if there are no scores."""
-        every = self.checkpoints()
-        if not every:
+        checkpoints = self.checkpoints()
+        if not checkpoints:
             raise DataError(f"{self.path} has no checkpoint yet: train it with the same command again.")
-        name, last = self.best_name(), every[-1]
+        name, last = self.best_name(), checkpoints[-1]
         if name:
-            if found := [c for c in every if c.name == name]:
-                return found[0]
+            if matches := [c for c in checkpoints if c.name == name]:
+                return matches[0]
             raise DataError(
                 f"{self.path} has no {name}, the best checkpoint (best.json): restore it, or choose another one, "
                 f"such as ?{last.kind}={getattr(last, last.kind)}."
@@ -181,7 +184,8 @@ class TrainedFolder:
         """The name of the checkpoint with the best score on dev; empty if there are no scores."""
         if self.job.is_there(BEST):
             return str(self.job.read_json(BEST)["checkpoint"])
-        scores = {name: own[self.selection] for name, own in self.every_score().items() if self.selection in own}
+        every = self.every_score().items()
+        scores = {name: scores[self.selection] for name, scores in every if self.selection in scores}
         sign = 1 if self.config.get("maximise", True) else -1
         return max(scores, key=lambda name: sign * scores[name], default="")  # the first of the best
 
@@ -192,11 +196,10 @@ class TrainedFolder:
 
     def find(self, kind: str, number: int) -> Checkpoint:
         """The checkpoint after this epoch or step; UsageError with those that there are."""
-        every = [c for c in self.checkpoints() if c.kind == kind]
-        for checkpoint in every:
-            if (checkpoint.epoch if kind == "epoch" else checkpoint.step) == number:
-                return checkpoint
-        have = ", ".join(str(c.epoch if kind == "epoch" else c.step) for c in every) or "none"
+        by_number = {c.epoch if kind == "epoch" else c.step: c for c in self.checkpoints() if c.kind == kind}
+        if number in by_number:
+            return by_number[number]
+        have = ", ".join(map(str, by_number)) or "none"
         raise UsageError(f"{self.path} has no checkpoint of {kind} {number}; it has {have}.")
 
     def encoder(self, checkpoint: Checkpoint | None, seed: int | None = None) -> SentenceEncoder:
@@ -211,7 +214,7 @@ class TrainedFolder:
         vectors = self.vectors()
         table = None if vectors is None else torch.from_numpy(vectors)
         try:
-            found = build_encoder(self.network, table, self.network.seed if seed is None else seed)
+            encoder = build_encoder(self.network, table, self.network.seed if seed is None else seed)
         except (KeyError, TypeError, ValueError, RuntimeError) as e:
             raise DataError(f"{self.path / CONFIG}: the network cannot be built: {e!r}.") from None
         if checkpoint is not None:
@@ -221,16 +224,16 @@ class TrainedFolder:
                 if name.startswith(ENCODER)
             }
             try:
-                found.load_state_dict(weights)
+                encoder.load_state_dict(weights)
             except RuntimeError as e:
                 raise self._other_network(checkpoint, shorten(str(e), 300, placeholder=" …")) from None
         elif (start := self.start_of_given_words()) is not None:
             words = self.weights(start).get(f"{ENCODER}inputs.learned.weight")
-            if words is None or words.shape != found.inputs.learned.weight.shape:
+            if words is None or words.shape != encoder.inputs.learned.weight.shape:
                 raise self._other_network(start, "it has no word vectors.")
             with torch.no_grad():
-                found.inputs.learned.weight.copy_(words)
-        return found.eval()
+                encoder.inputs.learned.weight.copy_(words)
+        return encoder.eval()
 
     def _other_network(self, checkpoint: Checkpoint, why: str) -> DataError:
         return DataError(f"{self.path / checkpoint.name / WEIGHTS} is not of this network: {why}")
@@ -282,12 +285,13 @@ class TrainedFolder:
 
     def every_score(self) -> dict[str, dict[str, float]]:
         """The scores on dev by the names of checkpoints, from ``training.jsonl``."""
-        found: dict[str, dict[str, float]] = {}
+        by_checkpoint: dict[str, dict[str, float]] = {}
         for line in self.job.log(LOG):
             if name := line.get("checkpoint"):
                 scores = line.get("scores", {}).items()
-                found[name] = {key: float(value) for key, value in scores if value is not None and math.isfinite(value)}
-        return found
+                finite = {key: float(v) for key, v in scores if v is not None and math.isfinite(v)}
+                by_checkpoint[name] = finite
+        return by_checkpoint
 
     def verify(self) -> None:
         """Compare every file with what was written; DataError if one has changed."""
@@ -307,6 +311,11 @@ class TrainedFolder:
         contents = {**(beside or {}), WEIGHTS: save(tensors, {ABOUT: json.dumps(at)})}
         self.job.write({f"{name}/{file}": content for file, content in contents.items()}, at)
         return Checkpoint(step, epoch, name)
+
+
+def is_language_model(config: Mapping[str, Any]) -> bool:
+    """Whether a ``config.json`` of `sentprobe train` is that of a language model."""
+    return config.get("model_type") == MODEL_TYPE
 
 
 def open_folder(path: Path) -> TrainedFolder:

@@ -41,14 +41,14 @@ def last_state(states: Tensor, lengths: Tensor) -> Tensor:
 def reverse(states: Tensor, lengths: Tensor) -> Tensor:
     """Each sentence backwards, padding still at the end; its own inverse."""
     time = torch.arange(states.shape[1], device=states.device)
-    places = torch.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
-    return states.gather(1, places[:, :, None].expand_as(states))
+    sources = torch.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
+    return states.gather(1, sources[:, :, None].expand_as(states))
 
 
 def selected_shares(states: Tensor, lengths: Tensor) -> Tensor:
     """(sentences, time): the share of dimensions whose maximum over time is at a word; of equal ones the first."""
     mask = padding_mask(lengths, states.shape[1])
-    places = states.masked_fill(mask[:, :, None], float("-inf")).argmax(1)
+    winners = states.masked_fill(mask[:, :, None], float("-inf")).argmax(1)
     counts = torch.zeros(states.shape[:2], device=states.device)
-    counts.scatter_add_(1, places, torch.ones_like(places, dtype=counts.dtype))
+    counts.scatter_add_(1, winners, torch.ones_like(winners, dtype=counts.dtype))
     return counts / states.shape[2]

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sentprobe.lab.networks.attention import attend, drop
+from sentprobe.lab.networks.kernels import attend, drop
 from sentprobe.lab.networks.sequences import padding_mask
 
 EPSILON = 1e-12
@@ -42,7 +42,7 @@ class Sizes:
     """The token that fills up shorter sentences."""
 
 
-class Memory(NamedTuple):
+class EncoderMemory(NamedTuple):
     """What a decoder reads of an encoder."""
 
     states: Tensor
@@ -64,32 +64,32 @@ class Cache:
 
     def choose(self, rows: Tensor) -> None:
         """Keep the sentences with these numbers, in their order."""
-        for every in (self.past, self.memory):
-            for part, (key, value) in every.items():
-                every[part] = key[rows], value[rows]
+        for entries in (self.past, self.memory):
+            for module, (key, value) in entries.items():
+                entries[module] = key[rows], value[rows]
 
 
-class Asked(NamedTuple):
-    """The tokens of a batch whose states are wanted, sentence by sentence, where some have more of them than others."""
+class QueryTokens(NamedTuple):
+    """The tokens of a batch whose states are computed, as rectangular queries: sentences may have different numbers."""
 
     times: Tensor
-    """(sentences, most): their places in their sentence, and any for those that a sentence does not have."""
+    """(sentences, most): their positions in the sentence, padded with any position where a sentence has fewer."""
     slots: Tensor
-    """(tokens,): where they are among all of these."""
+    """(tokens,): their indices among the flattened ``times``."""
 
     @classmethod
-    def of(cls, places: Tensor, sentences: int, time: int) -> Asked:
-        """Of the numbers of tokens among all, ascending."""
-        rows = places // time
+    def of(cls, tokens: Tensor, sentences: int, time: int) -> QueryTokens:
+        """From the indices of tokens in the flattened batch (sentences, time), ascending."""
+        rows = tokens // time
         counts = torch.bincount(rows, minlength=sentences)
         most = max(1, int(counts.max()))
-        ranks = torch.arange(len(places), device=places.device) - (counts.cumsum(0) - counts)[rows]
+        ranks = torch.arange(len(tokens), device=tokens.device) - (counts.cumsum(0) - counts)[rows]
         slots = rows * most + ranks
-        times = places.new_zeros(sentences * most).index_copy(0, slots, places % time)
+        times = tokens.new_zeros(sentences * most).index_copy(0, slots, tokens % time)
         return cls(times.view(sentences, most), slots)
 
 
-class Attention(nn.Module):
+class MultiHeadAttention(nn.Module):
     """Attention with several heads, to the states themselves or to those of an encoder."""
 
     def __init__(self, sizes: Sizes) -> None:
@@ -98,35 +98,39 @@ class Attention(nn.Module):
         self.q_lin, self.k_lin, self.v_lin, self.out_lin = (nn.Linear(sizes.hidden, sizes.hidden) for _ in range(4))
 
     def forward(
-        self, states: Tensor, mask: Tensor | None = None, causal: bool = False, asked: Asked | None = None,
-        memory: Tensor | None = None, cache: Cache | None = None,
-    ) -> Tensor:  # fmt: skip
-        """New states (sentences, time, hidden); of some tokens only, if they are given: (tokens, hidden)."""
-        own = states
-        if asked is not None:
-            own = states.gather(1, asked.times[:, :, None].expand(-1, -1, states.shape[2]))
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        queries: QueryTokens | None = None,
+        memory: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        """New states (sentences, time, hidden); with ``queries``, of these tokens only: (tokens, hidden)."""
+        query_states = states
+        if queries is not None:
+            query_states = states.gather(1, queries.times[:, :, None].expand(-1, -1, states.shape[2]))
             if causal:
-                seen = torch.arange(states.shape[1], device=states.device) <= asked.times[:, None, :, None]
-                mask, causal = seen if mask is None else mask & seen, False
-        query = self._split(self.q_lin(own))
-        known = cache.memory if cache and memory is not None else {}
-        if self in known:
-            key, value = known[self]
+                visible = torch.arange(states.shape[1], device=states.device) <= queries.times[:, None, :, None]
+                mask, causal = visible if mask is None else mask & visible, False
+        query = self._split(self.q_lin(query_states))
+        if cache is not None and memory is not None and self in cache.memory:
+            key, value = cache.memory[self]
         else:
-            read = states if memory is None else memory
-            key, value = self._split(self.k_lin(read)), self._split(self.v_lin(read))
+            source = states if memory is None else memory
+            key, value = self._split(self.k_lin(source)), self._split(self.v_lin(source))
             if cache is not None and memory is not None:
                 cache.memory[self] = key, value
         if cache is not None and memory is None:
             if self in cache.past:
-                before = cache.past[self]
-                key, value = torch.cat((before[0], key), 2), torch.cat((before[1], value), 2)
+                past = cache.past[self]
+                key, value = torch.cat((past[0], key), 2), torch.cat((past[1], value), 2)
                 causal = False  # one token at a time, which sees all before it
             cache.past[self] = key, value
         mixed = attend(query, key, value, mask, causal, self.rate if self.training else 0.0)
         mixed = mixed.transpose(1, 2).flatten(2)
-        found: Tensor = self.out_lin(mixed if asked is None else mixed.flatten(0, 1)[asked.slots])
-        return found
+        output: Tensor = self.out_lin(mixed if queries is None else mixed.flatten(0, 1)[queries.slots])
+        return output
 
     def _split(self, states: Tensor) -> Tensor:
         return states.view(*states.shape[:2], self.heads, -1).transpose(1, 2)
@@ -141,8 +145,8 @@ class FeedForward(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """New states of states (…, hidden)."""
-        found: Tensor = self.lin2(functional.gelu(self.lin1(states)))
-        return found
+        output: Tensor = self.lin2(functional.gelu(self.lin1(states)))
+        return output
 
 
 class XLM(nn.Module):
@@ -159,33 +163,46 @@ class XLM(nn.Module):
         self.embeddings = nn.Embedding(sizes.tokens, hidden)
         self.layer_norm_emb = nn.LayerNorm(hidden, EPSILON)
         count = range(sizes.layers)
-        self.attentions: Any = nn.ModuleList(Attention(sizes) for _ in count)
+        self.attentions: Any = nn.ModuleList(MultiHeadAttention(sizes) for _ in count)
         self.layer_norm1: Any = nn.ModuleList(nn.LayerNorm(hidden, EPSILON) for _ in count)
         if decoder:
             self.layer_norm15: Any = nn.ModuleList(nn.LayerNorm(hidden, EPSILON) for _ in count)
-            self.encoder_attn: Any = nn.ModuleList(Attention(sizes) for _ in count)
+            self.encoder_attn: Any = nn.ModuleList(MultiHeadAttention(sizes) for _ in count)
         self.ffns: Any = nn.ModuleList(FeedForward(hidden) for _ in count)
         self.layer_norm2: Any = nn.ModuleList(nn.LayerNorm(hidden, EPSILON) for _ in count)
         self.decodes = decoder
-        for part in self.modules():
-            if isinstance(part, nn.Embedding):
-                nn.init.normal_(part.weight, std=hidden**-0.5)
+        for module in self.modules():
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=hidden**-0.5)
         with torch.no_grad():
             self.embeddings.weight[sizes.pad] = 0
 
     def forward(
-        self, ids: Tensor, languages: Tensor | None = None, positions: Tensor | None = None,
-        lengths: Tensor | None = None, *, causal: bool = False, places: Tensor | None = None,
-        memory: Memory | None = None, cache: Cache | None = None,
-    ) -> Tensor:  # fmt: skip
-        """States of the top layer (sentences, time, hidden), or of some places among all tokens (places, hidden)."""
+        self,
+        ids: Tensor,
+        languages: Tensor | None = None,
+        positions: Tensor | None = None,
+        lengths: Tensor | None = None,
+        *,
+        causal: bool = False,
+        places: Tensor | None = None,
+        memory: EncoderMemory | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        """States of the top layer (sentences, time, hidden), or of some tokens of the batch (places, hidden)."""
         return self.states(ids, languages, positions, lengths, causal, places, memory, cache)[-1]
 
     def states(
-        self, ids: Tensor, languages: Tensor | None = None, positions: Tensor | None = None,
-        lengths: Tensor | None = None, causal: bool = False, places: Tensor | None = None,
-        memory: Memory | None = None, cache: Cache | None = None,
-    ) -> Sequence[Tensor]:  # fmt: skip
+        self,
+        ids: Tensor,
+        languages: Tensor | None = None,
+        positions: Tensor | None = None,
+        lengths: Tensor | None = None,
+        causal: bool = False,
+        places: Tensor | None = None,
+        memory: EncoderMemory | None = None,
+        cache: Cache | None = None,
+    ) -> Sequence[Tensor]:
         """The states of all layers, first what they read.
 
         Parameters
@@ -200,8 +217,8 @@ class XLM(nn.Module):
         causal : bool
             Whether a token sees those before it only.
         places : Tensor or None
-            The numbers, among all tokens, of those whose states in the top layer are wanted, ascending; the others are
-            not computed where they are not needed.
+            Indices in the flattened batch of the tokens whose states in the top layer are returned, ascending; the
+            others are not computed where they are not needed.
         memory : Memory or None
             What a decoder reads.
         cache : Cache or None
@@ -218,22 +235,22 @@ class XLM(nn.Module):
         mask = None if lengths is None else ~padding_mask(lengths, ids.shape[1])[:, None, None]
         if cache is not None:
             mask, cache.length = None, cache.length + ids.shape[1]
-        read = None
+        memory_mask = None
         if memory is not None and memory.lengths is not None:
-            read = ~padding_mask(memory.lengths, memory.states.shape[1])[:, None, None]
-        found = [states]
+            memory_mask = ~padding_mask(memory.lengths, memory.states.shape[1])[:, None, None]
+        layers = [states]
         for i in range(self.sizes.layers):
-            top = places is not None and i == self.sizes.layers - 1 and not self.decodes
-            asked = Asked.of(places, *ids.shape) if places is not None and top else None
-            mixed = self.attentions[i](states, mask, causal, asked, None, cache)
-            if places is not None and top:
+            selects = places is not None and i == self.sizes.layers - 1 and not self.decodes
+            queries = QueryTokens.of(places, *ids.shape) if places is not None and selects else None
+            mixed = self.attentions[i](states, mask, causal, queries, None, cache)
+            if places is not None and selects:
                 states = states.flatten(0, 1)[places]
             states = self.layer_norm1[i](states + drop(mixed, rate))
             if memory is not None:
-                mixed = self.encoder_attn[i](states, read, memory=memory.states, cache=cache)
+                mixed = self.encoder_attn[i](states, memory_mask, memory=memory.states, cache=cache)
                 states = self.layer_norm15[i](states + drop(mixed, rate))
             states = self.layer_norm2[i](states + drop(self.ffns[i](states), rate))
-            found.append(states)
+            layers.append(states)
         if places is not None and states.dim() == 3:
-            found[-1] = states.flatten(0, 1)[places]
-        return found
+            layers[-1] = states.flatten(0, 1)[places]
+        return layers

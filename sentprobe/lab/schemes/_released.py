@@ -27,8 +27,7 @@ from sentprobe.encoders.hub import import_optional
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.encoders.wordvectors.vectors import fingerprint
 from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError
-from sentprobe.lab.networks.batches import batches_by_length
-from sentprobe.lab.networks.forward import Floats, Ints
+from sentprobe.lab.networks.inference import Floats, Ints, batches_by_length
 
 EXTRA = "released"
 """The extra of sentprobe with what released models need."""

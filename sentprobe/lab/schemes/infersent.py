@@ -37,7 +37,7 @@ from sentprobe.encoders.hub import find_device
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.encoders.wordvectors import read_vectors
 from sentprobe.errors import EncoderError, UsageError
-from sentprobe.lab.networks.forward import Floats
+from sentprobe.lab.networks.inference import Floats
 from sentprobe.lab.schemes._released import (
     MaxOverStates,
     PublishedFile,
@@ -83,7 +83,7 @@ def load(spec: Spec) -> MaxOverStates:
     state = read_tensors(spec, weights)
     if not isinstance(state, dict):
         raise EncoderError(f"{spec}: {weights} holds a {type(state).__name__}; expected weights by name.")
-    from sentprobe.lab.networks.released_lstm import bilstm_max
+    from sentprobe.lab.networks.inference_torch import bilstm_max
 
     seed = spec.integer("random", low=0)
     network = bilstm_max(str(weights), state, "enc_lstm.", find_device(spec, given.get("device")), seed)

@@ -31,7 +31,7 @@ from sentprobe.corpus.tokenisers import MOSES, SEGMENTERS, Tokeniser, tokeniser,
 from sentprobe.encoders.hub import find_device, import_optional
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.errors import EncoderError, UsageError
-from sentprobe.lab.networks.forward import Floats
+from sentprobe.lab.networks.inference import Floats
 from sentprobe.lab.schemes._fast_bpe import read_fast_bpe
 from sentprobe.lab.schemes._released import (
     EXTRA,
@@ -92,7 +92,7 @@ def load(spec: Spec) -> MaxOverStates:
             f"{spec}: {weights} is not an encoder of LASER 1 or 2: expected params, model and dictionary, got "
             f"{', '.join(map(str, state))[:80] if isinstance(state, dict) else type(state).__name__}."
         )
-    from sentprobe.lab.networks.released_lstm import bilstm_max
+    from sentprobe.lab.networks.inference_torch import bilstm_max
 
     network = bilstm_max(str(weights), state["model"], "lstm.", find_device(spec, given.get("device")))
     table, numbers = _dictionary(spec, weights, state, network.width)

@@ -40,8 +40,8 @@ from sentprobe.corpus.tokenisers import NLTK, Tokeniser, tokeniser, tokeniser_pa
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.errors import DataError, EncoderError, SentProbeWarning
-from sentprobe.lab.networks.forward import Floats, Ints
-from sentprobe.lab.networks.numpy_forms import FORMS, Body
+from sentprobe.lab.networks.inference import Floats, Ints
+from sentprobe.lab.networks.inference_numpy import FORMS, NumpyBody
 from sentprobe.lab.schemes._released import (
     PublishedFile,
     content_of,
@@ -78,7 +78,7 @@ class Reader:
 
     table: Any
     """(words, width), in the file."""
-    body: Body
+    body: NumpyBody
     width: int
     size: int
 

@@ -36,9 +36,8 @@ from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.encoders.schemes import hf
 from sentprobe.encoders.schemes.hf import parse_layers
 from sentprobe.errors import EncoderError, NotInstalled, UsageError
-from sentprobe.lab.networks.batches import batches_by_length
-from sentprobe.lab.networks.forward import BACKENDS, Forward, Ints
-from sentprobe.lab.networks.language_model import is_language_model
+from sentprobe.lab.networks.folder import is_language_model
+from sentprobe.lab.networks.inference import BACKENDS, Inference, Ints, batches_by_length
 
 if TYPE_CHECKING:
     from sentprobe.encoders.schemes.hf import Transformer as LanguageModel
@@ -71,7 +70,7 @@ class Trained:
     identity: Identity
     layers: tuple[str, ...] | None
     """Names of the layers if there are several, else None."""
-    network: Forward
+    network: Inference
     vocabulary: Vocabulary
     layer_indices: tuple[int, ...]
     """The layers whose states are pooled, by number; none: the vector of the architecture."""
@@ -194,7 +193,9 @@ def expand(spec: Spec) -> list[str]:
     return [str(Spec(spec.scheme, spec.name, spec.revision, own)) for own in options]
 
 
-def _network(spec: Spec, folder: TrainedFolder, checkpoint: Checkpoint | None, seed: int | None) -> tuple[Forward, str]:
+def _network(
+    spec: Spec, folder: TrainedFolder, checkpoint: Checkpoint | None, seed: int | None
+) -> tuple[Inference, str]:
     """The network on torch or numpy, and what draws its random weights."""
     given = dict(spec.options)
     backend = spec.choice("backend", BACKENDS) if "backend" in given else ""
@@ -205,13 +206,12 @@ def _network(spec: Spec, folder: TrainedFolder, checkpoint: Checkpoint | None, s
             if backend or "device" in given:
                 raise
         else:
-            from sentprobe.lab.networks.forward_torch import TorchForward
+            from sentprobe.lab.networks.inference_torch import TorchInference
 
             device = find_device(spec, given.get("device"))
             found = folder.encoder(checkpoint, seed).to(device)
-            return TorchForward(found, device), f"torch {torch.__version__}"
-    from sentprobe.lab.networks.forward_numpy import DRAWN_BY, load_numpy
-    from sentprobe.lab.networks.numpy_forms import FORMS
+            return TorchInference(found, device), f"torch {torch.__version__}"
+    from sentprobe.lab.networks.inference_numpy import DRAWN_BY, FORMS, load_numpy
 
     if "device" in given:
         raise UsageError(f"{spec} has a device, and numpy computes on the CPU only: leave out device or backend.")
@@ -242,7 +242,7 @@ def checkpoint_of(spec: Spec, folder: TrainedFolder) -> Checkpoint:
     return folder.best()
 
 
-def _layers(spec: Spec, network: Forward) -> tuple[tuple[int, ...], int]:
+def _layers(spec: Spec, network: Inference) -> tuple[tuple[int, ...], int]:
     """The layers to pool, none for the architecture's own vector; and the dimensions of a vector."""
     given = dict(spec.options)
     if not {"layer", "pool"} & set(given):

@@ -14,8 +14,7 @@ from typing import Any
 from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.encoders import Spec
 from sentprobe.errors import SentProbeError
-from sentprobe.lab.networks.folder import TrainedFolder
-from sentprobe.lab.networks.language_model import is_language_model
+from sentprobe.lab.networks.folder import TrainedFolder, is_language_model
 from sentprobe.lab.training.history import History, read_history, score_text
 
 SOFTWARE_TITLE = "sentprobe: ask a sentence encoder what it knows"

@@ -24,7 +24,7 @@ from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING
 from unicodedata import category
 
-from sentprobe.lab.networks.language_model import APOSTROPHES, byte_token
+from sentprobe.lab.networks.vocabulary import APOSTROPHES, byte_token
 from sentprobe.lab.training.installed import import_for_training
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.architecture import Encoded
 from sentprobe.lab.networks.encoder import SentenceEncoder
+from sentprobe.lab.networks.kernels import output_loss
 from sentprobe.lab.networks.sequences import padding_mask
 from sentprobe.lab.training.objective import Loss
-from sentprobe.lab.training.softmax import output_loss
 from sentprobe.lab.training.targets import BEGIN
 
 SETTINGS = {

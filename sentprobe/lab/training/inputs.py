@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sentprobe.core.files import make_folder
 from sentprobe.core.numbers import WHOLE_POINTS
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
-from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import VECTORS
 from sentprobe.lab.networks.vocabulary import BEGIN, END, Vocabulary
 from sentprobe.lab.training.request import Request

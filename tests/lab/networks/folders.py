@@ -7,7 +7,7 @@ import numpy as np
 
 from sentprobe.core.files import encode_json
 from sentprobe.core.job_folder import JobFolder
-from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import FORMAT, TrainedFolder
 
 WORDS = (

@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sentprobe.lab.networks import attention  # noqa: E402
-from sentprobe.lab.networks.attention import attend, drop  # noqa: E402
+from sentprobe.lab.networks import kernels  # noqa: E402
+from sentprobe.lab.networks.kernels import attend, drop  # noqa: E402
 
 RATE = 77 / 256
 
@@ -40,7 +40,7 @@ def test_values_and_gradients_are_those_of_plain_attention(mask, causal, whole):
     torch.manual_seed(1)
     found = attend(*parts, mask, causal, RATE)
     torch.manual_seed(1)
-    expected = _plain(*parts, whole, attention._random_bytes(torch.Size((3, 2, 5, 5))))
+    expected = _plain(*parts, whole, kernels._random_bytes(torch.Size((3, 2, 5, 5))))
     torch.testing.assert_close(found, expected)
     other = torch.randn_like(found)
     pairs = zip(torch.autograd.grad(found, parts, other), torch.autograd.grad(expected, parts, other), strict=True)
@@ -53,7 +53,7 @@ def test_a_decoder_may_have_fewer_queries_than_keys():
     torch.manual_seed(1)
     found = attend(*parts, MASK, False, RATE)
     torch.manual_seed(1)
-    torch.testing.assert_close(found, _plain(*parts, MASK, attention._random_bytes(torch.Size((3, 2, 2, 5)))))
+    torch.testing.assert_close(found, _plain(*parts, MASK, kernels._random_bytes(torch.Size((3, 2, 2, 5)))))
 
 
 @pytest.mark.parametrize("mask", [None, MASK])
@@ -80,7 +80,7 @@ def test_dropout_drops_the_share_and_keeps_the_mean():
 
 def test_every_byte_is_as_likely_as_another():
     torch.manual_seed(0)
-    counts = torch.bincount(attention._random_bytes(torch.Size((1000, 256))).flatten().int(), minlength=256).double()
+    counts = torch.bincount(kernels._random_bytes(torch.Size((1000, 256))).flatten().int(), minlength=256).double()
     # chi-square with 255 degrees of freedom: mean 255, standard deviation 22.6
     assert 150 < float(((counts - 1000) ** 2 / 1000).sum()) < 370
 

@@ -4,7 +4,7 @@ torch = pytest.importorskip("torch")
 
 from sentprobe.core.arguments import resolve_settings  # noqa: E402
 from sentprobe.lab.networks import ARCHITECTURES  # noqa: E402
-from sentprobe.lab.networks.config import NetworkConfig  # noqa: E402
+from sentprobe.lab.networks.architecture import NetworkConfig  # noqa: E402
 from sentprobe.lab.networks.encoder import build_encoder  # noqa: E402
 
 

@@ -5,7 +5,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence  # noqa: E402
 
-from sentprobe.lab.networks.lstm_cpu import Order, read_lstm  # noqa: E402
+from sentprobe.lab.networks.kernels import ReadingOrder, read_lstm  # noqa: E402
 
 LENGTHS = [3, 1, 5, 5, 2]
 
@@ -28,7 +28,7 @@ def gradients(layer, inputs, loss):
 
 
 def test_words_are_read_step_by_step_and_the_longest_sentence_first():
-    order = Order.of(torch.tensor([2, 3, 1]))
+    order = ReadingOrder.of(torch.tensor([2, 3, 1]))
     assert order.sizes == [3, 2, 1]
     assert order.sentences.tolist() == [1, 0, 2, 1, 0, 1]
     assert order.forwards.tolist() == [0, 0, 0, 1, 1, 2]
@@ -39,7 +39,7 @@ def test_states_and_gradients_are_those_of_torch(case):
     layer, inputs, lengths, weights = case
     packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
     expected = pad_packed_sequence(layer(packed)[0], batch_first=True)[0]
-    found = read_lstm(layer, inputs, Order.of(lengths), back=False)[:, :5]
+    found = read_lstm(layer, inputs, ReadingOrder.of(lengths), back=False)[:, :5]
     torch.testing.assert_close(found, expected)
     theirs = gradients(layer, inputs, (expected * weights).sum())
     ours = gradients(layer, inputs, (found * weights).sum())
@@ -49,7 +49,7 @@ def test_states_and_gradients_are_those_of_torch(case):
 
 def test_backwards_is_forwards_over_each_sentence_reversed(case):
     layer, inputs, lengths, _ = case
-    found = read_lstm(layer, inputs, Order.of(lengths), back=True)
+    found = read_lstm(layer, inputs, ReadingOrder.of(lengths), back=True)
     for sentence, states, length in zip(inputs, found, LENGTHS, strict=True):
         expected = layer(sentence[:length].flip(0)[None])[0][0].flip(0)
         torch.testing.assert_close(states[:length], expected)
@@ -58,5 +58,5 @@ def test_backwards_is_forwards_over_each_sentence_reversed(case):
 
 def test_gradients_against_finite_differences(case):
     layer, inputs, lengths, _ = case
-    order = Order.of(lengths)
+    order = ReadingOrder.of(lengths)
     assert torch.autograd.gradcheck(lambda x: read_lstm(layer, x, order, back=True), inputs)

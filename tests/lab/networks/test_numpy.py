@@ -9,7 +9,7 @@ import pytest
 
 from sentprobe.encoders import load
 from sentprobe.errors import DataError, NotInstalled, UsageError
-from sentprobe.lab.networks.numpy_forms import FORMS
+from sentprobe.lab.networks.inference_numpy import FORMS
 from sentprobe.testing import check_encoder
 from tests.lab.networks.folders import WORDS, one_thread, sealed, write_folder
 

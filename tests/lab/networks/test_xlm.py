@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sentprobe.lab.networks.xlm import XLM, Cache, Memory, Sizes  # noqa: E402
+from sentprobe.lab.networks.xlm import XLM, Cache, EncoderMemory, Sizes  # noqa: E402
 
 SIZES = Sizes(tokens=40, languages=2, hidden=16, layers=2, heads=4, positions=32, dropout=0.1, pad=2)
 
@@ -59,7 +59,7 @@ def test_a_decoder_with_a_cache_gives_what_it_gives_without(ids):
     torch.manual_seed(2)
     decoder = XLM(SIZES, decoder=True).eval()
     assert {name.split(".")[0] for name in decoder.state_dict()} >= {"encoder_attn", "layer_norm15"}
-    memory = Memory(torch.randn(3, 4, 16), torch.tensor([4, 2, 3]))
+    memory = EncoderMemory(torch.randn(3, 4, 16), torch.tensor([4, 2, 3]))
     whole = decoder(ids, causal=True, memory=memory)
     cache = Cache()
     steps = [decoder(ids[:, at : at + 1], causal=True, memory=memory, cache=cache) for at in range(9)]
@@ -73,12 +73,12 @@ def test_a_decoder_with_a_cache_gives_what_it_gives_without(ids):
 def test_a_cache_keeps_the_chosen_sentences(ids):
     torch.manual_seed(2)
     decoder = XLM(SIZES, decoder=True).eval()
-    memory = Memory(torch.randn(3, 4, 16), None)
+    memory = EncoderMemory(torch.randn(3, 4, 16), None)
     cache = Cache()
     decoder(ids[:, :3], causal=True, memory=memory, cache=cache)
     rows = torch.tensor([2, 0])
     cache.choose(rows)
-    found = decoder(ids[rows, 3:4], causal=True, memory=Memory(memory.states[rows], None), cache=cache)
+    found = decoder(ids[rows, 3:4], causal=True, memory=EncoderMemory(memory.states[rows], None), cache=cache)
     expected = decoder(ids[:, :4], causal=True, memory=memory)[rows, 3:]
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
 

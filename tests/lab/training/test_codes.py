@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentprobe.lab.networks.language_model import byte_token
+from sentprobe.lab.networks.vocabulary import byte_token
 from sentprobe.lab.training.codes import learn_merges, split_text, train_bpe
 
 ORACLE = json.loads(Path(__file__).with_name("subword_nmt.json").read_text("utf-8"))["scripts"]

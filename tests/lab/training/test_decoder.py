@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.encoder import build_encoder
+from sentprobe.lab.networks.kernels import CHUNK, output_loss
 from sentprobe.lab.training.decoder import Batch, EncoderDecoder, Memory, build_model
 from sentprobe.lab.training.generate import ENDS, Reading, decode
 from sentprobe.lab.training.search import beam_search, greedy
-from sentprobe.lab.training.softmax import CHUNK, output_loss
 from sentprobe.lab.training.targets import BEGIN, END
 
 VOCABULARY, WORDS = 40, 20

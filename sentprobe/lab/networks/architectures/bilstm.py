@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from sentprobe.core.arguments import Settings
 from sentprobe.lab.networks.architecture import Architecture, Body, Encoded
-from sentprobe.lab.networks.architectures._recurrent import SETTINGS, Recurrent
+from sentprobe.lab.networks.architectures._layers import RECURRENT_SETTINGS as SETTINGS
+from sentprobe.lab.networks.architectures._layers import Recurrent
 from sentprobe.lab.networks.sequences import max_over_time, mean_over_time
 
 

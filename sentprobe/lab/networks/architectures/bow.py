@@ -13,7 +13,7 @@ from sentprobe.lab.networks.sequences import max_over_time, mean_over_time, zero
 SETTINGS = {"dropout": Setting(0.0, "dropout on the output", low=0, high=0.99)}
 
 
-class Bag(nn.Module):
+class BagOfWords(nn.Module):
     """Word vectors pooled over time; nothing in it is learned."""
 
     def __init__(self, pool: str, width: int, settings: Settings) -> None:
@@ -51,7 +51,7 @@ def _sum_over_time(states: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _build(pool: str, width: int, settings: Settings) -> Body:
-    return Bag(pool, width, settings)
+    return BagOfWords(pool, width, settings)
 
 
 architectures = (

@@ -9,8 +9,7 @@ from torch.nn import functional
 
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.architecture import Architecture, Encoded
-from sentprobe.lab.networks.architectures._convolution import Convolution
-from sentprobe.lab.networks.architectures._inputs import Positions, projection
+from sentprobe.lab.networks.architectures._layers import Convolution, Positions, projection
 from sentprobe.lab.networks.sequences import max_over_time
 
 SETTINGS = {

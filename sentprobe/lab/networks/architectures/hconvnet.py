@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.architecture import Architecture, Encoded
-from sentprobe.lab.networks.architectures._convolution import Convolution
+from sentprobe.lab.networks.architectures._layers import Convolution
 from sentprobe.lab.networks.sequences import max_over_time
 
 SETTINGS = {

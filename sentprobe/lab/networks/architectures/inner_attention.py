@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.architecture import Architecture, Encoded
-from sentprobe.lab.networks.architectures import _recurrent
+from sentprobe.lab.networks.architectures._layers import RECURRENT_SETTINGS, Recurrent
 from sentprobe.lab.networks.sequences import softmax_over_time
 
-SETTINGS = {**_recurrent.SETTINGS, "views": Setting(4, "learned queries, whose views are concatenated")}
+SETTINGS = {**RECURRENT_SETTINGS, "views": Setting(4, "learned queries, whose views are concatenated")}
 
 
 class InnerAttention(nn.Module):
@@ -21,7 +21,7 @@ class InnerAttention(nn.Module):
 
     def __init__(self, width: int, settings: Settings) -> None:
         super().__init__()
-        self.recurrent = _recurrent.Recurrent("lstm", width, settings)
+        self.recurrent = Recurrent("lstm", width, settings)
         states, views = self.recurrent.size, int(settings["views"])
         self.keys = nn.Linear(states, states)
         self.queries = nn.Parameter(torch.randn(views, states))

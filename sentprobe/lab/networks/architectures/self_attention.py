@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.lab.networks.architecture import Architecture, Body, Encoded
-from sentprobe.lab.networks.architectures import _recurrent
+from sentprobe.lab.networks.architectures._layers import RECURRENT_SETTINGS, Recurrent
 from sentprobe.lab.networks.sequences import max_over_time, softmax_over_time
 
 SETTINGS = {
-    **_recurrent.SETTINGS,
+    **RECURRENT_SETTINGS,
     "layers": Setting(2, "recurrent layers"),
     "dropout": Setting(0.1, "dropout between layers and on the output", low=0, high=0.99),
     "heads": Setting(60, "attention heads"),
@@ -34,7 +34,7 @@ class SelfAttention(nn.Module):
 
     def __init__(self, pool: str, width: int, settings: Settings) -> None:
         super().__init__()
-        self.recurrent = _recurrent.Recurrent("lstm", width, settings)
+        self.recurrent = Recurrent("lstm", width, settings)
         units, heads = int(settings["mlp"]), int(settings["heads"])
         self.inner = nn.Linear(self.recurrent.size, units, bias=False)
         self.outer = nn.Linear(units, heads, bias=False)

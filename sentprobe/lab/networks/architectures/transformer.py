@@ -8,7 +8,7 @@ from torch.nn import functional
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.architecture import Architecture, Encoded
-from sentprobe.lab.networks.architectures._inputs import Positions, projection
+from sentprobe.lab.networks.architectures._layers import Positions, projection
 from sentprobe.lab.networks.sequences import max_over_time, mean_over_time, padding_mask
 
 SETTINGS = {
@@ -22,7 +22,7 @@ SETTINGS = {
 }
 
 
-class Layer(nn.Module):
+class TransformerLayer(nn.Module):
     """Self-attention and a feed-forward network, each added to its input and normalised."""
 
     def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float) -> None:
@@ -46,7 +46,7 @@ class Layer(nn.Module):
         return out
 
 
-class Transformer(nn.Module):
+class TransformerEncoder(nn.Module):
     """Word vectors, brought to the width of the layers if theirs is another, and positions; then layers.
 
     Not ``torch.nn.TransformerEncoder``: that has a second implementation for inference, and does not give the states of
@@ -62,7 +62,8 @@ class Transformer(nn.Module):
         self.project = projection(width, hidden)
         self.positions = Positions(int(settings["positions"]), hidden, scale=hidden**-0.5)
         self.norm, self.dropout = nn.LayerNorm(hidden), nn.Dropout(dropout)
-        self.layers = nn.ModuleList(Layer(hidden, heads, feedforward, dropout) for _ in range(int(settings["layers"])))
+        depth = range(int(settings["layers"]))
+        self.layers = nn.ModuleList(TransformerLayer(hidden, heads, feedforward, dropout) for _ in depth)
         self.pool = str(settings["pool"])
         self.size, self.pools_max = hidden, self.pool == "max"
 
@@ -83,6 +84,10 @@ def _first_state(states: Tensor, lengths: Tensor) -> Tensor:
 
 
 architecture = Architecture(
-    "transformer", "Transformer encoder, mean, maximum or first state of the top layer", Transformer, SETTINGS, 50,
+    "transformer",
+    "Transformer encoder, mean, maximum or first state of the top layer",
+    TransformerEncoder,
+    SETTINGS,
+    50,
     word_deviation=lambda width: width**-0.5,
-)  # fmt: skip
+)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sentprobe.lab.networks.attention import drop
+from sentprobe.lab.networks.kernels import drop
 from sentprobe.lab.networks.xlm import XLM, Sizes
 from sentprobe.lab.training.examples import Sequences
 from sentprobe.lab.training.lm.tokens import END, PAD

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from sentprobe.core.arguments import Settings
 from sentprobe.errors import UsageError
+from sentprobe.lab.networks.kernels import output_loss
 from sentprobe.lab.networks.xlm import XLM, Sizes
 from sentprobe.lab.training.lm.batches import Batch
 from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
 from sentprobe.lab.training.objective import Loss
-from sentprobe.lab.training.softmax import output_loss
 
 ARCHITECTURE = "transformer"
 """The encoder of language models, whose sizes theirs are."""

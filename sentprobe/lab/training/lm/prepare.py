@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import SentProbeWarning, UsageError
-from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.training.inputs import Inputs
 from sentprobe.lab.training.lm.batches import Mask, Pairs, Windows, masker

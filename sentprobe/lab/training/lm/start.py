@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from sentprobe.core.arguments import Value
 from sentprobe.encoders.identity import Spec
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.networks.folder import Checkpoint, TrainedFolder, open_folder
-from sentprobe.lab.networks.language_model import is_language_model
+from sentprobe.lab.networks.folder import Checkpoint, TrainedFolder, is_language_model, open_folder
 from sentprobe.lab.schemes.trained import checkpoint_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.folder import VOCABULARY
-from sentprobe.lab.networks.language_model import BPE, FIRST_BPE, is_marked
+from sentprobe.lab.networks.vocabulary import BPE, FIRST_BPE, is_marked
 from sentprobe.lab.training.codes import train_bpe, valid
 from sentprobe.lab.training.installed import import_for_training
 from sentprobe.lab.training.targets import FILE, read_tokenizer

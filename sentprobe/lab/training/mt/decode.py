@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.lab.networks.xlm import Cache, Memory
+from sentprobe.lab.networks.xlm import Cache, EncoderMemory
 from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
 from sentprobe.lab.training.search import Ends, Output, search
 
@@ -28,7 +28,7 @@ class Reading:
     """A decoder in the course of a search."""
 
     model: TranslationModel
-    memory: Memory
+    memory: EncoderMemory
     language: int
     cache: Cache = field(default_factory=Cache)
 
@@ -44,7 +44,7 @@ class Reading:
     def keep(self, rows: Tensor) -> None:
         """Go on with the sentences of these rows only."""
         lengths = self.memory.lengths
-        self.memory = Memory(self.memory.states[rows], None if lengths is None else lengths[rows])
+        self.memory = EncoderMemory(self.memory.states[rows], None if lengths is None else lengths[rows])
         self.cache.choose(rows)
 
     def reorder(self, rows: Tensor) -> None:

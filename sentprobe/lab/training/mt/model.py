@@ -7,14 +7,14 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from sentprobe.lab.networks.kernels import output_loss
 from sentprobe.lab.networks.sequences import padding_mask
-from sentprobe.lab.networks.xlm import XLM, Memory, Sizes
+from sentprobe.lab.networks.xlm import XLM, EncoderMemory, Sizes
 from sentprobe.lab.training.lm.model import Bias
 from sentprobe.lab.training.mt.decode import translate, without_end
 from sentprobe.lab.training.mt.noise import denoising_weight
 from sentprobe.lab.training.mt.padding import pad
 from sentprobe.lab.training.objective import Loss
-from sentprobe.lab.training.softmax import output_loss
 
 Kind = Literal["pairs", "denoise", "back"]
 
@@ -60,10 +60,10 @@ class TranslationModel(nn.Module):
         found: Any = self.pred_layer["proj"].bias
         return found  # type: ignore[no-any-return]
 
-    def read(self, ids: Tensor, lengths: Tensor, language: int) -> Memory:
+    def read(self, ids: Tensor, lengths: Tensor, language: int) -> EncoderMemory:
         """Encode sentences (sentences, time) in one language."""
         sizes = None if bool((lengths == ids.shape[1]).all()) else lengths
-        return Memory(self.transformer(ids, _languages(ids, language), None, sizes), sizes)
+        return EncoderMemory(self.transformer(ids, _languages(ids, language), None, sizes), sizes)
 
     def forward(self, batch: Batch) -> Loss:
         """The cross-entropy of the target tokens, each after those before it; in training, a call is a step."""

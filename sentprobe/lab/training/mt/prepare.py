@@ -10,7 +10,7 @@ import torch
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import UsageError
-from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.networks.xlm import Sizes
 from sentprobe.lab.training.bleu import SETTING as BLEU_SETTING

@@ -16,7 +16,7 @@ from sentprobe.core.arguments import Setting, Settings, Value
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.folder import WEIGHTS
-from sentprobe.lab.networks.language_model import word_of
+from sentprobe.lab.networks.vocabulary import word_of
 from sentprobe.lab.networks.xlm import XLM
 from sentprobe.lab.training.digests import describe_sources
 from sentprobe.lab.training.lm.start import Start, open_start

@@ -15,7 +15,7 @@ import torch
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.networks.config import NetworkConfig
+from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import WEIGHTS
 from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.networks.xlm import Sizes

@@ -8,7 +8,7 @@ import torch
 from sentprobe import load_encoder
 from sentprobe.errors import UsageError
 from sentprobe.lab.alignment.space import read_space
-from sentprobe.lab.networks.language_model import BPE, FIRST_BPE
+from sentprobe.lab.networks.vocabulary import BPE, FIRST_BPE
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.lm import tokens as tokens_module
 from sentprobe.lab.training.lm.start import open_start
