@@ -47,7 +47,7 @@ def get(
     from sentprobe.core.download import offline as is_offline
     from sentprobe.transfer import remote_sets as known
     from sentprobe.transfer.check import check
-    from sentprobe.transfer.fetch import fetch_sets, is_downloaded
+    from sentprobe.transfer.remote_sets import fetch_sets, is_downloaded
     from sentprobe.transfer.show import print_licence, print_manual_steps, print_remote_sets, print_reports
 
     table = known.remote_sets()

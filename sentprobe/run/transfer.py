@@ -22,11 +22,10 @@ from sentprobe.results.verify import Arrays
 from sentprobe.run.scoring import classification_result, saved_predictions, versions, without_interval
 from sentprobe.run.unit import Unit, features_of
 from sentprobe.stats import corrected_t, log2_loss, wilson
-from sentprobe.transfer.classify import OUTER_SEED, Outcome, kfold, nested
-from sentprobe.transfer.folds import folds
-from sentprobe.transfer.rank import Gallery, rank
-from sentprobe.transfer.relate import relate
-from sentprobe.transfer.similar import correlations, similarity
+from sentprobe.transfer.protocols import OUTER_SEED, ProtocolResult, folds, kfold, nested
+from sentprobe.transfer.relatedness import relate
+from sentprobe.transfer.retrieval import Gallery, rank
+from sentprobe.transfer.similarity import correlations, similarity
 
 FOLDS = 10
 """SentEval's default configuration."""
@@ -81,10 +80,10 @@ def _folded(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
         chosen=_most_common_choice(found),
         tried=tuple(dict(point) for point in found.chosen),
     )
-    return (_over_folds(result, found.parts) if found.parts else result), arrays
+    return (_over_folds(result, found.fold_accuracies) if found.fold_accuracies else result), arrays
 
 
-def _most_common_choice(found: Outcome) -> Mapping[str, Any]:
+def _most_common_choice(found: ProtocolResult) -> Mapping[str, Any]:
     """The grid point that was chosen on most outer folds."""
     return dict(Counter(tuple(point.items()) for point in found.chosen).most_common(1)[0][0])
 

@@ -8,10 +8,24 @@
 ``sentprobe senteval install DIR`` writes a package ``senteval`` that imports from here, for scripts that use that name.
 """
 
+# Modules, classes and methods have SentEval's names, since clients import them: hence a module per task, even where it
+# is small, and `utils`. What the tasks share and SentEval does not have is in `encoding` and `files`.
 from sentprobe.senteval import binary, engine, mrpc, probing, rank, sick, snli, sst, sts, tools, trec, utils
 from sentprobe.senteval.engine import SE, register_task
 
 __all__ = [
-    "SE", "binary", "engine", "mrpc", "probing", "rank", "register_task", "sick", "snli", "sst", "sts", "tools", "trec",
+    "SE",
+    "binary",
+    "engine",
+    "mrpc",
+    "probing",
+    "rank",
+    "register_task",
+    "sick",
+    "snli",
+    "sst",
+    "sts",
+    "tools",
+    "trec",
     "utils",
-]  # fmt: skip
+]

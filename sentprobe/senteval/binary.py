@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.senteval.batches import Batcher, Prepare, Sentence, by_length, encode
-from sentprobe.senteval.config import protocol_of
-from sentprobe.senteval.read import sentences_of
-from sentprobe.senteval.tools.validation import InnerKFoldClassifier
+from sentprobe.senteval.encoding import Batcher, Prepare, Sentence, by_length, encode
+from sentprobe.senteval.files import sentences_of
+from sentprobe.senteval.tools.validation import InnerKFoldClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["BinaryClassifierEval", "CREval", "MPQAEval", "MREval", "SUBJEval"]
@@ -41,47 +40,43 @@ class BinaryClassifierEval:
         log.info("Generating sentence embeddings")
         vectors = encode(params, batcher, samples)
         log.info("Generated sentence embeddings")
-        config = {
-            "nclasses": 2, "seed": self.seed, "usepytorch": params.usepytorch, "classifier": params.classifier,
-            "nhid": params.nhid, "kfold": params.kfold, "device": params.device,
-        }  # fmt: skip
-        dev, test = InnerKFoldClassifier(vectors, np.array(labels), config).run()
+        dev, test = InnerKFoldClassifier(vectors, np.array(labels), task_config(params, self.seed, 2)).run()
         log.debug("Dev acc : %s Test acc : %s", dev, test)
-        counted = {"ndev": self.n_samples, "ntest": self.n_samples}
-        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
+        return accuracies(params, dev, test, self.n_samples, self.n_samples)
 
 
-class CREval(BinaryClassifierEval):
+class _TwoFiles(BinaryClassifierEval):
+    """A task with a file of sentences per label, which the class names."""
+
+    name: str
+    files: tuple[str, str]
+    """Those of label 1 and of label 0."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : %s *****", self.name)
+        pos, neg = (self.loadFile(Path(task_path) / file) for file in self.files)
+        super().__init__(pos, neg, seed)
+
+
+class CREval(_TwoFiles):
     """Customer reviews."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : CR *****")
-        pos, neg = (self.loadFile(Path(task_path) / f"custrev.{label}") for label in ("pos", "neg"))
-        BinaryClassifierEval.__init__(self, pos, neg, seed)
+    name, files = "CR", ("custrev.pos", "custrev.neg")
 
 
-class MREval(BinaryClassifierEval):
+class MREval(_TwoFiles):
     """Movie reviews."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : MR *****")
-        pos, neg = (self.loadFile(Path(task_path) / f"rt-polarity.{label}") for label in ("pos", "neg"))
-        BinaryClassifierEval.__init__(self, pos, neg, seed)
+    name, files = "MR", ("rt-polarity.pos", "rt-polarity.neg")
 
 
-class SUBJEval(BinaryClassifierEval):
+class SUBJEval(_TwoFiles):
     """Objective sentences, which have label 1, and subjective ones."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : SUBJ *****")
-        obj, subj = (self.loadFile(Path(task_path) / f"subj.{label}") for label in ("objective", "subjective"))
-        BinaryClassifierEval.__init__(self, obj, subj, seed)
+    name, files = "SUBJ", ("subj.objective", "subj.subjective")
 
 
-class MPQAEval(BinaryClassifierEval):
+class MPQAEval(_TwoFiles):
     """Opinions."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : MPQA *****")
-        pos, neg = (self.loadFile(Path(task_path) / f"mpqa.{label}") for label in ("pos", "neg"))
-        BinaryClassifierEval.__init__(self, pos, neg, seed)
+    name, files = "MPQA", ("mpqa.pos", "mpqa.neg")

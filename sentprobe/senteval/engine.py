@@ -11,7 +11,7 @@ from sentprobe.core.reader import find_file
 from sentprobe.corpus.files import stem
 from sentprobe.errors import DataError, UsageError
 from sentprobe.senteval import binary, mrpc, probing, rank, sick, snli, sst, sts, trec
-from sentprobe.senteval.batches import Batcher, Prepare
+from sentprobe.senteval.encoding import Batcher, Prepare
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["SE", "register_task"]
@@ -86,15 +86,14 @@ class SE:
         self.prepare: Prepare = prepare or (lambda params, samples: None)
         self.evaluation: Any = None
         self.results: dict[str, Any] = {}
-        found = [
-            name for name in _files(self.params.task_path) if name not in {file for file, _ in PROBING_EVALS.values()}
-        ]
-        self.list_tasks = list(dict.fromkeys([*DOWNSTREAM, *PROBING_EVALS, *SIMCSE, *_registered, *found]))
+        published = {file for file, _ in PROBING_EVALS.values()}
+        further = [name for name in _probing_files(self.params.task_path) if name not in published]
+        self.list_tasks = list(dict.fromkeys([*DOWNSTREAM, *PROBING_EVALS, *SIMCSE, *_registered, *further]))
 
     def eval(self, name: str | list[str]) -> dict[str, Any]:
         """The results of a task; for a list of tasks, those of each by its name."""
         if isinstance(name, list):
-            self.results = {each: self.eval(each) for each in name}
+            self.results = {task: self.eval(task) for task in name}
             return self.results
         self.evaluation = self._make(name)
         self.params.current_task = name
@@ -110,18 +109,18 @@ class SE:
         path, seed = Path(self.params.task_path), self.params.seed
         files = {file: task for task, (file, _) in PROBING_EVALS.items()}
         if isinstance(name, str):
-            if own := _registered.get(name):
-                return own(str(path), seed=seed) if callable(own) else probing.PROBINGEval(name, own, seed)
-            if place := DOWNSTREAM.get(name) or SIMCSE.get(name):
-                return place[1](_folder(name, path, place[0]), seed=seed)
-            if place := PROBING_EVALS.get(files.get(name, name)):
-                return place[1](_probing(path, place[0]).parent, seed=seed)
-            if name in _files(path):
-                return probing.PROBINGEval(name, _probing(path, name), seed)
+            if factory := _registered.get(name):
+                return factory(str(path), seed=seed) if callable(factory) else probing.PROBINGEval(name, factory, seed)
+            if task := DOWNSTREAM.get(name) or SIMCSE.get(name):
+                return task[1](_transfer_folder(name, path, task[0]), seed=seed)
+            if task := PROBING_EVALS.get(files.get(name, name)):
+                return task[1](_probing_file(path, task[0]).parent, seed=seed)
+            if name in _probing_files(path):
+                return probing.PROBINGEval(name, _probing_file(path, name), seed)
         raise AssertionError(_unknown(name, self.list_tasks))
 
 
-def _folder(name: str, data: Path, home: str) -> Path:
+def _transfer_folder(name: str, data: Path, home: str) -> Path:
     """The folder of a transfer task; folders from 2017 have no ``downstream``."""
     tried = (data / "downstream" / home, data / home)
     for folder in tried:
@@ -133,13 +132,13 @@ def _folder(name: str, data: Path, home: str) -> Path:
     )
 
 
-def _probing(data: Path, file: str) -> Path:
+def _probing_file(data: Path, file: str) -> Path:
     """The file of a probing task, which need not exist, without its compression suffix."""
     tried = [folder / f"{file}.txt" for folder in (data / "probing", data)]
     return next((path for path in tried if find_file(path)), tried[0])
 
 
-def _files(data: Any) -> list[str]:
+def _probing_files(data: Any) -> list[str]:
     """The names of the files below ``probing``."""
     folder = Path(data or "") / "probing"
     paths = sorted(folder.iterdir()) if data and folder.is_dir() else []

@@ -7,9 +7,9 @@ from pathlib import Path
 from sentprobe.errors import UsageError
 
 MODULES = (
-    "engine", "utils", "binary", "trec", "sst", "mrpc", "sick", "sts", "snli", "probing", "rank", "tools",
-    "tools.classifier", "tools.ranking", "tools.relatedness", "tools.validation",
-)  # fmt: skip
+    *("engine", "utils", "binary", "trec", "sst", "mrpc", "sick", "sts", "snli", "probing", "rank"),
+    *("tools", "tools.classifier", "tools.ranking", "tools.relatedness", "tools.validation"),
+)
 """What may be imported from the package."""
 GENERATED_MARK = "written by `sentprobe senteval install`"
 """In the first line of files that sentprobe wrote."""
@@ -55,6 +55,6 @@ def _package() -> str:
 def _module(name: str) -> str:
     first = f'"""SentEval\'s {name} as sentprobe does it, {GENERATED_MARK}."""\n\n'
     if name == "tools":
-        inner = ", ".join(each.partition(".")[2] for each in MODULES if "." in each)
+        inner = ", ".join(module.partition(".")[2] for module in MODULES if "." in module)
         return f"{first}from senteval.tools import {inner}  # noqa: F401\n"
     return f"{first}from sentprobe.senteval.{name} import *  # noqa: F403\n"

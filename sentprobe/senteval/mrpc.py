@@ -8,18 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.senteval.batches import Array, Batcher, Prepare, by_length, encode
-from sentprobe.senteval.config import protocol_of
-from sentprobe.senteval.read import cells_of, label_of
-from sentprobe.senteval.tools.validation import KFoldClassifier
+from sentprobe.senteval.encoding import Array, Batcher, Prepare, by_length, compared, encode
+from sentprobe.senteval.files import Pairs, cells_of, label_of, pairs_of, sentences_of_pairs
+from sentprobe.senteval.tools.validation import KFoldClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["MRPCEval"]
 
 log = logging.getLogger("senteval")
-
-PAIR_ROWS = 256
-"""Pairs that are combined at a time."""
 
 
 class MRPCEval:
@@ -34,51 +30,30 @@ class MRPCEval:
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
         """Pass all sentences to the client."""
-        return prepare(params, [s for data in self.mrpc_data.values() for side in ("X_A", "X_B") for s in data[side]])
+        return prepare(params, sentences_of_pairs(self.mrpc_data.values()))
 
-    def loadFile(self, fpath: str | Path) -> dict[str, list[Any]]:  # noqa: N802 - SentEval's name
+    def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
         """The pairs and labels of a table with a header."""
-        found: dict[str, list[Any]] = {"X_A": [], "X_B": [], "y": []}
-        for number, cells in cells_of(fpath, 5):
-            if number == 1:
-                continue
-            found["X_A"].append(cells[3].split())
-            found["X_B"].append(cells[4].split())
-            found["y"].append(label_of(fpath, number, cells[0]))
-        return found
+        rows = ((number, cells) for number, cells in cells_of(fpath, 5) if number > 1)
+        return pairs_of((cells[3], cells[4], label_of(fpath, number, cells[0])) for number, cells in rows)
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
-        parts = {}
+        splits = {}
         for split, data in self.mrpc_data.items():
             log.info("Computing embedding for %s", split)
-            one, two, labels = by_length(data["X_A"], data["X_B"], data["y"])
-            parts[split] = {"X": compared(encode(params, batcher, one, two))}
-            parts[split]["y"] = np.array(labels)
-        config = {
-            "nclasses": 2, "seed": self.seed, "usepytorch": params.usepytorch, "classifier": params.classifier,
-            "nhid": params.nhid, "kfold": params.kfold, "device": params.device,
-        }  # fmt: skip
-        dev, test, found = KFoldClassifier(train=parts["train"], test=parts["test"], config=config).run()
-        f1 = round(100 * _f1(parts["test"]["y"], found), 2)
+            first, second, labels = by_length(data["X_A"], data["X_B"], data["y"])
+            splits[split] = {"X": compared(encode(params, batcher, first, second)), "y": np.array(labels)}
+        config = task_config(params, self.seed, 2)
+        dev, test, predicted = KFoldClassifier(train=splits["train"], test=splits["test"], config=config).run()
+        f1 = round(100 * _f1(splits["test"]["y"], predicted), 2)
         log.debug("Dev acc : %s Test acc %s; Test F1 %s for MRPC.", dev, test, f1)
-        counted = {"ndev": len(parts["train"]["y"]), "ntest": len(parts["test"]["y"])}
-        return {"devacc": dev, "acc": test, "f1": f1, **counted, **protocol_of(params.classifier)}
+        counts = (len(splits["train"]["y"]), len(splits["test"]["y"]))
+        return accuracies(params, dev, test, *counts, f1=f1)
 
 
-def compared(pairs: Array) -> Array:
-    """Vectors u and v side by side, (n, 2d), replaced in place by the features |u − v| and u · v."""
-    width = pairs.shape[1] // 2
-    for start in range(0, len(pairs), PAIR_ROWS):
-        u, v = pairs[start : start + PAIR_ROWS, :width], pairs[start : start + PAIR_ROWS, width:]
-        difference = np.abs(u - v)
-        np.multiply(u, v, out=v)
-        u[:] = difference
-    return pairs
-
-
-def _f1(labels: Array, found: Array) -> float:
+def _f1(labels: Array, predicted: Array) -> float:
     """F1 of label 1; 0 if it occurs neither as gold nor as predicted label."""
-    meant, seen = labels == 1, found.ravel() == 1
-    both, either = int((meant & seen).sum()), int(meant.sum() + seen.sum())
-    return 2 * both / either if either else 0.0
+    positive, predicted_positive = labels == 1, predicted.ravel() == 1
+    hits, total = int((positive & predicted_positive).sum()), int(positive.sum() + predicted_positive.sum())
+    return 2 * hits / total if total else 0.0

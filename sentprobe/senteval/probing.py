@@ -10,16 +10,24 @@ import numpy as np
 
 from sentprobe.data.dataset import check_against_manifest
 from sentprobe.errors import CorpusError, DataError
-from sentprobe.senteval.batches import Batcher, Prepare, by_length, encode
-from sentprobe.senteval.config import protocol_of
-from sentprobe.senteval.read import lines_of
-from sentprobe.senteval.tools.validation import SplitClassifier
+from sentprobe.senteval.encoding import Batcher, Prepare, by_length, encode
+from sentprobe.senteval.files import lines_of
+from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = [
-    "BigramShiftEval", "CoordinationInversionEval", "DepthEval", "LengthEval", "ObjNumberEval", "OddManOutEval",
-    "PROBINGEval", "SubjNumberEval", "TenseEval", "TopConstituentsEval", "WordContentEval",
-]  # fmt: skip
+    "BigramShiftEval",
+    "CoordinationInversionEval",
+    "DepthEval",
+    "LengthEval",
+    "ObjNumberEval",
+    "OddManOutEval",
+    "PROBINGEval",
+    "SubjNumberEval",
+    "TenseEval",
+    "TopConstituentsEval",
+    "WordContentEval",
+]
 
 log = logging.getLogger("senteval")
 
@@ -78,81 +86,77 @@ class PROBINGEval:
         if self.task == "WordContent" and classifier["nhid"] > 0:
             log.info("WordContent is always fitted without hidden units; nhid=%s is ignored", classifier["nhid"])
             classifier = {**classifier, "nhid": 0}
-        config = {
-            "nclasses": self.nclasses, "seed": self.seed, "usepytorch": params.usepytorch, "classifier": classifier,
-            "device": params.device,
-        }  # fmt: skip
+        config = task_config(params, self.seed, self.nclasses, classifier=classifier)
         dev, test = SplitClassifier(X=vectors, y=labels, config=config).run()
         log.debug("Dev acc : %.1f Test acc : %.1f for %s classification", dev, test, self.task.upper())
-        counted = {"ndev": len(vectors["valid"]), "ntest": len(vectors["test"])}
-        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
+        return accuracies(params, dev, test, len(vectors["valid"]), len(vectors["test"]))
 
 
-class LengthEval(PROBINGEval):
+class _PublishedTask(PROBINGEval):
+    """One of SentEval's ten tasks, which the class names, as it names its file."""
+
+    name: str
+    file: str
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        super().__init__(self.name, Path(task_path) / self.file, seed)
+
+
+class LengthEval(_PublishedTask):
     """The number of words, in bins."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "Length", Path(task_path) / "sentence_length.txt", seed)
+    name, file = "Length", "sentence_length.txt"
 
 
-class WordContentEval(PROBINGEval):
+class WordContentEval(_PublishedTask):
     """Which of many words the sentence contains."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "WordContent", Path(task_path) / "word_content.txt", seed)
+    name, file = "WordContent", "word_content.txt"
 
 
-class DepthEval(PROBINGEval):
+class DepthEval(_PublishedTask):
     """The depth of the tree, in bins."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "Depth", Path(task_path) / "tree_depth.txt", seed)
+    name, file = "Depth", "tree_depth.txt"
 
 
-class TopConstituentsEval(PROBINGEval):
+class TopConstituentsEval(_PublishedTask):
     """Which constituents the sentence has."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "TopConstituents", Path(task_path) / "top_constituents.txt", seed)
+    name, file = "TopConstituents", "top_constituents.txt"
 
 
-class BigramShiftEval(PROBINGEval):
+class BigramShiftEval(_PublishedTask):
     """Whether two words were swapped."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "BigramShift", Path(task_path) / "bigram_shift.txt", seed)
+    name, file = "BigramShift", "bigram_shift.txt"
 
 
-class TenseEval(PROBINGEval):
+class TenseEval(_PublishedTask):
     """Past or present."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "Tense", Path(task_path) / "past_present.txt", seed)
+    name, file = "Tense", "past_present.txt"
 
 
-class SubjNumberEval(PROBINGEval):
+class SubjNumberEval(_PublishedTask):
     """The number of the subject."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "SubjNumber", Path(task_path) / "subj_number.txt", seed)
+    name, file = "SubjNumber", "subj_number.txt"
 
 
-class ObjNumberEval(PROBINGEval):
+class ObjNumberEval(_PublishedTask):
     """The number of the object."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "ObjNumber", Path(task_path) / "obj_number.txt", seed)
+    name, file = "ObjNumber", "obj_number.txt"
 
 
-class OddManOutEval(PROBINGEval):
+class OddManOutEval(_PublishedTask):
     """Whether a word was replaced."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "OddManOut", Path(task_path) / "odd_man_out.txt", seed)
+    name, file = "OddManOut", "odd_man_out.txt"
 
 
-class CoordinationInversionEval(PROBINGEval):
+class CoordinationInversionEval(_PublishedTask):
     """Whether two clauses were swapped."""
 
-    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        PROBINGEval.__init__(self, "CoordinationInversion", Path(task_path) / "coordination_inversion.txt", seed)
+    name, file = "CoordinationInversion", "coordination_inversion.txt"

@@ -11,7 +11,7 @@ import numpy as np
 
 from sentprobe.data.layouts import scan
 from sentprobe.data.layouts.captions import features_path, load_features
-from sentprobe.senteval.batches import Batcher, Prepare, encode
+from sentprobe.senteval.encoding import Batcher, Prepare, encode
 from sentprobe.senteval.tools.ranking import ImageSentenceRankingPytorch
 from sentprobe.senteval.utils import dotdict
 
@@ -34,30 +34,32 @@ class ImageCaptionRetrievalEval:
 
     def loadFile(self, fpath: str | Path) -> tuple[dict[str, Any], ...]:  # noqa: N802 - SentEval's name
         """Captions and image features of the three splits, as ``sentprobe data convert-coco`` writes them."""
-        found: dict[str, dict[str, Any]] = {split: {"sent": []} for split in ("tr", "va", "te")}
+        splits: dict[str, dict[str, Any]] = {split: {"sent": []} for split in ("tr", "va", "te")}
         for split, path, row in scan("ImageCaptionRetrieval", Path(fpath)):
-            found[split]["sent"].append([word.encode() for word in row.text.split()])
-            if "imgfeat" not in found[split]:
-                found[split]["imgfeat"] = load_features(features_path(path))
-        return tuple(found.values())
+            splits[split]["sent"].append([word.encode() for word in row.text.split()])
+            if "imgfeat" not in splits[split]:
+                splits[split]["imgfeat"] = load_features(features_path(path))
+        return tuple(splits.values())
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
-        parts = {}
+        splits = {}
         for split, data in self.coco_data.items():
             log.info("Computing embedding for %s", split)
+            # assigned, not converted: captions of equal length would become a matrix of words
             sentences = np.empty(len(data["sent"]), object)
             sentences[:] = data["sent"]
             order = sorted(range(len(sentences)), key=sentences.__getitem__)
             vectors = encode(params, batcher, cast(Sequence[Any], sentences[order]))
-            parts[split] = {"sentfeat": vectors[np.argsort(order)], "imgfeat": data["imgfeat"]}
+            splits[split] = {"sentfeat": vectors[np.argsort(order)], "imgfeat": data["imgfeat"]}
         config = {"seed": self.seed, "projdim": 1000, "margin": 0.2}
-        dev, *found = ImageSentenceRankingPytorch(
-            train=parts["train"], valid=parts["dev"], test=parts["test"], config=config
+        dev, *recalls = ImageSentenceRankingPytorch(
+            train=splits["train"], valid=splits["dev"], test=splits["test"], config=config
         ).run()
-        log.debug("Test scores | Image to text: %s | Text to image: %s", found[:4], found[4:])
-        counted = {split: len(part["sentfeat"]) for split, part in parts.items()}
+        log.debug("Test scores | Image to text: %s | Text to image: %s", recalls[:4], recalls[4:])
         return {
-            "devacc": dev, "acc": [tuple(found[:4]), tuple(found[4:])], "ndev": counted["dev"],
-            "ntest": counted["test"],
-        }  # fmt: skip
+            "devacc": dev,
+            "acc": [tuple(recalls[:4]), tuple(recalls[4:])],
+            "ndev": len(splits["dev"]["sentfeat"]),
+            "ntest": len(splits["test"]["sentfeat"]),
+        }

@@ -13,13 +13,22 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import CorpusError, UsageError
-from sentprobe.senteval.batches import Array, Batcher, Prepare, by_length, encode
-from sentprobe.senteval.config import protocol_of, reduction_of
-from sentprobe.senteval.mrpc import compared
-from sentprobe.senteval.read import cells_of, score_of
-from sentprobe.senteval.similar import Similarity, agreement, similarities, similarity_of
+from sentprobe.senteval.encoding import (
+    Array,
+    Batcher,
+    Prepare,
+    Similarity,
+    agreement,
+    by_length,
+    compared,
+    encode,
+    similarities,
+    similarity_of,
+)
+from sentprobe.senteval.files import Pairs, cells_of, pairs_of, score_of, sentences_of_pairs
+from sentprobe.senteval.tools.classifier import reduction_of
 from sentprobe.senteval.tools.relatedness import RelatednessPytorch, distributions
-from sentprobe.senteval.tools.validation import SplitClassifier
+from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["SICKEntailmentEval", "SICKEval", "SICKRelatednessEval"]
@@ -29,8 +38,6 @@ log = logging.getLogger("senteval")
 FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 SICK_LABELS = {"CONTRADICTION": 0, "NEUTRAL": 1, "ENTAILMENT": 2}
 MODES = ("both", "supervised", "cosine")
-
-Pairs = dict[str, list[Any]]
 
 
 class SICKRelatednessEval:
@@ -48,17 +55,12 @@ class SICKRelatednessEval:
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
         """Pass all sentences to the client."""
         self.similarity = similarity_of(params)
-        return prepare(params, [s for data in self.sick_data.values() for side in ("X_A", "X_B") for s in data[side]])
+        return prepare(params, sentences_of_pairs(self.sick_data.values()))
 
     def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
         """The pairs and scores of a table with a header."""
-        found: Pairs = {"X_A": [], "X_B": [], "y": []}
-        for number, cells in cells_of(fpath, 4):
-            if number > 1:
-                found["X_A"].append(cells[1].split())
-                found["X_B"].append(cells[2].split())
-                found["y"].append(score_of(fpath, number, cells[3]))
-        return found
+        rows = ((number, cells) for number, cells in cells_of(fpath, 4) if number > 1)
+        return pairs_of((cells[1], cells[2], score_of(fpath, number, cells[3])) for number, cells in rows)
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode and compare; train and test."""
@@ -75,9 +77,14 @@ class SICKRelatednessEval:
         vectors = self._encode(params, batcher)
         if mode == "supervised":
             return self._learn(params, vectors)
-        likeness = {split: list(map(self.similarity, *np.hsplit(pairs, 2))) for split, pairs in vectors.items()}
-        found = agreement({split: (likeness[split], data["y"]) for split, data in self.sick_data.items()})
-        return {**self._learn(params, vectors), **found}
+        # before training, which overwrites the vectors
+        unsupervised = agreement(
+            {
+                split: (list(map(self.similarity, *np.hsplit(vectors[split], 2))), data["y"])
+                for split, data in self.sick_data.items()
+            }
+        )
+        return {**self._learn(params, vectors), **unsupervised}
 
     def encode_labels(self, labels: list[float], nclass: int = 5) -> Array:
         """Scores as distributions over the levels (Tai et al. 2015), (n, levels)."""
@@ -96,29 +103,36 @@ class SICKRelatednessEval:
         """Train on the vectors, which are overwritten, and test."""
         from scipy.stats import pearsonr, spearmanr
 
-        parts = {
+        splits = {
             split: {"X": compared(vectors[split]), "y": self.encode_labels(data["y"])}
             for split, data in self.sick_data.items()
         }
         config = {
-            "seed": self.seed, "nclasses": parts["train"]["y"].shape[1], "watch": self.watch,
+            "seed": self.seed,
+            "nclasses": splits["train"]["y"].shape[1],
+            "watch": self.watch,
             "loss_reduction": reduction_of(params.classifier),
-        }  # fmt: skip
-        dev, found = RelatednessPytorch(
-            train=parts["train"],
-            valid=parts["dev"],
-            test=parts["test"],
+        }
+        dev, predicted = RelatednessPytorch(
+            train=splits["train"],
+            valid=splits["dev"],
+            test=splits["test"],
             devscores=self.sick_data["dev"]["y"],
             config=config,
         ).run()
         scores = np.array(self.sick_data["test"]["y"])
-        pearson, spearman = (_defined(each(found, scores)[0]) for each in (pearsonr, spearmanr))
-        squares = np.mean((found - scores) ** 2)
-        log.debug("Dev : %s %s. Test : Pearson %s Spearman %s MSE %s", self.watch, dev, pearson, spearman, squares)
+        pearson, spearman = (_defined(correlation(predicted, scores)[0]) for correlation in (pearsonr, spearmanr))
+        mse = np.mean((predicted - scores) ** 2)
+        log.debug("Dev : %s %s. Test : Pearson %s Spearman %s MSE %s", self.watch, dev, pearson, spearman, mse)
         return {
-            f"dev{self.watch}": dev, "pearson": pearson, "spearman": spearman, "mse": squares, "yhat": found,
-            "ndev": len(parts["dev"]["X"]), "ntest": len(parts["test"]["X"]),
-        }  # fmt: skip
+            f"dev{self.watch}": dev,
+            "pearson": pearson,
+            "spearman": spearman,
+            "mse": mse,
+            "yhat": predicted,
+            "ndev": len(splits["dev"]["X"]),
+            "ntest": len(splits["test"]["X"]),
+        }
 
 
 class SICKEval(SICKRelatednessEval):
@@ -136,34 +150,26 @@ class SICKEntailmentEval(SICKRelatednessEval):
 
     def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
         """The pairs and labels of a table with a header."""
-        found: Pairs = {"X_A": [], "X_B": [], "y": []}
-        for number, cells in cells_of(fpath, 5):
-            if number == 1:
-                continue
-            label = cells[4].strip()
-            if label not in SICK_LABELS:
-                raise CorpusError(str(fpath), number, f"the label {label[:20]!r}", ", ".join(SICK_LABELS))
-            found["X_A"].append(cells[1].split())
-            found["X_B"].append(cells[2].split())
-            found["y"].append(SICK_LABELS[label])
-        return found
+        rows = ((number, cells) for number, cells in cells_of(fpath, 5) if number > 1)
+        return pairs_of((cells[1], cells[2], _entailment(fpath, number, cells[4].strip())) for number, cells in rows)
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
         vectors = self._encode(params, batcher)
         names = {"train": "train", "valid": "dev", "test": "test"}
-        config = {
-            "nclasses": len(SICK_LABELS), "seed": self.seed, "usepytorch": params.usepytorch,
-            "classifier": params.classifier, "nhid": params.nhid, "device": params.device,
-        }  # fmt: skip
         dev, test = SplitClassifier(
             X={name: compared(vectors[split]) for name, split in names.items()},
             y={name: np.array(self.sick_data[split]["y"]) for name, split in names.items()},
-            config=config,
+            config=task_config(params, self.seed, len(SICK_LABELS)),
         ).run()
         log.debug("Dev acc : %s Test acc : %s for SICK entailment", dev, test)
-        counted = {"ndev": len(vectors["dev"]), "ntest": len(vectors["test"])}
-        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
+        return accuracies(params, dev, test, len(vectors["dev"]), len(vectors["test"]))
+
+
+def _entailment(path: str | Path, number: int, label: str) -> int:
+    if label not in SICK_LABELS:
+        raise CorpusError(str(path), number, f"the label {label[:20]!r}", ", ".join(SICK_LABELS))
+    return SICK_LABELS[label]
 
 
 def _defined(correlation: Any) -> Any:

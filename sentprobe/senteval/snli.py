@@ -11,10 +11,9 @@ import numpy as np
 
 from sentprobe.data.layouts.xnli import NO_GOLD
 from sentprobe.errors import DataError
-from sentprobe.senteval.batches import Array, Batcher, Prepare, Sentence, by_length, check_finite, matrix
-from sentprobe.senteval.config import protocol_of
-from sentprobe.senteval.read import text_of
-from sentprobe.senteval.tools.validation import SplitClassifier
+from sentprobe.senteval.encoding import Array, Batcher, Prepare, Sentence, by_length, check_finite, matrix
+from sentprobe.senteval.files import text_of
+from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["SNLIEval"]
@@ -34,19 +33,19 @@ class SNLIEval:
         self.seed = seed
         self.data: dict[str, tuple[list[Sentence], list[Sentence], list[str]]] = {}
         self.samples: list[Sentence] = []
-        for split, word in (("train", "train"), ("valid", "dev"), ("test", "test")):
-            one, two = (self.loadFile(Path(taskpath) / f"{side}.{word}") for side in ("s1", "s2"))
-            file = Path(taskpath) / f"labels.{word}"
+        for split, suffix in (("train", "train"), ("valid", "dev"), ("test", "test")):
+            premises, hypotheses = (self.loadFile(Path(taskpath) / f"{side}.{suffix}") for side in ("s1", "s2"))
+            file = Path(taskpath) / f"labels.{suffix}"
             labels = [line.strip() for line in _lines(text_of(file))]
-            if not len(one) == len(two) == len(labels):
-                counts = f"{len(one)}, {len(two)} and {len(labels)}"
+            if not len(premises) == len(hypotheses) == len(labels):
+                counts = f"{len(premises)}, {len(hypotheses)} and {len(labels)}"
                 raise DataError(f"{file} and the sentences next to it have {counts} lines; expected the same number.")
-            if strange := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
-                raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(SNLI_LABELS)}.")
-            kept = [row for row in zip(two, one, labels, strict=True) if row[2] != NO_GOLD]
-            two, one, labels = by_length(*([row[i] for row in kept] for i in range(3)))
-            self.data[split] = (one, two, labels)
-            self.samples += one + two
+            if unexpected := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
+                raise DataError(f"{file} has the labels {unexpected[:3]}; expected {', '.join(SNLI_LABELS)}.")
+            gold = [row for row in zip(hypotheses, premises, labels, strict=True) if row[2] != NO_GOLD]
+            hypotheses, premises, labels = by_length(*([row[i] for row in gold] for i in range(3)))
+            self.data[split] = (premises, hypotheses, labels)
+            self.samples += premises + hypotheses
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
         """Pass all sentences to the client."""
@@ -59,28 +58,24 @@ class SNLIEval:
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
         self.X, self.y = {}, {}
-        for split, (one, two, labels) in self.data.items():
-            made = []
+        for split, (premises, hypotheses, labels) in self.data.items():
+            features = []
             for start in range(0, len(labels), params.batch_size):
                 sides = []
-                for side in (one, two):
-                    batch = side[start : start + params.batch_size]
+                for sentences in (premises, hypotheses):
+                    batch = sentences[start : start + params.batch_size]
                     sides.append(matrix(params, batcher(params, batch), batch, start))
                     check_finite(params, sides[-1], start)
-                made.append(_juxtaposed(*sides))
+                features.append(_juxtaposed(*sides))
                 if start % (20000 * params.batch_size) == 0:
                     log.info("PROGRESS (encoding): %.2f%%", 100 * start / len(labels))
-            self.X[split] = np.vstack(made)
+            self.X[split] = np.vstack(features)
             self.y[split] = np.array([SNLI_LABELS[label] for label in labels])
         classifier = {**copy.deepcopy(params.classifier), "max_epoch": SNLI_MAX_EPOCHS, "epoch_size": 1}
-        config = {
-            "nclasses": 3, "seed": self.seed, "usepytorch": params.usepytorch, "cudaEfficient": True,
-            "nhid": params.nhid, "noreg": True, "classifier": classifier, "device": params.device,
-        }  # fmt: skip
+        config = task_config(params, self.seed, 3, classifier=classifier, cudaEfficient=True, noreg=True)
         dev, test = SplitClassifier(self.X, self.y, config).run()
         log.debug("Dev acc : %s Test acc : %s for SNLI", dev, test)
-        counted = {"ndev": len(self.y["valid"]), "ntest": len(self.y["test"])}
-        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
+        return accuracies(params, dev, test, len(self.y["valid"]), len(self.y["test"]))
 
 
 def _juxtaposed(u: Array, v: Array) -> Array:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sentprobe.senteval.batches import Batcher, Prepare, by_length, encode
-from sentprobe.senteval.config import protocol_of
-from sentprobe.senteval.read import cells_of, label_of, lines_of
-from sentprobe.senteval.tools.validation import SplitClassifier
+from sentprobe.senteval.encoding import Batcher, Prepare, by_length, encode
+from sentprobe.senteval.files import cells_of, label_of, lines_of
+from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["SSTEval"]
 
 log = logging.getLogger("senteval")
+
+_SPLITS = ("train", "dev", "test")
 
 
 class SSTEval:
@@ -36,41 +38,31 @@ class SSTEval:
 
     def loadFile(self, fpath: str | Path) -> dict[str, list[Any]]:  # noqa: N802 - SentEval's name
         """The sentences and labels of a file."""
-        found: dict[str, list[Any]] = {"X": [], "y": []}
+        columns: dict[str, list[Any]] = {"X": [], "y": []}
         for number, label, sentence in self._rows(fpath):
-            found["X"].append(sentence.split())
-            found["y"].append(label_of(fpath, number, label))
-        if max(found["y"], default=-1) != self.nclasses - 1:
+            columns["X"].append(sentence.split())
+            columns["y"].append(label_of(fpath, number, label))
+        if max(columns["y"], default=-1) != self.nclasses - 1:
             raise AssertionError(f"{fpath}: the highest label must be {self.nclasses - 1}.")
-        return found
+        return columns
 
-    def _rows(self, fpath: str | Path) -> Any:
+    def _rows(self, fpath: str | Path) -> Iterator[tuple[int, str, str]]:
+        """Line number, label and sentence: the two files are written differently."""
         if self.nclasses == 2:
-            return [(number, cells[1], cells[0]) for number, cells in cells_of(fpath, 2)]
-        split = [(number, line.strip().partition(" ")) for number, line in lines_of(fpath)]
-        return [(number, label, sentence) for number, (label, _, sentence) in split]
+            yield from ((number, cells[1], cells[0]) for number, cells in cells_of(fpath, 2))
+            return
+        for number, line in lines_of(fpath):
+            label, _, sentence = line.strip().partition(" ")
+            yield number, label, sentence
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
         vectors, labels = {}, {}
-        for split in _SPLITS:
+        for split, name in zip(_SPLITS, ("train", "valid", "test"), strict=True):
             log.info("Computing embedding for %s", split)
             data = self.sst_data[split]
             data["X"], data["y"] = by_length(data["X"], data["y"])
-            vectors[split], labels[split] = encode(params, batcher, data["X"]), np.array(data["y"])
-        config = {
-            "nclasses": self.nclasses, "seed": self.seed, "usepytorch": params.usepytorch,
-            "classifier": params.classifier, "device": params.device,
-        }  # fmt: skip
-        names = {"train": "train", "valid": "dev", "test": "test"}
-        dev, test = SplitClassifier(
-            X={name: vectors[split] for name, split in names.items()},
-            y={name: labels[split] for name, split in names.items()},
-            config=config,
-        ).run()
+            vectors[name], labels[name] = encode(params, batcher, data["X"]), np.array(data["y"])
+        dev, test = SplitClassifier(X=vectors, y=labels, config=task_config(params, self.seed, self.nclasses)).run()
         log.debug("Dev acc : %s Test acc : %s for SST %s classification", dev, test, self.task_name)
-        counted = {"ndev": len(vectors["dev"]), "ntest": len(vectors["test"])}
-        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
-
-
-_SPLITS = ("train", "dev", "test")
+        return accuracies(params, dev, test, len(vectors["valid"]), len(vectors["test"]))

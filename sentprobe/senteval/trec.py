@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import CorpusError
-from sentprobe.senteval.batches import Batcher, Prepare, by_length, encode
-from sentprobe.senteval.config import protocol_of
-from sentprobe.senteval.read import lines_of
-from sentprobe.senteval.tools.validation import KFoldClassifier
+from sentprobe.senteval.encoding import Batcher, Prepare, by_length, encode
+from sentprobe.senteval.files import lines_of
+from sentprobe.senteval.tools.validation import KFoldClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["TRECEval"]
@@ -37,27 +36,22 @@ class TRECEval:
 
     def loadFile(self, fpath: str | Path) -> dict[str, list[Any]]:  # noqa: N802 - SentEval's name
         """The questions and labels of a file of lines such as ``NUM:date When … ?``."""
-        found: dict[str, list[Any]] = {"X": [], "y": []}
+        columns: dict[str, list[Any]] = {"X": [], "y": []}
         for number, line in lines_of(fpath, "latin-1"):
-            label, colon, rest = line.strip().partition(":")
+            label, colon, fine_label_and_question = line.strip().partition(":")
             if not colon or label not in TREC_LABELS:
                 raise CorpusError(str(fpath), number, f"{line[:20]!r}", "a line such as `NUM:date When … ?`")
-            found["X"].append(rest.partition(" ")[2].split())
-            found["y"].append(TREC_LABELS[label])
-        return found
+            columns["X"].append(fine_label_and_question.partition(" ")[2].split())
+            columns["y"].append(TREC_LABELS[label])
+        return columns
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
-        parts = []
+        splits = []
         for data in (self.train, self.test):
             samples, labels = by_length(data["X"], data["y"])
-            parts.append({"X": encode(params, batcher, samples), "y": np.array(labels)})
+            splits.append({"X": encode(params, batcher, samples), "y": np.array(labels)})
         log.info("Computed embeddings")
-        config = {
-            "nclasses": len(TREC_LABELS), "seed": self.seed, "usepytorch": params.usepytorch,
-            "classifier": params.classifier, "kfold": params.kfold, "device": params.device,
-        }  # fmt: skip
-        dev, test, _ = KFoldClassifier(parts[0], parts[1], config).run()
+        dev, test, _ = KFoldClassifier(splits[0], splits[1], task_config(params, self.seed, len(TREC_LABELS))).run()
         log.debug("Dev acc : %s Test acc : %s for TREC", dev, test)
-        counted = {"ndev": len(self.train["X"]), "ntest": len(self.test["X"])}
-        return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
+        return accuracies(params, dev, test, len(self.train["X"]), len(self.test["X"]))

@@ -14,9 +14,15 @@ from sentprobe.errors import NotInstalled, UsageError
 __all__ = ["cosine", "create_dictionary", "dotdict", "get_optimizer"]
 
 TORCH_OPTIMISERS = {
-    "adadelta": "Adadelta", "adagrad": "Adagrad", "adam": "Adam", "adamax": "Adamax", "asgd": "ASGD",
-    "rmsprop": "RMSprop", "rprop": "Rprop", "sgd": "SGD",
-}  # fmt: skip
+    "adadelta": "Adadelta",
+    "adagrad": "Adagrad",
+    "adam": "Adam",
+    "adamax": "Adamax",
+    "asgd": "ASGD",
+    "rmsprop": "RMSprop",
+    "rprop": "Rprop",
+    "sgd": "SGD",
+}
 """The names of the optimisers, and torch's classes for them."""
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 
@@ -49,7 +55,7 @@ def create_dictionary(sentences: Iterable[Sequence[Any]]) -> tuple[list[Any], di
     marks = ("<s>", "</s>", "<p>")
     ranked = sorted((word for word in counts if word not in marks), key=lambda word: -counts[word])
     words = [*marks, *ranked]
-    return words, {word: place for place, word in enumerate(words)}
+    return words, {word: i for i, word in enumerate(words)}
 
 
 def parse_optimiser(text: str) -> tuple[str, dict[str, float]]:
@@ -57,17 +63,17 @@ def parse_optimiser(text: str) -> tuple[str, dict[str, float]]:
     name, *options = text.split(",")
     if name not in TORCH_OPTIMISERS:
         raise UsageError(f"There is no optimiser {name!r} (optim={text!r}); expected {', '.join(TORCH_OPTIMISERS)}.")
-    found = {}
+    numbers = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or not _DECIMAL.fullmatch(value):
             raise AssertionError(
                 f"optim={text!r} has {option!r}; expected key=number without an exponent, as in sgd,lr=0.1."
             )
-        found[key] = float(value)
-    if name == "sgd" and "lr" not in found:
+        numbers[key] = float(value)
+    if name == "sgd" and "lr" not in numbers:
         raise AssertionError(f"optim={text!r}: sgd needs a learning rate, as in sgd,lr=0.1.")
-    return name, found
+    return name, numbers
 
 
 def get_optimizer(s: str) -> tuple[Any, dict[str, float]]:
@@ -80,10 +86,10 @@ def get_optimizer(s: str) -> tuple[Any, dict[str, float]]:
             f"The optimiser {s!r} needs torch, which cannot be imported ({why}): pip install torch, or use one of "
             "adam, adagrad, rmsprop and sgd, with no other option than lr."
         ) from why
-    found = getattr(optim, TORCH_OPTIMISERS[name])
-    known = list(inspect.signature(found.__init__).parameters)[2:]
-    if unknown := [key for key in options if key not in known]:
+    optimiser = getattr(optim, TORCH_OPTIMISERS[name])
+    available = list(inspect.signature(optimiser.__init__).parameters)[2:]  # without self and params
+    if unknown := [key for key in options if key not in available]:
         raise UsageError(
-            f"optim={s!r} has {', '.join(unknown)}, which torch's {name} does not have; expected some of {known}."
+            f"optim={s!r} has {', '.join(unknown)}, which torch's {name} does not have; expected some of {available}."
         )
-    return found, options
+    return optimiser, options

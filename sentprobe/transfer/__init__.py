@@ -1,5 +1,8 @@
 """The transfer tasks: their data, and how they are evaluated.
 
-``remote_sets`` and ``fetch`` download the sets, ``check`` compares them with what was published, and ``coco`` has
-the image features of the retrieval task. The sets are read by ``sentprobe.data.layouts``.
+``remote_sets`` downloads the sets (with ``archive``), ``check`` compares them with what was published, and ``coco``
+converts the image features of the retrieval task (with ``unpickle``). The sets are read by ``sentprobe.data.layouts``.
+
+``protocols`` trains and tests classifiers by splits and folds, on the features of ``pairs`` where the task is about two
+sentences; ``relatedness``, ``similarity`` and ``retrieval`` are the tasks that are not classification.
 """

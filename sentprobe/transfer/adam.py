@@ -26,8 +26,8 @@ class Adam:
     gradient: Floats
     first: Floats
     second: Floats
-    spare: Floats
-    """A buffer for a block."""
+    buffer: Floats
+    """Scratch space for one block."""
 
     @classmethod
     def of(cls, arrays: Sequence[Floats]) -> Adam:
@@ -38,28 +38,30 @@ class Adam:
 
     def step(self, number: int, rate: float) -> None:
         """Take the ``number``-th step, from 1, by the gradient, which is overwritten."""
+        # torch's step with numerator and denominator multiplied by ``root``, so that sqrt(second) needs no factor;
+        # the bias corrections 1 - beta ** number are in ``root`` and ``length``
         root = math.sqrt((1 - BETAS[1] ** number) / (1 - BETAS[1]))
         length = np.float32(rate * root * (1 - BETAS[0]) / (1 - BETAS[0] ** number))
         epsilon = np.float32(EPSILON["adam"] * root)
         keep_first, keep_second = np.float32(BETAS[0]), np.float32(BETAS[1])
+        # block by block, so that the five arrays stay in the processor's cache for all passes
         for start in range(0, len(self.weights), BLOCK):
-            w, g, m, v = (
-                each[start : start + BLOCK] for each in (self.weights, self.gradient, self.first, self.second)
-            )
-            spare = self.spare[: len(w)]
+            block = slice(start, start + BLOCK)
+            w, g, m, v = self.weights[block], self.gradient[block], self.first[block], self.second[block]
+            buffer = self.buffer[: len(w)]
             m *= keep_first
             m += g
             v *= keep_second
             g *= g
             v += g
-            np.sqrt(v, out=spare)
-            spare += epsilon
-            np.divide(m, spare, out=spare)
-            spare *= length
-            w -= spare
+            np.sqrt(v, out=buffer)
+            buffer += epsilon
+            np.divide(m, buffer, out=buffer)
+            buffer *= length
+            w -= buffer
 
 
-def parts(line: Floats, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
+def views(flat: Floats, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
     """The arrays of these shapes, as views of the flat array."""
     ends = list(accumulate(math.prod(shape) for shape in shapes))
-    return [line[end - math.prod(shape) : end].reshape(shape) for end, shape in zip(ends, shapes, strict=True)]
+    return [flat[end - math.prod(shape) : end].reshape(shape) for end, shape in zip(ends, shapes, strict=True)]

@@ -30,6 +30,7 @@ PROBING_TASKS = {
 _PROBING_SIZES = {"tr": 100_000, "va": 10_000, "te": 10_000}
 """The sizes of each of them: Conneau et al. 2018, section 2."""
 _MAX_REMARKS = 5
+"""Remarks of one kind that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,52 +71,52 @@ def check(path: str) -> tuple[list[SetReport], list[str]]:
 
 def check_set(source: Source) -> SetReport:
     """Read a set completely and report what is wrong with it."""
-    found = SetReport(source.name, source.task, source.paths[0], source.language, {}, {}, 0, (), ())
+    blank = SetReport(source.name, source.task, source.paths[0], source.language, {}, {}, 0, (), ())
     if source.kind not in LAYOUTS:
-        return _probing(source, found)
+        return _check_probing(source, blank)
     layout, folder = LAYOUTS[source.kind], Path(source.paths[0])
-    broken: list[CorpusError] = []
-    seen = _Seen(layout)
+    malformed: list[CorpusError] = []
+    contents = _Contents(layout)
     errors: list[str] = []
     try:
         for split, path, row in scan(
-            source.kind, folder, language=source.part, train=source.train, broken=broken.append
+            source.kind, folder, language=source.part, train=source.train, broken=malformed.append
         ):
-            seen.add(split, path, row.source, row.label, row.stratum, (row.text, *(v for _, v in row.extra)))
+            contents.add(split, path, row.source, row.label, row.stratum, (row.text, *(v for _, v in row.extra)))
     except SentProbeError as error:
         errors.append(str(error))
-    errors += _first([str(error) for error in broken], "malformed lines")
-    release, notes = _release(layout, seen.rows)
-    if not errors or seen.rows:
-        errors += [*_sizes(seen.rows, release, layout.source), *seen.faults()]
-    notes += [*seen.notes(), *_files(layout, folder)]
+    errors += _first([str(error) for error in malformed], "malformed lines")
+    release, notes = _release(layout, contents.rows)
+    if not errors or contents.rows:
+        errors += [*_wrong_sizes(contents.rows, release, layout.source), *contents.faults()]
+    notes += [*contents.notes(), *_file_notes(layout, folder)]
     if layout.read == "nli" and "tr" not in nli_files(folder, source.part, source.train):
         notes.append("there are no English training pairs next to it; `sentprobe data get MultiNLI` downloads some")
     return replace(
-        found,
-        rows=dict(seen.rows),
+        blank,
+        rows=dict(contents.rows),
         published=release,
-        labels=len(seen.labels),
+        labels=len(contents.labels),
         errors=tuple(errors),
         notes=tuple(notes),
     )
 
 
-class _Seen:
-    """What occurs in the rows of a set, with the place of the first occurrence."""
+class _Contents:
+    """What occurs in the rows of a set, with the location of the first occurrence."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.rows: Counter[str] = Counter()
         self.labels: dict[str, str] = {}
-        self.empty: list[str] = []
+        self.without_words: list[str] = []
 
     def add(self, split: str, path: str, line: str, label: str, stratum: str, texts: Sequence[str]) -> None:
         self.rows[stratum or split] += 1
-        place = f"{path}:{line}"
-        self.labels.setdefault(label, place)
+        location = f"{path}:{line}"
+        self.labels.setdefault(label, location)
         if not all(text.strip() for text in texts):
-            self.empty.append(place)
+            self.without_words.append(location)
 
     def faults(self) -> Iterator[str]:
         """Unexpected labels, and missing ones."""
@@ -132,8 +133,9 @@ class _Seen:
 
     def notes(self) -> Iterator[str]:
         """Rows without words."""
-        if self.empty:
-            yield f"rows with a sentence without words: {len(self.empty)}, the first at {self.empty[0]}"
+        if self.without_words:
+            first = self.without_words[0]
+            yield f"rows with a sentence without words: {len(self.without_words)}, the first at {first}"
 
 
 def _release(layout: Layout, rows: Mapping[str, int]) -> tuple[Mapping[str, int], list[str]]:
@@ -144,12 +146,12 @@ def _release(layout: Layout, rows: Mapping[str, int]) -> tuple[Mapping[str, int]
     return layout.sizes[0], []
 
 
-def _sizes(rows: Mapping[str, int], release: Mapping[str, int], source: str) -> list[str]:
+def _wrong_sizes(rows: Mapping[str, int], release: Mapping[str, int], source: str) -> list[str]:
     wrong = [f"{part} {rows.get(part, 0):,} instead of {n:,}" for part, n in release.items() if rows.get(part, 0) != n]
     return [f"rows are not as published: {', '.join(wrong)} ({source})"] if wrong else []
 
 
-def _files(layout: Layout, folder: Path) -> Iterator[str]:
+def _file_notes(layout: Layout, folder: Path) -> Iterator[str]:
     """Notes on the files themselves."""
     for file in layout.files:
         path = find_file(folder / file)
@@ -177,20 +179,20 @@ def _is_probing(source: Source) -> bool:
     return source.kind == "senteval" and source.task in PROBING_TASKS.values()
 
 
-def _probing(source: Source, found: SetReport) -> SetReport:
-    found = replace(found, published=_PROBING_SIZES)
+def _check_probing(source: Source, blank: SetReport) -> SetReport:
+    report = replace(blank, published=_PROBING_SIZES)
     try:
         dataset = source.load()
     except SentProbeError as error:
-        return replace(found, errors=(str(error),))
-    rows = {split: len(kept) for split, kept in dataset.rows.items()}
-    errors = tuple(_sizes(rows, _PROBING_SIZES, "Conneau et al. 2018"))
+        return replace(report, errors=(str(error),))
+    rows = {split: len(examples) for split, examples in dataset.rows.items()}
+    errors = tuple(_wrong_sizes(rows, _PROBING_SIZES, "Conneau et al. 2018"))
     empty = sum(not row.tokens for _, row in dataset)
     notes = (f"rows without words: {empty}",) if empty else ()
-    return replace(found, rows=rows, labels=len(dataset.labels), errors=errors, notes=notes)
+    return replace(report, rows=rows, labels=len(dataset.labels), errors=errors, notes=notes)
 
 
 def _first(remarks: Sequence[str], what: str) -> list[str]:
     """A few of many remarks, and how many there are."""
-    more = [f"{what}: {len(remarks):,} in all"] if len(remarks) > _MAX_REMARKS else []
-    return [*remarks[:_MAX_REMARKS], *more]
+    total = [f"{what}: {len(remarks):,} in all"] if len(remarks) > _MAX_REMARKS else []
+    return [*remarks[:_MAX_REMARKS], *total]

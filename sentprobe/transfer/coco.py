@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.data.layouts.captions import CAPTIONS_FORMAT, CAPTIONS_PER_IMAGE
 from sentprobe.errors import DataError
-from sentprobe.transfer.unpickle import Array, load
+from sentprobe.transfer.unpickle import PickledArray, load
 
 SENTEVAL_SPLITS = ("train", "valid", "test")
 """The splits, as SentEval's COCO files are named."""
@@ -28,25 +28,26 @@ def convert(pickles: Sequence[Path], folder: Path) -> Iterator[tuple[Path, int, 
 
     As in SentEval, " ." is put after every caption, and features become 32-bit floats.
     """
-    for path, word in zip(pickles, SENTEVAL_SPLITS, strict=True):
+    for path, split in zip(pickles, SENTEVAL_SPLITS, strict=True):
         features, captions = _content(path)
         make_folder(folder)
-        _save(features, folder / f"{word}.npy")
+        _save(features, folder / f"{split}.npy")
         lines = b",\n".join(map(msgspec.json.encode, captions))
         # captions are written last: without them the features do not count as a set
         write_atomically(
-            folder / f"{word}.json", b'{"format": "%s", "captions": [\n%s\n]}\n' % (CAPTIONS_FORMAT.encode(), lines)
+            folder / f"{split}.json", b'{"format": "%s", "captions": [\n%s\n]}\n' % (CAPTIONS_FORMAT.encode(), lines)
         )
-        yield folder / f"{word}.npy", *features.shape
+        yield folder / f"{split}.npy", *features.shape
 
 
 def _content(path: Path) -> tuple[npt.NDArray[np.float32], list[list[str]]]:
     """Features (n, d) and the captions of every image."""
-    found = load(path)
+    content = load(path)
     try:
-        features = _table(found["features"])
+        features = _table(content["features"])
+        by_image = content["image_to_caption_ids"]
         captions = [
-            [f"{_text(found['captions'][key]['cleaned_caption'])} ." for key in _keys(found["image_to_caption_ids"][i])]
+            [f"{_text(content['captions'][key]['cleaned_caption'])} ." for key in _keys(by_image[i])]
             for i in range(len(features))
         ]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -56,7 +57,7 @@ def _content(path: Path) -> tuple[npt.NDArray[np.float32], list[list[str]]]:
         ) from None
     if features.ndim != 2 or not np.isfinite(features).all():
         raise DataError(f"{path} has features of shape {features.shape}; expected finite numbers (images, d).")
-    few = next((i for i, each in enumerate(captions) if len(each) < CAPTIONS_PER_IMAGE), None)
+    few = next((i for i, of_image in enumerate(captions) if len(of_image) < CAPTIONS_PER_IMAGE), None)
     if few is not None:
         raise DataError(
             f"{path}: image {few} has {len(captions[few])} captions; expected at least {CAPTIONS_PER_IMAGE}."
@@ -65,13 +66,15 @@ def _content(path: Path) -> tuple[npt.NDArray[np.float32], list[list[str]]]:
 
 
 def _table(features: Any) -> npt.NDArray[np.float32]:
-    if isinstance(features, Array):
+    if isinstance(features, PickledArray):
         return features.numbers.astype(np.float32)
-    return np.stack([row.numbers if isinstance(row, Array) else np.array(row) for row in features]).astype(np.float32)
+    return np.stack([row.numbers if isinstance(row, PickledArray) else np.array(row) for row in features]).astype(
+        np.float32
+    )
 
 
 def _keys(keys: Any) -> list[Any]:
-    return keys.numbers.tolist() if isinstance(keys, Array) else list(keys)
+    return keys.numbers.tolist() if isinstance(keys, PickledArray) else list(keys)
 
 
 def _text(caption: Any) -> str:

@@ -11,14 +11,14 @@ from sentprobe.probes.features import Features, Floats
 from sentprobe.probes.probe import PairFeatures
 
 
-def compare(one: Features, two: Features) -> Features:
+def compare(first: Features, second: Features) -> Features:
     """[|u − v|, u · v] of each row, (n, 2d): as SentEval does for MRPC, SICK and the STS benchmark."""
-    return _pair(one, two, _compared)
+    return _pair(first, second, _compared)
 
 
-def juxtapose(one: Features, two: Features) -> Features:
+def juxtapose(first: Features, second: Features) -> Features:
     """[u, v, u · v, |u − v|] of each row, (n, 4d): as SentEval does for SNLI."""
-    return _pair(one, two, _juxtaposed)
+    return _pair(first, second, _juxtaposed)
 
 
 PAIR_FEATURES: Mapping[str, Callable[[Features, Features], Features]] = {"two": compare, "four": juxtapose}
@@ -36,33 +36,33 @@ def pair_features(task: str, requested: PairFeatures = "task") -> str | None:
     return TASK_PAIRS.get(task) if requested == "task" else requested
 
 
-def _pair(one: Features, two: Features, combine: Callable[[Sequence[Floats]], Floats]) -> Features:
-    widths = [[table.shape[1] for table in side.tables] for side in (one, two)]
-    if one.combine is not None or two.combine is not None:
+def _pair(first: Features, second: Features, combine: Callable[[Sequence[Floats]], Floats]) -> Features:
+    widths = [[table.shape[1] for table in side.tables] for side in (first, second)]
+    if first.combine is not None or second.combine is not None:
         raise ShapeError("Expected the vectors of two sentences, got features that are a pair already.")
-    if len(one) != len(two) or widths[0] != widths[1]:
+    if len(first) != len(second) or widths[0] != widths[1]:
         raise ShapeError(
-            f"The sides of a pair have {len(one)} and {len(two)} rows, and the dimensions {widths[0]} and {widths[1]}; "
-            "expected the same of both."
+            f"The sides of a pair have {len(first)} and {len(second)} rows, and the dimensions {widths[0]} and "
+            f"{widths[1]}; expected the same of both."
         )
-    return Features(one.tables + two.tables, one.indices + two.indices, combine)
+    return Features(first.tables + second.tables, first.indices + second.indices, combine)
 
 
 def _compared(parts: Sequence[Floats]) -> Floats:
     u, v = _sides(parts)
-    made = np.empty((len(u), 2, u.shape[1]), np.float32)
-    _differ(u, v, made[:, 0])
-    _multiply(u, v, made[:, 1])
-    return made.reshape(len(u), 2 * u.shape[1])
+    blocks = np.empty((len(u), 2, u.shape[1]), np.float32)
+    _differ(u, v, blocks[:, 0])
+    _multiply(u, v, blocks[:, 1])
+    return blocks.reshape(len(u), 2 * u.shape[1])
 
 
 def _juxtaposed(parts: Sequence[Floats]) -> Floats:
     u, v = _sides(parts)
-    made = np.empty((len(u), 4, u.shape[1]), np.float32)
-    made[:, 0], made[:, 1] = u, v
-    _multiply(u, v, made[:, 2])
-    _differ(u, v, made[:, 3])
-    return made.reshape(len(u), 4 * u.shape[1])
+    blocks = np.empty((len(u), 4, u.shape[1]), np.float32)
+    blocks[:, 0], blocks[:, 1] = u, v
+    _multiply(u, v, blocks[:, 2])
+    _differ(u, v, blocks[:, 3])
+    return blocks.reshape(len(u), 4 * u.shape[1])
 
 
 def _sides(parts: Sequence[Floats]) -> tuple[Floats, Floats]:

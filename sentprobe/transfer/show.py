@@ -10,19 +10,18 @@ from pathlib import Path
 from sentprobe import __version__
 from sentprobe.console import err, out, printable
 from sentprobe.transfer.check import SetReport
-from sentprobe.transfer.fetch import is_downloaded
-from sentprobe.transfer.remote_sets import RemoteSet
+from sentprobe.transfer.remote_sets import RemoteSet, is_downloaded
 
 
 def as_json(reports: Sequence[SetReport], absent: Sequence[str]) -> str:
     """All reports as JSON."""
-    found = {
+    document = {
         "format": "sentprobe.data.v1",
         "sets": [{**asdict(report), "valid": report.is_valid} for report in reports],
         "absent": list(absent),
         "versions": {"sentprobe": __version__},
     }
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def print_reports(reports: Sequence[SetReport], absent: Sequence[str]) -> None:
@@ -57,25 +56,26 @@ def print_remote_sets(remote_sets: Iterable[RemoteSet], data: Path) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("set", "state", "checksum", "licence"):
         table.add_column(column, overflow="fold")
-    for place in remote_sets:
-        state = "present" if is_downloaded(place, data) else "by hand" if place.manual_steps else "to download"
-        known = "" if place.manual_steps else "known" if all(file.has_checksum for file in place.files) else "unknown"
-        table.add_row(place.key, state, known, place.licence)
+    for remote in remote_sets:
+        state = "present" if is_downloaded(remote, data) else "by hand" if remote.manual_steps else "to download"
+        checksum = "known" if all(file.has_checksum for file in remote.files) else "unknown"
+        table.add_row(remote.key, state, "" if remote.manual_steps else checksum, remote.licence)
     out().print(table)
 
 
-def print_licence(place: RemoteSet) -> None:
+def print_licence(remote: RemoteSet) -> None:
     """Print the licence that the user accepts."""
-    err().print(f"{place.key}: {place.licence}\n  {place.page}", markup=False, soft_wrap=True)
+    err().print(f"{remote.key}: {remote.licence}\n  {remote.page}", markup=False, soft_wrap=True)
 
 
-def print_manual_steps(place: RemoteSet, data: Path) -> None:
+def print_manual_steps(remote: RemoteSet, data: Path) -> None:
     """Print what to do for a set that cannot be downloaded."""
-    lines = "".join(f"  {line}\n" for line in place.manual_steps.strip().splitlines())
+    lines = "".join(f"  {line}\n" for line in remote.manual_steps.strip().splitlines())
     err().print(
-        f"{place.key} must be downloaded by hand: {place.licence}\n  {place.page}\n{lines}  {place.folder(data)}",
-        markup=False, soft_wrap=True,
-    )  # fmt: skip
+        f"{remote.key} must be downloaded by hand: {remote.licence}\n  {remote.page}\n{lines}  {remote.folder(data)}",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _sizes(rows: Mapping[str, int]) -> str:

@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[fiu][1248]")
 """Types of arrays that are read: floats and integers."""
 
 
-class Type:
+class PickledType:
     """The type of an array's numbers, as pickled: a code, and then the byte order."""
 
     __slots__ = ("code", "order")
@@ -42,22 +42,22 @@ class Type:
         return np.dtype(self.order + self.code)
 
 
-class Array:
+class PickledArray:
     """An array as pickled; ``numbers`` is what it holds."""
 
     __slots__ = ("numbers",)
     numbers: np.ndarray[Any, Any]
 
     def __setstate__(self, state: Any) -> None:
-        shape, kind, fortran, raw = state[-4:]
+        shape, dtype, fortran, raw = state[-4:]
         content = raw.encode("latin-1") if isinstance(raw, str) else raw  # as Python 2 wrote it
-        if not isinstance(kind, Type) or not isinstance(content, bytes):
+        if not isinstance(dtype, PickledType) or not isinstance(content, bytes):
             raise ValueError("an array of objects")
-        self.numbers = np.frombuffer(content, kind.numpy()).reshape(shape, order="F" if fortran else "C")
+        self.numbers = np.frombuffer(content, dtype.numpy()).reshape(shape, order="F" if fortran else "C")
 
 
 def load(path: Path) -> Any:
-    """What a pickle holds: containers, strings and numbers, with an ``Array`` for every array."""
+    """What a pickle holds: containers, strings and numbers, with a ``PickledArray`` for every array."""
     try:
         reject_special_file(path)
         with path.open("rb") as file:
@@ -79,19 +79,19 @@ class _Bounded:
     """A file that refuses to read more than it has, before memory is taken for it."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file, self._left = file, os.fstat(file.fileno()).st_size
+        self._file, self._remaining = file, os.fstat(file.fileno()).st_size
 
     def read(self, size: int) -> bytes:
         """Exactly so many bytes."""
-        if not 0 <= size <= self._left:
-            raise ValueError(f"a value of {size:,} bytes, where the file has {self._left:,} more")
-        self._left -= size
+        if not 0 <= size <= self._remaining:
+            raise ValueError(f"a value of {size:,} bytes, where the file has {self._remaining:,} more")
+        self._remaining -= size
         return self._file.read(size)
 
     def readline(self) -> bytes:
         """A line."""
         line = self._file.readline()
-        self._left -= len(line)
+        self._remaining -= len(line)
         return line
 
 
@@ -116,15 +116,15 @@ class _Reader(pickle._Unpickler):
 def _names() -> dict[str, Callable[..., Any] | str]:
     """What the names in a pickled array stand for. New functions at every call, since a pickle could change them."""
 
-    def reconstruct(*_: Any) -> Array:
-        return Array()
+    def reconstruct(*_: Any) -> PickledArray:
+        return PickledArray()
 
-    def kind(code: Any, *_: Any) -> Type:
-        return Type(code)
+    def dtype(code: Any, *_: Any) -> PickledType:
+        return PickledType(code)
 
-    def scalar(of: Any, raw: Any) -> int | float:
+    def scalar(dtype: Any, raw: Any) -> int | float:
         content = raw.encode("latin-1") if isinstance(raw, str) else raw
-        (number,) = np.frombuffer(content, of.numpy()).tolist()
+        (number,) = np.frombuffer(content, dtype.numpy()).tolist()
         return number  # type: ignore[no-any-return]
 
     def encode(text: Any, encoding: Any = "latin1") -> bytes:
@@ -136,6 +136,6 @@ def _names() -> dict[str, Callable[..., Any] | str]:
         "numpy.core.multiarray._reconstruct": reconstruct,
         "numpy.core.multiarray.scalar": scalar,
         "numpy.ndarray": "ndarray",
-        "numpy.dtype": kind,
+        "numpy.dtype": dtype,
         "_codecs.encode": encode,
     }

@@ -32,7 +32,7 @@ from sentprobe.lab.words.evaluations.similarity import read as read_similarity
 from sentprobe.lab.words.sentences import read_two
 from sentprobe.lab.xnli.pairs import read_pairs
 from sentprobe.make.request import read_excluded
-from sentprobe.transfer.reshape import reshape
+from sentprobe.transfer.remote_sets import RESHAPE_STEPS
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def aligned(path: Path) -> Any:
 def reshaped(path: Path) -> str:
     for part in ("train", "dev", "test"):
         path.with_name(f"snli_1.0_{part}.txt").write_bytes(path.read_bytes())
-    reshape("snli", path.parent)
+    RESHAPE_STEPS["snli"](path.parent)
     return path.with_name("s1.dev").read_text("utf-8")
 
 

@@ -12,7 +12,7 @@ from sentprobe.probes import Features, Probe, fit, named, parse
 from sentprobe.probes.fit import from_arrays, leave_groups_out, refit, to_arrays
 from sentprobe.probes.kind import PROBE_KINDS, kind_of
 from sentprobe.run import Run, evaluate
-from sentprobe.transfer.classify import nested
+from sentprobe.transfer.protocols import nested
 from tests.run.sets import Knowing, dataset
 
 DOCS = Path(__file__).parent.parent.parent / "docs/probes.md"

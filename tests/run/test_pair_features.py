@@ -12,7 +12,7 @@ from sentprobe.result import Signature
 from sentprobe.run import evaluate
 from sentprobe.run.repeat import repeat
 from sentprobe.tasks import Example
-from sentprobe.transfer.relate import relate
+from sentprobe.transfer.relatedness import relate
 from tests.command_line import sentprobe
 from tests.run.sets import dataset
 from tests.run.test_transfer import Counting, only, pair_set, related

@@ -13,9 +13,8 @@ from threadpoolctl import threadpool_limits
 import sentprobe.senteval as senteval
 from sentprobe.errors import NotInstalled, UsageError
 from sentprobe.probes import Probe
-from sentprobe.senteval.config import probe_of
 from sentprobe.senteval.tools import ranking
-from sentprobe.senteval.tools.classifier import MLP, PyTorchClassifier
+from sentprobe.senteval.tools.classifier import MLP, PyTorchClassifier, probe_of
 from sentprobe.senteval.tools.relatedness import RelatednessPytorch, distributions
 from sentprobe.senteval.tools.validation import (
     InnerKFoldClassifier,
@@ -23,7 +22,7 @@ from sentprobe.senteval.tools.validation import (
     SplitClassifier,
     get_classif_name,
 )
-from sentprobe.transfer import classify
+from sentprobe.transfer import protocols
 from tests.senteval.sets import QUICK, batcher
 
 torch = pytest.importorskip("torch")
@@ -245,8 +244,8 @@ def test_means_are_rounded_as_numpy_does_it(monkeypatch):
     # of the mean 80.035 Python makes 80.03, numpy 80.04, and SentEval takes the mean with numpy
     assert round(float(np.mean([80.03, 80.04])), 2) == 80.03
     values = iter([80.03, 80.04])
-    monkeypatch.setattr(classify, "_choose", lambda *given: (80.03, {"l2": 1e-5}))
-    monkeypatch.setattr(classify, "_accuracy", lambda *given: next(values))
+    monkeypatch.setattr(protocols, "_choose", lambda *given: (80.03, {"l2": 1e-5}))
+    monkeypatch.setattr(protocols, "_accuracy", lambda *given: next(values))
     assert InnerKFoldClassifier(*blobs(), config(kfold=2)).run() == (80.03, 80.04)
 
 

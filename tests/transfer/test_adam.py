@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sentprobe.probes.network.steps_numpy import BLOCK
-from sentprobe.transfer.adam import Adam, parts
+from sentprobe.transfer.adam import Adam, views
 
 
 @pytest.mark.parametrize("size", [7, BLOCK + 3])
@@ -31,9 +31,9 @@ def test_the_first_step_is_as_long_as_the_rate_whatever_the_gradient():
 def test_arrays_in_line_are_seen_in_their_shapes():
     arrays = [np.arange(6, dtype=np.float32).reshape(2, 3), np.float32([7.0, 8.0])]
     adam = Adam.of(arrays)
-    views = parts(adam.weights, [(2, 3), (2,)])
-    for view, array in zip(views, arrays, strict=True):
+    shaped = views(adam.weights, [(2, 3), (2,)])
+    for view, array in zip(shaped, arrays, strict=True):
         np.testing.assert_array_equal(view, array)
-    views[1][0] = -1
+    shaped[1][0] = -1
     assert adam.weights[6] == -1
     assert arrays[1][0] == 7  # what was given is not changed

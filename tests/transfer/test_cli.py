@@ -14,7 +14,7 @@ import pytest
 from sentprobe.cli import main
 from sentprobe.transfer import check
 from sentprobe.transfer import remote_sets as table
-from sentprobe.transfer.remote_sets import File, RemoteSet
+from sentprobe.transfer.remote_sets import RemoteFile, RemoteSet
 from tests import command_line
 from tests.corpus.treebanks import mill
 from tests.data.layouts.files import FILES, write
@@ -45,7 +45,7 @@ def films(server, monkeypatch):
     """A set of the published size on a server, and one to be fetched by hand."""
     half = b"".join(b"film %d .\n" % i for i in range(5331))
     found = tuple(
-        File((server.serve(f"/{name}", half),), 200_000, hashlib.sha256(half).hexdigest(), "the test", to=name)
+        RemoteFile((server.serve(f"/{name}", half),), 200_000, hashlib.sha256(half).hexdigest(), "the test", to=name)
         for name in ("rt-polarity.pos", "rt-polarity.neg")
     )
     held = {
@@ -87,7 +87,7 @@ def probing(server, monkeypatch):
     real = table.remote_sets()["probing"]
     contents = {file.to: probing_set(i) for i, file in enumerate(real.files)}
     served = tuple(
-        File((server.serve(f"/{name}", content),), 100_000, to=name, git_blob=mill.blob(content))
+        RemoteFile((server.serve(f"/{name}", content),), 100_000, to=name, git_blob=mill.blob(content))
         for name, content in contents.items()
     )
     monkeypatch.setattr(table, "remote_sets", lambda: {"probing": replace(real, files=served)})
@@ -147,7 +147,7 @@ def test_a_set_to_be_fetched_by_hand_says_how_and_the_others_are_fetched(sentpro
 
 def test_files_taken_on_trust_are_told_with_their_sums(sentprobe, films, tmp_path):
     films["MR"] = RemoteSet(
-        "MR", ("MR",), "downstream/MR", "", "", tuple(File(f.urls, f.limit, to=f.to) for f in films["MR"].files)
+        "MR", ("MR",), "downstream/MR", "", "", tuple(RemoteFile(f.urls, f.limit, to=f.to) for f in films["MR"].files)
     )
     code, _, err = sentprobe("data", "get", "all", "-o", tmp_path, "-y")
     assert code == 1

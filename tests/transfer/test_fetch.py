@@ -11,9 +11,7 @@ from sentprobe.core.download import RetryPolicy
 from sentprobe.data.layouts import read_layout
 from sentprobe.errors import CorpusError, DataError, Offline, UsageError
 from sentprobe.transfer import remote_sets as table
-from sentprobe.transfer.fetch import fetch_sets, is_downloaded
-from sentprobe.transfer.remote_sets import File, RemoteSet
-from sentprobe.transfer.reshape import reshape
+from sentprobe.transfer.remote_sets import RESHAPE_STEPS, RemoteFile, RemoteSet, fetch_sets, is_downloaded
 
 LINE = RetryPolicy(timeout=10, tries=2, sleep=lambda seconds: None)
 POS, NEG = b"a fine film .\n", b"a dull film .\n"
@@ -34,13 +32,13 @@ SUM = hashlib.sha256(ZIP).hexdigest()
 def movies(server, sha256=SUM, **trouble):
     url = server.serve("/all.zip", ZIP, **trouble)
     members = {"data/mr/pos": "rt-polarity.pos", "data/mr/neg": "rt-polarity.neg"}
-    file = File((url,), 100_000, sha256, unpacked=10_000, members=members)
+    file = RemoteFile((url,), 100_000, sha256, unpacked=10_000, members=members)
     return RemoteSet("MR", ("MR",), "downstream/MR", "A licence.", "http://page.invalid/", (file,))
 
 
 def products(server, sha256=SUM):
     members = {"data/cr/pos": "custrev.pos", "data/cr/neg": "custrev.neg"}
-    file = File((f"{server.address}/all.zip",), 100_000, sha256, unpacked=10_000, members=members)
+    file = RemoteFile((f"{server.address}/all.zip",), 100_000, sha256, unpacked=10_000, members=members)
     return RemoteSet("CR", ("CR",), "downstream/CR", "A licence.", "http://page.invalid/", (file,))
 
 
@@ -106,7 +104,7 @@ def test_an_archive_without_the_wanted_members_leaves_no_set(server, tmp_path):
     place = movies(server)
     evil = archive({"data/mr/pos": POS, "../../evil": b"x"})
     server.serve("/all.zip", evil)
-    file = File(place.files[0].urls, 100_000, hashlib.sha256(evil).hexdigest(), unpacked=9999, members={"x": "y"})
+    file = RemoteFile(place.files[0].urls, 100_000, hashlib.sha256(evil).hexdigest(), unpacked=9999, members={"x": "y"})
     with pytest.raises(DataError, match="leads outside the folder"):
         fetch_sets([RemoteSet("MR", ("MR",), "downstream/MR", "", "", (file,))], tmp_path, retries=LINE)
     assert not (tmp_path / "downstream").exists()
@@ -132,9 +130,11 @@ def test_plain_files_and_tar_files_are_taken_too(server, tmp_path):
             info.size = len(content)
             out.addfile(info, io.BytesIO(content))
     members = {f"sts/sts-{name}.csv": f"sts-{name}.csv" for name in ("train", "dev", "test")}
-    packed_file = File((server.serve("/s.tgz", packed.getvalue()),), 9999, unpacked=9999, members=members)
+    packed_file = RemoteFile((server.serve("/s.tgz", packed.getvalue()),), 9999, unpacked=9999, members=members)
     plain = [
-        File((server.serve(f"/{name}", f"NUM:date 'When' `was` it , {name} ?\n".encode()),), 9999, to=name, step="trec")
+        RemoteFile(
+            (server.serve(f"/{name}", f"NUM:date 'When' `was` it , {name} ?\n".encode()),), 9999, to=name, step="trec"
+        )
         for name in ("train_5500.label", "TREC_10.label")
     ]
     wanted = [
@@ -166,7 +166,7 @@ def test_snli_becomes_three_files_for_each_part_without_pairs_that_have_no_label
     for part in ("train", "dev", "test"):
         text = f"neutral\t( )\tA {part} .\tB .\tneutral\n-\t( )\tC .\tD .\nentailment\t( )\tE .\tF é .\n"
         (tmp_path / f"snli_1.0_{part}.txt").write_text(header + text, "utf-8")
-    reshape("snli", tmp_path)
+    RESHAPE_STEPS["snli"](tmp_path)
     assert len(files(tmp_path)) == 9
     found = read_layout("SNLI", tmp_path)
     assert [(row.label, row.text, row.extra[0][1]) for row in found.rows["va"]] == [
@@ -180,7 +180,7 @@ def test_sick_becomes_the_three_files_of_semeval(tmp_path):
         f"{i}\tA {i}\tB\tNEUTRAL\t3.{i}\tx\t{part}\r\n" for i, part in enumerate(("TRAIN", "TEST", "TRIAL", "TRAIN"))
     ]
     (tmp_path / "SICK.txt").write_text(header + "".join(rows), "utf-8", newline="")
-    reshape("sick", tmp_path)
+    RESHAPE_STEPS["sick"](tmp_path)
     found = read_layout("SICKRelatedness", tmp_path)
     assert [(split, row.label, row.text) for split, row in found] == [
         ("tr", "3.0", "A 0"), ("tr", "3.3", "A 3"), ("va", "3.2", "A 2"), ("te", "3.1", "A 1")
@@ -195,4 +195,4 @@ def test_sick_becomes_the_three_files_of_semeval(tmp_path):
 def test_a_release_with_other_columns_is_said(tmp_path, text, message):
     (tmp_path / "SICK.txt").write_text(text, "utf-8")
     with pytest.raises(CorpusError, match=message):
-        reshape("sick", tmp_path)
+        RESHAPE_STEPS["sick"](tmp_path)

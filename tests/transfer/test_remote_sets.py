@@ -9,8 +9,7 @@ import pytest
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import UsageError
 from sentprobe.transfer.check import PROBING_TASKS
-from sentprobe.transfer.remote_sets import remote_sets, select_remote_sets
-from sentprobe.transfer.reshape import RESHAPE_STEPS
+from sentprobe.transfer.remote_sets import RESHAPE_STEPS, remote_sets, select_remote_sets
 
 
 def test_every_set_has_a_place_and_only_one():

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sentprobe.errors import DataError
-from sentprobe.transfer.unpickle import Array, load
+from sentprobe.transfer.unpickle import PickledArray, load
 from tests.transfer.pickles import array, called, coco, found, keyed, kind, listed, number, pickled, scalar, string
 from tests.transfer.pickles import several as tupled
 from tests.transfer.pickles import unicode as text
@@ -35,7 +35,7 @@ def test_arrays_are_what_python_reads(tmp_path, code, order):
     content = pickled(array(values, code, order))
     oracle = pickle.loads(content, encoding="latin1")  # numpy's own reader
     read = loaded(tmp_path, content)
-    assert isinstance(read, Array)
+    assert isinstance(read, PickledArray)
     assert read.numbers.tolist() == oracle.tolist() == values
     assert read.numbers.dtype.newbyteorder("=") == oracle.dtype  # numpy turns them round while reading
 

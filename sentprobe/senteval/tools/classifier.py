@@ -1,4 +1,4 @@
-"""SentEval's classifier, for code that fits it directly or builds on it.
+"""SentEval's classifier: ``params['classifier']`` → a probe, and the classes of code that fits it directly.
 
 ``MLP`` is trained by ``sentprobe.probes``, without torch. Where torch is requested, by an optimiser that it alone
 has or by a class that brings a model of its own, the same rule is followed in torch.
@@ -9,6 +9,8 @@ has or by a class that brings a model of its own, the same rule is followed in t
 from __future__ import annotations
 
 import copy
+import difflib
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,14 +18,84 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.errors import NotInstalled
-from sentprobe.probes import Features, Model, network
-from sentprobe.senteval.config import probe_of, reduction_of
-from sentprobe.senteval.utils import get_optimizer
+from sentprobe.errors import NotInstalled, UsageError
+from sentprobe.probes import Features, Model, Probe, network
+from sentprobe.senteval.encoding import Array
+from sentprobe.senteval.utils import get_optimizer, parse_optimiser
 
 __all__ = ["MLP", "PyTorchClassifier"]
 
-Array = npt.NDArray[Any]
+log = logging.getLogger("senteval")
+
+L2_GRID = (1e-5, 1e-4, 1e-3, 1e-2)
+"""SentEval's weights of the L2 penalty."""
+UNREGULARISED = 1e-9
+"""Used instead of the grid for SNLI."""
+FAST = f"senteval, l2 {L2_GRID[0]:g} only"
+"""What the fast mode is called in a result. The weaker three penalties hardly affect a classifier that is stopped
+early, and which of them is best on dev is mostly chance: benchmarks/senteval.py shows the difference."""
+RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
+"""The optimisers that do not need torch, and torch's learning rates for them; that of sgd must always be given."""
+_KEYS = ("nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout", "loss_reduction", "fast")
+"""What ``params['classifier']`` may have."""
+
+
+def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> Probe | None:
+    """The probe for a classifier's configuration; None if only torch has the optimiser.
+
+    With ``unregularised``, the L2 penalty is ``UNREGULARISED`` instead of a grid.
+    """
+    name, options = parse_optimiser(classifier.get("optim", "adam"))
+    options.pop("weight_decay", None)  # SentEval overwrites it
+    if name not in RATES or not set(options) <= {"lr"}:
+        return None
+    hidden = int(classifier["nhid"])
+    return Probe(
+        hidden=(hidden,),
+        dropout=(float(classifier.get("dropout", 0.0)) if hidden else 0.0,),
+        l2=grid_of(classifier, unregularised=unregularised),
+        optimiser=name,  # type: ignore[arg-type]
+        rate=options.get("lr", RATES[name]),
+        batch=int(classifier.get("batch_size", 64)),
+        every=int(classifier.get("epoch_size", 4)),
+        patience=int(classifier.get("tenacity", 5)),
+        passes=int(classifier.get("max_epoch", 200)),
+        reduction=reduction_of(classifier),
+    )
+
+
+def grid_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> tuple[float, ...]:
+    """The penalties of which the best on dev is chosen."""
+    if unregularised:
+        return (UNREGULARISED,)
+    return L2_GRID[:1] if is_fast(classifier) else L2_GRID
+
+
+def reduction_of(classifier: Mapping[str, Any]) -> Any:
+    """How the losses of a batch become one."""
+    reduction = classifier.get("loss_reduction", "mean")
+    if reduction not in ("mean", "sum"):
+        raise UsageError(f"loss_reduction must be mean, as in torch today, or sum, as in 2018, got {reduction!r}.")
+    return reduction
+
+
+def is_fast(classifier: Mapping[str, Any]) -> bool:
+    """Whether only one penalty is tried."""
+    return bool(classifier.get("fast", False))
+
+
+def protocol_of(classifier: Mapping[str, Any]) -> dict[str, str]:
+    """How a result was obtained, if not by SentEval's protocol."""
+    return {"protocol": FAST} if is_fast(classifier) else {}
+
+
+def warn_unknown_keys(classifier: Mapping[str, Any]) -> None:
+    """Warn about unknown keys, which may be typos; SentEval ignores them silently."""
+    for key in classifier:
+        if key not in _KEYS:
+            near = difflib.get_close_matches(str(key), _KEYS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(_KEYS)}"
+            log.warning("params['classifier'] has the unknown key %r; %s", key, hint)
 
 
 def floats(X: Any) -> npt.NDArray[np.float32]:
@@ -68,7 +140,7 @@ class PyTorchClassifier:
         self, X: Any, y: Any, validation_data: Any = None, validation_split: float | None = None
     ) -> tuple[Any, Any, Any, Any]:
         """Training and dev rows with their labels, as tensors; a share of the rows becomes dev if none is given."""
-        trainX, trainy, devX, devy = self._parts(X, y, validation_data, validation_split)
+        trainX, trainy, devX, devy = self._split(X, y, validation_data, validation_split)
         return self._tensor(trainX), self._labels(trainy), self._tensor(devX), self._labels(devy)
 
     def fit(
@@ -80,22 +152,22 @@ class PyTorchClassifier:
         early_stop: bool = True,
     ) -> float:
         """Train until dev no longer improves, keep the best model, and return its accuracy on dev."""
-        self.nepoch, best, borne, stopped = 0, -1.0, 0, False
+        self.nepoch, best, stale_evaluations, stopped = 0, -1.0, 0, False
         trainX, trainy, devX, devy = self.prepare_split(X, y, validation_data, validation_split)
-        kept, threads = self.model, self._torch.get_num_threads()
+        best_model, threads = self.model, self._torch.get_num_threads()
         self._torch.set_num_threads(1)  # batches are small: several threads wait for each other
         try:
             while not stopped and self.nepoch <= self.max_epoch:
                 self.trainepoch(trainX, trainy, epoch_size=self.epoch_size)
                 accuracy = self.score(devX, devy)
                 if accuracy > best:
-                    best, kept = accuracy, copy.deepcopy(self.model)
+                    best, best_model = accuracy, copy.deepcopy(self.model)
                 elif early_stop:
-                    stopped = borne >= self.tenacity
-                    borne += 1
+                    stopped = stale_evaluations >= self.tenacity
+                    stale_evaluations += 1
         finally:
             self._torch.set_num_threads(threads)
-        self.model = kept
+        self.model = best_model
         return best
 
     def trainepoch(self, X: Any, y: Any, epoch_size: int = 1) -> None:
@@ -113,8 +185,8 @@ class PyTorchClassifier:
     def score(self, devX: Any, devy: Any) -> float:
         """The share of rows that are predicted correctly."""
         labels = devy.cpu() if hasattr(devy, "cpu") else devy
-        right = self.predict(devX)[:, 0] == np.asarray(labels)
-        return float(right.sum() / len(right))
+        correct = self.predict(devX)[:, 0] == np.asarray(labels)
+        return float(correct.sum() / len(correct))
 
     def predict(self, devX: Any) -> Array:
         """The predicted labels, (n, 1), as floats."""
@@ -126,12 +198,13 @@ class PyTorchClassifier:
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
-    def _parts(self, X: Any, y: Any, given: Any, share: float | None) -> tuple[Array, Array, Array, Array]:
-        if not share and not given:
+    def _split(self, X: Any, y: Any, dev: Any, share: float | None) -> tuple[Array, Array, Array, Array]:
+        """Training and dev rows with their labels."""
+        if not share and not dev:
             raise AssertionError("Early stopping needs dev rows: pass validation_data or validation_split.")
         X, y = np.asarray(X), integers(y)
-        if given is not None:
-            return X, y, np.asarray(given[0]), integers(given[1])
+        if dev is not None:
+            return X, y, np.asarray(dev[0]), integers(dev[1])
         assert share is not None
         stop, learn = np.split(self._orders.permutation(len(X)), [int(share * len(X))])
         return X[learn], y[learn], X[stop], y[stop]
@@ -140,8 +213,8 @@ class PyTorchClassifier:
         """The output of the model, (n, classes)."""
         self.model.eval()
         with self._torch.no_grad():
-            parts = self._tensor(X).split(self.batch_size)
-            return np.concatenate([self.model(part).cpu().numpy() for part in parts])
+            batches = self._tensor(X).split(self.batch_size)
+            return np.concatenate([self.model(batch).cpu().numpy() for batch in batches])
 
     def _tensor(self, X: Any) -> Any:
         return self._torch.as_tensor(X, dtype=self._torch.float32, device=self.device)
@@ -172,6 +245,7 @@ class MLP(PyTorchClassifier):
         self.dropout = params.get("dropout", 0.0)
         size = params.get("batch_size", batch_size)
         probe = probe_of({**params, "fast": False})
+        # a subclass may override what only torch's loop calls, so that it is trained by that loop
         self._probe = None if probe is None or type(self) is not MLP else replace(probe, l2=(l2reg,))
         if self._probe is None:
             super().__init__(inputdim, nclasses, l2reg, size, seed, cudaEfficient, device)
@@ -196,8 +270,8 @@ class MLP(PyTorchClassifier):
             layers = [nn.Linear(self.inputdim, self.nclasses)]
         self.model = nn.Sequential(*layers).to(self.device)
         self.loss_fn = nn.CrossEntropyLoss(reduction=reduction)
-        made, options = get_optimizer(self.optim)
-        self.optimizer = made(self.model.parameters(), **options)
+        optimiser, options = get_optimizer(self.optim)
+        self.optimizer = optimiser(self.model.parameters(), **options)
         self.optimizer.param_groups[0]["weight_decay"] = self.l2reg
 
     def fit(
@@ -211,14 +285,22 @@ class MLP(PyTorchClassifier):
         """Train until dev no longer improves, keep the best model, and return its accuracy on dev."""
         if self._probe is None:
             return super().fit(X, y, validation_data, validation_split, early_stop)
-        trainX, trainy, devX, devy = self._parts(X, y, validation_data, validation_split)
+        trainX, trainy, devX, devy = self._split(X, y, validation_data, validation_split)
         probe = self._probe if early_stop else replace(self._probe, patience=self._probe.passes)
-        (found,) = network.fit_grid(
-            probe, Features.of(floats(trainX)), trainy, Features.of(floats(devX)), devy, self.nclasses,
-            seed=self.seed, orders=self._orders, device=self.device or None,
-        )  # fmt: skip
-        self.model, self.nepoch = found.model, found.tried[0]["passes"]
-        return found.dev
+        train, dev = (Features.of(floats(rows)) for rows in (trainX, devX))
+        (fitted,) = network.fit_grid(
+            probe,
+            train,
+            trainy,
+            dev,
+            devy,
+            self.nclasses,
+            seed=self.seed,
+            orders=self._orders,
+            device=self.device or None,
+        )
+        self.model, self.nepoch = fitted.model, fitted.tried[0]["passes"]
+        return fitted.dev
 
     def _scores(self, X: Any) -> Array:
         if self._probe is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe.probes import Features
-from sentprobe.transfer.rank import Gallery, rank
+from sentprobe.transfer.retrieval import Gallery, rank
 
 __all__ = ["ImageSentenceRankingPytorch"]
 
@@ -36,16 +36,16 @@ class ImageSentenceRankingPytorch:
 
     def run(self) -> tuple[float, float, float, float, float, float, float, float, float]:
         """The sum of recalls on dev; recall at 1, 5 and 10 and median rank of captions, and of images, on test."""
-        parts = [_gallery(part) for part in (self.train, self.valid, self.test)]
-        sizes = [len(part.images) for part in parts[1:]]
+        galleries = [_gallery(split) for split in (self.train, self.valid, self.test)]
+        sizes = [len(gallery.images) for gallery in galleries[1:]]
         # sets of another size than COCO's are ranked in folds that fit both
         fold = FOLD if all(size % FOLD == 0 for size in sizes) else gcd(*sizes)
-        found = rank(*parts, seed=self.seed, dim=self.projdim, margin=self.margin, fold=fold)
-        return found.dev, *found.captions, *found.images
+        result = rank(*galleries, seed=self.seed, dim=self.projdim, margin=self.margin, fold=fold)
+        return result.dev, *result.captions, *result.images
 
 
-def _gallery(part: Mapping[str, Any]) -> Gallery:
-    captions, images = np.asarray(part["sentfeat"], np.float32), np.asarray(part["imgfeat"])
+def _gallery(split: Mapping[str, Any]) -> Gallery:
+    captions, images = np.asarray(split["sentfeat"], np.float32), np.asarray(split["imgfeat"])
     features = Features.of(images)
     if len(images) == len(captions):
         features = features.select(slice(None, None, CAPTIONS_PER_IMAGE))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features
 from sentprobe.senteval.tools.classifier import floats
-from sentprobe.transfer.relate import relate
+from sentprobe.transfer.relatedness import relate
 
 __all__ = ["RelatednessPytorch"]
 
@@ -41,27 +41,33 @@ class RelatednessPytorch:
 
     def run(self) -> tuple[float, Doubles]:
         """The best correlation on dev, and the scores of the test rows, (n,)."""
-        parts = [Features.of(floats(part["X"])) for part in (self.train, self.valid, self.test)]
-        found = relate(
-            parts[0], scores_of(self.train["y"]), parts[1], np.asarray(self.devscores, np.float64), parts[2],
-            seed=self.seed, watch=self.config.get("watch", "pearson"), levels=self.nclasses,
+        train, dev, test = (Features.of(floats(split["X"])) for split in (self.train, self.valid, self.test))
+        result = relate(
+            train,
+            scores_of(self.train["y"]),
+            dev,
+            self.devscores,
+            test,
+            seed=self.seed,
+            watch=self.config.get("watch", "pearson"),
+            levels=self.nclasses,
             reduction=self.config.get("loss_reduction", "mean"),
-        )  # fmt: skip
-        return found.dev, found.predicted
+        )
+        return result.dev, result.predicted
 
 
 def distributions(scores: npt.ArrayLike, levels: int) -> Doubles:
     """Scores as shares of the two levels around each, (n, levels); those of scores below 1 sum to less than 1."""
-    given = np.asarray(scores, np.float64)[:, None]
-    near = np.floor(given)
+    column = np.asarray(scores, np.float64)[:, None]
+    below = np.floor(column)
     level = np.arange(1, levels + 1)
-    return np.where(level == near, near - given + 1, np.where(level == near + 1, given - near, 0.0))
+    return np.where(level == below, below - column + 1, np.where(level == below + 1, column - below, 0.0))
 
 
 def scores_of(shares: Any) -> Doubles:
     """Scores (n,) from their distributions (n, levels)."""
     shares = np.asarray(shares, np.float64)
-    found: Doubles = shares @ np.arange(1.0, shares.shape[1] + 1)
-    if not np.allclose(distributions(found, shares.shape[1]), shares, atol=1e-5):
+    scores: Doubles = shares @ np.arange(1.0, shares.shape[1] + 1)
+    if not np.allclose(distributions(scores, shares.shape[1]), shares, atol=1e-5):
         raise UsageError("Expected shares of two neighbouring levels as labels, as encode_labels returns them.")
-    return found
+    return scores

@@ -1,6 +1,6 @@
 """SentEval's three ways to train and test a classifier, as classes: on given splits, by folds, and by nested folds.
 
-SentEval's own classifier is left to ``sentprobe.transfer.classify``, which fits the grid at once. scikit-learn's, and
+SentEval's own classifier is left to ``sentprobe.transfer.protocols``, which fits the grid at once. scikit-learn's, and
 optimisers that only torch has, are fitted one by one here.
 """
 
@@ -17,14 +17,35 @@ import numpy as np
 from sentprobe.errors import NotInstalled
 from sentprobe.probes import Features
 from sentprobe.probes.network import EARLY_STOPPING_SHARE
-from sentprobe.senteval.config import grid_of, is_fast, probe_of, warn_unknown_keys
-from sentprobe.senteval.tools.classifier import MLP, Array, floats, integers
-from sentprobe.transfer import classify
-from sentprobe.transfer.folds import Ints, folds
+from sentprobe.senteval.encoding import Array
+from sentprobe.senteval.tools.classifier import (
+    MLP,
+    floats,
+    grid_of,
+    integers,
+    is_fast,
+    probe_of,
+    protocol_of,
+    warn_unknown_keys,
+)
+from sentprobe.senteval.utils import dotdict
+from sentprobe.transfer import protocols
+from sentprobe.transfer.protocols import Ints, folds
 
 __all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
 
 log = logging.getLogger("senteval")
+
+
+def task_config(params: dotdict, seed: int, nclasses: int, **further: Any) -> dict[str, Any]:
+    """The configuration of a task's classifier, with SentEval's keys; ``further`` adds to them or replaces some."""
+    shared = ("usepytorch", "classifier", "nhid", "kfold", "device")
+    return {"nclasses": nclasses, "seed": seed, **{key: params.get(key) for key in shared}, **further}
+
+
+def accuracies(params: dotdict, dev: Any, test: Any, ndev: int, ntest: int, **further: Any) -> dict[str, Any]:
+    """The results of a classification task, with SentEval's keys."""
+    return {"devacc": dev, "acc": test, **further, "ndev": ndev, "ntest": ntest, **protocol_of(params.classifier)}
 
 
 def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> str:
@@ -59,17 +80,17 @@ class _Classifier:
         """One classifier; without dev rows, torch stops on a few of the others."""
         if not self.usepytorch:
             return _logistic(reg, self.seed).fit(X, y)
-        found = MLP(self.classifier_config, self.featdim, self.nclasses, l2reg=reg, seed=self.seed, device=self.device)
-        found.fit(X, y, validation_data=dev, validation_split=None if dev else EARLY_STOPPING_SHARE)
-        return found
+        model = MLP(self.classifier_config, self.featdim, self.nclasses, l2reg=reg, seed=self.seed, device=self.device)
+        model.fit(X, y, validation_data=dev, validation_split=None if dev else EARLY_STOPPING_SHARE)
+        return model
 
-    def _choose(self, X: Array, y: Ints, parts: Iterable[tuple[Ints, Ints]], grid: Sequence[float]) -> Any:
+    def _choose(self, X: Array, y: Ints, inner_folds: Iterable[tuple[Ints, Ints]], grid: Sequence[float]) -> Any:
         """The best mean accuracy over folds, in per cent, and the first of the grid that has it."""
-        pairs = list(parts)
+        pairs = list(inner_folds)
         scores = []
         for reg in grid:
-            found = [self._learn(X[a], y[a], reg, (X[b], y[b])).score(X[b], y[b]) for a, b in pairs]
-            scores.append(round(100 * np.mean(found), 2))
+            of_folds = [self._learn(X[a], y[a], reg, (X[b], y[b])).score(X[b], y[b]) for a, b in pairs]
+            scores.append(round(100 * np.mean(of_folds), 2))
         best = int(np.argmax(scores))
         log.info("%s", [(f"reg:{reg}", score) for reg, score in zip(grid, scores, strict=True)])
         return scores[best], grid[best]
@@ -88,21 +109,20 @@ class InnerKFoldClassifier(_Classifier):
         """Accuracies in per cent: of the inner folds, which chose, and of the outer ones."""
         log.info("Training %s with (inner) %s-fold cross-validation", self.modelname, self.k)
         if probe := self._probe():
-            found = classify.nested(
-                probe, Features.of(floats(self.X)), self.y, self.nclasses, k=self.k, seed=self.seed, device=self.device
-            )
-            for i, (point, dev) in enumerate(zip(found.chosen, found.devs, strict=True), 1):
+            rows = Features.of(floats(self.X))
+            result = protocols.nested(probe, rows, self.y, self.nclasses, k=self.k, seed=self.seed, device=self.device)
+            for i, (point, dev) in enumerate(zip(result.chosen, result.fold_devs, strict=True), 1):
                 log.info("Best param found at split %s: l2reg = %s with score %s", i, point["l2"], dev)
-            self.devresults = list(found.devs)
-            self.testresults = [round(100 * share, 2) for share in found.parts]
-            return np.float64(found.dev), np.float64(found.test)
+            self.devresults = list(result.fold_devs)
+            self.testresults = [round(100 * share, 2) for share in result.fold_accuracies]
+            return np.float64(result.dev), np.float64(result.test)
         grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-2, 3)
         devs, tests = [], []
-        for outer, held in folds(self.y, self.k, classify.OUTER_SEED):
+        for outer, held_out in folds(self.y, self.k, protocols.OUTER_SEED):
             X, y = self.X[outer], self.y[outer]
-            dev, reg = self._choose(X, y, folds(y, self.k, classify.OUTER_SEED), grid)
+            dev, reg = self._choose(X, y, folds(y, self.k, protocols.OUTER_SEED), grid)
             devs.append(dev)
-            tests.append(round(100 * self._learn(X, y, reg).score(self.X[held], self.y[held]), 2))
+            tests.append(round(100 * self._learn(X, y, reg).score(self.X[held_out], self.y[held_out]), 2))
         self.devresults, self.testresults = devs, tests
         return round(np.mean(devs), 2), round(np.mean(tests), 2)
 
@@ -111,7 +131,7 @@ class KFoldClassifier(_Classifier):
     """Folds of the training rows choose; ``train`` and ``test`` are dictionaries of ``X`` (n, d) and ``y``."""
 
     def __init__(self, train: Mapping[str, Any], test: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-        self.train, self.test = _pair(train), _pair(test)
+        self.train, self.test = _arrays(train), _arrays(test)
         super().__init__(self.train["X"].shape[1], config)
 
     def run(self) -> tuple[Any, float, Array]:
@@ -119,16 +139,17 @@ class KFoldClassifier(_Classifier):
         log.info("Training %s with %s-fold cross-validation", self.modelname, self.k)
         X, y, testX, testy = self.train["X"], self.train["y"], self.test["X"], self.test["y"]
         if probe := self._probe():
-            found = classify.kfold(
-                probe, Features.of(floats(X)), y, Features.of(floats(testX)), testy, self.nclasses, k=self.k,
-                seed=self.seed, device=self.device,
-            )  # fmt: skip
-            log.info("Cross-validation : best param found is reg = %s with score %s", found.chosen[0]["l2"], found.dev)
-            return np.float64(found.dev), found.test, found.scores.argmax(axis=1)[:, None].astype(np.float64)
+            train, test = (Features.of(floats(rows)) for rows in (X, testX))
+            result = protocols.kfold(
+                probe, train, y, test, testy, self.nclasses, k=self.k, seed=self.seed, device=self.device
+            )
+            l2 = result.chosen[0]["l2"]
+            log.info("Cross-validation : best param found is reg = %s with score %s", l2, result.dev)
+            return np.float64(result.dev), result.test, result.scores.argmax(axis=1)[:, None].astype(np.float64)
         grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-1, 5)
         dev, reg = self._choose(X, y, folds(y, self.k, self.seed), grid)
-        last = self._learn(X, y, reg)
-        return np.float64(dev), round(100 * last.score(testX, testy), 2), last.predict(testX)
+        model = self._learn(X, y, reg)
+        return np.float64(dev), round(100 * model.score(testX, testy), 2), model.predict(testX)
 
 
 class SplitClassifier(_Classifier):
@@ -147,23 +168,32 @@ class SplitClassifier(_Classifier):
         log.info("Training %s with standard validation..", self.modelname)
         (X, y), dev, (testX, testy) = ((self.X[split], self.y[split]) for split in ("train", "valid", "test"))
         if probe := self._probe(unregularised=self.noreg):
-            found = classify.split(
-                probe, Features.of(floats(X)), y, Features.of(floats(dev[0])), dev[1], Features.of(floats(testX)),
-                testy, self.nclasses, seed=self.seed, device=self.device,
-            )  # fmt: skip
-            log.info("Validation : best param found is reg = %s with score %s", found.chosen[0]["l2"], found.dev)
-            return np.float64(found.dev), found.test
+            rows, dev_rows, test_rows = (Features.of(floats(split)) for split in (X, dev[0], testX))
+            result = protocols.split(
+                probe,
+                rows,
+                y,
+                dev_rows,
+                dev[1],
+                test_rows,
+                testy,
+                self.nclasses,
+                seed=self.seed,
+                device=self.device,
+            )
+            log.info("Validation : best param found is reg = %s with score %s", result.chosen[0]["l2"], result.dev)
+            return np.float64(result.dev), result.test
         grid: Sequence[float] = _powers(-2, 3) if not self.noreg else [1e9]
         if self.usepytorch:
             grid = grid_of(self.classifier_config, unregularised=self.noreg)
-        learnt = [self._learn(X, y, reg, dev) for reg in grid]
-        scores = [round(100 * each.score(*dev), 2) for each in learnt]
+        models = [self._learn(X, y, reg, dev) for reg in grid]
+        scores = [round(100 * model.score(*dev), 2) for model in models]
         best = int(np.argmax(scores))
-        return np.float64(scores[best]), round(100 * learnt[best].score(testX, testy), 2)
+        return np.float64(scores[best]), round(100 * models[best].score(testX, testy), 2)
 
 
-def _pair(given: Mapping[str, Any]) -> dict[str, Array]:
-    return {"X": np.asarray(given["X"]), "y": integers(given["y"])}
+def _arrays(split: Mapping[str, Any]) -> dict[str, Array]:
+    return {"X": np.asarray(split["X"]), "y": integers(split["y"])}
 
 
 def _powers(low: int, high: int) -> list[float]:

@@ -17,7 +17,7 @@ from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEval
 from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair, Side
 from sentprobe.tasks import Example
-from sentprobe.transfer.similar import MIN_PAIRS, correlations
+from sentprobe.transfer.similarity import MIN_PAIRS, correlations
 
 SCORES = ("similarity", "score", "mean", "rating")
 """What the column of scores may be called."""

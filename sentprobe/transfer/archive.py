@@ -32,23 +32,23 @@ def _unzip(archive: Path, members: Mapping[str, str], into: Path, limit: int) ->
     with zipfile.ZipFile(archive) as opened:
         infos = opened.infolist()
         _check_names(archive, [info.filename for info in infos], members)
-        left = limit
+        allowance = limit
         for info in infos:
             if info.filename in members:
                 mode = info.external_attr >> 16
                 if info.is_dir() or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
                     raise DataError(f"{archive}: {info.filename} is not a regular file; it is not unpacked.")
                 with opened.open(info) as source:
-                    left = _copy(archive, source, into / members[info.filename], left)
+                    allowance = _copy(archive, source, into / members[info.filename], allowance)
 
 
 def _untar(archive: Path, members: Mapping[str, str], into: Path, limit: int) -> None:
     with tarfile.open(archive) as opened:
         infos: list[tarfile.TarInfo] = []
-        left = limit
-        for info in opened:  # to skip a member, all of it is decompressed
-            left -= info.size
-            if left < 0:
+        allowance = limit
+        for info in opened:  # to skip a member, all of it is decompressed: so what is not requested counts, too
+            allowance -= info.size
+            if allowance < 0:
                 raise DataError(f"{archive} unpacks to more than {limit:,} bytes; it is not what it should be.")
             infos.append(info)
         _check_names(archive, [info.name for info in infos], members)
@@ -69,22 +69,23 @@ def _check_names(archive: Path, names: list[str], members: Mapping[str, str]) ->
                 f"{archive} has a member {name[:200]!r}, which leads outside the folder; nothing is unpacked."
             )
     if missing := [name for name in members if name not in names]:
-        shown = ", ".join(repr(name) for name in names[:8]) or "nothing"
-        raise DataError(f"{archive} lacks {missing[0]!r}; it has {shown}{', …' if len(names) > 8 else ''}.")
-    if twice := [name for name in members if names.count(name) > 1]:
-        raise DataError(f"{archive} has {twice[0]!r} twice; nothing is unpacked.")
+        contents = ", ".join(repr(name) for name in names[:8]) or "nothing"
+        raise DataError(f"{archive} lacks {missing[0]!r}; it has {contents}{', …' if len(names) > 8 else ''}.")
+    if repeated := [name for name in members if names.count(name) > 1]:
+        raise DataError(f"{archive} has {repeated[0]!r} twice; nothing is unpacked.")
 
 
-def _copy(archive: Path, source: IO[bytes], target: Path, left: int) -> int:
-    """Copy at most ``left`` bytes; how many more are allowed afterwards."""
+def _copy(archive: Path, source: IO[bytes], target: Path, allowance: int) -> int:
+    """Copy at most ``allowance`` bytes; what is left of the allowance."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as out:
+        # bytes are counted as they are decompressed: the sizes that an archive states may be false
         while piece := source.read(_PIECE):
-            left -= len(piece)
-            if left < 0:
+            allowance -= len(piece)
+            if allowance < 0:
                 raise DataError(f"{archive} unpacks to more than is allowed; it is not what it should be.")
             out.write(piece)
-    return left
+    return allowance
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sentprobe.errors import DataError
-from sentprobe.transfer.unpack import unpack
+from sentprobe.transfer.archive import unpack
 
 WANTED = {"d/a.txt": "first", "d/b.txt": "sub/second"}
 MEMBERS = {"d/a.txt": b"one\n", "d/b.txt": b"two\n", "__MACOSX/x": b"no", "d/Icon\r": b""}

@@ -18,7 +18,7 @@ from sentprobe.core.threads import single_threaded
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes.features import Features, Floats
 from sentprobe.probes.network.group import SEEDS, initial_layers
-from sentprobe.transfer.adam import Adam, parts
+from sentprobe.transfer.adam import Adam, views
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -72,19 +72,19 @@ def relate(
         raise UsageError(f"Got watch={watch!r} and reduction={reduction!r}; expected pearson or spearman, mean or sum.")
     # one thread, so that results do not depend on the number of threads; what is not finite has no correlation
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        model, orders = _Model.of(seed, train.shape[1], levels), np.random.RandomState(seed)
+        model, orders = _SoftmaxLayer.of(seed, train.shape[1], levels), np.random.RandomState(seed)
         target, gather = targets(scores, levels), _gatherer(train)
-        best, kept, passes, stale_evaluations = -np.inf, model.adam.weights, 0, 0
+        best, best_weights, passes, stale_evaluations = -np.inf, model.adam.weights, 0, 0
         while stale_evaluations <= EVALUATION_PATIENCE and passes <= MAX_EPOCHS:
             for _ in range(EPOCHS_PER_EVALUATION):
                 model.train(gather, target, orders.permutation(len(train)), reduction)
             passes += EPOCHS_PER_EVALUATION
-            found = _agreement(model.predict(dev), dev_scores, watch)
-            if found > best:
-                best, kept = found, model.adam.weights.copy()
+            correlation = _correlation(model.predict(dev), dev_scores, watch)
+            if correlation > best:
+                best, best_weights = correlation, model.adam.weights.copy()
             else:
                 stale_evaluations += 1
-        model.adam.weights[:] = kept
+        model.adam.weights[:] = best_weights
         return RelatednessResult(best, model.predict(test), passes)
 
 
@@ -94,23 +94,24 @@ def targets(scores: Doubles, levels: int) -> Floats:
     There is no level 0, so that shares of a score below 1 do not add up to 1, as in SentEval.
     """
     below = np.floor(scores)
-    made = np.zeros((len(scores), levels + 2), np.float32)
-    rows, at = np.arange(len(scores)), below.astype(np.int64)
-    made[rows, at] = below - scores + 1
-    made[rows, at + 1] = scores - below
-    return made[:, 1:-1]
+    # levels 0 and levels + 1 are columns, too, while shares are written, and then dropped
+    shares = np.zeros((len(scores), levels + 2), np.float32)
+    rows, level = np.arange(len(scores)), below.astype(np.int64)
+    shares[rows, level] = below - scores + 1
+    shares[rows, level + 1] = scores - below
+    return shares[:, 1:-1]
 
 
 def _check(
     train: Features, scores: Doubles, dev: Features, dev_scores: Doubles, test: Features, seed: int, levels: int
 ) -> None:
-    for name, rows, given in (("training", train, scores), ("dev", dev, dev_scores)):
-        if given.shape != (len(rows),):
-            raise ShapeError(f"There are {len(rows)} {name} rows and scores {given.shape}; expected one per row.")
+    for name, rows, gold in (("training", train, scores), ("dev", dev, dev_scores)):
+        if gold.shape != (len(rows),):
+            raise ShapeError(f"There are {len(rows)} {name} rows and scores {gold.shape}; expected one per row.")
         if not len(rows):
             raise TooFewError(f"There are no {name} rows; expected some to train on and some to stop on.")
-        if not (np.min(given) >= 0 and np.max(given) <= levels):
-            raise DataError(f"The {name} scores are {np.min(given)} … {np.max(given)}; expected 0 … {levels}.")
+        if not (np.min(gold) >= 0 and np.max(gold) <= levels):  # also where one is NaN
+            raise DataError(f"The {name} scores are {np.min(gold)} … {np.max(gold)}; expected 0 … {levels}.")
     widths = [rows.shape[1] for rows in (train, dev, test)]
     if len(set(widths)) > 1:
         raise ShapeError(f"Training, dev and test rows have {widths} dimensions; expected the same.")
@@ -121,23 +122,25 @@ def _check(
 
 
 def _gatherer(train: Features) -> Callable[[Ints, Floats], None]:
-    """A function that copies rows of the training set into a given array."""
+    """A function that copies rows of the training set into an array (m, d)."""
     n, d = train.shape
     if 4 * n * d > MAX_GATHERED_BYTES:
 
         def gather(rows: Ints, out: Floats) -> None:
             out[:] = train.take(rows)
     else:
-        held = train.take(slice(None))
+        gathered = train.take(slice(None))
 
         def gather(rows: Ints, out: Floats) -> None:
-            held.take(rows, axis=0, out=out, mode="clip")  # with the default mode, numpy writes to a copy of ``out``
+            gathered.take(
+                rows, axis=0, out=out, mode="clip"
+            )  # with the default mode, numpy writes to a copy of ``out``
 
     return gather
 
 
-def _agreement(predicted: Doubles, scores: Doubles, watch: str) -> float:
-    """Their correlation, or 0 if there is none."""
+def _correlation(predicted: Doubles, scores: Doubles, watch: str) -> float:
+    """Pearson's or Spearman's correlation, or 0 if there is none."""
     from scipy.stats import pearsonr, spearmanr
 
     if len(scores) < 2 or not np.isfinite(predicted).all() or np.ptp(predicted) == 0 or np.ptp(scores) == 0:
@@ -146,7 +149,7 @@ def _agreement(predicted: Doubles, scores: Doubles, watch: str) -> float:
 
 
 @dataclass(eq=False)
-class _Model:
+class _SoftmaxLayer:
     """A linear layer and a softmax; arrays are levels × rows, so that no sum is over a short last axis."""
 
     adam: Adam
@@ -159,27 +162,28 @@ class _Model:
     steps: int = field(default=0, init=False)
 
     @classmethod
-    def of(cls, seed: int, width: int, levels: int) -> _Model:
-        drawn = initial_layers(seed, [width, levels])
-        adam, shapes = Adam.of(drawn), [array.shape for array in drawn]
-        weight, bias = parts(adam.weights, shapes)
-        gradient, bias_gradient = parts(adam.gradient, shapes)
+    def of(cls, seed: int, width: int, levels: int) -> _SoftmaxLayer:
+        initial = initial_layers(seed, [width, levels])
+        adam, shapes = Adam.of(initial), [array.shape for array in initial]
+        weight, bias = views(adam.weights, shapes)
+        gradient, bias_gradient = views(adam.gradient, shapes)
         return cls(adam, weight, bias, gradient, bias_gradient, np.empty((BATCH, width), np.float32))
 
     def shares(self, x: Floats) -> Floats:
         """The probabilities of the levels (levels, n) for rows (n, d)."""
         z = self.weight @ x.T
         z += self.bias[:, None]
-        z -= z.max(axis=0)
+        z -= z.max(axis=0)  # so that exp does not overflow
         np.exp(z, out=z)
         z /= z.sum(axis=0)
         return z
 
     def predict(self, features: Features) -> Doubles:
-        found, levels = np.empty(len(features)), np.arange(1.0, len(self.bias) + 1)
+        """The expected level of each row, (n,)."""
+        predicted, levels = np.empty(len(features)), np.arange(1.0, len(self.bias) + 1)
         for start, x in features.chunks(SCORED_ROWS):
-            found[start : start + len(x)] = levels @ self.shares(x)
-        return found
+            predicted[start : start + len(x)] = levels @ self.shares(x)
+        return predicted
 
     def train(self, gather: Callable[[Ints, Floats], None], target: Floats, order: Ints, reduction: str) -> None:
         """Train for one epoch."""
@@ -190,6 +194,7 @@ class _Model:
             p = self.shares(x)
             gradient = p - target[rows].T
             gradient *= np.float32(2 / gradient.size if reduction == "mean" else 2)
+            # through the softmax: p * (g - sum of p * g)
             gradient *= p
             gradient -= p * gradient.sum(axis=0)
             np.matmul(gradient, x, out=self.gradient)

@@ -1,31 +1,35 @@
-"""The lines of SentEval's files, as SentEval reads them."""
+"""The rows of SentEval's files, as SentEval reads them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from sentprobe.core.files import encoding_error, open_bytes
 from sentprobe.core.reader import find_file, wrong_width
 from sentprobe.errors import CorpusError, DataError
-from sentprobe.senteval.batches import Sentence
+from sentprobe.senteval.encoding import Sentence
 
 log = logging.getLogger("senteval")
+
+Pairs = dict[str, list[Any]]
+"""The columns ``X_A`` and ``X_B`` of sentences, and ``y`` of labels or scores."""
 
 
 def text_of(path: str | Path, encoding: str = "utf-8") -> str:
     """The text of a file, or of a compressed version of it."""
-    found = find_file(Path(path))
-    if found is None:
+    actual = find_file(Path(path))
+    if actual is None:
         raise DataError(
             f"There is no file {path}, compressed or not. `sentprobe data get` downloads sets, or says where they are."
         )
-    content = b"".join(open_bytes(str(found)))
+    content = b"".join(open_bytes(str(actual)))
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise encoding_error(str(found), 1, error) from None
+        raise encoding_error(str(actual), 1, error) from None
 
 
 def lines_of(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -50,11 +54,26 @@ def sentences_of(path: str | Path) -> list[Sentence]:
     A byte inside a UTF-8 character may then end a line; there are more sentences than lines, as in SentEval.
     """
     text = text_of(path, "latin-1")
-    found = text.splitlines()
-    if (lines := len(text.removesuffix("\n").split("\n"))) < len(found):
+    sentences = text.splitlines()
+    if (lines := len(text.removesuffix("\n").split("\n"))) < len(sentences):
         message = "%s is not Latin-1: its %d lines are read as %d sentences, as in SentEval"
-        log.warning(message, path, lines, len(found))
-    return [line.split() for line in found]
+        log.warning(message, path, lines, len(sentences))
+    return [sentence.split() for sentence in sentences]
+
+
+def pairs_of(rows: Iterable[tuple[str, str, Any]]) -> Pairs:
+    """Rows of two texts and a label or score as columns, in which texts are split into words."""
+    columns: Pairs = {"X_A": [], "X_B": [], "y": []}
+    for first, second, label in rows:
+        columns["X_A"].append(first.split())
+        columns["X_B"].append(second.split())
+        columns["y"].append(label)
+    return columns
+
+
+def sentences_of_pairs(splits: Iterable[Pairs]) -> list[Sentence]:
+    """All sentences of several splits of pairs: in each, the first sentences and then the second."""
+    return [sentence for pairs in splits for side in ("X_A", "X_B") for sentence in pairs[side]]
 
 
 def score_of(path: str | Path, number: int, text: str) -> float:

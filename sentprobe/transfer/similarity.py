@@ -24,8 +24,8 @@ MIN_PAIRS = 3
 
 
 @dataclass(frozen=True)
-class Group:
-    """Some rows, by name."""
+class GroupCorrelation:
+    """The correlations of the rows of one group."""
 
     pearson: Any
     """What scipy's ``pearsonr`` returns."""
@@ -35,7 +35,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Summary:
+class CorrelationSummary:
     """One kind of correlation over all groups. Three ways to average are in use, and they differ."""
 
     mean: float
@@ -53,29 +53,30 @@ class Summary:
 class Correlations:
     """Agreement with gold scores. A correlation is NaN where a side does not vary, and so is a mean with it."""
 
-    groups: Mapping[str, Group]
+    groups: Mapping[str, GroupCorrelation]
     """In order of first occurrence."""
-    pearson: Summary
-    spearman: Summary
+    pearson: CorrelationSummary
+    spearman: CorrelationSummary
     n: int
 
 
-def similarity(one: Features, two: Features) -> Doubles:
-    """The cosine of row i of one (n, d) and row i of two, (n,).
+def similarity(first: Features, second: Features) -> Doubles:
+    """The cosine of row i of the first (n, d) and row i of the second, (n,).
 
     As in SentEval, a value that is NaN counts as 0, and a vector that has no direction, as its values are all 0 or some
     are infinite, has the cosine 0 with any other.
     """
-    if one.shape != two.shape:
-        raise ShapeError(f"The two sides are {one.shape} and {two.shape}; expected the same rows and dimensions.")
-    found = np.zeros(len(one))
-    for (start, u), (_, v) in zip(one.chunks(COSINE_ROWS), two.chunks(COSINE_ROWS), strict=True):
+    if first.shape != second.shape:
+        raise ShapeError(f"The two sides are {first.shape} and {second.shape}; expected the same rows and dimensions.")
+    cosines = np.zeros(len(first))
+    for (start, u), (_, v) in zip(first.chunks(COSINE_ROWS), second.chunks(COSINE_ROWS), strict=True):
         a, b = (np.where(np.isnan(side), 0.0, side).astype(np.float64) for side in (u, v))
         with np.errstate(invalid="ignore"):
             dots, *squares = (np.einsum("ij,ij->i", x, y) for x, y in ((a, b), (a, a), (b, b)))
-            size = np.sqrt(squares[0]) * np.sqrt(squares[1])
-        np.divide(dots, size, out=found[start : start + len(u)], where=(size > 0) & np.isfinite(size))
-    return found
+            # roots first: the product of two squares may overflow or vanish
+            norms = np.sqrt(squares[0]) * np.sqrt(squares[1])
+        np.divide(dots, norms, out=cosines[start : start + len(u)], where=(norms > 0) & np.isfinite(norms))
+    return cosines
 
 
 def correlations(
@@ -91,25 +92,29 @@ def correlations(
     inputs.check_same_shape(x, "similarities", y, "gold")
     names = np.asarray(groups)
     inputs.check_same_shape(x, "similarities", names, "groups")
-    found = {}
+    by_group = {}
     for name in dict.fromkeys(names.tolist()):
         inside = names == name
-        found[name] = Group(*_both(x[inside], y[inside], name), int(inside.sum()))
+        by_group[name] = GroupCorrelation(*_both(x[inside], y[inside], name), int(inside.sum()))
     overall = _both(x, y, "all")
-    drawn = _redraw(x, y, np.random.default_rng(seed), inputs.checked_draws(draws))
-    rows = [group.n for group in found.values()]
-    pearson = _summary([group.pearson[0] for group in found.values()], rows, overall[0][0], drawn[0])
-    spearman = _summary([group.spearman[0] for group in found.values()], rows, overall[1][0], drawn[1])
-    return Correlations(found, pearson, spearman, len(x))
+    bootstrap = _bootstrap(x, y, np.random.default_rng(seed), inputs.checked_draws(draws))
+    sizes = [group.n for group in by_group.values()]
+    pearson = _summary([group.pearson[0] for group in by_group.values()], sizes, overall[0][0], bootstrap[0])
+    spearman = _summary([group.spearman[0] for group in by_group.values()], sizes, overall[1][0], bootstrap[1])
+    return Correlations(by_group, pearson, spearman, len(x))
 
 
-def _summary(of_groups: Sequence[float], rows: Sequence[int], overall: float, drawn: Doubles) -> Summary:
-    varied = drawn[~np.isnan(drawn)]
-    low, high = percentile_interval(varied) if len(varied) else (np.nan, np.nan)
-    return Summary(float(np.mean(of_groups)), float(np.average(of_groups, weights=rows)), float(overall), low, high)
+def _summary(
+    of_groups: Sequence[float], sizes: Sequence[int], overall: float, bootstrap: Doubles
+) -> CorrelationSummary:
+    defined = bootstrap[~np.isnan(bootstrap)]
+    low, high = percentile_interval(defined) if len(defined) else (np.nan, np.nan)
+    mean, weighted = float(np.mean(of_groups)), float(np.average(of_groups, weights=sizes))
+    return CorrelationSummary(mean, weighted, float(overall), low, high)
 
 
 def _both(x: Doubles, y: Doubles, name: str) -> tuple[Any, Any]:
+    """Pearson's and Spearman's correlation of (n,) and (n,), as scipy returns them."""
     from scipy.stats import DegenerateDataWarning, pearsonr, spearmanr
 
     inputs.numbers(x, f"The group {name}", minimum=MIN_PAIRS)
@@ -118,7 +123,7 @@ def _both(x: Doubles, y: Doubles, name: str) -> tuple[Any, Any]:
         return pearsonr(x, y), spearmanr(x, y)
 
 
-def _redraw(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tuple[Doubles, Doubles]:
+def _bootstrap(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tuple[Doubles, Doubles]:
     """Pearson's and Spearman's correlation for each of the draws of n rows; NaN where a side does not vary.
 
     Rows are sorted first, so that what is drawn does not depend on their order. A draw is how often each row is in it:
@@ -127,35 +132,37 @@ def _redraw(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tup
     order = np.lexsort((y, x))
     x, y = x[order], y[order]
     n, step = len(x), max(1, CHUNK_CELLS // len(x))
-    plain, ranked = np.empty(draws), np.empty(draws)
+    pearson, spearman = np.empty(draws), np.empty(draws)
     for start in range(0, draws, step):
-        part = slice(start, min(draws, start + step))
-        drawn = rng.integers(n, size=(part.stop - start, n)) + n * np.arange(part.stop - start)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
-        plain[part] = _weighted(counts, *(side - (counts @ side)[:, None] / n for side in (x, y)))
-        ranked[part] = _weighted(counts, _ranks(counts, x), _ranks(counts, y))
-    plain[np.isnan(ranked)] = np.nan  # constant values have a deviation of 0 up to rounding; their ranks have exactly 0
-    return plain, ranked
+        chunk = slice(start, min(draws, start + step))
+        # draw i counts in cells i * n … i * n + n - 1, so that one bincount serves all draws
+        cells = rng.integers(n, size=(chunk.stop - start, n)) + n * np.arange(chunk.stop - start)[:, None]
+        counts = np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(np.float64)
+        pearson[chunk] = _weighted(counts, *(side - (counts @ side)[:, None] / n for side in (x, y)))
+        spearman[chunk] = _weighted(counts, _ranks(counts, x), _ranks(counts, y))
+    # constant values have a deviation of 0 up to rounding; their ranks have exactly 0
+    pearson[np.isnan(spearman)] = np.nan
+    return pearson, spearman
 
 
 def _weighted(counts: Doubles, a: Doubles, b: Doubles) -> Doubles:
     """The correlation of each row of (m, n) with that of the other, both centred, weighted by how often each counts."""
-    size = np.sqrt(_products(counts, a, a) * _products(counts, b, b))
-    found = np.full(len(counts), np.nan)
-    np.divide(_products(counts, a, b), size, out=found, where=size > 0)
-    return found.clip(-1.0, 1.0)
+    norms = np.sqrt(_products(counts, a, a) * _products(counts, b, b))
+    correlations = np.full(len(counts), np.nan)
+    np.divide(_products(counts, a, b), norms, out=correlations, where=norms > 0)
+    return correlations.clip(-1.0, 1.0)
 
 
 def _products(counts: Doubles, a: Doubles, b: Doubles) -> Doubles:
-    found: Doubles = np.einsum("ij,ij,ij->i", counts, a, b)
-    return found
+    sums: Doubles = np.einsum("ij,ij,ij->i", counts, a, b)
+    return sums
 
 
 def _ranks(counts: Doubles, values: Doubles) -> Doubles:
     """The mean rank, centred, of each of the values (n,) in each of the draws (m, n)."""
-    kinds, kind = np.unique(values, return_inverse=True)
-    order = np.argsort(kind, kind="stable")
-    starts = np.searchsorted(kind[order], np.arange(len(kinds)))
-    of_kind = np.add.reduceat(counts[:, order], starts, axis=1)
-    ranks: Doubles = of_kind.cumsum(axis=1) - (of_kind + len(values)) / 2
-    return ranks[:, kind]
+    distinct, index = np.unique(values, return_inverse=True)
+    order = np.argsort(index, kind="stable")
+    starts = np.searchsorted(index[order], np.arange(len(distinct)))
+    occurrences = np.add.reduceat(counts[:, order], starts, axis=1)
+    ranks: Doubles = occurrences.cumsum(axis=1) - (occurrences + len(values)) / 2
+    return ranks[:, index]

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes import Features
-from sentprobe.transfer import rank as module
-from sentprobe.transfer.rank import Gallery, Recalls, loss_and_gradient, rank, ranks
+from sentprobe.transfer import retrieval as module
+from sentprobe.transfer.retrieval import Gallery, Recalls, loss_and_gradient, rank, ranks
 
 SMALL = {"dim": 10, "batch": 16, "negatives": 4, "fold": 10}
 
@@ -142,7 +142,7 @@ def test_the_first_weights_are_those_of_two_layers_of_torch():
     torch.manual_seed(1111)
     made = [torch.nn.Linear(7, 10), torch.nn.Linear(6, 10)]
     expected = [parameter.detach().numpy() for layer in made for parameter in (layer.weight, layer.bias)]
-    for found, wanted in zip(module._start(1111, 7, 6, 10), expected, strict=True):
+    for found, wanted in zip(module._initial_weights(1111, 7, 6, 10), expected, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-7)
 
 
@@ -150,7 +150,7 @@ def test_the_first_weights_are_those_of_two_layers_of_torch():
 def test_contrasts_are_those_that_numpy_chooses_from_outside_the_batch(first):
     order = np.random.RandomState(0).permutation(12)
     m = len(order[first : first + 4])
-    found = module._others(np.random.RandomState(5), order, first, m, 30)
+    found = module._negatives(np.random.RandomState(5), order, first, m, 30)
     outside = order[:first].tolist() + order[first + 4 :].tolist()
     np.testing.assert_array_equal(found, np.random.RandomState(5).choice(outside, 30 * m))
     assert set(found.tolist()) == set(outside)

@@ -8,8 +8,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes import Features
-from sentprobe.transfer import similar
-from sentprobe.transfer.similar import correlations, similarity
+from sentprobe.transfer import similarity as module
+from sentprobe.transfer.similarity import correlations, similarity
 
 
 def cosines(one, two):
@@ -31,7 +31,7 @@ def test_rows_are_gathered_a_chunk_at_a_time(monkeypatch):
     draw = np.random.RandomState(0)
     one, two = draw.normal(size=(10, 3)), draw.normal(size=(10, 3))
     expected = cosines(one, two)
-    monkeypatch.setattr(similar, "COSINE_ROWS", 4)
+    monkeypatch.setattr(module, "COSINE_ROWS", 4)
     np.testing.assert_array_equal(cosines(one, two), expected)
 
 
@@ -91,7 +91,7 @@ def test_results_are_scipys_own_which_clients_take_apart():
 def test_draws_are_what_scipy_says_of_the_rows_drawn():
     x, gold, _ = example((25,), seed=3)
     x = x.round(1)  # ties on both sides
-    found = similar._redraw(x, gold, np.random.default_rng(7), 60)
+    found = module._bootstrap(x, gold, np.random.default_rng(7), 60)
     order = np.lexsort((gold, x))
     drawn = np.random.default_rng(7).integers(25, size=(60, 25))
     for kind, work in zip(found, (pearsonr, spearmanr), strict=True):
@@ -101,9 +101,9 @@ def test_draws_are_what_scipy_says_of_the_rows_drawn():
 
 def test_many_rows_are_drawn_in_parts_of_some_draws(monkeypatch):
     x, gold, _ = example((25,))
-    overall = similar._redraw(x, gold, np.random.default_rng(7), 101)
-    monkeypatch.setattr(similar, "CHUNK_CELLS", 25 * 10)
-    for one, other in zip(similar._redraw(x, gold, np.random.default_rng(7), 101), overall, strict=True):
+    overall = module._bootstrap(x, gold, np.random.default_rng(7), 101)
+    monkeypatch.setattr(module, "CHUNK_CELLS", 25 * 10)
+    for one, other in zip(module._bootstrap(x, gold, np.random.default_rng(7), 101), overall, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 

@@ -22,7 +22,7 @@ from sentprobe.core.threads import single_threaded
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes.features import Features, Floats
 from sentprobe.probes.network.group import SEEDS, initial_layers
-from sentprobe.transfer.adam import Adam, parts
+from sentprobe.transfer.adam import Adam, views
 
 Ints = npt.NDArray[np.int64]
 
@@ -80,9 +80,19 @@ class RankingResult:
 
 
 def rank(
-    train: Gallery, dev: Gallery, test: Gallery, *, seed: int, dim: int = 1000, batch: int = 128, negatives: int = 30,
-    margin: float = 0.2, passes: int = 21, patience: int = 3, fold: int = 1000,
-) -> RankingResult:  # fmt: skip
+    train: Gallery,
+    dev: Gallery,
+    test: Gallery,
+    *,
+    seed: int,
+    dim: int = 1000,
+    batch: int = 128,
+    negatives: int = 30,
+    margin: float = 0.2,
+    passes: int = 21,
+    patience: int = 3,
+    fold: int = 1000,
+) -> RankingResult:
     """Train, keep the weights that are best on dev, and rank test in folds of ``fold`` images.
 
     Training ends after ``passes`` epochs, or when more than ``patience`` evaluations on dev in all were no better.
@@ -92,32 +102,35 @@ def rank(
     _check(train, dev, test, seed, batch, fold)
     # one thread, so that results do not depend on the number of threads; what overflows ranks last
     with single_threaded(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        start = _start(seed, train.images.shape[1], train.captions.shape[1], dim)
-        adam, shapes = Adam.of(start), [each.shape for each in start]
-        weights, gradients = parts(adam.weights, shapes), parts(adam.gradient, shapes)
-        draws, number = np.random.RandomState(seed), 0
-        best, kept, done, stale_evaluations = -1.0, start, 0, 0
+        initial = _initial_weights(seed, train.images.shape[1], train.captions.shape[1], dim)
+        adam, shapes = Adam.of(initial), [array.shape for array in initial]
+        weights, gradients = views(adam.weights, shapes), views(adam.gradient, shapes)
+        rng, step = np.random.RandomState(seed), 0
+        best, best_weights, done, stale_evaluations = -1.0, initial, 0, 0
         while stale_evaluations <= patience and done < passes:
-            order = draws.permutation(len(train.captions))
+            order = rng.permutation(len(train.captions))
             for first in range(0, len(order), batch):
-                rows = [order[first : first + batch]]
-                rows += [_others(draws, order, first, len(rows[0]), negatives) for _ in range(2)]
-                images = train.images.take(np.concatenate(rows[:2]) // train.captions_per_image)
-                captions = train.captions.take(np.concatenate([rows[0], rows[2]]))
+                rows = order[first : first + batch]
+                # images before captions: the order of the draws is SentEval's
+                image_negatives, caption_negatives = (
+                    _negatives(rng, order, first, len(rows), negatives) for _ in range(2)
+                )
+                images = train.images.take(np.concatenate([rows, image_negatives]) // train.captions_per_image)
+                captions = train.captions.take(np.concatenate([rows, caption_negatives]))
                 loss_and_gradient(weights, images, captions, negatives, margin, gradients)
-                number += 1
-                adam.step(number, LEARNING_RATE)
+                step += 1
+                adam.step(step, LEARNING_RATE)
             done += 1
-            score = _score(_folds(weights, dev, fold))
+            score = _score(_ranks_by_fold(weights, dev, fold))
             if score > best:
-                best, kept = score, [each.copy() for each in weights]
+                best, best_weights = score, [array.copy() for array in weights]
             else:
                 stale_evaluations += 1
-        found = _folds(kept, test, fold)
-    recalls = tuple((_recalls(of_captions), _recalls(of_images)) for of_captions, of_images in found)
-    captions_found, images_found = (Recalls(*np.mean(side, axis=0).tolist()) for side in zip(*recalls, strict=True))
-    caption_ranks, image_ranks = (np.concatenate(side) for side in zip(*found, strict=True))
-    return RankingResult(best, captions_found, images_found, recalls, caption_ranks, image_ranks, done)
+        test_ranks = _ranks_by_fold(best_weights, test, fold)
+    recalls = tuple((_recalls(of_captions), _recalls(of_images)) for of_captions, of_images in test_ranks)
+    of_captions, of_images = (Recalls(*np.mean(side, axis=0).tolist()) for side in zip(*recalls, strict=True))
+    caption_ranks, image_ranks = (np.concatenate(side) for side in zip(*test_ranks, strict=True))
+    return RankingResult(best, of_captions, of_images, recalls, caption_ranks, image_ranks, done)
 
 
 def loss_and_gradient(
@@ -134,79 +147,87 @@ def loss_and_gradient(
     are those of the batch and then the negatives of its first caption, of its second, …; captions alike.
     """
     m = len(images) // (1 + negatives)
-    (a, a_sizes), (b, b_sizes) = _project(weights[:2], images), _project(weights[2:], captions)
-    one, two = a[:m], b[:m]
-    other_one, other_two = (side[m:].reshape(m, negatives, -1) for side in (a, b))
-    short = np.float32(margin) - np.einsum("ij,ij->i", one, two)[:, None]
-    image_costs, caption_costs = short + _along(two, other_one), short + _along(one, other_two)
+    (a, a_norms), (b, b_norms) = _project(weights[:2], images), _project(weights[2:], captions)
+    u, v = a[:m], b[:m]
+    negative_u, negative_v = (side[m:].reshape(m, negatives, -1) for side in (a, b))
+    shortfall = np.float32(margin) - np.einsum("ij,ij->i", u, v)[:, None]
+    image_costs, caption_costs = shortfall + _cosines(v, negative_u), shortfall + _cosines(u, negative_v)
     violating_images, violating_captions = image_costs >= 0, caption_costs >= 0
-    times = (violating_images.sum(axis=1) + violating_captions.sum(axis=1)).astype(np.float32)[:, None]
-    _write(
-        gradients[:2], images, a, a_sizes, _total(violating_captions, other_two) - times * two, violating_images, two
-    )
-    _write(
-        gradients[2:], captions, b, b_sizes, _total(violating_images, other_one) - times * one, violating_captions, one
-    )
+    violations = (violating_images.sum(axis=1) + violating_captions.sum(axis=1)).astype(np.float32)[:, None]
+    pull_u = _sum_violating(violating_captions, negative_v) - violations * v
+    pull_v = _sum_violating(violating_images, negative_u) - violations * u
+    _write_gradient(gradients[:2], images, a, a_norms, pull_u, violating_images, v)
+    _write_gradient(gradients[2:], captions, b, b_norms, pull_v, violating_captions, u)
     return float(image_costs[violating_images].sum() + caption_costs[violating_captions].sum())
 
 
-def _along(own: Floats, others: Floats) -> Floats:
-    """The cosines (m, k) of rows (m, d) with k others each, (m, k, d)."""
-    found: Floats = np.matmul(others, own[:, :, None])[:, :, 0]
-    return found
+def _cosines(rows: Floats, negatives: Floats) -> Floats:
+    """The cosines (m, k) of rows (m, d) with k negatives each, (m, k, d); all have length 1."""
+    cosines: Floats = np.matmul(negatives, rows[:, :, None])[:, :, 0]
+    return cosines
 
 
-def _total(violating: npt.NDArray[np.bool_], others: Floats) -> Floats:
-    """The sum (m, d) of those of k others (m, k, d) that violate the margin."""
-    found: Floats = np.matmul(violating[:, None].astype(np.float32), others)[:, 0]
-    return found
+def _sum_violating(violating: npt.NDArray[np.bool_], negatives: Floats) -> Floats:
+    """The sum (m, d) of those of k negatives (m, k, d) that violate the margin (m, k)."""
+    sums: Floats = np.matmul(violating[:, None].astype(np.float32), negatives)[:, 0]
+    return sums
 
 
-def _write(
-    gradients: Sequence[Floats], x: Floats, made: Floats, sizes: Floats, pull: Floats, violating: npt.NDArray[np.bool_],
+def _write_gradient(
+    gradients: Sequence[Floats],
+    x: Floats,
+    projected: Floats,
+    norms: Floats,
+    pull: Floats,
+    violating: npt.NDArray[np.bool_],
     opposite: Floats,
-) -> None:  # fmt: skip
-    """The gradient of one side, from that of its projections of the batch, ``pull``, and of the violating negatives."""
+) -> None:
+    """The gradient of one side, from that of its projections of the batch, ``pull``, and of the violating negatives.
+
+    ``x`` (m + m * negatives, d) are projected to ``projected`` (…, dim), which had the lengths ``norms``; ``pull`` and
+    ``opposite``, the batch on the opposite side, are (m, dim).
+    """
     used = np.concatenate([np.arange(len(pull)), len(pull) + np.flatnonzero(violating)])
-    gradient, made = np.concatenate([pull, opposite[np.nonzero(violating)[0]]]), made[used]
-    gradient -= made * np.einsum("ij,ij->i", made, gradient)[:, None]  # vectors of length 1 can only be rotated
-    gradient /= sizes[used, None]
+    gradient, projected = np.concatenate([pull, opposite[np.nonzero(violating)[0]]]), projected[used]
+    # vectors of length 1 can only be rotated: what points along them has no effect
+    gradient -= projected * np.einsum("ij,ij->i", projected, gradient)[:, None]
+    gradient /= norms[used, None]
     np.matmul(gradient.T, x[used], out=gradients[0])
     gradient.sum(axis=0, out=gradients[1])
 
 
 def _project(layer: Sequence[Floats], x: Floats) -> tuple[Floats, Floats]:
     """Rows (n, d) in the common space, (n, dim), at length 1, and their lengths (n,) before."""
-    made = x @ layer[0].T
-    made += layer[1]
-    sizes = np.sqrt(np.einsum("ij,ij->i", made, made))
-    made /= sizes[:, None]
-    return made, sizes
+    projected = x @ layer[0].T
+    projected += layer[1]
+    norms = np.sqrt(np.einsum("ij,ij->i", projected, projected))
+    projected /= norms[:, None]
+    return projected, norms
 
 
-def _start(seed: int, image_width: int, caption_width: int, dim: int) -> list[Floats]:
+def _initial_weights(seed: int, image_width: int, caption_width: int, dim: int) -> list[Floats]:
     """The initial weights: layers as torch would make them one after the other, from one generator."""
     bits: Any = np.random.MT19937()  # instead of a seed, this continues where the layer before it ended
     bits.state = np.random.RandomState(seed).get_state(legacy=False)
     return [*initial_layers(bits, [image_width, dim]), *initial_layers(bits, [caption_width, dim])]
 
 
-def _others(draws: np.random.RandomState, order: Ints, first: int, m: int, negatives: int) -> Ints:
+def _negatives(rng: np.random.RandomState, order: Ints, first: int, m: int, negatives: int) -> Ints:
     """For each of the m rows of the batch at ``first``, ``negatives`` rows from outside it, (m * negatives,)."""
-    drawn = draws.randint(0, len(order) - m, size=m * negatives)
-    return order[drawn + m * (drawn >= first)]
+    outside = rng.randint(0, len(order) - m, size=m * negatives)
+    return order[outside + m * (outside >= first)]
 
 
-def _folds(weights: Sequence[Floats], gallery: Gallery, fold: int) -> list[tuple[Ints, Ints]]:
+def _ranks_by_fold(weights: Sequence[Floats], gallery: Gallery, fold: int) -> list[tuple[Ints, Ints]]:
     """The ranks of captions and of images, fold by fold."""
-    found = []
+    ranks_by_fold = []
     for first in range(0, len(gallery.images), fold):
         images = gallery.images.take(slice(first, first + fold))
         captions = gallery.captions.take(
             slice(first * gallery.captions_per_image, (first + fold) * gallery.captions_per_image)
         )
-        found.append(ranks(_project(weights[:2], images)[0], _project(weights[2:], captions)[0]))
-    return found
+        ranks_by_fold.append(ranks(_project(weights[:2], images)[0], _project(weights[2:], captions)[0]))
+    return ranks_by_fold
 
 
 def ranks(images: Floats, captions: Floats) -> tuple[Ints, Ints]:
@@ -215,31 +236,35 @@ def ranks(images: Floats, captions: Floats) -> tuple[Ints, Ints]:
     Ties are broken in favour of the later row, so that constant vectors are at chance. What has no cosine comes last.
     """
     n, c = len(images), len(captions) // len(images)
-    near = images @ captions.T
-    near[np.isnan(near)] = -np.inf
+    cosines = images @ captions.T
+    cosines[np.isnan(cosines)] = -np.inf
     image, caption = np.arange(n), np.arange(n * c)
-    own = near[caption // c, caption]
-    image_ranks = (near > own).sum(axis=0) + ((near == own) & (image[:, None] > caption // c)).sum(axis=0)
-    last = own.reshape(n, c)[:, ::-1].argmax(axis=1)
-    at = c * image + c - 1 - last
-    nearest = own[at][:, None]
-    caption_ranks = (near > nearest).sum(axis=1) + ((near == nearest) & (caption > at[:, None])).sum(axis=1)
+    target = cosines[caption // c, caption]
+    ties = (cosines == target) & (image[:, None] > caption // c)
+    image_ranks = (cosines > target).sum(axis=0) + ties.sum(axis=0)
+    # the nearest of an image's captions, the last if several are
+    from_last = target.reshape(n, c)[:, ::-1].argmax(axis=1)
+    nearest = c * image + c - 1 - from_last
+    highest = target[nearest][:, None]
+    ties = (cosines == highest) & (caption > nearest[:, None])
+    caption_ranks = (cosines > highest).sum(axis=1) + ties.sum(axis=1)
     return caption_ranks, image_ranks
 
 
-def _recalls(found: Ints) -> Recalls:
-    r1, r5, r10 = (100.0 * int((found < k).sum()) / len(found) for k in (1, 5, 10))
-    return Recalls(r1, r5, r10, float(np.floor(np.median(found)) + 1))
+def _recalls(ranks: Ints) -> Recalls:
+    r1, r5, r10 = (100.0 * int((ranks < k).sum()) / len(ranks) for k in (1, 5, 10))
+    return Recalls(r1, r5, r10, float(np.floor(np.median(ranks)) + 1))
 
 
-def _score(found: Sequence[tuple[Ints, Ints]]) -> float:
+def _score(ranks_by_fold: Sequence[tuple[Ints, Ints]]) -> float:
     """The sum of the six recalls in SentEval's order, since the next evaluation must be greater."""
-    return sum(sum(_recalls(captions)[:3] + _recalls(images)[:3]) / len(found) for captions, images in found)
+    n = len(ranks_by_fold)
+    return sum(sum(_recalls(captions)[:3] + _recalls(images)[:3]) / n for captions, images in ranks_by_fold)
 
 
 def _check(train: Gallery, dev: Gallery, test: Gallery, seed: int, batch: int, fold: int) -> None:
     for name, gallery in (("dev", dev), ("test", test)):
-        widths = [[side.shape[1] for side in (each.images, each.captions)] for each in (train, gallery)]
+        widths = [[side.shape[1] for side in (split.images, split.captions)] for split in (train, gallery)]
         if widths[0] != widths[1]:
             raise ShapeError(
                 f"Training images and captions have {widths[0]} dimensions and those of {name} {widths[1]}."

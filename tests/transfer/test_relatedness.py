@@ -6,8 +6,8 @@ from threadpoolctl import threadpool_limits
 
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes import Features
-from sentprobe.transfer import relate as module
-from sentprobe.transfer.relate import relate, targets
+from sentprobe.transfer import relatedness as module
+from sentprobe.transfer.relatedness import relate, targets
 
 
 def data(rows=150, dimensions=8, lowest=1.0, seed=0):
@@ -106,7 +106,7 @@ def looks(monkeypatch, values):
         seen.append(predicted)
         return values[len(seen) - 1]
 
-    monkeypatch.setattr(module, "_agreement", agreement)
+    monkeypatch.setattr(module, "_correlation", agreement)
     return seen
 
 

@@ -1,0 +1,176 @@
+"""SentEval's three ways to train and test a classifier: on given splits, by folds and a test set, and by nested folds.
+
+With a probe of the kind ``network`` these are SentEval's own protocols, rounding included; early stopping inside a fold
+uses the same rows that the fold is scored on, as SentEval's does. With ``linear`` the same folds choose the penalty,
+and nothing is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.errors import TooFewError
+from sentprobe.probes import Features, Model, Probe, fit
+from sentprobe.probes.fit import refit
+
+Ints = npt.NDArray[np.int64]
+
+OUTER_SEED = 1111
+"""The seed of the nested folds, which SentEval fixes."""
+SETTINGS = ("l2", "hidden", "dropout")
+"""What a point of a grid consists of."""
+
+
+@dataclass(frozen=True)
+class ProtocolResult:
+    """Accuracies, predictions and choices of one protocol."""
+
+    dev: float
+    """Accuracy by which the grid point was chosen, in per cent, rounded as in SentEval."""
+    test: float
+    """Accuracy on the test rows, in per cent, rounded as in SentEval."""
+    scores: npt.NDArray[np.float32]
+    """Log-probabilities of the classes for each test row, (n, classes)."""
+    chosen: tuple[Mapping[str, Any], ...]
+    """The grid point that was chosen, per outer fold."""
+    fold_accuracies: tuple[float, ...] = ()
+    """Test accuracy on each outer fold, a share of one."""
+    fold_devs: tuple[float, ...] = ()
+    """``dev`` of each outer fold, in per cent."""
+
+
+def folds(labels: Ints, k: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+    """(training rows, test rows), k times, each in ascending order; every row is tested once.
+
+    Folds are stratified by labels (n,), and the same as those of scikit-learn's
+    ``StratifiedKFold(k, shuffle=True, random_state=seed)``.
+    """
+    _, first_rows, classes = np.unique(labels, return_index=True, return_inverse=True)
+    # scikit-learn numbers classes in order of first occurrence, and shuffles class by class in this order
+    classes = np.argsort(np.argsort(first_rows))[classes]
+    counts = np.bincount(classes)
+    if k < 2 or counts.max(initial=0) < k:
+        raise TooFewError(
+            f"{k} folds cannot be made of {len(labels)} rows, the largest class of which has {counts.max(initial=0)}; "
+            "expected at least two folds, and as many rows of a class as folds."
+        )
+    sorted_classes = np.sort(classes)
+    quotas = np.array([np.bincount(sorted_classes[i::k], minlength=len(counts)) for i in range(k)])
+    rng = np.random.RandomState(seed)
+    fold = np.empty(len(labels), np.int64)
+    for c in range(len(counts)):
+        folds_of_class = np.arange(k).repeat(quotas[:, c])
+        rng.shuffle(folds_of_class)
+        fold[classes == c] = folds_of_class
+    for i in range(k):
+        yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
+
+
+def split(
+    probe: Probe,
+    train: Features,
+    labels: Ints,
+    dev: Features,
+    dev_labels: Ints,
+    test: Features,
+    test_labels: Ints,
+    classes: int,
+    *,
+    seed: int,
+    device: str | None = None,
+) -> ProtocolResult:
+    """Train, choose and test on given splits."""
+    fitted = fit(probe, train, labels, dev, dev_labels, classes, seeds=(seed,), device=device)[0]
+    scores = fitted.model.scores(test)
+    return ProtocolResult(_percent(fitted.dev), _accuracy(scores, test_labels), scores, (fitted.chosen,))
+
+
+def kfold(
+    probe: Probe,
+    train: Features,
+    labels: Ints,
+    test: Features,
+    test_labels: Ints,
+    classes: int,
+    *,
+    k: int,
+    seed: int,
+    device: str | None = None,
+) -> ProtocolResult:
+    """Choose by cross-validation on the training rows, train on all of them, and test."""
+    dev, point = _choose(probe, train, labels, classes, list(folds(labels, k, seed)), seed, device)
+    scores = _refit(probe, point, train, labels, classes, seed, device).scores(test)
+    return ProtocolResult(dev, _accuracy(scores, test_labels), scores, (point,))
+
+
+def nested(
+    probe: Probe, rows: Features, labels: Ints, classes: int, *, k: int, seed: int, device: str | None = None
+) -> ProtocolResult:
+    """Test on each of k folds; choose by cross-validation on the others, and train on these."""
+    scores = np.empty((len(rows), classes), np.float32)
+    devs, tests, chosen, accuracies = [], [], [], []
+    for outer, held_out in folds(labels, k, OUTER_SEED):
+        train, train_labels = rows.select(outer), labels[outer]
+        inner_folds = list(folds(train_labels, k, OUTER_SEED))
+        dev, point = _choose(probe, train, train_labels, classes, inner_folds, seed, device)
+        model = _refit(probe, point, train, train_labels, classes, seed, device)
+        scores[held_out] = model.scores(rows.select(held_out))
+        devs.append(dev)
+        tests.append(_accuracy(scores[held_out], labels[held_out]))
+        accuracies.append(_share_correct(scores[held_out], labels[held_out]))
+        chosen.append(point)
+    # numpy's rounding and not Python's, as in SentEval: they differ for means that end in 5
+    mean_dev, mean_test = (float(np.round(np.mean(values), 2)) for values in (devs, tests))
+    return ProtocolResult(mean_dev, mean_test, scores, tuple(chosen), tuple(accuracies), tuple(devs))
+
+
+def _choose(
+    probe: Probe,
+    train: Features,
+    labels: Ints,
+    classes: int,
+    inner_folds: Sequence[tuple[Ints, Ints]],
+    seed: int,
+    device: str | None,
+) -> tuple[float, Mapping[str, Any]]:
+    """The best mean accuracy over folds, in per cent, and the first grid point that has it.
+
+    A point that a fold has not tried, because dev was sure that it is worse, is not chosen.
+    """
+    tried: list[dict[tuple[Any, ...], float]] = []
+    for inner, held_out in inner_folds:
+        rows = (train.select(inner), labels[inner], train.select(held_out), labels[held_out])
+        points = fit(probe, *rows, classes, seeds=(seed,), device=device)[0].tried
+        tried.append({tuple(point.get(name) for name in SETTINGS): point["accuracy"] for point in points})
+    means = {
+        point: float(np.round(100 * np.mean([fold[point] for fold in tried]), 2))
+        for point in tried[0]
+        if all(point in fold for fold in tried)
+    }
+    best = max(means, key=lambda point: means[point])
+    return means[best], {name: value for name, value in zip(SETTINGS, best, strict=True) if value is not None}
+
+
+def _refit(
+    probe: Probe, point: Mapping[str, Any], train: Features, labels: Ints, classes: int, seed: int, device: str | None
+) -> Model:
+    """Fit one point of the grid on all training rows, except the few used for early stopping."""
+    grid_of_one: dict[str, Any] = {name: (value,) for name, value in point.items()}
+    return refit(replace(probe, **grid_of_one), train, labels, classes, seed=seed, device=device)
+
+
+def _share_correct(scores: npt.NDArray[np.float32], labels: Ints) -> float:
+    return float((scores.argmax(axis=1) == labels).mean())
+
+
+def _accuracy(scores: npt.NDArray[np.float32], labels: Ints) -> float:
+    return _percent(_share_correct(scores, labels))
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 2)
