@@ -28,7 +28,7 @@ from sentprobe.annotate.inputs import find_inputs, read_pieces
 from sentprobe.annotate.request import Request
 from sentprobe.annotate.run import annotate_corpus
 from sentprobe.annotate.source import split_paragraphs
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.corpus import Corpus
 
 SHORT = "--model {spacy} --sentences 1000 --rounds 1"

@@ -221,7 +221,7 @@ def _named(expected: Any, name: str, out: str) -> Any:
     """An outcome of a file of another name: a card has it."""
     if isinstance(expected[-1], dict) and expected[-1].get("file") == name:
         card = {key: value for key, value in expected[-1].items() if key != "checksum"}
-        from sentprobe.core.checksum import seal_document
+        from sentprobe.core.seal import seal_document
 
         return expected[0], json.loads(seal_document({**card, "file": out}))
     return expected

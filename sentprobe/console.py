@@ -1,4 +1,4 @@
-"""Printing on the command line: one place for colour, width and progress."""
+"""Printing on the command line, and how long work reports its progress: one place for colour, width and pace."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.core.numbers import POINTS
-from sentprobe.core.progress import remaining_seconds, split_stage
+from sentprobe.core.arguments import Progress
+from sentprobe.core.formatting import POINTS, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from sentprobe.make import Progress
     from sentprobe.tasks import Example
 
-
+MIN_DONE_SHARE = 0.1
+"""The share of the work that must be done before it is estimated how long the rest takes."""
 WHOLE_RUN = "cells"
 """The stage that shows how much of a run is done."""
 PIPED_WIDTH = 80
@@ -32,11 +32,6 @@ PIPED_WIDTH = 80
 def announce(text: str) -> None:
     """Say on standard error, in a line, what a command is about to do."""
     err().print(printable(text), style="dim", markup=False, soft_wrap=True)
-
-
-def count_of(n: int, noun: str) -> str:
-    """A number with its noun: ``1 set``, ``2,000 sets``."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def out(piped_width: int = 160) -> Console:
@@ -70,6 +65,33 @@ def err() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def split_stage(stage: str) -> tuple[str, str]:
+    """A stage, and what of it is in work, if it says so.
+
+    >>> split_stage("cells: st:a on bigram_shift")
+    ('cells', 'st:a on bigram_shift')
+    >>> split_stage("encode")
+    ('encode', '')
+    """
+    name, _, now = stage.partition(": ")
+    return name, now
+
+
+def remaining_seconds(elapsed: float, done: int, left: int) -> float | None:
+    """How long the rest takes if it goes on like this; None where too little is done to say.
+
+    ``done`` is what was done in the time that elapsed, without what had been finished before.
+
+    >>> remaining_seconds(30.0, 3, 6)
+    60.0
+    >>> remaining_seconds(30.0, 1, 99)
+    >>> remaining_seconds(30.0, 0, 0)
+    """
+    if done <= 0 or done / (done + left) < MIN_DONE_SHARE:
+        return None
+    return elapsed * left / done
 
 
 @contextmanager
@@ -209,11 +231,6 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
         "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
         "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "clean",
     }
-
-
-def printable(text: str) -> str:
-    """The text with unprintable characters escaped, so that it cannot move the cursor or set colours."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def example_line(row: Example, colour: bool) -> Text:

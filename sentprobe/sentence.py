@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from sentprobe.core.memory import remember_last
+from sentprobe.core.resources import remember_last
 
 ANNOTATION_COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tree")
 """The optional columns, by name; a task says which it needs."""

@@ -17,8 +17,8 @@ from sentprobe.annotate.journal import Journal, State, add_counts
 from sentprobe.annotate.request import Request
 from sentprobe.annotate.source import Piece
 from sentprobe.annotate.work import OF_SENTENCES, Outcome, Work, duplicate_key
-from sentprobe.core.child import Child, Children
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import Progress
+from sentprobe.core.processes import Child, Children
 from sentprobe.core.workers import map_in_workers
 from sentprobe.errors import CorpusError
 

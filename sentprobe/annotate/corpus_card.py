@@ -10,8 +10,9 @@ from typing import Any
 from sentprobe import __version__
 from sentprobe.annotate.annotator import Model
 from sentprobe.annotate.journal import State
-from sentprobe.core.checksum import b2sum, is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import write_atomically
+from sentprobe.core.hashing import b2sum
+from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
 from sentprobe.corpus.provenance import NO, YES, provenance_comments
 from sentprobe.errors import DataError
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from sentprobe.annotate.source import Piece
 from sentprobe.annotate.work import Outcome, Work, annotate_harmless, annotate_pieces, parse_pieces
-from sentprobe.core.child import Child, ChildDied
+from sentprobe.core.processes import Child, ChildDied
 from sentprobe.errors import AnnotatorError, RunError
 from sentprobe.sentence import shorten
 

@@ -9,9 +9,9 @@ from typing import Any
 from sentprobe.annotate.annotator import Loaded
 from sentprobe.annotate.evaluation import Evaluation, evaluate
 from sentprobe.annotate.repair import repair
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
+from sentprobe.core.resources import single_threaded
 from sentprobe.core.third_party import third_party_code
-from sentprobe.core.threads import single_threaded
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
 from sentprobe.corpus.splitters import splitter

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from sentprobe.core.checksum import other_format
 from sentprobe.core.job_folder import JobFolder, check_same_request
+from sentprobe.core.seal import other_format
 from sentprobe.errors import DataError
 
 COMMAND = "sentprobe annotate"

@@ -15,12 +15,12 @@ from sentprobe.annotate.journal import Journal, unfinished
 from sentprobe.annotate.request import SUFFIXES, Request
 from sentprobe.annotate.source import Lines
 from sentprobe.annotate.work import Work, loaded_annotator, model_of
-from sentprobe.core.child import ChildDied, Children
+from sentprobe.core.arguments import Progress
 from sentprobe.core.cluster import current_cluster
 from sentprobe.core.files import make_folder
 from sentprobe.core.install import pip_install
 from sentprobe.core.job_folder import check_same_request
-from sentprobe.core.progress import Progress
+from sentprobe.core.processes import ChildDied, Children
 from sentprobe.corpus.language_detector import available, detector_code
 from sentprobe.corpus.splitters import splitter, splitter_for
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from sentprobe import __version__
 from sentprobe.annotate.fit import TextDiffersError, by_text
-from sentprobe.core.post import RETRY_STATUSES, Endpoint, is_local, parse_address, parse_timeout
+from sentprobe.core.network import RETRY_STATUSES, Endpoint, is_local, parse_address, parse_timeout
 from sentprobe.corpus.conllu import parse_conllu
 from sentprobe.errors import AnnotatorError, CorpusError, UsageError
 from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence, shorten

@@ -15,9 +15,8 @@ from sentprobe.annotate.request import Dedupe, NonTrees
 from sentprobe.annotate.sentence_fault import sentence_fault
 from sentprobe.annotate.source import HOLE, SENTENCE_END, TEXT_SOURCES, LeftOutError, Piece, Reading
 from sentprobe.core.hashing import hash_64
-from sentprobe.core.memory import gc_paused
+from sentprobe.core.resources import gc_paused, single_threaded
 from sentprobe.core.third_party import third_party_code
-from sentprobe.core.threads import single_threaded
 from sentprobe.corpus.brackets import escape
 from sentprobe.corpus.conllu import conllu_rows, one_line
 from sentprobe.corpus.faults import FEATS

@@ -13,8 +13,8 @@ from sentprobe.audit.check import codes
 from sentprobe.audit.collection import UnreadableSet
 from sentprobe.audit.finding import MAX_EXAMPLES, SEVERITIES, Code, Finding, Severity
 from sentprobe.audit.one_set import Audit, count_severities
-from sentprobe.console import out, printable
-from sentprobe.core.numbers import POINTS
+from sentprobe.console import out
+from sentprobe.core.formatting import POINTS, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ import numpy as np
 
 from sentprobe.baselines import BASELINES, CONSTANT_BASELINES, Prediction
 from sentprobe.core.arguments import did_you_mean
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Splits, splits_of
 from sentprobe.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.core.numbers import FINE_POINTS, POINTS
+from sentprobe.core.formatting import FINE_POINTS, POINTS
 
 if TYPE_CHECKING:
     from sentprobe.annotate.annotator import Model
@@ -34,7 +34,8 @@ def annotate_first(
     from sentprobe.annotate.inputs import find_inputs
     from sentprobe.annotate.request import Request
     from sentprobe.annotate.run import annotate_corpus
-    from sentprobe.console import announce, count_of, progress_bar
+    from sentprobe.console import announce, progress_bar
+    from sentprobe.core.formatting import count_of
 
     inputs = find_inputs(texts, format)
     stem = name or "+".join(dict.fromkeys(one.name.replace("/", "-") for one in inputs[:MAX_NAMES]))
@@ -115,7 +116,8 @@ def print_accuracy(accuracy: Accuracy, model: Model) -> None:
     """Print the scores of an annotator, on standard output."""
     from rich.table import Table
 
-    from sentprobe.console import count_of, out
+    from sentprobe.console import out
+    from sentprobe.core.formatting import count_of
     from sentprobe.stats.level import level_text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -144,7 +146,8 @@ def print_annotations(manifests: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _say(text: str, style: str | None = None) -> None:
-    from sentprobe.console import err, printable
+    from sentprobe.console import err
+    from sentprobe.core.formatting import printable
 
     err().print(printable(text), style=style, markup=False, soft_wrap=True)
 

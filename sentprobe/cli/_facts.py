@@ -10,7 +10,8 @@ def print_facts(facts: Mapping[str, str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from sentprobe.console import out, printable
+    from sentprobe.console import out
+    from sentprobe.core.formatting import printable
 
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, text in facts.items():
@@ -23,7 +24,8 @@ def print_rows(texts: Iterable[Sequence[str]], blank_line: bool = False) -> None
     from rich.table import Table
     from rich.text import Text
 
-    from sentprobe.console import out, printable
+    from sentprobe.console import out
+    from sentprobe.core.formatting import printable
 
     header, *rows = texts
     if not rows:

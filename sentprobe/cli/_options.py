@@ -121,8 +121,9 @@ def workers_of(
 
     ``reads`` are paths that workers read, ``store`` is what they write to.
     """
-    from sentprobe.console import announce, count_of
+    from sentprobe.console import announce
     from sentprobe.core.cluster import current_cluster, joined
+    from sentprobe.core.formatting import count_of
 
     with joined(cluster, jobs, reads=reads, writes=() if store is None else (store.root,)) as workers:
         if (there := current_cluster()) is not None:

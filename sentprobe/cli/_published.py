@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 
 
 def published_lines(task: str, language: str | None = None) -> Iterator[str]:

@@ -22,7 +22,8 @@ def readable_sets(paths: Sequence[str], unread: list[str]) -> Iterator[Dataset]:
 
 def map_sets(paths: Sequence[str], unread: list[str], call: Callable[[Dataset], T], jobs: int = 1) -> Iterator[T]:
     """The same with a function called on each set where it is read: here, or in worker processes if they are large."""
-    from sentprobe.console import err, printable
+    from sentprobe.console import err
+    from sentprobe.core.formatting import printable
     from sentprobe.core.workers import map_largest_first
     from sentprobe.data.sources import find_sets
 

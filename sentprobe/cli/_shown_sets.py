@@ -27,7 +27,8 @@ def show_sets(
     from random import Random
 
     from sentprobe.cli._annotated import print_annotations
-    from sentprobe.console import err, example_line, out, print_sets, printable
+    from sentprobe.console import err, example_line, out, print_sets
+    from sentprobe.core.formatting import printable
     from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
     from sentprobe.errors import DataError
 
@@ -122,7 +123,8 @@ def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
 def _print_features(dataset: Dataset, top: int) -> None:
     """The words that naive Bayes associates most with each label, with their log-odds."""
     from sentprobe.baselines.naive_bayes import top_features
-    from sentprobe.console import out, print_wrapped, printable
+    from sentprobe.console import out, print_wrapped
+    from sentprobe.core.formatting import printable
 
     console = out()
     note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sentprobe.core.numbers import WHOLE_POINTS
+from sentprobe.core.formatting import WHOLE_POINTS
 from sentprobe.report.wording import listed
 
 if TYPE_CHECKING:

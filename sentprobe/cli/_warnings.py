@@ -27,7 +27,8 @@ def printed_warnings(damage: bool = True) -> Iterator[None]:
         if not issubclass(category, SentProbeWarning):
             before(message, category, filename, lineno, file, line)
         elif (damage or not issubclass(category, CorruptionWarning)) and str(message) not in printed:
-            from sentprobe.console import err, printable
+            from sentprobe.console import err
+            from sentprobe.core.formatting import printable
 
             printed[str(message)] = None
             err().print(printable(f"warning: {message}"), style="yellow", markup=False, soft_wrap=True)

@@ -97,7 +97,8 @@ def annotate(
     from sentprobe.annotate.run import annotate_corpus, measure
     from sentprobe.cli._annotated import print_accuracy, print_card
     from sentprobe.cli._options import workers_of
-    from sentprobe.console import announce, count_of, progress_bar
+    from sentprobe.console import announce, progress_bar
+    from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
 
     if gold and not texts:

@@ -71,7 +71,8 @@ def audit(
         print_collection_findings,
         tally,
     )
-    from sentprobe.console import announce, count_of, err, printable
+    from sentprobe.console import announce, err
+    from sentprobe.core.formatting import count_of, printable
     from sentprobe.errors import UsageError
 
     if explain == "all":

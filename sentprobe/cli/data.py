@@ -44,7 +44,7 @@ def get(
         Do not use the network, as if SENTPROBE_OFFLINE were set.
     """
     from sentprobe.console import announce, err, progress_bar
-    from sentprobe.core.download import offline as is_offline
+    from sentprobe.core.network import offline as is_offline
     from sentprobe.transfer import remote_sets as known
     from sentprobe.transfer.check import check
     from sentprobe.transfer.remote_sets import fetch_sets, is_downloaded

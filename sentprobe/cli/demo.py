@@ -15,7 +15,7 @@ from sentprobe.core.install import pip_install
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentprobe.core.progress import Progress
+    from sentprobe.core.arguments import Progress
     from sentprobe.data.dataset import Dataset
     from sentprobe.report.types import Summary
     from sentprobe.run import Run
@@ -37,8 +37,9 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     """
     from sentprobe.cli._story import tell_story
     from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import announce, count_of, err, print_sets, progress_bar
+    from sentprobe.console import announce, err, print_sets, progress_bar
     from sentprobe.core.arguments import resolve_jobs
+    from sentprobe.core.formatting import count_of
     from sentprobe.report import Report
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table

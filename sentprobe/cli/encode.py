@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from sentprobe.cli._options import ClusterName, Jobs
 
 if TYPE_CHECKING:
-    from sentprobe.core.progress import Progress
+    from sentprobe.core.arguments import Progress
     from sentprobe.encoders.store import Store
 
 order = 50
@@ -88,8 +88,9 @@ def _encode(
     from rich.table import Table
 
     from sentprobe.cli._sets import map_sets
-    from sentprobe.console import announce, count_of, err, print_symptoms, progress_bar
+    from sentprobe.console import announce, err, print_symptoms, progress_bar
     from sentprobe.console import out as console
+    from sentprobe.core.formatting import count_of
     from sentprobe.encoders import expand_names, load
     from sentprobe.encoders.diagnosis import diagnose
     from sentprobe.encoders.embed import embed, texts_of_set

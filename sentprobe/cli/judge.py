@@ -43,7 +43,8 @@ def sample(
         Another seed draws other sentences.
     """
     from sentprobe.cli._sets import readable_sets
-    from sentprobe.console import count_of, err
+    from sentprobe.console import err
+    from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.judge.form import form
     from sentprobe.judge.sheet import sample_sheet, write_sheets

@@ -137,9 +137,10 @@ def _report_sets(
     title: str | None,
 ) -> int:
     """Write the page of sets; one that cannot be read is reported, and named on the page."""
-    from sentprobe.console import announce, count_of, err, printable
+    from sentprobe.console import announce, err
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.core.files import write_atomically
+    from sentprobe.core.formatting import count_of, printable
     from sentprobe.data.sources import find_sets
     from sentprobe.errors import DataError, UsageError
     from sentprobe.report.described_sets import describe_sets

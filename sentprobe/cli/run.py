@@ -110,7 +110,8 @@ def run(
     from sentprobe.cli._first_picture import add_demo_results, demo_sets, print_next_steps
     from sentprobe.cli._options import STDIN, open_store, workers_of
     from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import announce, count_of, err, print_symptoms, printable, progress_bar
+    from sentprobe.console import announce, err, print_symptoms, progress_bar
+    from sentprobe.core.formatting import count_of, printable
     from sentprobe.data.sources import filter_by_suite, find_sets
     from sentprobe.encoders.diagnosis import check_encoders
     from sentprobe.errors import RunError, UsageError

@@ -46,6 +46,11 @@ StrOrPath = str | os.PathLike[str]
 StringsOrPaths = StrOrPath | Iterable[StrOrPath]
 """A string or a path, or several of them."""
 Integers = int | Iterable[int]
+Progress = Callable[[str, int, int | None], None]
+"""Called with a stage, how much of it is done, and the total; None where the total is unknown.
+
+What is in work may follow the stage: ``encode: static:``, ``cells: st:a on bigram_shift``.
+"""
 
 
 def as_strings(given: StringsOrPaths, what: str = "a string") -> list[str]:

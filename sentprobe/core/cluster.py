@@ -18,9 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.agreement import Agreement, require
+from sentprobe.core.agreement import Agreement, Cluster, require
 from sentprobe.core.arguments import did_you_mean, resolve_jobs
-from sentprobe.core.cluster_kind import Cluster
 from sentprobe.core.install import pip_install
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error
 

@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster
 from distributed.scheduler import KilledWorker
 from joblib._dask import DaskDistributedBackend
 
-from sentprobe.core.cluster_kind import CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
+from sentprobe.core.agreement import CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
 from sentprobe.errors import RunError, UsageError, describe_error
 
 NO_PAGES: dict[str, list[str]] = {f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker", "nanny")}

@@ -23,9 +23,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from sentprobe.core.checksum import b2sum, line_checksum, other_format, seal_line
 from sentprobe.core.files import append_durably, copy_atomically, make_folder, read_json, write_atomically
 from sentprobe.core.folders import locked
+from sentprobe.core.hashing import b2sum
 from sentprobe.core.seal import (
     FORMAT,
     SEAL,
@@ -36,7 +36,10 @@ from sentprobe.core.seal import (
     decode_seal,
     first_changed,
     independent_state,
+    line_checksum,
     log_state,
+    other_format,
+    seal_line,
 )
 from sentprobe.errors import DataError, SentProbeError, UsageError
 

@@ -20,10 +20,10 @@ from typing import Any
 
 from joblib.parallel import ParallelBackendBase
 
-from sentprobe.core.cluster_kind import CHECK_SECONDS, CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
-from sentprobe.core.deadline import call_within
+from sentprobe.core.agreement import CHECK_SECONDS, CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
 from sentprobe.core.folders import scratch_folder
-from sentprobe.core.orphans import no_orphans
+from sentprobe.core.network import call_within
+from sentprobe.core.processes import no_orphans
 from sentprobe.errors import RunError
 
 LONGEST_FOLDER = 40

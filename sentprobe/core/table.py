@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sentprobe.console import narrow_out, print_wrapped, printable
-from sentprobe.core.numbers import ABSENT
+from sentprobe.console import narrow_out, print_wrapped
+from sentprobe.core.formatting import ABSENT, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

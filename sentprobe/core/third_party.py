@@ -1,21 +1,28 @@
-"""Isolation of encoders, tasks and other parts that users wrote.
+"""Code that others wrote, and that is run in this process: encoders, tasks and other parts of users.
 
-What they raise is handled where they are called. What they do to the process is handled here: ``os._exit`` raises, and
-afterwards the working directory, standard output and standard error are what they were. What they advise is not passed
+What it raises is handled where it is called. What it does to the process is handled here: ``os._exit`` raises, and
+afterwards the working directory, standard output and standard error are what they were. What it advises is not passed
 on where it is to switch off what protects users.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from pathlib import Path
+from traceback import extract_tb
+from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
-from sentprobe.errors import HardExit
+from sentprobe.errors import HardExit, UsageError, describe_error, error_location
+
+# Isolation
+
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -140,3 +147,54 @@ def summarise_error(why: BaseException) -> str:
     return (
         f"{type(why).__name__}: {message[:300]}{'…' if len(message) > 300 else ''}" if message else type(why).__name__
     )
+
+
+# Files and modules
+
+
+def load_file(path: Path, noun: str) -> ModuleType:
+    """Run a user's Python file; raises UsageError, with file and line, if it fails."""
+    article = "an" if noun[0] in "aeiou" else "a"
+    if not path.is_file():
+        raise UsageError(f"There is no file {path} to load {article} {noun} from.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file; {article} {noun} file ends in .py and defines `{noun}`.")
+    module = importlib.util.module_from_spec(spec)
+    before = sys.modules.get(path.stem)
+    sys.modules[path.stem] = module  # dataclasses look their module up while it runs
+    try:
+        with third_party_code:
+            spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:  # sys.exit among them
+        where = _import_location(e, str(path))
+        raise UsageError(f"The {noun} file {path} does not run: {describe_error(e)}{where}") from e
+    finally:  # removed again, so that workers are sent the code and do not try to import it
+        del sys.modules[path.stem]
+        if before is not None:
+            sys.modules[path.stem] = before
+    return module
+
+
+def load_module(name: str, noun: str) -> ModuleType:
+    """Import a user's module; raises UsageError, with file and line, if that fails."""
+    try:
+        with third_party_code:
+            return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        reason = str(e) if isinstance(e, ImportError) else describe_error(e)
+        raise UsageError(
+            f"The {noun} names the module {name!r}, which cannot be imported: {reason}{_import_location(e)}."
+        ) from e
+
+
+def _import_location(error: BaseException, path: str | None = None) -> str:
+    """The line where running a file failed, of the file itself if its path is given, as `` (file:line)``."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return f" ({error.filename}:{error.lineno})"
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
+    return f" ({path}:{lines[-1]})" if lines else error_location(error)

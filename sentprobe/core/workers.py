@@ -1,31 +1,27 @@
-"""Worker processes that exit when their parent does, however it ends, and leave Ctrl-C to it."""
+"""Calls in worker processes, with joblib: in order or not, the largest first, or merged on the way."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import repeat
-from os import _exit  # the real one, whatever third-party code runs: see sentprobe/core/third_party.py
 from typing import Any, TypeVar
 
+from sentprobe.core.agreement import GONE
 from sentprobe.core.cluster import call_on_worker, current_cluster
-from sentprobe.core.cluster_kind import GONE
-from sentprobe.core.signals import blocked_signals, stopping_signals
+from sentprobe.core.processes import begin_worker, blocked_signals
 from sentprobe.errors import RunError
 
 T = TypeVar("T")
 
 MERGED_AT_A_TIME = 8
 """Results that are merged by one call."""
-POLL_SECONDS = 0.2
-"""Seconds between two checks of a worker for its parent."""
 
 
 def map_largest_first(
@@ -151,37 +147,6 @@ def _directory() -> str | None:
         return os.getcwd()  # noqa: PTH109 - a Path raises the same
     except OSError:  # it was deleted
         return None
-
-
-def begin_worker(parent: int, directory: str | None = None) -> None:
-    """The first thing a worker does.
-
-    joblib keeps workers for later calls as long as these arguments are the same: ``directory`` is there so that workers
-    of another working directory, in which relative paths are other files, are not used again.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes, and the parent handles it
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, stopping_signals())
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # one thread per worker, as for BLAS
-    threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
-
-
-def _watch(parent: int) -> None:
-    """Exit as soon as the parent is not the process that started this one.
-
-    Linux can send a signal when the parent dies (PR_SET_PDEATHSIG), but it does so when the *thread* that started the
-    worker ends, which may be any thread of a pool.
-    """
-    if os.name == "nt":  # where a process keeps its parent's id, and a handle shows when the parent has ended
-        from multiprocessing import parent_process
-
-        if (mother := parent_process()) is not None:
-            mother.join()
-            _exit(1)
-        return
-    while os.getppid() == parent:
-        time.sleep(POLL_SECONDS)
-    _exit(1)  # without the usual clean-up, which could wait for the parent
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
 from sentprobe.core.folders import scratch_folder
-from sentprobe.core.memory import gc_paused
+from sentprobe.core.resources import gc_paused
 from sentprobe.corpus.brackets import read_brackets
 from sentprobe.corpus.conllu import SHARD_BLOCK, read_conllu
 from sentprobe.corpus.digest import digest_of

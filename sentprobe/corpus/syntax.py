@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sentprobe.core.memory import remember_last
+from sentprobe.core.resources import remember_last
 from sentprobe.sentence import Sentence, Tree
 
 PENN_TO_UPOS = {

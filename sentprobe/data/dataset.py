@@ -17,8 +17,9 @@ from typing import Any, cast
 
 import msgspec
 
-from sentprobe.core.checksum import digest, is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import make_folder, write_atomically
+from sentprobe.core.hashing import digest
+from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
 from sentprobe.errors import DataError
 from sentprobe.tasks import SPLITS, Example
 

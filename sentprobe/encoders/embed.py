@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.arguments import as_texts, check_integer
+from sentprobe.core.arguments import Progress, as_texts, check_integer
 from sentprobe.core.cluster import current_cluster
-from sentprobe.core.progress import Progress
 from sentprobe.core.third_party import third_party_code
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for

@@ -18,10 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sentprobe.core.checksum import b2sum
-from sentprobe.core.deadline import call_within
 from sentprobe.core.folders import check_model_files
+from sentprobe.core.hashing import b2sum
 from sentprobe.core.install import pip_install
+from sentprobe.core.network import call_within
 from sentprobe.core.third_party import summarise_error
 from sentprobe.encoders.identity import HUB_NAME, Spec
 from sentprobe.errors import EncoderError, NotInstalled, Offline, UsageError

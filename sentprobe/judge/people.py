@@ -8,9 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from sentprobe.core.checksum import other_format
 from sentprobe.core.job_folder import JobFolder
-from sentprobe.core.seal import SEAL
+from sentprobe.core.seal import SEAL, other_format
 from sentprobe.errors import DataError
 
 FOLDER = "people"

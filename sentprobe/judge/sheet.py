@@ -18,9 +18,9 @@ from pathlib import Path
 
 import msgspec
 
-from sentprobe.core.checksum import is_intact, other_format, read_document, seal_document
 from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.core.hashing import hash_64
+from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
 from sentprobe.core.words import JOINERS, mark_class
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, TooFewError, UsageError

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sentprobe.console import narrow_out, print_wrapped
-from sentprobe.core.numbers import POINTS, WHOLE_POINTS
+from sentprobe.core.formatting import POINTS, WHOLE_POINTS
 from sentprobe.judge.people import People
 from sentprobe.stats.level import level_text
 

@@ -1,6 +1,6 @@
 """Corpus + tasks → probing sets: count, propose, finish."""
 
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import Progress
 from sentprobe.make.finish import finish
 from sentprobe.make.job import SkippedTask, choose_reading
 from sentprobe.make.make import make_sets

@@ -9,7 +9,7 @@ from typing import Any
 
 from sentprobe.audit import audit_quickly, audit_set
 from sentprobe.core.hashing import mix
-from sentprobe.core.memory import gc_paused
+from sentprobe.core.resources import gc_paused
 from sentprobe.core.third_party import third_party_code
 from sentprobe.core.workers import map_largest_first
 from sentprobe.corpus.corpus import Corpus

@@ -16,8 +16,8 @@ from typing import Any
 from sentprobe.annotate.annotator import load_annotator
 from sentprobe.annotate.repair import repair
 from sentprobe.core.hashing import mix
+from sentprobe.core.resources import single_threaded
 from sentprobe.core.third_party import third_party_code
-from sentprobe.core.threads import single_threaded
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
 from sentprobe.corpus.near_duplicates import near_duplicate_key

@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sentprobe.core.arguments import StringsOrPaths
+from sentprobe.core.arguments import Progress, StringsOrPaths
 from sentprobe.core.cluster import current_cluster
-from sentprobe.core.progress import Progress
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.shards import shard_count
 from sentprobe.data.dataset import Dataset

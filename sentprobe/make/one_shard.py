@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sentprobe.core.hashing import mix
-from sentprobe.core.memory import gc_paused
+from sentprobe.core.resources import gc_paused
 from sentprobe.core.third_party import isolated
 from sentprobe.corpus.digest import digest_of
 from sentprobe.corpus.near_duplicates import near_duplicate_key

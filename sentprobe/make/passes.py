@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sentprobe.core.memory import gc_paused
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import Progress
+from sentprobe.core.resources import gc_paused
 from sentprobe.core.workers import map_in_workers, merge_in_workers
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.shards import cut

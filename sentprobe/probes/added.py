@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics, logits, optima
 from sentprobe.probes.features import Features, is_sparse
 from sentprobe.probes.fit import fit, leave_groups_out

@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError, UsageError
 from sentprobe.probes import convex
 from sentprobe.probes.calibrate import fit_temperature

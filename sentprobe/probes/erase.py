@@ -26,7 +26,7 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import DataError, ShapeError, UsageError
 from sentprobe.probes.features import Array, Doubles, Features, Floats, Ints, check_labels
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError
 from sentprobe.probes.convex import TOLERANCE, Linear
 from sentprobe.probes.convex.data import MAX_CACHED_BYTES, MAX_CORRELATED_DIMENSIONS, MAX_FACTORED_DIMENSIONS

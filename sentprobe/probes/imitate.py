@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError
 from sentprobe.probes.convex import Linear
 from sentprobe.probes.erase import MAX_DIMENSIONS, Moments

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import TooFewError
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
 from sentprobe.probes.features import Features, Ints, Truths

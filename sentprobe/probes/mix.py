@@ -25,7 +25,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import DataError, ShapeError, UsageError
 from sentprobe.probes.convex import TOLERANCE
 from sentprobe.probes.convex.preconditioner import solver

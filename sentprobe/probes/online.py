@@ -27,7 +27,7 @@ from typing import Literal
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError, TooFewError, UsageError
 from sentprobe.probes import convex
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sentprobe.console import count_of
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS, count_of
 from sentprobe.core.table import plain
 from sentprobe.report.meaning import MEANINGS
 from sentprobe.report.missed import missed_differences

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from sentprobe.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
-from sentprobe.console import narrow_out, out, printable
-from sentprobe.core.numbers import POINTS
+from sentprobe.console import narrow_out, out
+from sentprobe.core.formatting import POINTS, printable
 from sentprobe.core.table import Table, TableColumn, csv_text, table_width
 from sentprobe.report.names import short_names
 from sentprobe.stats import level as levels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sentprobe.console import count_of
+from sentprobe.core.formatting import count_of
 from sentprobe.report.types import AuditFinding, SetSummary, Summary
 
 MAX_FINDINGS = 6

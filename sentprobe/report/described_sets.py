@@ -15,8 +15,7 @@ from sentprobe.audit.finding import Finding, ShortcutScore
 from sentprobe.audit.one_set import audit_rows
 from sentprobe.baselines.naive_bayes import top_features
 from sentprobe.core.arguments import check_options
-from sentprobe.core.checksum import digest
-from sentprobe.core.hashing import hash_64
+from sentprobe.core.hashing import digest, hash_64
 from sentprobe.core.workers import map_largest_first
 from sentprobe.corpus.provenance import describe_provenance
 from sentprobe.data.dataset import Dataset

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from sentprobe.core.arguments import did_you_mean
-from sentprobe.core.numbers import ABSENT, POINTS
+from sentprobe.core.formatting import ABSENT, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import UsageError
 from sentprobe.report.published_results import EXTENT_NOTES, LIMITED, footnotes, is_limited

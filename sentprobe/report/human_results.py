@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from sentprobe.compare import best_layer
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import SentProbeError
 from sentprobe.judge.people import People, read_people

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.report.types import BaselineComparison, Cell, Column, Meaning, MeaningKind, SetSummary
 from sentprobe.report.variant_results import part_of
 from sentprobe.result import RIGHT_OR_WRONG

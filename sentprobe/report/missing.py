@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sentprobe.console import count_of
+from sentprobe.core.formatting import count_of
 from sentprobe.report.grid import BASELINE_NAMES, Grid
 from sentprobe.report.names import short_names
 from sentprobe.report.types import MissingCells, Summary

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sentprobe.core.numbers import BITS, POINTS
+from sentprobe.core.formatting import BITS, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.cells import value_of
 from sentprobe.report.languages import class_note, language_of, named_tasks, task_of

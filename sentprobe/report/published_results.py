@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
 from sentprobe.published import TRANSFER, WORDS, Row, human, papers, published

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sentprobe.core.numbers import ABSENT, BITS, POINTS
+from sentprobe.core.formatting import ABSENT, BITS, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn, folded_width, in_blocks, table_width
 from sentprobe.report.cells import value_of
 from sentprobe.report.published_results import EXTENT_NOTES

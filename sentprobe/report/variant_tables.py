@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from sentprobe.core.numbers import ABSENT, BITS, PLAIN, POINTS
+from sentprobe.core.formatting import ABSENT, BITS, PLAIN, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.attempt import attempt
 from sentprobe.report.types import Cell, Summary

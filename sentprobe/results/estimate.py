@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from sentprobe.core.numbers import POINTS, NumberFormat
+from sentprobe.core.formatting import POINTS, NumberFormat
 from sentprobe.stats import level as levels
 
 About = Literal["encoder", "probe", "rows", "none"]

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.checksum import digest
 from sentprobe.core.files import write_atomically
+from sentprobe.core.hashing import digest
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.data.dataset import Dataset, encode_rows
 from sentprobe.errors import CorruptionWarning, DataError, RunError, UsageError

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.numbers import POINTS, NumberFormat
+from sentprobe.core.formatting import POINTS, NumberFormat
 from sentprobe.core.plugins import Kind
 
 Arrays = Mapping[str, npt.NDArray[Any]]

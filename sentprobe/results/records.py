@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from sentprobe.core.checksum import is_sealed, seal_line
 from sentprobe.core.job_folder import JobFolder, SalvagedLog
+from sentprobe.core.seal import is_sealed, seal_line
 from sentprobe.errors import DataError, RunError
 from sentprobe.result import Cell, Failure, Result
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.checksum import digest
+from sentprobe.core.hashing import digest
 from sentprobe.data.dataset import decode_rows
 from sentprobe.errors import DataError, RunError, UsageError
 from sentprobe.probes import Model

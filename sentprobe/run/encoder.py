@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from sentprobe.core.cluster import current_cluster
-from sentprobe.core.memory import return_free_memory
+from sentprobe.core.resources import return_free_memory
 from sentprobe.core.third_party import third_party_code
 from sentprobe.data.splits import Splits
 from sentprobe.encoders import encoder_info, load

@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 import scipy
 
-from sentprobe.core.checksum import digest
 from sentprobe.core.files import write_atomically
+from sentprobe.core.hashing import digest
 from sentprobe.data.splits import Splits
 from sentprobe.encoders.store import RESULT_SUFFIX, RESULTS_FOLDER, Store, StoreWarning
 from sentprobe.errors import DataError

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.baselines import BASELINES, ENCODER_BASELINES
-from sentprobe.core.arguments import Integers, StringsOrPaths, as_list, as_strings, check_integer, option
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import Integers, Progress, StringsOrPaths, as_list, as_strings, check_integer, option
 from sentprobe.errors import UsageError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.run.unit import Unit
 from sentprobe.run.variants import worker_for
 

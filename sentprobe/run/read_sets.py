@@ -13,7 +13,7 @@ import msgspec
 from sentprobe import __version__
 from sentprobe.audit import audit_quickly
 from sentprobe.baselines.predict import Baselines
-from sentprobe.core.memory import return_free_memory
+from sentprobe.core.resources import return_free_memory
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.lookalike_labels import MERGED, refuse_lookalikes

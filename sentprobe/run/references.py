@@ -16,10 +16,10 @@ from pathlib import Path
 
 import msgspec
 
-from sentprobe.core.checksum import digest
+from sentprobe.core.arguments import Progress
 from sentprobe.core.files import write_atomically
 from sentprobe.core.folders import cache_folder, locked
-from sentprobe.core.progress import Progress
+from sentprobe.core.hashing import digest
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import RunError, SentProbeError, SentProbeWarning

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import Progress
 from sentprobe.result import Cell
 from sentprobe.run.unit import Unit
 

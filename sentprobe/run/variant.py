@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sentprobe.core.numbers import BITS, POINTS
+from sentprobe.core.formatting import BITS, POINTS
 from sentprobe.core.table import CellText
 
 GIVEN, ERASED = "given:", "erased:"

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from sentprobe.core.arguments import StrOrPath, did_you_mean
 from sentprobe.core.plugins import Kind
-from sentprobe.core.user_modules import load_file, load_module
+from sentprobe.core.third_party import load_file, load_module
 from sentprobe.errors import UsageError
 from sentprobe.tasks.task import ParametricTask, Task, check_signatures
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sentprobe.core.memory import remember_last
+from sentprobe.core.resources import remember_last
 from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import lower_case
 from sentprobe.corpus.syntax import is_unspaced

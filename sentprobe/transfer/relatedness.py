@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import DataError, ShapeError, TooFewError, UsageError
 from sentprobe.probes.features import Features, Floats
 from sentprobe.probes.network.group import SEEDS, initial_layers

@@ -16,11 +16,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sentprobe.core.arguments import StringsOrPaths, as_strings, did_you_mean
-from sentprobe.core.download import RetryPolicy, download, git_blob, offline, sha256
+from sentprobe.core.arguments import Progress, StringsOrPaths, as_strings, did_you_mean
 from sentprobe.core.files import make_folder
-from sentprobe.core.hashing import hash_64
-from sentprobe.core.progress import Progress
+from sentprobe.core.hashing import git_blob, hash_64, sha256
+from sentprobe.core.network import RetryPolicy, download, offline
 from sentprobe.core.reader import find_file, read_tsv, wrong_width
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.data.layouts.xnli import NO_GOLD

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sentprobe import __version__
-from sentprobe.console import err, out, printable
+from sentprobe.console import err, out
+from sentprobe.core.formatting import printable
 from sentprobe.transfer.check import SetReport
 from sentprobe.transfer.remote_sets import RemoteSet, is_downloaded
 

@@ -9,7 +9,7 @@ import pytest
 
 from sentprobe.annotate import annotate as chunking
 from sentprobe.annotate.sources import text
-from sentprobe.core.child import Child, ChildDied, Children
+from sentprobe.core.processes import Child, ChildDied, Children
 from sentprobe.errors import AnnotatorError, RunError, SentProbeWarning
 from tests.annotate.test_annotate import run, texts_of
 from tests.command_line import sentprobe

@@ -10,7 +10,7 @@ from sentprobe.annotate.annotator import load_annotator
 from sentprobe.annotate.inputs import find_inputs
 from sentprobe.annotate.request import Request
 from sentprobe.annotate.run import annotate_corpus
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
 
 TEXT = "I don't know the old teacher. The dogs sleep."

@@ -9,7 +9,7 @@ import pytest
 
 from sentprobe.annotate import served
 from sentprobe.annotate.annotator import load_annotator
-from sentprobe.core.post import Endpoint
+from sentprobe.core.network import Endpoint
 from sentprobe.errors import AnnotatorError, CorpusError, NotInstalled, UsageError
 from tests.annotate.servers import says, serving, udpipe_service
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sentprobe import Corpus
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.corpus.brackets import write_brackets
 from sentprobe.corpus.conllu import write_conllu
 

@@ -5,7 +5,8 @@ import socket
 
 import pytest
 
-from sentprobe.core.download import NotOnServer, RetryPolicy, download, git_blob, offline, sha256
+from sentprobe.core.hashing import git_blob, sha256
+from sentprobe.core.network import NotOnServer, RetryPolicy, download, offline
 from sentprobe.errors import DataError, Offline
 
 CONTENT = bytes(range(256)) * 1000

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-from sentprobe.core.checksum import b2sum, is_sealed, line_checksum, seal_line
+from sentprobe.core.hashing import b2sum
 from sentprobe.core.job_folder import JobFolder
+from sentprobe.core.seal import is_sealed, line_checksum, seal_line
 from sentprobe.errors import DataError, UsageError
 
 COMMAND = "sentprobe train"
@@ -285,7 +286,7 @@ def test_complete_files_are_moved_out_even_if_that_is_interrupted(growing, tmp_p
 
 
 def test_names_do_not_lead_out_of_the_folder(job):
-    from sentprobe.core.checksum import seal_document
+    from sentprobe.core.seal import seal_document
 
     seal = json.loads((job.path / "checksums.json").read_text())
     seal["files"]["../secret"] = seal["files"]["two.json"]

@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from sentprobe.core import memory
-from sentprobe.core.memory import gc_paused, remember_last
+from sentprobe.core import resources
+from sentprobe.core.resources import gc_paused, remember_last
 
 
 def test_a_result_is_computed_once_for_the_same_object():
@@ -35,7 +35,7 @@ def young():
 
 
 def test_what_was_made_while_the_collector_was_paused_is_old_afterwards(monkeypatch):
-    monkeypatch.setattr(memory, "MANY_OBJECTS", 4000)
+    monkeypatch.setattr(resources, "MANY_OBJECTS", 4000)
     gc.unfreeze()
     with gc_paused():
         assert not gc.isenabled()
@@ -48,7 +48,7 @@ def test_what_was_made_while_the_collector_was_paused_is_old_afterwards(monkeypa
 def test_frozen_objects_stay_frozen_and_are_not_counted_after_little_work(monkeypatch):
     kept = [[i] for i in range(5000)]
     gc.freeze()
-    monkeypatch.setattr(memory, "MANY_OBJECTS", 4000)
+    monkeypatch.setattr(resources, "MANY_OBJECTS", 4000)
     with gc_paused():
         made = [[i] for i in range(5000)]
     assert gc.get_freeze_count() >= len(kept)

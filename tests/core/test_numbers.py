@@ -2,7 +2,7 @@
 
 import pytest
 
-from sentprobe.core.numbers import ABSENT, BITS, FINE_POINTS, POINTS, WHOLE_POINTS, NumberFormat
+from sentprobe.core.formatting import ABSENT, BITS, FINE_POINTS, POINTS, WHOLE_POINTS, NumberFormat
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ import pytest
 from sentprobe.core import agreement
 from sentprobe.core import cluster as core_cluster
 from sentprobe.core.cluster import current_cluster, joined
-from sentprobe.core.orphans import users_of
+from sentprobe.core.processes import users_of
 from sentprobe.core.workers import map_in_workers, merge_in_workers
 from sentprobe.corpus import Corpus
 from sentprobe.corpus.conllu import write_conllu

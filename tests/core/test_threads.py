@@ -7,8 +7,8 @@ import numpy  # noqa: F401  its BLAS is what is limited
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
-from sentprobe.core import threads
-from sentprobe.core.threads import single_threaded
+from sentprobe.core import resources
+from sentprobe.core.resources import single_threaded
 
 
 def limits():
@@ -56,8 +56,8 @@ def test_libraries_are_looked_for_again_only_if_modules_were_imported(monkeypatc
         looked.append(1)
         return ThreadpoolController()
 
-    monkeypatch.setattr(threads, "ThreadpoolController", look)
-    monkeypatch.setattr(threads, "_found", None)
+    monkeypatch.setattr(resources, "ThreadpoolController", look)
+    monkeypatch.setattr(resources, "_found", None)
     with single_threaded(), single_threaded():
         assert looked == [1]
     with single_threaded():

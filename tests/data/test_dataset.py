@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.core.checksum import seal_document
+from sentprobe.core.seal import seal_document
 from sentprobe.data.dataset import Dataset, decode_rows, encode_rows, find_set_folders, read_manifest
 from sentprobe.data.sources import find_sets
 from sentprobe.data.tables import read_senteval

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.core.post import MAX_ATTEMPTS
+from sentprobe.core.network import MAX_ATTEMPTS
 from sentprobe.encoders import load
 from sentprobe.encoders.schemes.openai import MAX_REQUEST_TOKENS
 from sentprobe.errors import EncoderError, Offline, ShapeError, UsageError

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sentprobe.console import count_of
+from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.types import BaselineComparison, Meaning, MissingCells
 from sentprobe.report.wording import listed

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sentprobe.core.numbers import ABSENT
+from sentprobe.core.formatting import ABSENT
 from sentprobe.errors import SentProbeWarning
 from sentprobe.report.charts import chart
 from sentprobe.report.error_analysis import error_analysis

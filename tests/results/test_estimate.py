@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from sentprobe.core.numbers import BITS
+from sentprobe.core.formatting import BITS
 from sentprobe.results.estimate import Estimate
 from sentprobe.stats import level
 

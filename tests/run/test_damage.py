@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sentprobe.compare import compare
-from sentprobe.core.checksum import digest, seal_document
+from sentprobe.core.hashing import digest
+from sentprobe.core.seal import seal_document
 from sentprobe.errors import CorruptionWarning, RunError, UsageError
 from sentprobe.report.summary import summarise
 from sentprobe.result import Failure

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sentprobe.core.checksum import seal_line
+from sentprobe.core.seal import seal_line
 from sentprobe.errors import CorruptionWarning
 from sentprobe.results.records import from_line
 from sentprobe.run import Run

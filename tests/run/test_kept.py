@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sentprobe.baselines import BASELINES
-from sentprobe.core.checksum import digest
+from sentprobe.core.hashing import digest
 from sentprobe.data.sources import find_sets
 from sentprobe.encoders.store import RESULTS_FOLDER, Store, StoreWarning
 from sentprobe.results.verify import matches_checksum, predictions_path

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sentprobe.core.progress import split_stage
+from sentprobe.console import split_stage
 from sentprobe.errors import EncoderError
 from sentprobe.run import evaluate
 from sentprobe.run.tally import name_of

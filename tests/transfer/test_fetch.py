@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from sentprobe.core.download import RetryPolicy
+from sentprobe.core.network import RetryPolicy
 from sentprobe.data.layouts import read_layout
 from sentprobe.errors import CorpusError, DataError, Offline, UsageError
 from sentprobe.transfer import remote_sets as table

@@ -21,7 +21,7 @@ from typing import Any
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
 from sentprobe.annotate.fit import fit
 from sentprobe.core.arguments import did_you_mean
-from sentprobe.core.user_modules import load_file, load_module
+from sentprobe.core.third_party import load_file, load_module
 from sentprobe.corpus.conllu import parse_conllu
 from sentprobe.errors import UsageError
 from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, Severity, some
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.stats import level as levels

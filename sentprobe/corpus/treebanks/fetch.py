@@ -8,11 +8,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from sentprobe.console import announce, count_of, progress_bar
-from sentprobe.core.download import RetryPolicy, offline, sha256
+from sentprobe.console import announce, progress_bar
+from sentprobe.core.arguments import Progress
 from sentprobe.core.files import make_folder, open_bytes
 from sentprobe.core.folders import cache_folder, locked
-from sentprobe.core.progress import Progress
+from sentprobe.core.formatting import count_of
+from sentprobe.core.hashing import sha256
+from sentprobe.core.network import RetryPolicy, offline
 from sentprobe.corpus.treebanks.catalogue import UNKNOWN, Treebank, find_treebank
 from sentprobe.corpus.treebanks.metadata import SPLITS, Counts, Metadata, count_conllu
 from sentprobe.corpus.treebanks.record import read_record, write_record

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.checksum import is_intact, read_document, seal_document
 from sentprobe.core.files import write_atomically
+from sentprobe.core.seal import is_intact, read_document, seal_document
 
 RECORD = "treebank.json"
 FORMAT = "sentprobe.treebank.v1"

@@ -9,8 +9,9 @@ from pathlib import Path
 from string import ascii_lowercase
 from urllib.parse import urlsplit
 
-from sentprobe.core.download import NotOnServer, RetryPolicy, download, git_blob
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import Progress
+from sentprobe.core.hashing import git_blob
+from sentprobe.core.network import NotOnServer, RetryPolicy, download
 from sentprobe.corpus.treebanks.catalogue import Treebank, find_treebank
 from sentprobe.corpus.treebanks.metadata import Counts, Metadata, parse_readme, parse_stats
 from sentprobe.errors import DataError, UsageError

@@ -30,7 +30,7 @@ import numpy as np
 
 from sentprobe import __version__
 from sentprobe.core.arguments import as_texts
-from sentprobe.core.post import RETRY_STATUSES, Endpoint, is_local, parse_address, parse_timeout
+from sentprobe.core.network import RETRY_STATUSES, Endpoint, is_local, parse_address, parse_timeout
 from sentprobe.encoders.call import PREVIEW_CHARS, preview
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec

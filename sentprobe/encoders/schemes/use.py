@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sentprobe.core.arguments import as_texts
 from sentprobe.core.install import pip_install
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.core.words import replace_surrogates
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.criterion import WORDS as CRITERION_WORDS

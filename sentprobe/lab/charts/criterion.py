@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.lab.charts._traced_maps import CHOSEN, HIGHEST, TracedMap, maps_of_folder, maps_of_run
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.encoders import expand_names, load
 from sentprobe.errors import UsageError

@@ -46,7 +46,7 @@ class AlignmentDisplay:
 
     def report(self, one: Report) -> None:
         """Show a report."""
-        from sentprobe.console import printable
+        from sentprobe.core.formatting import printable
 
         if one.stage == "note":
             if one.text not in self._notes:  # every candidate reads the same spaces
@@ -84,7 +84,8 @@ def _count(key: str, value: float) -> float:
 
 def print_summary(folder: AlignmentFolder, export: str) -> None:
     """Print what came out, and what to do next."""
-    from sentprobe.console import out, printable
+    from sentprobe.console import out
+    from sentprobe.core.formatting import printable
     from sentprobe.lab.alignment.card import ORTHOGONALITY, candidate_table, main_facts, seed_table
     from sentprobe.lab.alignment.export import export_files
 

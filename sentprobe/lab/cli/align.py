@@ -82,7 +82,8 @@ def align(
     if list_:
         print_methods("" if method == "auto" else method)
         return 0
-    from sentprobe.console import announce, count_of, err
+    from sentprobe.console import announce, err
+    from sentprobe.core.formatting import count_of
     from sentprobe.lab.alignment.align import align as run
     from sentprobe.lab.alignment.request import make_request
 

@@ -11,7 +11,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from sentprobe.cli._published import print_published
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -248,7 +248,8 @@ def _print(rows: Sequence[tuple[str, ...]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from sentprobe.console import out, printable
+    from sentprobe.console import out
+    from sentprobe.core.formatting import printable
 
     header, *lines = rows
     table = Table(box=None, pad_edge=False, header_style="bold")

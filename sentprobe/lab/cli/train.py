@@ -151,7 +151,8 @@ def train(
     from sentprobe.lab.training.installed import require_training
 
     require_training()
-    from sentprobe.console import announce, count_of, err
+    from sentprobe.console import announce, err
+    from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.lab.cli._training import TrainingDisplay, print_parts, print_summary
     from sentprobe.lab.training.describe import is_finished

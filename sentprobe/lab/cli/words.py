@@ -107,7 +107,8 @@ def words(
         Samples of identical words and sentences depend on it. Default: 0.
     """
     from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import announce, count_of, err, progress_bar
+    from sentprobe.console import announce, err, progress_bar
+    from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.lab.words.evaluate import evaluate_words
     from sentprobe.lab.words.evaluation import Request

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, Table, TableColumn, cell_text
 from sentprobe.report.types import Cell, Column, SetSummary, Summary
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sentprobe.core.numbers import PLAIN
+from sentprobe.core.formatting import PLAIN
 from sentprobe.results.metric import Metric
 
 metric = Metric(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import CONFIG, ENCODER, WEIGHTS, Checkpoint, TrainedFolder

@@ -34,7 +34,7 @@ import numpy as np
 
 from sentprobe.core.arguments import as_texts
 from sentprobe.core.files import describe_damage, map_array
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.core.words import replace_surrogates
 from sentprobe.corpus.tokenisers import NLTK, Tokeniser, tokeniser, tokeniser_package
 from sentprobe.encoders.encoder import short_repr

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.files import make_folder
-from sentprobe.core.numbers import WHOLE_POINTS
+from sentprobe.core.formatting import WHOLE_POINTS
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import VECTORS

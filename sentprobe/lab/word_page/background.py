@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sentprobe.core.numbers import WHOLE_POINTS
+from sentprobe.core.formatting import WHOLE_POINTS
 from sentprobe.errors import describe_error
 from sentprobe.lab.alignment.maps import MappedRows
 from sentprobe.lab.alignment.retrieval import Means, neighbour_means

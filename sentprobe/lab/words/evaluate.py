@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe import __version__
-from sentprobe.core.arguments import check_options, did_you_mean
-from sentprobe.core.checksum import digest
-from sentprobe.core.progress import Progress
+from sentprobe.core.arguments import Progress, check_options, did_you_mean
+from sentprobe.core.hashing import digest
 from sentprobe.data.dataset import Dataset
 from sentprobe.encoders.store import Store
 from sentprobe.errors import SentProbeError, UsageError

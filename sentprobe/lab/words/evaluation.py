@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sentprobe.core.arguments import check_options
-from sentprobe.core.checksum import digest
+from sentprobe.core.hashing import digest
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from sentprobe.core.checksum import digest
+from sentprobe.core.hashing import digest
 from sentprobe.encoders.diagnosis import check_encoders
 from sentprobe.encoders.store import Store
 from sentprobe.errors import UsageError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.probes.convex.engine import MANY_OUTPUTS, Engine, Numpy, Sparse, engine_of
 from sentprobe.probes.convex.few_rows import RowSpace
 from sentprobe.probes.convex.linear import Linear

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.probes.convex import few_rows
 from sentprobe.probes.convex.data import MAX_CACHED_BYTES, TrainingData, TrainingStatistics, curvature_of
 from sentprobe.probes.convex.engine import engine_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.probes.convex.engine import Numpy
 from sentprobe.probes.convex.rows import block_rows, read_blocks, sparse_blocks
 from sentprobe.probes.features import Array, Doubles, Features, Floats

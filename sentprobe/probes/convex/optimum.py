@@ -28,7 +28,7 @@ from functools import partial
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError
 from sentprobe.probes.convex.data import MAX_FACTORED_DIMENSIONS, TrainingData, TrainingStatistics, curvature_of
 from sentprobe.probes.convex.engine import engine_of

@@ -7,7 +7,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.probes.features import Array, Features, Floats
 from sentprobe.probes.kind import Arrays, check_arrays
 from sentprobe.probes.network import steps_numpy

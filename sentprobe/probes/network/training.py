@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sentprobe.core.threads import single_threaded
+from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError, TooFewError, UsageError
 from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels, is_sparse
 from sentprobe.probes.kind import Fit, select_first_best

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sentprobe.report.drawing.figure_style import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.report import published_results
 from sentprobe.report.drawing.chart import Chart, OnPage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.report.drawing.chart import Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS

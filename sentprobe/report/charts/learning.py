@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.report.drawing.chart import Chart
 from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers

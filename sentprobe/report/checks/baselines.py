@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.report.check import Check, Finding
 from sentprobe.report.scored_cells import ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Summary

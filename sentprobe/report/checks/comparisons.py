@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.report.check import Check, Finding
 from sentprobe.report.scored_cells import MARGIN, ScoredCell, comparable
 from sentprobe.report.types import Cell, Summary

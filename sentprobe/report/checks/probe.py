@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import Probe, parse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.report.drawing.figure_style import Row, numbers
 from sentprobe.report.drawing.options import Options, selected_sets

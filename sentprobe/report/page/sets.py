@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from sentprobe import __version__
-from sentprobe.console import count_of
+from sentprobe.core.formatting import count_of
 from sentprobe.core.plugins import part_modules
 from sentprobe.report.described_sets import DescribedSets
 from sentprobe.report.figure import NO_RUN

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, TableColumn, csv_text
 from sentprobe.report.data_errors import error_codes
 from sentprobe.report.interval import estimate_of

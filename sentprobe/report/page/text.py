@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sentprobe.console import count_of
+from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.data_errors import data_errors
 from sentprobe.report.missing import missing_line

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from sentprobe.core.numbers import BITS
+from sentprobe.core.formatting import BITS
 from sentprobe.results.metric import Arrays, Floats, Metric
 from sentprobe.stats.classification import MOST_BITS
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sentprobe.core.numbers import POINTS
+from sentprobe.core.formatting import POINTS
 from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes.erase import Eraser, leace, random_directions
 from sentprobe.probes.erased_probes import measure as measure_erased

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sentprobe.core.numbers import NumberFormat
+from sentprobe.core.formatting import NumberFormat
 from sentprobe.core.table import CellText
 from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.online import online

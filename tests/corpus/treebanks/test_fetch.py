@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sentprobe.core.download import RetryPolicy
+from sentprobe.core.network import RetryPolicy
 from sentprobe.corpus.treebanks.fetch import fetch_treebank
 from sentprobe.corpus.treebanks.metadata import Counts, count_conllu
 from sentprobe.corpus.treebanks.record import read_record

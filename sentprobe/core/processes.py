@@ -1,4 +1,4 @@
-"""A process that makes calls and may die: a crash of native code ends it, and not the command.
+"""Processes that this one starts: they end when it does, leave Ctrl-C to it, and may die without ending it.
 
 ``sentprobe.core.workers`` makes many calls with joblib, whose pool is lost with its first worker. A child is one
 process, started when it is first called and again after it died: whoever calls it can find out which call kills.
@@ -7,30 +7,96 @@ process, started when it is first called and again after it died: whoever calls 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
+from os import _exit  # the real one, whatever third-party code runs: see sentprobe/core/third_party.py
+from pathlib import Path
 from typing import Any, TypeVar
 
-from sentprobe.core.signals import blocked_signals
-from sentprobe.core.workers import begin_worker
 from sentprobe.errors import RunError, SentProbeWarning, describe_error
 
 T = TypeVar("T")
 I = TypeVar("I")  # noqa: E741
 
-POLL_SECONDS = 0.5
+PARENT_POLL_SECONDS = 0.2
+"""Seconds between two checks of a worker for its parent."""
+CALL_POLL_SECONDS = 0.5
 """Seconds between two looks at a child that works: one that left processes behind may die without closing its pipe."""
 AHEAD = 2
 """Calls that are waiting or working, for each child."""
-START = "import sys; sys.path[:] = sys.argv[2:]; from sentprobe.core.child import serve; serve(int(sys.argv[1]))"
+SERVE = "import sys; sys.path[:] = sys.argv[2:]; from sentprobe.core.processes import serve; serve(int(sys.argv[1]))"
+REAP = "import sys; sys.path[:] = sys.argv[2:]; from sentprobe.core.processes import reap; reap(sys.argv[1])"
+GRACE_SECONDS = 2.0
+"""How long processes have to end by themselves, after the command has ended."""
+WAIT_SECONDS = 10
+"""How long a command waits for the last of them."""
+
+# What every such process does
+
+
+@contextmanager
+def blocked_signals() -> Iterator[None]:
+    """What stops a command is blocked while a worker starts, which inherits that.
+
+    So it prints no traceback before it can ignore Ctrl-C, which ``begin_worker`` does.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def stopping_signals() -> set[signal.Signals]:
+    """The signals that stop a command, where the system has them."""
+    return {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+
+
+def begin_worker(parent: int, directory: str | None = None) -> None:
+    """The first thing a worker does.
+
+    joblib keeps workers for later calls as long as these arguments are the same: ``directory`` is there so that workers
+    of another working directory, in which relative paths are other files, are not used again.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes, and the parent handles it
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stopping_signals())
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # one thread per worker, as for BLAS
+    threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    """Exit as soon as the parent is not the process that started this one.
+
+    Linux can send a signal when the parent dies (PR_SET_PDEATHSIG), but it does so when the *thread* that started the
+    worker ends, which may be any thread of a pool.
+    """
+    if os.name == "nt":  # where a process keeps its parent's id, and a handle shows when the parent has ended
+        from multiprocessing import parent_process
+
+        if (mother := parent_process()) is not None:
+            mother.join()
+            _exit(1)
+        return
+    while os.getppid() == parent:
+        time.sleep(PARENT_POLL_SECONDS)
+    _exit(1)  # without the usual clean-up, which could wait for the parent
+
+
+# Children
 
 
 class ChildDied(Exception):
@@ -66,7 +132,7 @@ class Child:
         process = self._started()
         try:
             self._pipe.send((function, arguments))
-            while not self._pipe.poll(POLL_SECONDS):
+            while not self._pipe.poll(CALL_POLL_SECONDS):
                 if process.poll() is not None and not self._pipe.poll():
                     raise EOFError
             warned, error, result = self._pipe.recv()
@@ -92,7 +158,7 @@ class Child:
                 options = {"close_fds": False}
             with blocked_signals():
                 self._process = subprocess.Popen(  # noqa: S603 - this Python, and our own code
-                    [sys.executable, "-c", START, str(number), *sys.path], stdin=subprocess.DEVNULL, **options
+                    [sys.executable, "-c", SERVE, str(number), *sys.path], stdin=subprocess.DEVNULL, **options
                 )
             other.close()
             self._pipe.send(os.getpid())
@@ -206,3 +272,54 @@ def _send(pipe: Any, answer: tuple[Any, BaseException | None, Any]) -> None:
         raise
     except Exception as e:
         pipe.send((warned, RunError(describe_error(error if error is not None else e)), None))
+
+
+# Orphans
+
+
+@contextmanager
+def no_orphans(folder: Path) -> Iterator[None]:
+    """End all processes that have a file in this folder open, when the context or this process ends.
+
+    Ray's own processes end with the one that started them, but not their agents, which take minutes to notice. What all
+    of them have is an open file in the folder of their session, which is ours: so a process that does nothing but wait
+    for the end of the command ends whatever has one, and removes the folder. Linux shows who has a file open.
+    """
+    if not Path("/proc/self/fd").is_dir():
+        yield
+        return
+    with blocked_signals():  # which the watcher inherits: only the end of the command counts
+        watcher = subprocess.Popen(  # noqa: S603 - this Python, and our own code
+            [sys.executable, "-c", REAP, str(folder), *sys.path], stdin=subprocess.PIPE, start_new_session=True
+        )
+    assert watcher.stdin is not None
+    try:
+        yield
+    finally:
+        watcher.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            watcher.wait(WAIT_SECONDS)
+
+
+def reap(folder: str) -> None:
+    """Wait for the end of the command, which has the other end of standard input, and then clean up after it."""
+    command = os.getppid()
+    sys.stdin.buffer.read()
+    until = time.monotonic() + GRACE_SECONDS
+    while (alive := [pid for pid in users_of(folder) if pid != command]) and time.monotonic() < until:
+        time.sleep(0.1)
+    for pid in alive:
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def users_of(folder: str) -> list[int]:
+    """The processes, but for this one, that have a file below a folder open."""
+    below, found = folder.rstrip("/") + "/", []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with suppress(OSError):  # of another user, or it has ended
+                if any(str(file.readlink()).startswith(below) for file in (entry / "fd").iterdir()):
+                    found.append(int(entry.name))
+    return found

@@ -1,4 +1,4 @@
-"""How numbers are written: one formatter for tables, pages, captions and messages.
+"""How numbers and names are written in tables, pages, captions and messages.
 
 POINTS.number(0.7869)                  78.7
 POINTS.number(-0.012, sign=True)       -1.2
@@ -9,6 +9,9 @@ POINTS.with_interval(0.787, 0.775, 0.798)  78.7 (77.5 to 79.8)
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+# Numbers
+
 
 ABSENT = "–"
 """In place of a number that there is none of."""
@@ -50,3 +53,16 @@ BITS = NumberFormat(1.0, 3)
 """Losses and information."""
 PLAIN = NumberFormat(1.0, 3)
 """Numbers as they are."""
+
+
+# Names and texts
+
+
+def printable(text: str) -> str:
+    """The text with unprintable characters escaped, so that it cannot move the cursor or set colours."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def count_of(n: int, noun: str) -> str:
+    """A number with its noun: ``1 set``, ``2,000 sets``."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"

@@ -1,13 +1,20 @@
-"""What is done with memory: results are remembered, the garbage collector is paused, and free memory is returned."""
+"""Resources of this process: threads of numerics, memory, and the garbage collector."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+# Memory
+
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -57,3 +64,47 @@ def return_free_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, TypeError, OSError):  # another library, or Windows
         return
+
+
+# Threads
+
+
+class _Here(threading.local):
+    """The limits this Python thread has set: some are per thread, others can only be set by the first thread."""
+
+    inside = 0
+    modules = 0
+
+    def __init__(self) -> None:
+        self.limits = ExitStack()
+
+
+_here = _Here()
+_found: tuple[int, ThreadpoolController] | None = None
+
+
+def _libraries() -> ThreadpoolController:
+    """Those that are loaded."""
+    global _found
+    if _found is None or _found[0] != len(sys.modules):
+        _found = len(sys.modules), ThreadpoolController()
+    return _found[1]
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread until the outermost such context ends.
+
+    Finding the libraries takes as long as a small fit, and is repeated only if modules were imported since, which may
+    have loaded another library.
+    """
+    if not _here.inside or len(sys.modules) != _here.modules:
+        _here.limits.enter_context(_libraries().limit(limits=1))
+        _here.modules = len(sys.modules)
+    _here.inside += 1
+    try:
+        yield
+    finally:
+        _here.inside -= 1
+        if not _here.inside:
+            _here.limits.close()
