@@ -36,11 +36,11 @@ from unittest.mock import patch
 import numpy as np
 
 from sentprobe import Corpus, Run, SentProbeError, evaluate, find_sets, make_sets, select_tasks
-from sentprobe.compare import compare
 from sentprobe.data.dataset import Dataset, read_manifest
 from sentprobe.encoders import Identity, load
 from sentprobe.encoders.store import Store
 from sentprobe.report.full_summary import full_summary
+from sentprobe.results.compare import compare
 from sentprobe.results.records import to_line
 
 SHORT = "--trials 60"

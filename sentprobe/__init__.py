@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sentprobe.make.request import select_tasks as select_tasks
     from sentprobe.probes import Probe as Probe
     from sentprobe.report import Report as Report
-    from sentprobe.result import Result as Result
+    from sentprobe.results.result import Result as Result
     from sentprobe.run import Run as Run
     from sentprobe.run import evaluate as evaluate
     from sentprobe.tasks import Example as Example
@@ -48,7 +48,7 @@ _HOMES = {
     "Policy": "sentprobe.tasks",
     "Probe": "sentprobe.probes",
     "Report": "sentprobe.report",
-    "Result": "sentprobe.result",
+    "Result": "sentprobe.results.result",
     "Run": "sentprobe.run",
     "Sentence": "sentprobe.corpus",
     "SentProbeError": "sentprobe.errors",

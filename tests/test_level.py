@@ -135,7 +135,7 @@ def test_the_level_is_read_when_something_is_computed(monkeypatch):
 
 
 def test_the_alpha_of_tests_stands_once_too(monkeypatch):
-    from sentprobe.compare.inference import detectable_by
+    from sentprobe.results.inference import detectable_by
     from sentprobe.stats import detectable, letters
     from sentprobe.stats.means import mean
 

@@ -29,10 +29,8 @@ LINE = [
     ["probes"],
     ["transfer"],
     ["senteval"],
-    ["result"],
     ["results"],
     ["run"],
-    ["compare"],
     ["report"],
     ["serve"],
     ["testing"],
@@ -359,7 +357,7 @@ def test_a_function_can_be_read_at_once():
 
 def test_the_hall_holds_what_every_room_uses():
     assert {path.name for path in ROOT.glob("*.py")} == {
-        "__init__.py", "__main__.py", "console.py", "errors.py", "result.py", "sentence.py"
+        "__init__.py", "__main__.py", "console.py", "errors.py", "sentence.py"
     }  # fmt: skip
 
 
@@ -369,7 +367,7 @@ def test_the_drawing_is_the_line():
     drawing = text.split("```")[3]
     heads = [re.split(r"\s{2,}", line.strip(" └▶"))[0] for line in drawing.strip().splitlines()]
     drawn = [room for head in heads for room in re.findall(r"\w+", head)]
-    rooms = [room for rooms in LINE for room in rooms if (ROOT / room).is_dir() or room in ("result", "sentence")]
+    rooms = [room for rooms in LINE for room in rooms if (ROOT / room).is_dir() or room == "sentence"]
     assert sorted(drawn) == sorted(rooms)
     place = {room: i for i, rooms in enumerate(LINE) for room in rooms}
     assert [place[room] for room in drawn] == sorted(place[room] for room in drawn)

@@ -31,13 +31,14 @@ def compare(
         table, md (Markdown), csv or json. Default: table.
     """
     from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.compare import compare as compare_two
-    from sentprobe.compare import non_baseline_encoders, shown_names, ties, untested_sets
     from sentprobe.console import err
     from sentprobe.core.formatting import printable
     from sentprobe.errors import UsageError
     from sentprobe.report.comparison import format_comparison, print_comparison
     from sentprobe.report.data_errors import erroneous_sets
+    from sentprobe.results.compare import compare as compare_two
+    from sentprobe.results.compare import ties
+    from sentprobe.results.sides import non_baseline_encoders, shown_names, untested_sets
     from sentprobe.run import Run
 
     if not 0 < margin < 100:

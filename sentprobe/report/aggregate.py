@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sentprobe.published import TRANSFER
 from sentprobe.report.types import TransferMean
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 
 
 def aggregate(results: Sequence[Result]) -> TransferMean | None:

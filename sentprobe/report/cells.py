@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from sentprobe.compare import best_layer
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import parse
 from sentprobe.report.grid import ColumnKey, Grid, Layers, SetKey
 from sentprobe.report.scores import Metric, accuracy_intervals, intervals_of, over_seeds, score
 from sentprobe.report.types import BaselineComparison, Cell, Information, Score
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.sides import best_layer
 
 MIN_GRID_SIZE = 3
 """In a grid of two values each is an end, and neither shows that the grid is too short."""

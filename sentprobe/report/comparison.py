@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from sentprobe.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.console import narrow_out, out
 from sentprobe.core.formatting import POINTS, printable
 from sentprobe.core.table import Table, TableColumn, csv_text, table_width
 from sentprobe.report.names import short_names
+from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.compare import best_layer
 from sentprobe.errors import RunError, SentProbeError
 from sentprobe.report.bins import Bins, Ints, by_length, by_target, tally
 from sentprobe.report.extension import SUMMARY_EXTENSIONS
 from sentprobe.report.grid import Grid, SetKey, grid_of
 from sentprobe.report.shown_rows import shown_row
 from sentprobe.report.types import ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.sides import best_layer
 from sentprobe.tasks import Example
 
 MAX_LABELS = 24

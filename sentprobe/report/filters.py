@@ -18,7 +18,7 @@ from sentprobe.report.missing import missing_notes
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.types import HumanResult, MissingCells, SetSummary, Summary
 from sentprobe.report.verdict import verdict_of
-from sentprobe.result import Cell
+from sentprobe.results.result import Cell
 
 T = TypeVar("T")
 

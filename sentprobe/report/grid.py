@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.report.types import Column
-from sentprobe.result import Cell, Failure, Result
+from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run
 
 BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES)

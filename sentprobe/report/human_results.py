@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sentprobe.compare import best_layer
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import SentProbeError
@@ -15,8 +14,9 @@ from sentprobe.judge.people import People, read_people
 from sentprobe.report.grid import Grid, SetKey
 from sentprobe.report.score_table import human_text
 from sentprobe.report.types import AnswerShare, HumanResult, SetSummary, Summary
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.sides import best_layer
 
 MAX_ANSWERS = 6
 """Sets with more classes are shown without response bias."""

@@ -16,7 +16,7 @@ from sentprobe.report.variant_tables import interpretations
 from sentprobe.report.verdict import BOLD_NOTE, UNCOMPARED, footnotes
 from sentprobe.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
 from sentprobe.report.wording import failure_text
-from sentprobe.result import CONSTANT_INTERVAL
+from sentprobe.results.result import CONSTANT_INTERVAL
 from sentprobe.run.variant import base_variant
 from sentprobe.stats.level import alpha_text, level_text
 

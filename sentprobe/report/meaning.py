@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sentprobe.core.formatting import POINTS
 from sentprobe.report.types import BaselineComparison, Cell, Column, Meaning, MeaningKind, SetSummary
 from sentprobe.report.variant_results import part_of
-from sentprobe.result import RIGHT_OR_WRONG
+from sentprobe.results.result import RIGHT_OR_WRONG
 from sentprobe.run.variant import Objection, PlainScore, VariantSummary
 from sentprobe.stats import level as levels
 

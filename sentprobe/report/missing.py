@@ -10,8 +10,8 @@ from sentprobe.report.grid import BASELINE_NAMES, Grid
 from sentprobe.report.names import short_names
 from sentprobe.report.types import MissingCells, Summary
 from sentprobe.report.wording import listed
+from sentprobe.results.records import read_aliases
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import read_aliases
 
 MAX_NAMED = 4
 """Up to this many encoders or sets are named."""

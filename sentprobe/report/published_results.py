@@ -15,7 +15,7 @@ from sentprobe.probes import parse
 from sentprobe.published import TRANSFER, WORDS, Row, human, papers, published
 from sentprobe.published.sets import Extent, recognise
 from sentprobe.report.types import PublishedResult, SetSummary, Summary
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.tasks import SUITES
 
 MAX_PUBLISHED_ROWS = 30

@@ -12,7 +12,7 @@ from sentprobe.core.table import plain
 from sentprobe.encoders import SCHEMES
 from sentprobe.report.grid import BASELINE_NAMES
 from sentprobe.report.types import Reproduction
-from sentprobe.result import FLOAT16_FACT, Cell, Result
+from sentprobe.results.result import FLOAT16_FACT, Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.measure import MEASURES

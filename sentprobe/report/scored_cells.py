@@ -7,7 +7,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from sentprobe.report.types import Cell, Column, SetSummary, Summary
-from sentprobe.result import RIGHT_OR_WRONG
+from sentprobe.results.result import RIGHT_OR_WRONG
 from sentprobe.stats import holm
 from sentprobe.stats import level as levels
 

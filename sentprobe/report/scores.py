@@ -8,10 +8,10 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
-from sentprobe.compare import row_clusters
 from sentprobe.errors import UsageError
 from sentprobe.report.types import Score
-from sentprobe.result import Result
+from sentprobe.results.inference import row_clusters
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.stats.classification import MOST_BITS
 from sentprobe.stats.level import standard_errors

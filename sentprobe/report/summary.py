@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sentprobe.compare import best_layer, tie_letters
 from sentprobe.errors import SentProbeError
 from sentprobe.report.aggregate import aggregate
 from sentprobe.report.cells import make_cell, make_layer_cell, value_of
@@ -30,9 +29,11 @@ from sentprobe.report.types import (
 )
 from sentprobe.report.variant_results import interpret_variants, variant_results
 from sentprobe.report.verdict import Scored, compare_with_baseline, verdict_of
-from sentprobe.result import RIGHT_OR_WRONG, Failure, Result
+from sentprobe.results.compare import tie_letters
+from sentprobe.results.records import read_aliases
+from sentprobe.results.result import RIGHT_OR_WRONG, Failure, Result
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import read_aliases
+from sentprobe.results.sides import best_layer
 from sentprobe.run.diagnoses import read_diagnoses
 from sentprobe.run.training_scores import read_training_scores
 

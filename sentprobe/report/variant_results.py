@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sentprobe.compare import best_layer
 from sentprobe.report.grid import ColumnKey, Grid, SetKey
-from sentprobe.result import Cell, Result
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run
+from sentprobe.results.sides import best_layer
 from sentprobe.run.control import CONTROLS, Control
 from sentprobe.run.measure import MEASURES, Measure
 from sentprobe.run.measures import measure_of

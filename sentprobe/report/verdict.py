@@ -2,7 +2,7 @@
 
 The best baseline is the one with the best score on the same test rows, of all that were run: majority, length, nb-uni,
 nb-bi, baseline:random and baseline:hash; that of a loss is only among those that have one. The two are compared on the
-same rows as ``sentprobe.compare`` compares encoders, and for losses by a permutation test over rows, or over target
+same rows as `sentprobe compare` compares encoders, and for losses by a permutation test over rows, or over target
 forms or sentences that rows share; over several seeds by the mean of each row. The test covers other samples of
 training rows where the encoder was retrained; a trained baseline is assumed to vary as much.
 
@@ -27,14 +27,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.compare import detectable_by, row_clusters
-from sentprobe.compare.inference import system_p, systems_of
 from sentprobe.errors import RunError, SentProbeError
 from sentprobe.report.scores import LOSSES, Metric
 from sentprobe.report.types import BaselineComparison, Cell, Summary, Verdict
 from sentprobe.report.word_texts import MARK_NOTE as WORDS_MARK_NOTE
 from sentprobe.report.word_texts import is_of_words
-from sentprobe.result import RIGHT_OR_WRONG, Result
+from sentprobe.results.inference import detectable_by, row_clusters, system_p, systems_of
+from sentprobe.results.result import RIGHT_OR_WRONG, Result
 from sentprobe.results.run import Run
 from sentprobe.stats import clustered_p, holm
 from sentprobe.stats import level as levels

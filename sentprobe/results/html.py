@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.stats.level import level_text
 
 MAX_ROWS = 60

@@ -20,7 +20,6 @@ from sentprobe.core.job_folder import JobFolder
 from sentprobe.data.dataset import Dataset, encode_rows
 from sentprobe.errors import CorruptionWarning, DataError, RunError, UsageError
 from sentprobe.probes import Model
-from sentprobe.result import Failure, Result
 from sentprobe.results.records import (
     RESULTS,
     RETRACTED,
@@ -31,6 +30,7 @@ from sentprobe.results.records import (
     run_job,
     to_line,
 )
+from sentprobe.results.result import Failure, Result
 from sentprobe.results.verify import (
     DATASETS,
     PREDICTIONS,

@@ -20,9 +20,11 @@ import msgspec
 from sentprobe.core.job_folder import JobFolder, SalvagedLog
 from sentprobe.core.seal import is_sealed, seal_line
 from sentprobe.errors import DataError, RunError
-from sentprobe.result import Cell, Failure, Result
+from sentprobe.results.result import Cell, Failure, Result
 
 INFO, RESULTS = "run.json", "results.jsonl"
+ALIASES = "aliases"
+"""The key in run.json of the names that users give to encoders."""
 FORMAT = 4
 RETRACTED = "gone"
 """The kind of a record that retracts earlier records of its cell."""
@@ -196,6 +198,11 @@ def rebuild_info(results: Iterable[Result], failures: Iterable[Failure] = ()) ->
         "datasets": list(datasets.values()),
         "command": max((failure.command for failure in failures), default=0),
     }
+
+
+def read_aliases(info: Mapping[str, Any]) -> dict[str, str]:
+    """The alias of each encoder that has one; the last that it was given."""
+    return {encoder: alias for alias, encoder in info.get(ALIASES, ())}
 
 
 def is_bare(described: Mapping[str, Any]) -> bool:

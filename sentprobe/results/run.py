@@ -23,7 +23,6 @@ from sentprobe.baselines import BASELINES
 from sentprobe.core.arguments import as_list
 from sentprobe.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sentprobe.probes import Model
-from sentprobe.result import RIGHT_OR_WRONG, Cell, Failure, Result
 from sentprobe.results.html import scores_html
 from sentprobe.results.records import (
     FORMAT,
@@ -35,6 +34,7 @@ from sentprobe.results.records import (
     request_of,
     run_job,
 )
+from sentprobe.results.result import RIGHT_OR_WRONG, Cell, Failure, Result
 from sentprobe.results.verify import (
     CHOSEN_ARRAY,
     RESAMPLED,

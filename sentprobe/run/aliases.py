@@ -14,8 +14,6 @@ from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.encoders import expand_names
 from sentprobe.errors import UsageError
 
-ALIASES = "aliases"
-"""The key in run.json."""
 _ALIAS = re.compile(r"([^=:?/\\|]*)=([a-z][\w-]*:.*)", re.DOTALL)
 """A scheme has no equals sign, so one before the first colon ends an alias."""
 
@@ -55,8 +53,3 @@ def _check(alias: str, text: str) -> None:
 def described(aliases: Mapping[str, str]) -> list[list[str]]:
     """Aliases as run.json has them: pairs of a name and an encoder."""
     return [[alias, encoder] for encoder, alias in aliases.items()]
-
-
-def read_aliases(info: Mapping[str, Any]) -> dict[str, str]:
-    """The alias of each encoder that has one; the last that it was given."""
-    return {encoder: alias for alias, encoder in info.get(ALIASES, ())}

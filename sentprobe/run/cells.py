@@ -13,7 +13,7 @@ from sentprobe.data.splits import Splits
 from sentprobe.probes import Features, Fit, Model, fit
 from sentprobe.probes.fit import MAX_SAVED_BYTES, from_arrays, to_arrays
 from sentprobe.probes.kind import kind_of
-from sentprobe.result import Cell, Result
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays
 from sentprobe.run.resample import about_encoder, pack_resamples, resample_count, retrain
 from sentprobe.run.scoring import (

@@ -16,7 +16,7 @@ from sentprobe.core.workers import map_in_workers
 from sentprobe.encoders.batches import poll_attempts
 from sentprobe.encoders.identity import Identity
 from sentprobe.encoders.store import Store
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.run.pool import Outcome, UnitPool, attempt, cost_of
 from sentprobe.run.scoring import PACKAGES_OF_ENCODERS, versions
 from sentprobe.run.shared import TextIndex

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from sentprobe.data.splits import Splits
 from sentprobe.errors import describe_error
 from sentprobe.probes import Probe
-from sentprobe.result import Cell, Failure
 from sentprobe.results.log import Log
+from sentprobe.results.result import Cell, Failure
 from sentprobe.run.options import RunOptions
 from sentprobe.run.pool import UnitPool
 from sentprobe.run.tally import Tally

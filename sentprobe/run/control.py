@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sentprobe.core.plugins import Kind
 from sentprobe.data.splits import Splits, any_set
 from sentprobe.probes import Probe
-from sentprobe.result import GRID_FIELDS, Result
+from sentprobe.results.result import GRID_FIELDS, Result
 from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, points
 
 Table = npt.NDArray[Any]

@@ -11,7 +11,7 @@ from sentprobe.encoders import EncoderInfo, encoder_info, load
 from sentprobe.probes import Probe, parse
 from sentprobe.probes.kind import Preset, ProbeKind, kind_of
 from sentprobe.probes.probe import presets
-from sentprobe.result import Cell
+from sentprobe.results.result import Cell
 from sentprobe.run.config import PreparedSet, RunConfig
 from sentprobe.run.control import CONTROLS, Control
 from sentprobe.run.measure import Measure

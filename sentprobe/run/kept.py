@@ -22,9 +22,9 @@ from sentprobe.core.hashing import digest
 from sentprobe.data.splits import Splits
 from sentprobe.encoders.store import RESULT_SUFFIX, RESULTS_FOLDER, Store, StoreWarning
 from sentprobe.errors import DataError
-from sentprobe.result import Cell, Result
 from sentprobe.results.log import Log
 from sentprobe.results.records import from_line, to_line
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import UNREADABLE, Arrays, from_npz, predictions_path, probe_path
 from sentprobe.run.scoring import versions
 from sentprobe.stats import level as levels

@@ -18,10 +18,11 @@ from sentprobe.encoders import check_name, expand_names
 from sentprobe.encoders.diagnosis import check_encoders
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
-from sentprobe.result import Cell, Failure
 from sentprobe.results.log import open_log, removed_if_refused
+from sentprobe.results.records import ALIASES
+from sentprobe.results.result import Cell, Failure
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import ALIASES, described, split_aliases
+from sentprobe.run.aliases import described, split_aliases
 from sentprobe.run.cluster_pool import pool_for
 from sentprobe.run.config import PreparedSet, RunConfig
 from sentprobe.run.encoder import collect, collect_finished, probe_encoder

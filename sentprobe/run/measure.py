@@ -14,7 +14,7 @@ from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear
 from sentprobe.probes.erase import Moments
 from sentprobe.probes.fit import from_arrays
 from sentprobe.probes.standardised_rows import Rows
-from sentprobe.result import Cell, Result
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays
 from sentprobe.run.cells import saved_arrays
 from sentprobe.run.scoring import versions

@@ -22,8 +22,8 @@ from sentprobe.data.sources import Source
 from sentprobe.data.splits import Splits, sampled, splits_of
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.published.content import content_digests
-from sentprobe.result import Cell
 from sentprobe.results.records import dataset_failure_cell
+from sentprobe.results.result import Cell
 from sentprobe.run.cells import baseline_result
 from sentprobe.run.config import RunConfig
 from sentprobe.run.kept import KeptResults

@@ -25,12 +25,12 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.errors import RunError, SentProbeError, SentProbeWarning
 from sentprobe.make import make_sets
 from sentprobe.make.request import check_writable, select_tasks
-from sentprobe.result import Result
 from sentprobe.results.log import open_log, removed_if_refused
-from sentprobe.results.records import from_line, to_line
+from sentprobe.results.records import ALIASES, from_line, to_line
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.verify import from_npz, predictions_path
-from sentprobe.run.aliases import ALIASES, described
+from sentprobe.run.aliases import described
 
 DEMO_SENTENCES, DEMO_SIZES = 14_000, "1500/300/1000"
 """Few sets and many rows, so that intervals are narrow; in a minute on two cores."""

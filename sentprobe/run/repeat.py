@@ -16,7 +16,7 @@ from sentprobe.data.sources import Source, find_sets
 from sentprobe.encoders import load, refuse_untrusted
 from sentprobe.encoders.store import Store
 from sentprobe.errors import RunError, SentProbeError, UsageError
-from sentprobe.result import Result, Signature
+from sentprobe.results.result import Result, Signature
 from sentprobe.run import Run, evaluate
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.measure import ERASED, GIVEN

@@ -20,8 +20,7 @@ from sentprobe.probes import Features, Fit, Model, Probe, parse
 from sentprobe.probes.convex import Linear, logits
 from sentprobe.probes.fit import leave_groups_out
 from sentprobe.probes.kind import kind_of
-from sentprobe.result import Result
-from sentprobe.results.run import Run
+from sentprobe.results.result import Result
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import Rows
@@ -172,15 +171,3 @@ def pack_resamples(retrained: Retrained) -> dict[str, npt.NDArray[np.uint8]]:
         name: np.packbits(bits > 0, axis=1)
         for name, bits in ((RESAMPLED, retrained.trained), (CHOSEN_ARRAY, retrained.chosen))
     }
-
-
-def read_resamples(run: Run, result: Result) -> Retrained | None:
-    """Which test rows the retrained probes have right; None if there are none."""
-    if not result.resamples or result.cell.probe is None:
-        return None
-    found, n = run.paired_arrays(result), result.n["te"]
-    trained, chosen = (
-        np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
-    )
-    wide = (result.dimension or 0) > result.n["tr"]
-    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide)

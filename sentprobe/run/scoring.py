@@ -17,7 +17,7 @@ from sentprobe import __version__
 from sentprobe.baselines import CONSTANT_BASELINES
 from sentprobe.data.splits import Splits
 from sentprobe.probes.calibrate import fit_temperature, scaled
-from sentprobe.result import CONSTANT_INTERVAL, Cell, Result
+from sentprobe.results.result import CONSTANT_INTERVAL, Cell, Result
 from sentprobe.results.run import MAX_SAVED_CLASSES
 from sentprobe.run.unit import clusters_of
 from sentprobe.stats.classification import accuracy, macro_f1

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from sentprobe.data.splits import Splits
 from sentprobe.errors import DataError
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.results.verify import Arrays
 from sentprobe.run.cells import probe_unit
 from sentprobe.run.control import with_chosen_settings

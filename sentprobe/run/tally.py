@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sentprobe.core.arguments import Progress
-from sentprobe.result import Cell
+from sentprobe.results.result import Cell
 from sentprobe.run.unit import Unit
 
 

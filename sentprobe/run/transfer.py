@@ -17,7 +17,7 @@ from sentprobe.baselines.predict import Baselines
 from sentprobe.data.splits import Splits
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features
-from sentprobe.result import Cell, Result
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays
 from sentprobe.run.scoring import classification_result, saved_predictions, versions, without_interval
 from sentprobe.run.unit import Unit, features_of

@@ -15,7 +15,7 @@ from sentprobe.encoders.identity import Identity
 from sentprobe.probes import Features, Model, Probe
 from sentprobe.probes.convex import TrainingStatistics
 from sentprobe.probes.features import dense
-from sentprobe.result import Cell, Result
+from sentprobe.results.result import Cell, Result
 from sentprobe.run.shared import SharedCache, TextIndex
 from sentprobe.transfer.pairs import PAIR_FEATURES, TASK_PAIRS, pair_features
 

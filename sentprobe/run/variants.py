@@ -18,7 +18,7 @@ from sentprobe.encoders import SCHEMES, encoder_info, load
 from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError, describe_error
 from sentprobe.probes import Fit
 from sentprobe.probes.probe import AS_INPUT
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.results.verify import Arrays
 from sentprobe.run.cells import probe_unit
 from sentprobe.run.control import CONTROLS, with_chosen_settings

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sentprobe.compare import best_layer
 from sentprobe.encoders import sends_texts
 from sentprobe.errors import UsageError
 from sentprobe.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.sets import describe_set
-from sentprobe.result import Result
+from sentprobe.results.records import read_aliases
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import read_aliases
+from sentprobe.results.sides import best_layer
 
 
 @dataclass(frozen=True)

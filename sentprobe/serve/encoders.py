@@ -13,8 +13,8 @@ from sentprobe.core.third_party import third_party_code
 from sentprobe.encoders import SCHEMES, Spec, encoder_info, load, refuse_untrusted
 from sentprobe.encoders.embed import Embeddings, embed
 from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_error
-from sentprobe.result import FLOAT16_FACT
 from sentprobe.results.records import read_info
+from sentprobe.results.result import FLOAT16_FACT
 from sentprobe.run.places import find_encoder, places_of
 
 FILE_SCHEMES = ("npy", "py", "trained", "vec")

@@ -17,7 +17,7 @@ from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import Features
 from sentprobe.report.grid import SetKey
 from sentprobe.report.sets import label_names_of
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.serve.choices import Choice, ProbeCatalogue
 from sentprobe.serve.encoders import Encoders

@@ -11,7 +11,6 @@ import pytest
 
 import sentprobe
 from sentprobe.audit.collection import audit_sources
-from sentprobe.compare import ties
 from sentprobe.core.arguments import as_list, as_strings
 from sentprobe.corpus import Corpus
 from sentprobe.data.dataset import Dataset
@@ -19,6 +18,7 @@ from sentprobe.data.sources import Source, filter_by_suite, find_sets
 from sentprobe.encoders import load as load_encoder
 from sentprobe.encoders.embed import collect_texts
 from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.results.compare import ties
 from sentprobe.run import evaluate, join
 from sentprobe.run.repeat import repeat
 from sentprobe.run.variants import select_variants

@@ -13,7 +13,7 @@ from sentprobe.audit import audit_set
 from sentprobe.data.lookalike_labels import lookalike_labels, merge_labels, plain_label
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError, UsageError
-from sentprobe.result import Signature
+from sentprobe.results.result import Signature
 from sentprobe.run import Run, evaluate
 from sentprobe.run.read_sets import probing_splits
 from tests.audit.plants import sound

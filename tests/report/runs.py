@@ -5,8 +5,8 @@ from zlib import crc32
 import numpy as np
 
 from sentprobe.data.dataset import Dataset
-from sentprobe.result import Cell, Failure, Result
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run
 from sentprobe.run.scoring import without_interval
 from sentprobe.stats.intervals import cluster_bootstrap, wilson

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sentprobe.report.scores import Score
 from sentprobe.report.types import Cell, Column, Seconds, SetSummary, Summary
-from sentprobe.result import Signature
+from sentprobe.results.result import Signature
 
 
 def column(encoder, **more):

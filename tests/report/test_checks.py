@@ -21,8 +21,8 @@ from sentprobe.report.types import (
     Symptom,
 )
 from sentprobe.report.verdict import BaselineComparison
-from sentprobe.result import Signature
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Signature
 from sentprobe.results.run import Run
 from sentprobe.stats import wilson
 

@@ -15,8 +15,8 @@ from sentprobe.report.bins import MAX_BINS, MIN_BIN_ROWS, _bins
 from sentprobe.report.error_analysis import MAX_ERRORS, MAX_LABELS, MAX_PAIRS, error_analysis
 from sentprobe.report.shown_rows import ELLIPSIS, MAX_TOKEN_LENGTH, MAX_TOKENS_SHOWN, _window
 from sentprobe.report.types import Bin, Confusion, SetErrors, ShownRow
-from sentprobe.result import Result
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Result
 from sentprobe.run import Run, join
 from sentprobe.stats.intervals import wilson
 from sentprobe.tasks import Example

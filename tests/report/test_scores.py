@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.report.scores import intervals_of, score
-from sentprobe.result import Result
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.stats.intervals import wilson
 from sentprobe.stats.means import mean

@@ -8,7 +8,7 @@ import pytest
 
 from sentprobe.cli import app
 from sentprobe.errors import DataError, UsageError
-from sentprobe.result import Signature
+from sentprobe.results.result import Signature
 from tests.report.runs import BASELINES, FIXED, SHIFT, SUBJ, beside, cell, failure, result, written
 
 

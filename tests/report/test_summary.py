@@ -12,8 +12,8 @@ from sentprobe.report import summarise
 from sentprobe.report.legend import legend
 from sentprobe.report.missing import missing_line
 from sentprobe.report.types import Score, Seconds, Summary
-from sentprobe.result import Cell
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Cell
 from sentprobe.results.run import Run, join
 from sentprobe.tasks import TASKS, load_task
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell, failure, number, result, written

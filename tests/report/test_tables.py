@@ -19,7 +19,7 @@ from sentprobe.report.legend import Seen, legend
 from sentprobe.report.score_table import ScoreTable, ShortNames, lay_out
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sentprobe.report.types import Seconds, Summary
-from sentprobe.result import Cell, Signature
+from sentprobe.results.result import Cell, Signature
 from sentprobe.results.run import Run
 from tests.report.runs import SETS, SHIFT, SUBJ, beside, cell, failure, result, written
 

@@ -12,8 +12,8 @@ from sentprobe.report import Report, summarise
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
-from sentprobe.result import FLOAT16_FACT
 from sentprobe.results.log import open_log
+from sentprobe.results.result import FLOAT16_FACT
 from sentprobe.run import Run, join
 from tests.report.runs import SUBJ, beside, cell, failure, result, written
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from sentprobe.compare.sides import select_side
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import UsageError
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page.page import render
 from sentprobe.report.summary import summarise
 from sentprobe.report.tables import markdown
+from sentprobe.results.sides import select_side
 from sentprobe.run import Run, evaluate
 from sentprobe.run.aliases import split_aliases
 from sentprobe.tasks import Example

@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sentprobe.compare import compare
 from sentprobe.core.hashing import digest
 from sentprobe.core.seal import seal_document
 from sentprobe.errors import CorruptionWarning, RunError, UsageError
 from sentprobe.report.summary import summarise
-from sentprobe.result import Failure
+from sentprobe.results.compare import compare
 from sentprobe.results.log import open_log
 from sentprobe.results.records import to_line
+from sentprobe.results.result import Failure
 from sentprobe.run import Run, evaluate, join
 from tests.run.sets import Knowing, dataset, same
 

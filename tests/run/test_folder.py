@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sentprobe.compare import compare
 from sentprobe.core import job_folder
 from sentprobe.errors import CorruptionWarning, RunError
 from sentprobe.probes import Features
 from sentprobe.report.summary import summarise
-from sentprobe.result import Failure
 from sentprobe.results import log, verify
 from sentprobe.results import run as run_module
+from sentprobe.results.compare import compare
 from sentprobe.results.log import open_log
 from sentprobe.results.records import read_info
+from sentprobe.results.result import Failure
 from sentprobe.run import Run, evaluate
 from tests.run.sets import Knowing, dataset
 

@@ -3,8 +3,8 @@
 import random
 from dataclasses import replace
 
-from sentprobe.result import Cell, Failure
 from sentprobe.results.records import in_order
+from sentprobe.results.result import Cell, Failure
 
 INFO = {
     "encoders": ["second", "first"],

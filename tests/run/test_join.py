@@ -8,8 +8,8 @@ import pytest
 from sentprobe.errors import UsageError
 from sentprobe.probes.kind import kind_of
 from sentprobe.report.summary import summarise
-from sentprobe.result import Failure
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Failure
 from sentprobe.run import Run, encoder_cells, evaluate, join
 from tests.run.sets import Knowing, dataset, same
 

@@ -12,7 +12,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.kind import kind_of
 from sentprobe.report import Report
 from sentprobe.report.summary import summarise
-from sentprobe.result import Signature
+from sentprobe.results.result import Signature
 from sentprobe.run import Run, encoder_cells, evaluate
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.measure import MEASURES

@@ -8,7 +8,7 @@ from scipy.stats import pearsonr
 
 from sentprobe import find_sets
 from sentprobe.probes import Features
-from sentprobe.result import Signature
+from sentprobe.results.result import Signature
 from sentprobe.run import evaluate
 from sentprobe.run.repeat import repeat
 from sentprobe.tasks import Example

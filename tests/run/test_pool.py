@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sentprobe.data.splits import splits_of
-from sentprobe.result import Cell
+from sentprobe.results.result import Cell
 from sentprobe.run import Run, evaluate, pool, variants
 from sentprobe.run.shared import TextIndex
 from sentprobe.run.unit import Unit, Vectors

@@ -9,6 +9,7 @@ from sentprobe.data.splits import Split, splits_of
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features, named, parse
 from sentprobe.probes.kind import kind_of
+from sentprobe.results.inference import read_resamples
 from sentprobe.run import Run, evaluate
 from sentprobe.run.options import RunOptions
 from sentprobe.run.resample import (
@@ -17,7 +18,6 @@ from sentprobe.run.resample import (
     assign_groups,
     bootstrap_choices,
     number_units,
-    read_resamples,
     resample_count,
 )
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS

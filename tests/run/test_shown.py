@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sentprobe.compare import compare, ties
+from sentprobe.results.compare import compare, ties
 from sentprobe.results.html import MAX_ROWS, scores_html
 from sentprobe.run import Run, evaluate
 from tests.run.sets import Knowing, dataset

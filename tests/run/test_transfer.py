@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from sentprobe.compare import compare
 from sentprobe.encoders import Identity
 from sentprobe.errors import UsageError
 from sentprobe.report.summary import summarise
+from sentprobe.results.compare import compare
 from sentprobe.run import evaluate
 from sentprobe.tasks import Example
 from tests.run.sets import Knowing, dataset

@@ -15,8 +15,8 @@ from sentprobe.encoders import Identity
 from sentprobe.encoders.store import Store
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features, parse
-from sentprobe.result import Cell, Signature
 from sentprobe.results.log import Log
+from sentprobe.results.result import Cell, Signature
 from sentprobe.run import Run, evaluate, join, variants
 from sentprobe.run import cells as cells_module
 from sentprobe.run import encoder as encoder_module

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from sentprobe.errors import RunError, UsageError
-from sentprobe.result import Failure
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Failure
 from sentprobe.serve import Server
 from sentprobe.serve.server import MAX_BODY_BYTES
 from tests.serve.runs import run, running

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sentprobe.compare import best_layer
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.extensions._word_tables import word_tables
 from sentprobe.report.bins import by_length, by_rank, tally
@@ -21,8 +20,9 @@ from sentprobe.report.grid import ColumnKey, Grid, SetKey, grid_of
 from sentprobe.report.scores import accuracy_intervals
 from sentprobe.report.shown_rows import shown_row
 from sentprobe.report.types import ColumnErrors, FrequencyCurve, MapPoint, SetErrors, SetSummary, Summary, WordSpaces
-from sentprobe.result import Result
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.sides import best_layer
 
 TASK = "word_translation"
 STAGES = ("epoch", "round", "refine")

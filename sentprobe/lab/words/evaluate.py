@@ -22,10 +22,11 @@ from sentprobe.lab.words.names import language_of, set_name
 from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair, Spaces, System, find_systems
 from sentprobe.lab.words.sentence_encoders import EncoderPair, check_aliases, encoder_names
-from sentprobe.result import Cell, Failure, Result
 from sentprobe.results.log import Log, open_log
+from sentprobe.results.records import ALIASES
+from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import ALIASES, described
+from sentprobe.run.aliases import described
 from sentprobe.run.scoring import versions
 
 COPY = "copy"

@@ -17,8 +17,8 @@ from sentprobe.encoders.schemes.family import Family
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.xnli.pairs import LABELS, Pair
 from sentprobe.published.content import content_digests
-from sentprobe.result import Cell, Result
 from sentprobe.results.log import Log
+from sentprobe.results.result import Cell, Result
 from sentprobe.run.scoring import versions
 from sentprobe.stats.classification import accuracy, macro_f1
 from sentprobe.stats.intervals import wilson

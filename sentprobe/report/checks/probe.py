@@ -16,7 +16,7 @@ from sentprobe.report.check import Check, Finding
 from sentprobe.report.scored_cells import MARGIN, ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Cell, Summary
 from sentprobe.report.word_texts import is_of_words
-from sentprobe.result import Signature
+from sentprobe.results.result import Signature
 from sentprobe.stats.level import alpha_text
 
 MIN_GRID_SIZE = 3

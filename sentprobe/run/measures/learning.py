@@ -14,7 +14,7 @@ import numpy as np
 from sentprobe.baselines.naive_bayes import bayes_curve
 from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes.learning import CurvePoint, learning, majority, subsets
-from sentprobe.result import Cell, Result
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
 from sentprobe.run.measure import Finished, Measure, empty_result, plain_probe
 from sentprobe.run.unit import Unit, clusters_of, features_of, statistics_of

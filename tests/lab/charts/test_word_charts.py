@@ -17,8 +17,8 @@ from sentprobe.report.drawing.labels import place_labels
 from sentprobe.report.figure import write
 from sentprobe.report.full_summary import full_summary
 from sentprobe.report.legend import legend
-from sentprobe.result import Cell, Result
 from sentprobe.results.log import open_log
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.stats.intervals import wilson
 from tests.lab.alignment.planted import write_alignment

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sentprobe.compare import compare
 from sentprobe.errors import UsageError
 from sentprobe.lab.alignment.maps import SideMap
 from sentprobe.lab.extensions._word_tables import word_tables
@@ -17,6 +16,7 @@ from sentprobe.lab.words.evaluation import Request
 from sentprobe.lab.words.evaluations.closeness import unrelated
 from sentprobe.lab.words.pair import Pair, Side
 from sentprobe.report.summary import summarise
+from sentprobe.results.compare import compare
 from tests.command_line import sentprobe
 from tests.lab.words.material import space, vectors, write_vectors
 from tests.lab.words.test_evaluations import pair, run, write

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sentprobe.cli import app
-from sentprobe.compare import compare, non_baseline_encoders, ties, untested_sets
 from sentprobe.errors import UsageError
 from sentprobe.lab.words import evaluate as loop
 from sentprobe.lab.words import neighbours
@@ -17,6 +16,8 @@ from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page.page import render
 from sentprobe.report.summary import summarise
 from sentprobe.report.tables import json_text, markdown
+from sentprobe.results.compare import compare, ties
+from sentprobe.results.sides import non_baseline_encoders, untested_sets
 from sentprobe.run import Run
 from tests.command_line import sentprobe as run_sentprobe
 from tests.lab.words.material import alignment, files, rotation, vectors, write_vectors

@@ -5,20 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from sentprobe.compare.types import InferenceTarget
 from sentprobe.data.splits import cluster_ids
-from sentprobe.result import Result
+from sentprobe.probes import parse
+from sentprobe.probes.kind import kind_of
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.run.resample import read_resamples
+from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.stats import clustered_p
 from sentprobe.stats import level as levels
 from sentprobe.stats.means import Mean, Rows, quantile
 from sentprobe.stats.paired import binomial_p
 from sentprobe.stats.training import Retrained, Systems
 
+InferenceTarget = Literal["encoder", "partly", "probe", "system"]
+"""What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
+something in between: only one of two was retrained, and the other is assumed to vary as much, or only seeds vary. Or a
+system as it is, if there is nothing to train, as for spaces of words.
+"""
 POWER = 0.8
 """The power to detect a difference that is called detectable."""
 
@@ -85,3 +92,15 @@ def row_clusters(run: Run, result: Result) -> list[str] | None:
         return None
     rows = run.rows(result)
     return cluster_ids([row.key for row in rows], [row.text for row in rows])
+
+
+def read_resamples(run: Run, result: Result) -> Retrained | None:
+    """Which test rows the retrained probes have right; None if there are none."""
+    if not result.resamples or result.cell.probe is None:
+        return None
+    found, n = run.paired_arrays(result), result.n["te"]
+    trained, chosen = (
+        np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
+    )
+    wide = (result.dimension or 0) > result.n["tr"]
+    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.errors import UsageError
-from sentprobe.result import RIGHT_OR_WRONG, Result
+from sentprobe.results.records import read_aliases
+from sentprobe.results.result import RIGHT_OR_WRONG, Result
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import read_aliases
 
 ONE_OF = ("probe", "limit", "device", "sentprobe", "id")
 """Facts that must have one value on each side of a comparison."""

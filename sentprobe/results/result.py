@@ -148,7 +148,7 @@ class Result:
 
     Examples
     --------
-    >>> from sentprobe.result import Cell, Result
+    >>> from sentprobe.results.result import Cell, Result
     >>> cell = Cell(task="parity", version=1, dataset="mine/parity", data="3f2a", encoder="static:", probe="linear")
     >>> result = Result(
     ...     key=cell.key, cell=cell, language="en", labels=("even", "odd"), n={"tr": 40, "va": 20, "te": 20},

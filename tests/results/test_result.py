@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import DataError, UsageError
-from sentprobe.result import Cell, Failure, Result, Signature
 from sentprobe.results.records import from_line, to_line
+from sentprobe.results.result import Cell, Failure, Result, Signature
 
 CELL = Cell(
     task="subj_number", version=1, dataset="conneau2018/subj_number", data="ed65766b00000000",

@@ -7,9 +7,10 @@ import pytest
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from sentprobe.compare import Comparison, compare, non_baseline_encoders, select_side, ties
 from sentprobe.errors import CorruptionWarning, UsageError
 from sentprobe.report.comparison import print_comparison
+from sentprobe.results.compare import Comparison, compare, ties
+from sentprobe.results.sides import non_baseline_encoders, select_side
 from sentprobe.run import evaluate
 from tests.run.sets import Knowing, dataset
 

@@ -1,25 +1,114 @@
-"""Pairwise comparison of encoders on every set, and letters for several at once."""
+"""Comparisons of two or more encoders on the same test rows: which differences are significant?
+
+There are two questions. *Is one encoder better than the other, with probes like these?* Other training rows would have
+given other probes; if probes were retrained (`--resample`), intervals and p-values account for that, together with test
+rows and seeds. *Is one of these two trained probes better than the other?* is answered by McNemar's test, or, if rows
+share target forms, by a permutation test over forms. The second answer is always given, and replaces the first if no
+probe was retrained.
+
+p-values are adjusted by Holm's method over the sets. More than two encoders get letters: those that share one do not
+differ significantly, which does not mean that they are equal. An equivalence test tells how close two are: two
+one-sided tests reject for every margin of at least ``equivalence_margin``.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from sentprobe.compare.inference import detectable_by, probe_p, row_clusters, system_p, systems_of, target_of
-from sentprobe.compare.sides import nothing_shared, select_side
-from sentprobe.compare.types import Comparison, InferenceTarget, TieGroups
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.errors import CorruptionWarning, RunError, UsageError
-from sentprobe.result import Result
+from sentprobe.results.inference import (
+    InferenceTarget,
+    detectable_by,
+    probe_p,
+    row_clusters,
+    system_p,
+    systems_of,
+    target_of,
+)
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.sides import nothing_shared, select_side
 from sentprobe.stats import holm, letters, mcnemar
 from sentprobe.stats import level as levels
 from sentprobe.stats.means import mean
 
 T = TypeVar("T")
+EQUIVALENCE_MARGIN = 0.01
+"""The default margin within which two accuracies are called equivalent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two encoders on one set: the difference of their accuracies, with an interval and p-values."""
+
+    dataset: str
+    n: int
+    one: float
+    two: float
+    """Accuracies, means over seeds."""
+    difference: float
+    about: InferenceTarget
+    """What the interval and the p-values that follow are about."""
+    low: float
+    high: float
+    """The interval of the difference."""
+    p: float
+    p_holm: float
+    """``p``, adjusted over the sets compared."""
+    equivalence_margin: float
+    """The smallest margin within which the two are equivalent, by two one-sided tests."""
+    clusters: int | None
+    """Number of target forms or sentences that rows share; None: rows are independent."""
+    only_first: float
+    only_second: float
+    """Number of test rows that only one of the two has right, means over seeds."""
+    p_exact: float | None
+    p_mid: float | None
+    """McNemar's test of these probes, treating rows as independent; None with several seeds."""
+    p_t: float | None
+    """The paired t-test of these probes, treating rows as independent; None if all rows differ equally."""
+    p_probe: float
+    """About these probes: McNemar's mid-p; a permutation test over target forms if rows share them, or over rows with
+    several seeds."""
+    detectable: float | None
+    """The difference that a comparison like this one detects with a power of 80 %, not adjusted over sets; None if all
+    rows differ equally."""
+    seeds: int
+    partial: bool
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.dataset}: {self.one:.3f} - {self.two:.3f} = {self.difference:+.3f} "
+            f"[{self.low:+.3f}, {self.high:+.3f}], p = {self.p_holm:.3f}, n = {self.n:,})"
+        )
+
+    def verdict(self, margin: float = EQUIVALENCE_MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
+        """Which one is significantly better, or whether they are equivalent within a margin, or undecided."""
+        if self.p_holm <= levels.ALPHA:
+            return "first" if self.difference > 0 else "second"
+        return "equivalent" if self.equivalence_margin <= margin else "undecided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TieGroups:
+    """Several encoders on one set, the best first; those that share a letter do not differ significantly."""
+
+    dataset: str
+    n: int
+    accuracy: dict[str, float]
+    letters: dict[str, str]
+    about: InferenceTarget
+    """What the letters are about."""
+    partial: bool
+
+    def __repr__(self) -> str:
+        encoders = ", ".join(f"{name} {self.accuracy[name]:.3f} {self.letters[name]}" for name in self.letters)
+        return f"TieGroups({self.dataset}: {encoders}, n = {self.n:,})"
 
 
 def compare(run: Run, one: str, two: str) -> list[Comparison]:
@@ -42,7 +131,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     --------
     >>> import tempfile
     >>> from sentprobe import Dataset, Example, evaluate
-    >>> from sentprobe.compare import compare
+    >>> from sentprobe.results.compare import compare
     >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
     >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
     >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
@@ -171,7 +260,7 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     --------
     >>> import tempfile
     >>> from sentprobe import Dataset, Example, evaluate
-    >>> from sentprobe.compare import ties
+    >>> from sentprobe.results.compare import ties
     >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
     >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
     >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
