@@ -120,7 +120,7 @@ def growth(sizes: Sequence[int], files: Sequence[str]) -> None:
 def one(n: int, files: Sequence[str]) -> None:
     """What one shard costs."""
     from sentprobe.corpus import Corpus
-    from sentprobe.corpus.shards import cut
+    from sentprobe.corpus.corpus import cut
     from sentprobe.make.candidates import pack_pools
     from sentprobe.make.job import SkippedTask, empty_pool, prepare_job
     from sentprobe.make.one_shard import count_shard, propose_shard

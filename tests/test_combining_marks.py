@@ -17,7 +17,7 @@ from sentprobe.audit.checks.quoting import has_csv_quotes
 from sentprobe.audit.checks.scripts import mixed_words
 from sentprobe.cli.encode import folder_name
 from sentprobe.core.words import is_word, lowercase_tokens, split_everywhere, split_punctuation
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.corpus.plain import tokenise
 from sentprobe.data.tables import common_name
 from sentprobe.encoders.diagnosis import diagnose_vectors

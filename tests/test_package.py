@@ -321,7 +321,6 @@ LONG = {
     "sentprobe.cli.make.make",
     "sentprobe.cli.run.run",
     "sentprobe.cli.show.show",
-    "sentprobe.corpus.conllu._sentence",
     "sentprobe.grammar.clauses.predicate",
     "sentprobe.grammar.nominals.nominal",
     "sentprobe.grammar.statements.fronted",

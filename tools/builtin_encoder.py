@@ -23,7 +23,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
 from sentprobe.core.files import encode_json
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.grammar import sentence
 from sentprobe.lab.networks.folder import BEST, CONFIG, ENCODER, LOG, VOCABULARY, WEIGHTS, TrainedFolder
 

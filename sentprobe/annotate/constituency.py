@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sentprobe.corpus.brackets import DEEPEST, rooted
+from sentprobe.corpus.brackets import MAX_DEPTH, rooted
 from sentprobe.sentence import Tree
 
 Parts = Callable[[Any], tuple[str, Sequence[Any]] | None]
@@ -44,8 +44,8 @@ def tree_of(node: Any, parts: Parts, forms: Sequence[str]) -> Tree:
             done.append(Tree(label, (form,)))
             continue
         open_nodes += 1
-        if open_nodes > DEEPEST:
-            raise ValueError(f"expected a tree of a sentence, got one that is more than {DEEPEST} levels deep")
+        if open_nodes > MAX_DEPTH:
+            raise ValueError(f"expected a tree of a sentence, got one that is more than {MAX_DEPTH} levels deep")
         stack.append(_Closing(label, len(below)))
         stack.extend(reversed(below))
     if next(words, None) is not None:

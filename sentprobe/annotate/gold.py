@@ -14,7 +14,7 @@ from sentprobe.core.resources import single_threaded
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
-from sentprobe.corpus.splitters import splitter
+from sentprobe.corpus.tokenisers import splitter
 from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
 from sentprobe.corpus.treebanks.fetch import fetch_treebank
 from sentprobe.errors import DataError, SentProbeError, describe_error

@@ -14,7 +14,7 @@ from sentprobe.annotate.source import TEXT_SOURCES, Piece, Reading, source_of
 from sentprobe.core.files import find_remote, is_remote, nearest, plain_name, reject_special_file, stamp_remote
 from sentprobe.core.hashing import b2sum, hash_64
 from sentprobe.core.reader import OnBad
-from sentprobe.corpus.stdin import spool_stdin
+from sentprobe.corpus.files import spool_stdin
 from sentprobe.errors import CorpusError, DataError, UsageError
 
 STDIN = "-"

@@ -21,8 +21,8 @@ from sentprobe.core.files import make_folder
 from sentprobe.core.install import pip_install
 from sentprobe.core.job_folder import check_same_request
 from sentprobe.core.processes import ChildDied, Children
-from sentprobe.corpus.language_detector import available, detector_code
-from sentprobe.corpus.splitters import splitter, splitter_for
+from sentprobe.corpus.languages import detector_code, has_detector
+from sentprobe.corpus.tokenisers import splitter, splitter_for
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
 
 
@@ -126,7 +126,7 @@ def _work(request: Request, model: Model) -> Work:
     checked: str | None = ""
     if request.check_language:
         language = request.language or model.language or ""
-        if not available():
+        if not has_detector():
             raise NotInstalled(f"--check-language needs py3langid: {pip_install('language')}")
         checked = detector_code(language)
         if checked is None:

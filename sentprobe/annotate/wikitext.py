@@ -17,7 +17,7 @@ from sentprobe.annotate.source import HOLE, LeftOutError
 from sentprobe.annotate.unclosed import characters_read_in_vain
 from sentprobe.core.install import pip_install
 from sentprobe.core.words import mark_class
-from sentprobe.corpus.language_detector import UNSPACED
+from sentprobe.corpus.languages import UNSPACED
 from sentprobe.errors import NotInstalled
 
 UNPARSABLE = "articles whose markup cannot be parsed"

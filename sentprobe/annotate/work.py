@@ -18,11 +18,10 @@ from sentprobe.core.hashing import hash_64
 from sentprobe.core.resources import gc_paused, single_threaded
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.brackets import escape
-from sentprobe.corpus.conllu import conllu_rows, one_line
-from sentprobe.corpus.faults import FEATS
-from sentprobe.corpus.language_detector import is_long, other_language
-from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.corpus.splitters import splitter
+from sentprobe.corpus.conllu import FEATS, conllu_rows, one_line
+from sentprobe.corpus.folding import near_duplicate_key
+from sentprobe.corpus.languages import is_long, other_language
+from sentprobe.corpus.tokenisers import splitter
 from sentprobe.errors import AnnotatorError, DataError, EncoderError, UsageError, describe_error, error_location
 from sentprobe.sentence import Sentence, shorten
 

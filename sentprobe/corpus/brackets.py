@@ -1,4 +1,4 @@
-"""Bracketed constituency trees, as in the Penn Treebank: a streaming reader and a writer.
+"""Bracketed constituency trees, as in the Penn Treebank: a streaming reader, a writer, and a join with a treebank.
 
 A tree may span one line or many, alone or after ``document<TAB>``, with or without an outer ``ROOT``, ``TOP``,
 ``S1``, ``VROOT`` or empty label; it always comes out under one ``ROOT``. Traces (``-NONE-``) are removed, with the
@@ -9,17 +9,20 @@ Treebank, two backticks and two apostrophes, are ``"`` in the forms, in the leav
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
+from pathlib import Path
 from typing import TextIO
 
-from sentprobe.core.files import encoding_error, open_bytes
-from sentprobe.corpus.conllu import SHARD_BLOCK
-from sentprobe.corpus.files import stem
+from sentprobe.core.files import encoding_error
+from sentprobe.corpus.files import SHARD_BLOCK, OnError, byte_lines, stem
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.sentence import Sentence, Tree
 
-DEEPEST = 1000
+MAX_DEPTH = 1000
 """A tree nested deeper than this is treated as an error."""
 
 _MAX_TREE_CHARACTERS = 1 << 22
@@ -38,10 +41,13 @@ _CLOSING = frozenset([")", "]", "}", "%", "”", "’", "»", "™", "®"])
 _OPENING = frozenset(["(", "[", "{", "$", "£", "€", "“", "‘", "`", "«"])
 _STRAIGHT = frozenset({'"', "'"})
 _STOPS = ",.;:?!…"
-_HALVES = frozenset({("gon", "na"), ("wan", "na"), ("got", "ta"), ("can", "not")})
-_SECOND_HALVES = frozenset({"na", "ta", "not"})
+_CONTRACTIONS = frozenset({("gon", "na"), ("wan", "na"), ("got", "ta"), ("can", "not")})
+_CONTRACTION_ENDS = frozenset({"na", "ta", "not"})
+_PENN_ESCAPES = {f"-{name}-": bracket for name, bracket in _BRACKETS.items()} | {"``": '"', "''": '"'}
+_TYPOGRAPHY = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "–": "-", "—": "-", "\u00a0": ""}
+)
 
-OnError = Callable[[CorpusError], None]
 Parsed = tuple[Tree, tuple[str, ...], tuple[str, ...], list[str]]
 """A tree, its tags, its words, and its words as they were written."""
 
@@ -71,17 +77,16 @@ def read_brackets(path: str, *, shard: int = 0, of: int = 1, on_error: OnError |
         try:
             if fault:
                 raise fault
-            made = [
-                _sentence(f"{doc or name}-{n}", doc, one) for n, one in enumerate(_read(path, line, raw), before + 1)
-            ]
+            trees = _read(path, line, raw)
+            sentences = [_sentence(f"{doc or name}-{n}", doc, tree) for n, tree in enumerate(trees, before + 1)]
         except CorpusError as error:
             counts[doc] = before + _trees_in(raw)
             if on_error is None:
                 raise
             on_error(error)
         else:
-            counts[doc] = before + len(made)
-            yield from made
+            counts[doc] = before + len(sentences)
+            yield from sentences
 
 
 def parse_tree(text: str) -> Tree:
@@ -113,31 +118,31 @@ def _units(path: str, on_error: OnError | None) -> Iterator[tuple[int, str | Non
     Round brackets are escaped inside words, so that counting them is enough.
     """
     open_lines: list[tuple[int, bytes]] = []  # of the tree that is open
-    again: list[tuple[int, bytes]] = []  # lines to be read a second time, the next one last
+    pushed_back: list[tuple[int, bytes]] = []  # lines to be read a second time, the next one last
     depth = size = 0
-    wary = (
-        False  # after the first error, a bracket in column 0 begins a tree; else every error would read on to the end
-    )
+    # after the first error, a bracket in column 0 begins a tree; else every error would read on to the end
+    after_error = False
     doc: str | None = None
-    source = _lines(path, on_error)
+    source = byte_lines(path, on_error)
 
     def unit(fault: CorpusError | None = None) -> tuple[int, str | None, bytes, CorpusError | None]:
         return open_lines[0][0], doc, b"\n".join([text for _, text in open_lines]), fault
 
     while True:
-        number, line = again.pop() if again else next(source, (0, b""))
-        names, tab, rest = line.partition(b"\t")
-        starts = bool(tab) and b"(" not in names and bool(names.strip()) and rest.lstrip()[:1] == b"("
-        starts_again = starts or (wary and line[:1] == b"(")
-        if depth and (not number or starts_again or size > _MAX_TREE_CHARACTERS or not line.strip()):
-            wary = True
+        number, line = pushed_back.pop() if pushed_back else next(source, (0, b""))
+        doc_cell, tab, tree_cell = line.partition(b"\t")
+        names_doc = bool(tab) and b"(" not in doc_cell and bool(doc_cell.strip()) and tree_cell.lstrip()[:1] == b"("
+        begins_tree = names_doc or (after_error and line[:1] == b"(")
+        if depth and (not number or begins_tree or size > _MAX_TREE_CHARACTERS or not line.strip()):
+            after_error = True
             first = open_lines[0][0]
             # reading resumes where another tree seems to begin
             restart = next((i for i, (_, t) in enumerate(open_lines) if i and t[:1] == b"("), len(open_lines))
-            again += [(number, line), *reversed(open_lines[restart:])] if number else reversed(open_lines[restart:])
+            pushed_back += [(number, line)] if number else []
+            pushed_back += reversed(open_lines[restart:])
             del open_lines[restart:]
-            left = sum(text.count(b"(") - text.count(b")") for _, text in open_lines)
-            got = f"a tree with {left} bracket{'s' * (left != 1)} left open"
+            unclosed = sum(text.count(b"(") - text.count(b")") for _, text in open_lines)
+            got = f"a tree with {unclosed} bracket{'s' * (unclosed != 1)} left open"
             yield unit(CorpusError(path, first, got, "a closing bracket for every opening one"))
             open_lines, depth, size = [], 0, 0
             continue
@@ -146,8 +151,8 @@ def _units(path: str, on_error: OnError | None) -> Iterator[tuple[int, str | Non
         if not depth:
             if not line.strip():
                 continue
-            doc = names.decode(errors="replace").strip() if starts else None
-            line = rest if starts else line
+            doc = doc_cell.decode(errors="replace").strip() if names_doc else None
+            line = tree_cell if names_doc else line
         open_lines.append((number, line))
         size += len(line)
         depth += line.count(b"(") - line.count(b")")
@@ -158,19 +163,6 @@ def _units(path: str, on_error: OnError | None) -> Iterator[tuple[int, str | Non
             yield unit()
         if depth <= 0:
             open_lines, depth, size = [], 0, 0
-
-
-def _lines(path: str, on_error: OnError | None) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    try:
-        for piece in open_bytes(path):
-            for line in piece.removesuffix(b"\n").split(b"\n"):
-                number += 1
-                yield number, line
-    except CorpusError as error:  # nothing can be read after this point; what was read so far is kept
-        if on_error is None:
-            raise
-        on_error(error)
 
 
 def _trees_in(raw: bytes) -> int:
@@ -187,8 +179,8 @@ def _read(path: str, line: int, raw: bytes) -> list[Parsed]:
     try:
         return _parse(text)
     except _ParseFault as fault:
-        places = [m.start() for m in _TOKEN.finditer(text)] or [0]
-        raise CorpusError(path, line + text.count("\n", 0, places[fault.token]), fault.got, fault.expected) from None
+        offsets = [m.start() for m in _TOKEN.finditer(text)] or [0]
+        raise CorpusError(path, line + text.count("\n", 0, offsets[fault.token]), fault.got, fault.expected) from None
 
 
 def _parse(text: str) -> list[Parsed]:
@@ -196,29 +188,29 @@ def _parse(text: str) -> list[Parsed]:
     trees: list[Parsed] = []
     labels: list[str] = []
     stack: list[list[Tree | None]] = []
-    here: list[Tree | None] = []  # the children of the open node; None marks what was removed
+    children: list[Tree | None] = []  # of the open node; None marks what was removed
     tags: list[str] = []
     forms: list[str] = []
     written: list[str] = []
     for n, (tag, word, label, close, stray) in enumerate(_TOKEN.findall(text)):
         if tag:
             if tag == "-NONE-":
-                here.append(None)
+                children.append(None)
             else:
                 form = word if word.isalnum() else _plain(word)
-                here.append(Tree(tag, (form,)))
+                children.append(Tree(tag, (form,)))
                 tags.append(tag)
                 forms.append(form)
                 written.append(word)
         elif close:
             if not labels:
                 raise _ParseFault(n, "a closing bracket too many", "an opening bracket for every closing one")
-            if not here:
+            if not children:
                 raise _ParseFault(n, f"the empty node ({labels[-1]})", "a word or nodes inside every node")
-            kept = tuple([child for child in here if child is not None])
-            here = stack.pop()
+            nodes = tuple([child for child in children if child is not None])
+            children = stack.pop()
             name = labels.pop()
-            here.append(Tree(name, kept) if kept else None)
+            children.append(Tree(name, nodes) if nodes else None)
         elif stray:
             if labels:
                 raise _ParseFault(
@@ -228,14 +220,14 @@ def _parse(text: str) -> list[Parsed]:
         else:
             if labels and not label:
                 raise _ParseFault(n, "a node without a label", "(label …); only the outermost label may be missing")
-            if len(labels) == DEEPEST:
-                raise _ParseFault(n, f"a tree more than {DEEPEST} levels deep", "a tree of a sentence")
+            if len(labels) == MAX_DEPTH:
+                raise _ParseFault(n, f"a tree more than {MAX_DEPTH} levels deep", "a tree of a sentence")
             labels.append(label)
-            stack.append(here)
-            here = []
+            stack.append(children)
+            children = []
             continue
         if not labels:
-            tree = here.pop()
+            tree = children.pop()
             if tree is None:
                 raise _ParseFault(n, "a tree without words", "at least one word that is not a trace")
             trees.append((rooted(tree), tuple(tags), tuple(forms), written))
@@ -279,7 +271,7 @@ def _spaces(tags: Sequence[str], forms: Sequence[str], written: Sequence[str]) -
     inside = False  # inside straight quotes, whose tags need not say whether they open or close
     for i, form in enumerate(forms):
         if form.isalnum():
-            if form in _SECOND_HALVES and i and (forms[i - 1].lower(), form) in _HALVES:
+            if form in _CONTRACTION_ENDS and i and (forms[i - 1].lower(), form) in _CONTRACTIONS:
                 space[i - 1] = False
             continue
         opens = form in _OPENING
@@ -298,3 +290,104 @@ def _spaces(tags: Sequence[str], forms: Sequence[str], written: Sequence[str]) -
             space[i - 1] = False
     space[-1] = True
     return tuple(space)
+
+
+# Joining trees to the sentences of a treebank
+
+
+@dataclass(frozen=True)
+class TreeIndex:
+    """Sentences with trees by their words, and by document and words."""
+
+    by_words: dict[str, Sentence]
+    by_doc: dict[tuple[str, str], Sentence]
+    docs: frozenset[str]
+    first: Sentence | None
+    errors: tuple[CorpusError, ...]
+    """The trees that could not be read."""
+
+    def find(self, sentence: Sentence) -> Sentence | None:
+        """The tree's sentence with the same words; from the same document, if both sides know that document."""
+        words = _key(sentence.forms)
+        if sentence.doc is not None and sentence.doc in self.docs:
+            return self.by_doc.get((sentence.doc, words))
+        return self.by_words.get(words)
+
+
+def index_trees(files: tuple[str, ...], on_error: OnError | None = None) -> TreeIndex:
+    """Index the trees of bracket files; the index is cached until a file changes.
+
+    A malformed tree raises CorpusError, or is passed to ``on_error`` and left out.
+    """
+    index = _index(files, tuple(map(_stamp, files)))
+    for error in index.errors:
+        if on_error is None:
+            raise error
+        on_error(error)
+    return index
+
+
+@lru_cache(maxsize=2)
+def _index(files: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> TreeIndex:
+    by_words: dict[str, Sentence] = {}
+    by_doc: dict[tuple[str, str], Sentence] = {}
+    docs: set[str] = set()
+    first = None
+    errors: list[CorpusError] = []
+    for file in files:
+        for s in read_brackets(file, on_error=errors.append):
+            first = first or s
+            words = _key(s.forms)
+            by_words.setdefault(words, s)  # the first of several trees, whichever shard reads it
+            if s.doc is not None:
+                docs.add(s.doc)
+                by_doc.setdefault((s.doc, words), s)
+    return TreeIndex(by_words, by_doc, frozenset(docs), first, tuple(errors))
+
+
+def _stamp(file: str) -> tuple[int, int]:
+    try:
+        stat = Path(file).stat()
+    except OSError:
+        return 0, 0  # reading it raises the error
+    return stat.st_mtime_ns, stat.st_size
+
+
+def _key(forms: Sequence[str]) -> str:
+    """Words in a spelling that does not depend on how quotes, dashes and brackets are written."""
+    plain = "\t".join([_PENN_ESCAPES.get(form, form) for form in forms]).translate(_TYPOGRAPHY)
+    return (
+        unicodedata.normalize("NFC", plain).replace("''", '"').replace("--", "-").replace("...", "…").replace(" ", "")
+    )
+
+
+def with_tree(s: Sentence, match: Sentence) -> Sentence:
+    """The sentence with the tree of another one, whose leaves get its own forms."""
+    tree = match.tree
+    if tree is not None and s.forms != match.forms:
+        tree = _with_words(tree, s.forms)
+    xpos = s.xpos or match.xpos
+    # ``dataclasses.replace`` takes several times as long
+    return Sentence(
+        s.id, s.text, s.forms, s.lemmas, s.upos, xpos, s.feats, s.heads, s.deprels, s.space_after, s.mwts, s.doc, tree
+    )
+
+
+def _with_words(tree: Tree, forms: Sequence[str]) -> Tree:
+    """The same tree over other words; built with a stack, so that depth does not matter."""
+    words = iter(forms)
+    done: list[Tree] = []
+    stack: list[tuple[Tree, bool]] = [(tree, False)]
+    while stack:
+        node, closing = stack.pop()
+        if closing:
+            count = len(node.children)
+            children = tuple(done[-count:])
+            del done[-count:]
+            done.append(Tree(node.label, children))
+        elif nodes := node.nodes:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(nodes))
+        else:
+            done.append(Tree(node.label, (next(words),)))
+    return done[0]

@@ -1,25 +1,35 @@
-"""A corpus: a named stream of sentences that can be read repeatedly, in full or in shards."""
+"""A corpus: a named stream of sentences that can be read repeatedly, in full or in shards of about the same size."""
 
 from __future__ import annotations
 
 import difflib
+import heapq
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from math import ceil
 
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
 from sentprobe.core.folders import scratch_folder
 from sentprobe.core.resources import gc_paused
-from sentprobe.corpus.brackets import read_brackets
-from sentprobe.corpus.conllu import SHARD_BLOCK, read_conllu
-from sentprobe.corpus.digest import digest_of
-from sentprobe.corpus.files import UD_NAME, corpus_name, detect_format, expand, file_size, stem
+from sentprobe.corpus.brackets import index_trees, read_brackets, with_tree
+from sentprobe.corpus.conllu import read_conllu
+from sentprobe.corpus.files import (
+    SHARD_BLOCK,
+    UD_NAME,
+    OnError,
+    corpus_name,
+    detect_format,
+    expand,
+    file_size,
+    spool_stdin,
+    stem,
+)
 from sentprobe.corpus.plain import read_plain
 from sentprobe.corpus.provenance import stated_language
-from sentprobe.corpus.stdin import spool_stdin
 from sentprobe.corpus.tokenisers import tokeniser
-from sentprobe.corpus.trees import index_trees, with_tree
-from sentprobe.errors import CorpusError, DataError, UsageError
+from sentprobe.errors import DataError, UsageError
 from sentprobe.sentence import Sentence
 
 BUILTIN_NAMES = {"en": "builtin", "qto": "builtin-toy"}
@@ -32,8 +42,8 @@ READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
 
 SMALL_SENTENCES = 20_000
 SMALL_BYTES = 1 << 26
-
-OnError = Callable[[CorpusError], None]
+SHARDS_PER_WORKER = 4
+"""On a cluster, so that a worker that is lost, or slow, costs little."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -211,7 +221,7 @@ class Corpus:
         return self.loaded is not None or sum(map(file_size, (*self.files, *self.trees))) <= SMALL_BYTES
 
     def load_into_memory(self, on_error: OnError | None = None) -> Corpus:
-        """The same sentences, read once and kept in memory."""
+        """The same sentences, read once and held in memory."""
         if self.loaded is not None:
             return self
         with gc_paused():
@@ -221,7 +231,7 @@ class Corpus:
     def read_twice(self, memory: bool, on_error: OnError | None = None) -> Iterator[Corpus]:
         """The same corpus in a form that is cheap to read a second time.
 
-        A small corpus is loaded, if it may be held in memory; generated sentences are kept in temporary files, about
+        A small corpus is loaded, if it may be held in memory; generated sentences are written to temporary files, about
         350 bytes each, until the end of the context.
         """
         if memory and self.is_small:
@@ -270,26 +280,92 @@ class Corpus:
             for number, file in enumerate(self.files):
                 # every file begins with another shard, or all small files would go to the first
                 format = self.format or detect_format(file)
-                own = {"tokeniser": self.tokenise} if format == "text" and self.tokenise else {}
-                yield from READERS[format](file, shard=(shard - number) % of, of=of, on_error=on_error, **own)
+                options = {"tokeniser": self.tokenise} if format == "text" and self.tokenise else {}
+                yield from READERS[format](file, shard=(shard - number) % of, of=of, on_error=on_error, **options)
 
     def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         index = index_trees(self.trees, on_error if shard == 0 or on_error is None else lambda _: None)
         first = None
-        some = False
+        any_joined = False
         for sentence in self._unjoined(shard, of, on_error):
             first = first or sentence
-            if found := index.find(sentence):
-                some = True
-                sentence = with_tree(sentence, found)
+            if match := index.find(sentence):
+                any_joined = True
+                sentence = with_tree(sentence, match)
             yield sentence
-        if first is not None and not some:
+        if first is not None and not any_joined:
             if of > 1:  # another shard may have them all
-                some = any(index.find(sentence) for sentence in self._unjoined(0, 1, lambda _: None))
-            if not some:
-                other = index.first
-                got = "no tree" if other is None else f"{' '.join(other.forms)!r} in document {other.doc!r}"
+                any_joined = any(index.find(sentence) for sentence in self._unjoined(0, 1, lambda _: None))
+            if not any_joined:
+                tree = index.first
+                got = "no tree" if tree is None else f"{' '.join(tree.forms)!r} in document {tree.doc!r}"
                 raise DataError(
                     f"no tree of {', '.join(self.trees)} has the words of a sentence of {self.name}: the first "
                     f"sentence is {' '.join(first.forms)!r} in document {first.doc!r}, the first tree {got}"
                 )
+
+
+def digest_of(s: Sentence) -> int:
+    """A 128-bit number for a sentence: its id, document, text and every column (the spaces are in the text)."""
+    columns = (s.forms, s.lemmas, s.upos, s.xpos, s.feats, s.deprels)
+    parts = ["" if column is None else "\t".join(column) for column in columns]
+    tree = "" if s.tree is None else str(s.tree)
+    content = "\n".join((s.id, s.doc or "", s.text, *parts, repr(s.heads), repr(s.mwts), tree))
+    return int.from_bytes(blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest(), "big")
+
+
+# Shards
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A share of a corpus."""
+
+    pieces: tuple[tuple[Corpus, int, int], ...]
+    """Corpora, and which shard of how many of each."""
+
+    def sentences(self, on_error: OnError | None = None) -> Iterator[Sentence]:
+        """Yield the sentences of all pieces."""
+        for corpus, shard, of in self.pieces:
+            yield from corpus.sentences(shard, of, on_error)
+
+    @property
+    def language(self) -> str | None:
+        """The language of the corpus, if it is known."""
+        return self.pieces[0][0].language
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the sentences are held in memory anyway."""
+        return any(corpus.loaded is not None for corpus, _, _ in self.pieces)
+
+
+def cut(corpus: Corpus, n: int) -> list[Shard]:
+    """A corpus in n shards; in fewer, if it has no more pieces. Together they are the corpus.
+
+    The reader of a shard of a file reads past what belongs to the others, which takes a fifth as long as parsing it. So
+    a file is cut only if it is larger than a shard should be, and other files stay whole.
+    """
+    if n == 1 or not corpus.files or corpus.trees:  # with trees, a shard needs to know of the others
+        return [Shard(((corpus, k, n),)) for k in range(n)]
+    sizes = [file_size(file) for file in corpus.files]
+    share = sum(sizes) / n
+    pieces: list[tuple[float, int, tuple[Corpus, int, int]]] = []
+    for number, (file, size) in enumerate(zip(corpus.files, sizes, strict=True)):
+        of = max(1, min(n, ceil(0.9 * size / share))) if share else 1
+        one_file = replace(corpus, files=(file,))
+        pieces += [(size / of, number, (one_file, k, of)) for k in range(of)]
+    shards: list[list[tuple[Corpus, int, int]]] = [[] for _ in range(n)]
+    loads = [(0.0, k) for k in range(n)]
+    # the largest piece first, each to the shard that has least so far
+    for weight, _, piece in sorted(pieces, key=lambda piece: (-piece[0], piece[1], piece[2][1])):
+        filled, k = heapq.heappop(loads)
+        shards[k].append(piece)
+        heapq.heappush(loads, (filled + weight, k))
+    return [Shard(tuple(shard)) for shard in shards if shard]
+
+
+def shard_count(corpus: Corpus, jobs: int, on_cluster: bool) -> int:
+    """Into how many shards to cut a corpus for this many workers: more on a cluster, if it has enough files."""
+    on_workers = jobs * SHARDS_PER_WORKER
+    return on_workers if on_cluster and (corpus.builtin or len(corpus.files) >= on_workers) else jobs

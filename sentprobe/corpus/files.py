@@ -1,17 +1,28 @@
-"""Corpus files: which ones a path means, and in which format they are."""
+"""Corpus files: which ones a path means, in which format they are, and what all their readers share."""
 
 from __future__ import annotations
 
+import atexit
 import glob
 import os
 import re
-from collections.abc import Sequence
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from sentprobe.core.files import COMPRESSED, nearest, plain_name
+from sentprobe.core.files import COMPRESSED, nearest, open_bytes, plain_name
+from sentprobe.core.folders import scratch_folder
 from sentprobe.core.reader import read_lines
 from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
-from sentprobe.errors import UsageError
+from sentprobe.errors import CorpusError, UsageError
+
+OnError = Callable[[CorpusError], None]
+"""What is called with the error of a malformed sentence, which is then skipped."""
+
+SHARD_BLOCK = 256
+"""Sentences are assigned to shards in runs of this many."""
 
 SUFFIXES = {
     ".conllu": "conllu",
@@ -48,12 +59,12 @@ def expand(paths: Sequence[str]) -> tuple[str, ...]:
     files = {path: [path] if path == "-" else _expand_one(path) for path in paths if not is_spec(path)}
     for spec in (path for path in paths if is_spec(path)):
         find_treebank(spec)
-    found: dict[str, None] = {}
+    expanded: dict[str, None] = {}
     for path in paths:
-        found |= dict.fromkeys(_files_of_treebank(path) if is_spec(path) else files[path])
-    if not found:
+        expanded |= dict.fromkeys(_files_of_treebank(path) if is_spec(path) else files[path])
+    if not expanded:
         raise UsageError("no corpus file was given; name a file, a directory, a glob, or - for standard input")
-    return tuple(found)
+    return tuple(expanded)
 
 
 def _files_of_treebank(spec: str) -> list[str]:
@@ -64,10 +75,10 @@ def _files_of_treebank(spec: str) -> list[str]:
 
 def _expand_one(path: str) -> list[str]:
     if Path(path).is_dir():
-        if below := _below(path):
-            return below
-        known = " ".join(SUFFIXES)
-        raise UsageError(f"the directory {path!r} holds no corpus file; known suffixes: {known} (also compressed)")
+        if files := _files_below(path):
+            return files
+        suffixes = " ".join(SUFFIXES)
+        raise UsageError(f"the directory {path!r} holds no corpus file; known suffixes: {suffixes} (also compressed)")
     if Path(path).exists():
         return [path]
     if glob.has_magic(path):
@@ -78,25 +89,24 @@ def _expand_one(path: str) -> list[str]:
     raise UsageError(f"there is no file or directory {path!r}{nearest(path)}")
 
 
-def _below(directory: str) -> list[str]:
+def _files_below(directory: str) -> list[str]:
     """Every corpus file below a directory, sorted; links to directories are not followed, hidden files not seen."""
-    by_kind: dict[str, list[str]] = {"conllu": [], "brackets": [], "text": []}
+    by_format: dict[str, list[str]] = {"conllu": [], "brackets": [], "text": []}
     for folder, folders, names in os.walk(directory):
         folders[:] = [f for f in folders if not f.startswith(".")]
         for name in names:
-            of = _kind_by_name(name)
-            if of and not name.startswith(".") and plain_name(name).lower() not in _NOT_A_CORPUS:
-                place = Path(folder, name)
-                if (
-                    place.is_file() or not place.exists()
-                ):  # a pipe or a device is not a corpus; a broken link is reported
-                    by_kind[of].append(str(place))
-    return sorted(by_kind["conllu"] + by_kind["brackets"]) or sorted(by_kind["text"])
+            format = _format_by_name(name)
+            if format and not name.startswith(".") and plain_name(name).lower() not in _NOT_A_CORPUS:
+                path = Path(folder, name)
+                # a pipe or a device is not a corpus; a broken link is reported
+                if path.is_file() or not path.exists():
+                    by_format[format].append(str(path))
+    return sorted(by_format["conllu"] + by_format["brackets"]) or sorted(by_format["text"])
 
 
-def _kind_by_name(path: str) -> str | None:
+def _format_by_name(path: str) -> str | None:
     name = plain_name(path).lower()
-    return next((k for suffix, k in SUFFIXES.items() if name.endswith(suffix)), None)
+    return next((format for suffix, format in SUFFIXES.items() if name.endswith(suffix)), None)
 
 
 def stem(path: str) -> str:
@@ -110,13 +120,13 @@ def stem(path: str) -> str:
 
 def detect_format(path: str) -> str:
     """Tell ``conllu``, ``brackets`` or ``text`` by the suffix, else the first two by a line that is not a comment."""
-    if known := _kind_by_name(path):
-        return known
+    if format := _format_by_name(path):
+        return format
     if path != "-":  # what is sniffed from standard input would be missing when it is read
-        seen = 0
+        characters = 0
         for _, line in read_lines(path):
-            seen += len(line)
-            if seen > _SNIFFED_CHARACTERS:
+            characters += len(line)
+            if characters > _SNIFFED_CHARACTERS:
                 break
             if line.strip() and not line.startswith("#"):
                 if line.count("\t") >= 7 and line.split("\t", 1)[0].replace("-", "").replace(".", "").isdigit():
@@ -131,11 +141,46 @@ def detect_format(path: str) -> str:
 
 def corpus_name(typed: Sequence[str]) -> str:
     """A name from the files: the treebank's where a file is named as in UD, otherwise the file's."""
-    found = dict.fromkeys(m[1] if (m := UD_NAME.fullmatch(stem(path))) else stem(path) for path in typed)
-    names = list(found)
+    stems = dict.fromkeys(map(stem, typed))
+    names = list(dict.fromkeys(m[1] if (m := UD_NAME.fullmatch(name)) else name for name in stems))
     return "+".join(names) if len(names) <= 4 else f"{names[0]}+{len(names) - 1}"
 
 
 def file_size(path: str) -> int:
     """The size of a file in bytes; of a compressed one, roughly that of its content."""
     return Path(path).stat().st_size * (COMPRESSION_RATIO if path.endswith(COMPRESSED) else 1)
+
+
+def byte_lines(path: str, on_error: OnError | None) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the bytes of every line, without its end."""
+    number = 0
+    try:
+        for piece in open_bytes(path):
+            for line in piece.removesuffix(b"\n").split(b"\n"):
+                number += 1
+                yield number, line
+    except CorpusError as error:  # nothing can be read after this point; what was read so far is used
+        if on_error is None:
+            raise
+        on_error(error)
+
+
+def spool_stdin() -> str:
+    """Copy standard input to a temporary file, which other processes can read too; it is removed at exit."""
+    head = sys.stdin.buffer.read(6)
+    magic = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+    suffix = next((s for m, s in magic.items() if head.startswith(m)), "")
+    # the name of the file becomes part of generated sentence ids, so it must be the same every time
+    stack = ExitStack()
+    path = stack.enter_context(scratch_folder()) / f"stdin{suffix}"
+    owner = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:  # a forked child must not remove the file of its parent
+            stack.close()
+
+    atexit.register(remove)
+    with path.open("wb") as out:
+        out.write(head)
+        shutil.copyfileobj(sys.stdin.buffer, out)
+    return str(path)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
-from sentprobe.core.files import encoding_error, open_bytes
+from sentprobe.core.files import encoding_error
 from sentprobe.core.words import JOINERS, mark_class
-from sentprobe.corpus.conllu import SHARD_BLOCK
-from sentprobe.corpus.files import stem
+from sentprobe.corpus.files import SHARD_BLOCK, OnError, byte_lines, stem
 from sentprobe.corpus.tokenisers import tokeniser as find_tokeniser
 from sentprobe.errors import CorpusError
 from sentprobe.sentence import Sentence
 
 
 def read_plain(
-    path: str,
-    *,
-    shard: int = 0,
-    of: int = 1,
-    on_error: Callable[[CorpusError], None] | None = None,
-    tokeniser: str = "",
+    path: str, *, shard: int = 0, of: int = 1, on_error: OnError | None = None, tokeniser: str = ""
 ) -> Iterator[Sentence]:
     """Yield a sentence for every line that is not blank, or every ``of``-th run of 256 beginning with run ``shard``.
 
@@ -29,39 +23,35 @@ def read_plain(
     ``tokeniser`` names another one than that of this module.
     """
     name = stem(path)
-    number = count = 0
+    count = 0
+    for number, line in byte_lines(path, on_error):
+        if not line or line.isspace():
+            continue
+        in_shard = count // SHARD_BLOCK % of == shard
+        count += 1
+        if not in_shard:
+            continue
+        try:
+            text, forms, space_after = _read_line(path, number, line, tokeniser)
+        except CorpusError as error:
+            if on_error is None:
+                raise
+            on_error(error)
+            continue
+        if forms:
+            yield Sentence(f"{name}:{number}", text, forms, space_after=space_after)
+
+
+def _read_line(path: str, number: int, line: bytes, tokeniser: str) -> tuple[str, tuple[str, ...], tuple[bool, ...]]:
+    """A line as text, its tokens, and which of them white space follows."""
     try:
-        for piece in open_bytes(path):
-            for raw in piece.removesuffix(b"\n").split(b"\n"):
-                number += 1
-                if not raw or raw.isspace():
-                    continue
-                mine = count // SHARD_BLOCK % of == shard
-                count += 1
-                if not mine:
-                    continue
-                try:
-                    text = raw.decode().strip()
-                except UnicodeDecodeError as error:
-                    bad = encoding_error(path, number, error)
-                    if on_error is None:
-                        raise bad from None
-                    on_error(bad)
-                    continue
-                try:
-                    forms, space_after = tokenise_by(tokeniser, text) if tokeniser else tokenise(text)
-                except ValueError as error:
-                    bad = CorpusError(path, number, str(error), "tokens that are parts of the text, in order")
-                    if on_error is None:
-                        raise bad from None
-                    on_error(bad)
-                    continue
-                if forms:
-                    yield Sentence(f"{name}:{number}", text, forms, space_after=space_after)
-    except CorpusError as error:  # the file breaks off; what was read so far is kept
-        if on_error is None:
-            raise
-        on_error(error)
+        text = line.decode().strip()
+    except UnicodeDecodeError as error:
+        raise encoding_error(path, number, error) from None
+    try:
+        return text, *(tokenise_by(tokeniser, text) if tokeniser else tokenise(text))
+    except ValueError as error:
+        raise CorpusError(path, number, str(error), "tokens that are parts of the text, in order") from None
 
 
 def tokenise(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
@@ -70,10 +60,10 @@ def tokenise(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
     A word keeps its inner apostrophes and hyphens (*l'été-là*, *rock'n'roll*) and its combining marks. Scripts without
     spaces are not segmented: a run of Han or Thai letters is one word.
     """
-    found = list(_token().finditer(text))
-    ends = [m.end() for m in found]
+    matches = list(_token().finditer(text))
+    ends = [m.end() for m in matches]
     space = [end == len(text) or text[end].isspace() for end in ends]
-    return tuple([m[0] for m in found]), tuple(space)
+    return tuple([m[0] for m in matches]), tuple(space)
 
 
 def tokenise_by(name: str, text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:

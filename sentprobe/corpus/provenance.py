@@ -36,35 +36,39 @@ def read_provenance(path: str) -> dict[str, Any] | None:
     except SentProbeError:
         return None  # whoever reads it will say what is wrong with it
     comments = head.partition(b"\n\n")[0]
-    found = {
+    facts: dict[str, Any] = {
         m[1].decode().removeprefix(PREFIX): m[2].decode(errors="replace").strip() for m in _FACT.finditer(comments)
     }
-    if ANNOTATOR not in found:
+    if ANNOTATOR not in facts:
         return None
-    universal = {"universal": found["universal"] == YES} if "universal" in found else {}
-    return {**found, **universal}
+    if "universal" in facts:
+        facts["universal"] = facts["universal"] == YES
+    return facts
 
 
 def read_provenances(paths: Iterable[str]) -> list[dict[str, Any]]:
     """What the comments of several files say; the same only once."""
-    found = [one for path in paths if (one := read_provenance(path)) is not None]
-    return [one for i, one in enumerate(found) if one not in found[:i]]
+    distinct: list[dict[str, Any]] = []
+    for facts in map(read_provenance, paths):
+        if facts is not None and facts not in distinct:
+            distinct.append(facts)
+    return distinct
 
 
-def describe_provenance(found: Mapping[str, Any]) -> str:
+def describe_provenance(facts: Mapping[str, Any]) -> str:
     """The annotator, its model and its accuracy, on one line."""
-    name = str(found.get("model", ""))
-    version = found.get("version", "")
-    model = "" if not name else f"{name} {version}".strip()
-    software = str(found.get("software", ""))
-    licence = f"licence {found['licence']}" if found.get("licence") else ""
-    scheme = {True: "", False: "not UD", None: ""}[found.get("universal")]
+    name = str(facts.get("model", ""))
+    version = facts.get("version", "")
+    model = f"{name} {version}".strip() if name else ""
+    software = str(facts.get("software", ""))
+    licence = f"licence {facts['licence']}" if facts.get("licence") else ""
+    scheme = "not UD" if facts.get("universal") is False else ""
     details = ", ".join(part for part in (model, software, licence, scheme) if part)
-    accuracy = f": {found['accuracy']}" if found.get("accuracy") else ""
-    return f"{found[ANNOTATOR]}{f' ({details})' if details else ''}{accuracy}"
+    accuracy = f": {facts['accuracy']}" if facts.get("accuracy") else ""
+    return f"{facts[ANNOTATOR]}{f' ({details})' if details else ''}{accuracy}"
 
 
 def stated_language(files: Iterable[str]) -> str | None:
     """The language of the annotator of all files that name one, if it is the same."""
-    stated = {one.get("language") for one in read_provenances(files)}
+    stated = {facts.get("language") for facts in read_provenances(files)}
     return stated.pop() if len(stated) == 1 else None

@@ -1,4 +1,4 @@
-"""The sentences of the built-in corpus, and files of them: reading one back costs a quarter of generating it again."""
+"""The sentences of the built-in corpus, spooled to files: reading one back costs a quarter of generating it again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from sentprobe.corpus.conllu import SHARD_BLOCK
+from sentprobe.corpus.files import SHARD_BLOCK
 from sentprobe.grammar import sentence, toy
 from sentprobe.grammar.words import word
 from sentprobe.sentence import Sentence, Tree
@@ -23,10 +23,10 @@ BLOCK_SENTENCES = 256
 """Sentences that are compressed together, about 85 kB of them."""
 
 _Words = tuple[str, ...]
+_Mwts = tuple[tuple[int, int, str], ...]
 _Columns = tuple[
-    str, str, _Words, _Words, _Words, _Words, _Words, tuple[int, ...], _Words, tuple[bool, ...],
-    tuple[tuple[int, int, str], ...], str, Tree,
-]  # fmt: skip
+    str, str, _Words, _Words, _Words, _Words, _Words, tuple[int, ...], _Words, tuple[bool, ...], _Mwts, str, Tree
+]
 """The fields of a sentence, none of which the built-in corpus lacks."""
 _fields = attrgetter(*Sentence.__dataclass_fields__)
 
@@ -40,29 +40,31 @@ def generated(n: int, seed: int, shard: int, of: int, folder: str = "", language
         yield from map(toy.translated, generated(n, seed, shard, of, folder))
         return
     starts = range(shard * SHARD_BLOCK, n, of * SHARD_BLOCK)
-    made = (sentence(i, seed) for start in starts for i in range(start, min(start + SHARD_BLOCK, n)))
+    sentences = (sentence(i, seed) for start in starts for i in range(start, min(start + SHARD_BLOCK, n)))
     path = Path(folder, f"{n}-{seed}-{shard}-{of}")
     if not folder:
-        yield from made
+        yield from sentences
     elif path.exists():
         with path.open("rb") as file:
             yield from _read(file)
     else:
-        yield from _written(path, made)
+        yield from _written(path, sentences)
 
 
 def _written(path: Path, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """Yield the sentences, and write them to a file; on a full disk there is none, and they are generated again."""
-    part = path.with_name(f"{path.name}-{os.getpid():x}-{secrets.token_hex(4)}.part")  # another may do the same
-    rest = iter(sentences)
+    part = path.with_name(
+        f"{path.name}-{os.getpid():x}-{secrets.token_hex(4)}.part"
+    )  # another process may write the same
+    remaining = iter(sentences)
     try:
         with part.open("wb") as file:
-            while block := [*islice(rest, BLOCK_SENTENCES)]:
+            while block := [*islice(remaining, BLOCK_SENTENCES)]:
                 yield from block
                 file.write(_packed(block))
         part.rename(path)
     except OSError:
-        yield from rest
+        yield from remaining
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)

@@ -80,10 +80,10 @@ def children(s: Sentence, head: int) -> tuple[int, ...]:
 @remember_last
 def _dependents(heads: tuple[int, ...]) -> list[list[int]]:
     """The dependents of every word, and the root last, so that it is found at -1."""
-    found: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for i, head in enumerate(heads):
-        found[head].append(i)
-    return found
+        dependents[head].append(i)
+    return dependents
 
 
 @lru_cache(maxsize=1 << 12)
@@ -95,14 +95,14 @@ def base(deprel: str) -> str:
 def depth(s: Sentence) -> int:
     """The number of words on the longest path from the root down, both ends counted, punctuation left out."""
     assert s.heads is not None
-    below, pos = _dependents(s.heads), tags(s)
-    deepest = level = 0
-    here = below[-1]
-    while here:
-        level += 1
-        if {pos[i] for i in here} != {"PUNCT"}:
-            deepest = level
-        here = [j for i in here for j in below[i]]
+    dependents, upos = _dependents(s.heads), tags(s)
+    deepest = depth = 0
+    words = dependents[-1]
+    while words:
+        depth += 1
+        if {upos[i] for i in words} != {"PUNCT"}:
+            deepest = depth
+        words = [j for i in words for j in dependents[i]]
     return deepest
 
 
@@ -110,11 +110,11 @@ def subtree(s: Sentence, top: int) -> list[int]:
     """The positions under ``top``, itself included, in sentence order."""
     assert s.heads is not None
     inside = {top}
-    todo = [top]
-    while todo:
-        below = children(s, todo.pop())
-        inside.update(below)
-        todo.extend(below)
+    stack = [top]
+    while stack:
+        dependents = children(s, stack.pop())
+        inside.update(dependents)
+        stack.extend(dependents)
     return sorted(inside)
 
 
@@ -132,8 +132,8 @@ def is_finite(s: Sentence, i: int) -> bool:
 @lru_cache(maxsize=1 << 14)
 def are_finite(feats: str) -> bool:
     """Whether these are the features of a finite verb; a treebank may give its finite verbs a Mood and no VerbForm."""
-    found = features(feats)
-    return found.get("VerbForm") == "Fin" or ("VerbForm" not in found and "Mood" in found)
+    values = features(feats)
+    return values.get("VerbForm") == "Fin" or ("VerbForm" not in values and "Mood" in values)
 
 
 def auxiliaries(s: Sentence, head: int, *relations: str) -> list[int]:
@@ -157,10 +157,10 @@ def not_main(s: Sentence, head: int) -> str | None:
     as in a list, is a subordinate clause.
     """
     assert s.deprels is not None
-    relations = [s.deprels[i] for i in children(s, head)]
-    if "cop" in relations and tags(s)[head] == "VERB":
+    deprels = [s.deprels[i] for i in children(s, head)]
+    if "cop" in deprels and tags(s)[head] == "VERB":
         return "the root is a clausal predicate"
-    return "the root is a subordinate clause" if "mark" in relations else None
+    return "the root is a subordinate clause" if "mark" in deprels else None
 
 
 PASSIVE_RELATIONS = frozenset({"aux:pass", "auxpass", "nsubj:pass", "nsubjpass", "csubj:pass", "expl:pass"})

@@ -1,4 +1,6 @@
-"""Tokenisers by name or language, for plain text of `sentprobe make`, for `sentprobe train`, and for XNLI's tools.
+"""Tokenisers and sentence splitters by name or language.
+
+Tokenisers are for plain text of `sentprobe make`, for `sentprobe train`, and for XNLI's tools:
 
     simple          at white space, with punctuation split off both ends of words
     space           at white space only
@@ -9,12 +11,21 @@
     janome          Japanese, by janome
     pythainlp       Thai, by pythainlp
 
+Sentence splitters are for text whose annotator does not split it:
+
+    moses-CODE      that of Moses with the abbreviations of a language, by sentence-splitter; those of English where it
+                    has none
+    marks           after marks that end nothing but sentences: 。！？ of Chinese and Japanese, the danda of India, …
+    pythainlp       Thai, by pythainlp
+
 Those of other packages are optional, and the extra ``tokenisers`` has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -24,27 +35,45 @@ from sentprobe.corpus.languages import code_of
 from sentprobe.errors import NotInstalled, UsageError
 
 Tokeniser = Callable[[str], list[str]]
+Splitter = Callable[[str], list[str]]
 SIMPLE, SPACE, MOSES = "simple", "space", "moses"
 SEGMENTERS = {"zh": "jieba", "ja": "janome", "th": "pythainlp"}
 """Of languages that are written without spaces."""
 NLTK, TREEBANK = "nltk", "treebank"
-NAMES = (SIMPLE, SPACE, f"{MOSES}-en", NLTK, TREEBANK, *SEGMENTERS.values())
+TOKENISERS = (SIMPLE, SPACE, f"{MOSES}-en", NLTK, TREEBANK, *SEGMENTERS.values())
 MOSES_LANGUAGES = (
     "as", "bn", "ca", "cs", "de", "el", "en", "es", "et", "fi", "fr", "ga", "gu", "hi", "hu", "is", "it", "kn", "lt",
     "lv", "ml", "mni", "mr", "nl", "or", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "ta", "tdt", "te",
 )  # fmt: skip
-"""Languages for which Moses has rules of its own."""
+"""Languages for which the tokeniser of Moses has rules of its own."""
 MOSES_SCRIPTS = ("ja", "ko", "zh")
 """Languages whose letters sacremoses takes for punctuation unless it is told the language."""
+
+MARKS, THAI = "marks", "pythainlp"
+SPLITTERS = (f"{MOSES}-en", MARKS, THAI)
+MOSES_SPLITTER_LANGUAGES = (
+    "ca", "cs", "da", "de", "el", "en", "es", "fi", "fr", "hu", "is", "it", "lt", "lv", "nl", "no", "pl", "pt", "ro",
+    "ru", "sk", "sl", "sv", "tr",
+)  # fmt: skip
+"""Languages for which the splitter of Moses has abbreviations of its own."""
+MARKED_LANGUAGES = frozenset((
+    "am", "as", "bn", "bo", "hi", "hy", "ja", "km", "lzh", "mr", "my", "ne", "or", "pa", "sa", "ti", "yue", "zh",
+))  # fmt: skip
+"""Languages whose sentences end with marks of their own."""
+_SENTENCE_END = re.compile(r"[。！？｡．!?।॥።။។։༎]+[」』”’）)\]】》〉\"']*")
 
 
 def check_tokeniser(name: str) -> str:
     """The name. UsageError if there is no such tokeniser; whether its package is installed is not known then."""
-    if name in NAMES or (name.startswith(f"{MOSES}-") and name[len(MOSES) + 1 :].isalnum()):
+    return _check_name(name, TOKENISERS, "tokeniser")
+
+
+def _check_name(name: str, names: Sequence[str], kind: str) -> str:
+    if name in names or (name.startswith(f"{MOSES}-") and name[len(MOSES) + 1 :].isalnum()):
         return name
-    hint = did_you_mean(name, NAMES)
     raise UsageError(
-        f"There is no tokeniser {name!r}.{hint} Expected one of {', '.join(NAMES)}, or moses with another language."
+        f"There is no {kind} {name!r}.{did_you_mean(name, names)} Expected one of {', '.join(names)}, or moses with "
+        "another language."
     )
 
 
@@ -88,8 +117,8 @@ def tokeniser(name: str) -> Tokeniser:
             segment.setLogLevel(60)  # it reports on standard error that it loads its dictionary
             return lambda text: [token for token in segment.lcut(text) if token.strip()]
         case "janome":
-            found: Any = _imported("janome.tokenizer", name).Tokenizer(wakati=True)
-            return lambda text: [token for token in found.tokenize(text) if token.strip()]
+            japanese: Any = _imported("janome.tokenizer", name).Tokenizer(wakati=True)
+            return lambda text: [token for token in japanese.tokenize(text) if token.strip()]
         case _:
             thai: Any = _imported("pythainlp.tokenize", name)
             return lambda text: [token for token in thai.word_tokenize(text, keep_whitespace=False) if token.strip()]
@@ -97,8 +126,8 @@ def tokeniser(name: str) -> Tokeniser:
 
 def _moses(language: str) -> Tokeniser:
     module: Any = _imported("sacremoses", f"moses-{language}")
-    own = module.MosesTokenizer(lang=language if language in (*MOSES_LANGUAGES, *MOSES_SCRIPTS) else "en")
-    return lambda text: list(own.tokenize(text, escape=False))
+    moses = module.MosesTokenizer(lang=language if language in (*MOSES_LANGUAGES, *MOSES_SCRIPTS) else "en")
+    return lambda text: list(moses.tokenize(text, escape=False))
 
 
 def _nltk() -> Tokeniser:
@@ -128,12 +157,65 @@ def tokeniser_package(name: str) -> str | None:
 
 
 def _imported(module: str, name: str) -> Any:
-    import importlib
+    return _import(module, f"tokeniser {name}", module.partition(".")[0], "simple and space need nothing.")
 
+
+def _import(module: str, user: str, package: str, hint: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        package = module.partition(".")[0]
-        raise NotInstalled(
-            f"The tokeniser {name} needs {package}: pip install {package}. simple and space need nothing."
-        ) from None
+        raise NotInstalled(f"The {user} needs {package}: pip install {package}. {hint}") from None
+
+
+# Sentence splitters
+
+
+def check_splitter(name: str) -> str:
+    """The name. UsageError if there is no such splitter; whether its package is installed is not known then."""
+    return _check_name(name, SPLITTERS, "sentence splitter")
+
+
+def splitter_for(language: str | None) -> str:
+    """The name of the splitter for a language."""
+    code = code_of(language)
+    return THAI if code == "th" else MARKS if code in MARKED_LANGUAGES else f"{MOSES}-{code or 'en'}"
+
+
+@lru_cache(maxsize=32)
+def splitter(name: str) -> Splitter:
+    """The splitter of this name: a function from a paragraph to its sentences, in order and without changes.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name.
+    NotInstalled
+        If it is of a package that is not installed.
+
+    Examples
+    --------
+    >>> splitter("marks")("你好吗？「很好。」他说。")
+    ['你好吗？', '「很好。」', '他说。']
+    """
+    kind, _, language = check_splitter(name).partition("-")
+    if kind == MARKS:
+        return _after_marks
+    if kind == THAI:
+        thai: Any = _import_splitter("pythainlp.tokenize", name, "pythainlp")
+        _import_splitter("pycrfsuite", name, "python-crfsuite")
+        return lambda text: [s.strip() for s in thai.sent_tokenize(text, engine="crfcut") if s.strip()]
+    code = code_of(language)
+    module: Any = _import_splitter("sentence_splitter", name, "sentence-splitter")
+    moses = module.SentenceSplitter(language=code if code in MOSES_SPLITTER_LANGUAGES else "en")
+    return lambda text: [s.strip() for s in moses.split(text) if s.strip()]
+
+
+def _import_splitter(module: str, name: str, package: str) -> Any:
+    hint = "If each line is a sentence, --lines sentences needs nothing."
+    return _import(module, f"sentence splitter {name}", package, hint)
+
+
+def _after_marks(text: str) -> list[str]:
+    ends = [m.end() for m in _SENTENCE_END.finditer(text)]
+    parts = [text[a:b].strip() for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
+    return [part for part in parts if part]

@@ -24,8 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
-from sentprobe.corpus.folding import fold
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import fold, near_duplicate_key
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations, expectations_for
 from sentprobe.data.layouts.captions import images

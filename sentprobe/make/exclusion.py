@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.hashing import hash_64
-from sentprobe.corpus.near_duplicates import folded
+from sentprobe.corpus.folding import near_duplicate_text
 
 MIN_WORDS = 3
 """Letters and gaps are compared from this many words on: shorter texts are too easily alike, and no set has them."""
@@ -40,7 +40,7 @@ class ExcludedSentences:
         letter_keys: set[int] = set()
         gap_keys: set[int] = set()
         for text in as_strings(sentences, "a sentence"):
-            if folded(text):
+            if near_duplicate_text(text):
                 letter_keys.add(_letters(text))
                 gap_keys.update(_gap_keys(text.split()))
         return cls(frozenset(letter_keys), frozenset(gap_keys))
@@ -59,7 +59,7 @@ class ExcludedSentences:
 
 def _letters(text: str) -> int:
     """The same number for texts of the same letters; of few words, for those in the same order."""
-    words = folded(text).split()
+    words = near_duplicate_text(text).split()
     return hash_64("".join(words if len(words) < MIN_WORDS else sorted("".join(words))))
 
 
@@ -84,5 +84,5 @@ def _gap_keys(tokens: Sequence[str]) -> Iterator[int]:
 @lru_cache(maxsize=1 << 16)
 def _word(token: str) -> int:
     """A hash of a word, 0 if it has neither letters nor digits."""
-    word = folded(token).replace(" ", "")
+    word = near_duplicate_text(token).replace(" ", "")
     return hash_64(word) | 1 if word else 0

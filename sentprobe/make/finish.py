@@ -13,7 +13,7 @@ from sentprobe.core.resources import gc_paused
 from sentprobe.core.third_party import third_party_code
 from sentprobe.core.workers import map_largest_first
 from sentprobe.corpus.corpus import Corpus
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expected
 from sentprobe.errors import TooFewError, describe_error

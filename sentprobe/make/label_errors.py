@@ -20,7 +20,7 @@ from sentprobe.core.resources import single_threaded
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import DataError, SentProbeError, describe_error
 from sentprobe.make.filters import COLUMN_BITS, column_bits, rejection_reason, takes
 from sentprobe.make.job import Job, SkippedTask, prepare_job

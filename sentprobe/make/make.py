@@ -9,8 +9,7 @@ from typing import Any
 
 from sentprobe.core.arguments import Progress, StringsOrPaths
 from sentprobe.core.cluster import current_cluster
-from sentprobe.corpus.corpus import Corpus
-from sentprobe.corpus.shards import shard_count
+from sentprobe.corpus.corpus import Corpus, shard_count
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import TooFewError, UsageError
 from sentprobe.make.exclusion import ExcludedSentences

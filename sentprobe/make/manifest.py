@@ -15,7 +15,7 @@ from sentprobe.audit import Finding
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.folding import fold
 from sentprobe.corpus.provenance import read_provenances
-from sentprobe.corpus.treebanks.record import describe_treebanks
+from sentprobe.corpus.treebanks.metadata import describe_treebanks
 from sentprobe.data.dataset import MANIFEST_FORMAT, Dataset
 from sentprobe.make.candidates import Candidate, Cells, Pool
 from sentprobe.make.job import Job

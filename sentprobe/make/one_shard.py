@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sentprobe.core.hashing import mix
 from sentprobe.core.resources import gc_paused
 from sentprobe.core.third_party import isolated
-from sentprobe.corpus.digest import digest_of
-from sentprobe.corpus.near_duplicates import near_duplicate_key
-from sentprobe.corpus.shards import Shard
+from sentprobe.corpus.corpus import Shard, digest_of
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.corpus.syntax import tags
 from sentprobe.errors import CorpusError, describe_error
 from sentprobe.make.candidates import Candidate, Cell, Pool, pack_pools

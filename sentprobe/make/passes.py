@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sentprobe.core.arguments import Progress
 from sentprobe.core.resources import gc_paused
 from sentprobe.core.workers import map_in_workers, merge_in_workers
-from sentprobe.corpus.corpus import Corpus
-from sentprobe.corpus.shards import cut
+from sentprobe.corpus.corpus import Corpus, cut
 from sentprobe.make.candidates import Cell, Pool, unpack_pools
 from sentprobe.make.job import Job
 from sentprobe.make.one_shard import ReadLog, count_packed, count_shard, merge_packed, propose_packed, propose_shard

@@ -10,7 +10,7 @@ from itertools import islice
 from sentprobe.core.hashing import mix
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.corpus import Corpus
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import SentProbeError, describe_error, error_location
 from sentprobe.make import SkippedTask, choose_reading, count, make_sets
 from sentprobe.make.filters import rejection_reason

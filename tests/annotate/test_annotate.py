@@ -18,7 +18,7 @@ from sentprobe.annotate.run import annotate_corpus
 from sentprobe.annotate.sentence_fault import sentence_fault
 from sentprobe.annotate.source import Piece, Reading
 from sentprobe.annotate.work import Work, annotate_pieces, loaded_annotator
-from sentprobe.corpus.language_detector import available
+from sentprobe.corpus.languages import has_detector
 from sentprobe.errors import AnnotatorError, CorpusError, DataError, SentProbeError, UsageError
 from tests.command_line import process, sentprobe
 
@@ -488,7 +488,7 @@ def test_a_lone_surrogate_is_not_written(rules):
     assert found.card["dropped"] == {"cannot be written as CoNLL-U": 1}
 
 
-@pytest.mark.skipif(not available(), reason="needs the extra language")
+@pytest.mark.skipif(not has_detector(), reason="needs the extra language")
 def test_text_in_another_language_is_dropped_and_counted(rules):
     english = "The children were playing behind the church when it began to snow."
     french = "Les enfants jouaient derrière l'église quand il a commencé à neiger."

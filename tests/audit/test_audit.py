@@ -16,7 +16,7 @@ from sentprobe.audit.checks.shortcuts import Plan, _needed
 from sentprobe.audit.checks.size import resolution
 from sentprobe.audit.finding import Finding, ShortcutScore, first_words, some
 from sentprobe.audit.show import markdown, tally, told_once
-from sentprobe.corpus import language_detector
+from sentprobe.corpus import languages
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
 from sentprobe.data.splits import Split
@@ -51,8 +51,8 @@ MADE = dict(EVERY)
 def remembered_languages():
     """The language of a sentence is looked up once: most of the sets here have the same sentences."""
     with pytest.MonkeyPatch.context() as patch:
-        if language_detector.available():
-            detector = type(language_detector.detector())
+        if languages.has_detector():
+            detector = type(languages.detector())
             patch.setattr(detector, "classify", cache(detector.classify))
         yield
 

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from sentprobe.audit.checks import language as module
 from sentprobe.audit.checks.language import CODES, MOST_ROWS, find
-from sentprobe.corpus.language_detector import FEWEST_WORDS, available
+from sentprobe.corpus.languages import FEWEST_WORDS, has_detector
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.tasks import Example
 from tests.audit.test_text import CLEAN
 
-needs_detector = pytest.mark.skipif(not available(), reason="needs the extra language")
+needs_detector = pytest.mark.skipif(not has_detector(), reason="needs the extra language")
 ENGLISH = (
     *(t for t in CLEAN["en"] if len(t.split()) > FEWEST_WORDS),
     "The children were playing behind the church when it began to snow.",
@@ -52,7 +52,7 @@ def test_every_code_is_documented():
 
 def test_without_a_detector_or_a_language_nothing_is_said(monkeypatch):
     assert found(rows(list(FRENCH)), None) == []
-    monkeypatch.setattr(module, "available", lambda: False)
+    monkeypatch.setattr(module, "has_detector", lambda: False)
     assert found(rows(list(FRENCH))) == []
 
 

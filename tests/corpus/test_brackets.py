@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sentprobe.corpus import Sentence, Tree
 from sentprobe.corpus.brackets import parse_tree, read_brackets, write_brackets
-from sentprobe.corpus.conllu import SHARD_BLOCK
+from sentprobe.corpus.files import SHARD_BLOCK
 from sentprobe.errors import CorpusError, DataError
 
 PENN = """

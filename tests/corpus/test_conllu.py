@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sentprobe.corpus import Sentence
 from sentprobe.corpus.brackets import read_brackets
-from sentprobe.corpus.conllu import SHARD_BLOCK, read_conllu, write_conllu
-from sentprobe.corpus.files import detect_format
+from sentprobe.corpus.conllu import read_conllu, write_conllu
+from sentprobe.corpus.files import SHARD_BLOCK, detect_format
 from sentprobe.corpus.plain import read_plain
 from sentprobe.errors import CorpusError, DataError
 

@@ -12,8 +12,8 @@ import pytest
 
 from sentprobe.corpus import Corpus, Sentence, Tree, spool
 from sentprobe.corpus.brackets import parse_tree
-from sentprobe.corpus.conllu import SHARD_BLOCK
-from sentprobe.corpus.digest import digest_of
+from sentprobe.corpus.corpus import digest_of
+from sentprobe.corpus.files import SHARD_BLOCK
 from sentprobe.errors import CorpusError, DataError, UsageError
 
 

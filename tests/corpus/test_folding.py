@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sentprobe
-from sentprobe.corpus.folding import capitalised, fold, lower_case, uncapitalised
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import capitalised, fold, lower_case, near_duplicate_key, uncapitalised
 
 # two spellings of one form, by the orthography of the language; SpecialCasing.txt has the capitals of tr, az and lt
 SAME = [

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.corpus import Sentence
-from sentprobe.corpus.conllu import SHARD_BLOCK
+from sentprobe.corpus.files import SHARD_BLOCK
 from sentprobe.corpus.plain import read_plain, tokenise
 
 

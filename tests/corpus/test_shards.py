@@ -4,7 +4,7 @@ import pytest
 
 from sentprobe.corpus import Corpus
 from sentprobe.corpus.conllu import write_conllu
-from sentprobe.corpus.shards import SHARDS_PER_WORKER, cut, shard_count
+from sentprobe.corpus.corpus import SHARDS_PER_WORKER, cut, shard_count
 
 
 @pytest.fixture(scope="module")

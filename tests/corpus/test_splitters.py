@@ -4,7 +4,13 @@ import sys
 
 import pytest
 
-from sentprobe.corpus.splitters import MARKED, MOSES_LANGUAGES, check_splitter, splitter, splitter_for
+from sentprobe.corpus.tokenisers import (
+    MARKED_LANGUAGES,
+    MOSES_SPLITTER_LANGUAGES,
+    check_splitter,
+    splitter,
+    splitter_for,
+)
 from sentprobe.errors import NotInstalled, UsageError
 
 
@@ -43,9 +49,9 @@ def test_a_paragraph_is_split(name, text, expected):
 
 def test_moses_has_the_languages_that_it_is_said_to_have():
     package = pytest.importorskip("sentence_splitter")
-    for language in MOSES_LANGUAGES:
+    for language in MOSES_SPLITTER_LANGUAGES:
         package.SentenceSplitter(language=language)
-    assert not MARKED & set(MOSES_LANGUAGES)
+    assert not MARKED_LANGUAGES & set(MOSES_SPLITTER_LANGUAGES)
 
 
 def test_thai():

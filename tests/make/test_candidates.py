@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.core.hashing import hash_64
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.make import filters
 from sentprobe.make.candidates import Candidate, Pool, lowest
 from sentprobe.make.filters import columns, rejection_reason, strata_of

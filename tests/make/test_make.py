@@ -12,7 +12,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from sentprobe.corpus import Corpus, Sentence
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import CorpusError, TooFewError, UsageError
 from sentprobe.make import SkippedTask, choose_reading, length_correlation, make_sets

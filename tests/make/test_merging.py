@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.corpus import Corpus
-from sentprobe.corpus.shards import cut
+from sentprobe.corpus.corpus import cut
 from sentprobe.make import make_sets, passes
 from sentprobe.make.candidates import Pool, pack_pools, unpack_pools
 from sentprobe.make.one_shard import ReadLog, count_packed, count_shard, merge_packed

@@ -6,7 +6,7 @@ import pytest
 
 from sentprobe.cli import main
 from sentprobe.corpus import Corpus
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.data.expected import origins
 from sentprobe.make import make_sets
 from sentprobe.make.exclusion import ExcludedSentences

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.core.words import split_punctuation as tokens
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import splits_of
 from sentprobe.encoders import load

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
 from sentprobe.core.hashing import hash_64
-from sentprobe.corpus.near_duplicates import folded
+from sentprobe.corpus.folding import near_duplicate_text
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
 
@@ -87,7 +87,7 @@ class _Hashes:
     """The words of all rows as hashes, and sums of them."""
 
     def __init__(self, rows: Split) -> None:
-        words = [folded(text).split() for text in rows.texts]
+        words = [near_duplicate_text(text).split() for text in rows.texts]
         known = {word: hash_64(word) for word in {word for found in words for word in found}}
         self.sizes = np.array([len(found) for found in words])
         self.starts = np.r_[0, np.cumsum(self.sizes)]

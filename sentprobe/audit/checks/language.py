@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
 from sentprobe.core.hashing import hash_64
-from sentprobe.corpus.language_detector import available, detector, detector_code, is_long, other_language
+from sentprobe.corpus.languages import detector, detector_code, has_detector, is_long, other_language
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
 
@@ -46,7 +46,7 @@ GUESSED_FROM, FEWEST_GUESSED, USUAL_SHARE = 500, 50, 0.7
 
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """A finding for every split with rows in another language; nothing without a detector."""
-    if not available():
+    if not has_detector():
         return
     language = expectations.language or _usual_language(rows)
     if not language:

@@ -17,7 +17,7 @@ from sentprobe.audit.checks.habits import difference
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, around, severity_by_share, some
 from sentprobe.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
 from sentprobe.corpus.folding import fold, fold_text
-from sentprobe.corpus.language_detector import UNSPACED
+from sentprobe.corpus.languages import UNSPACED
 from sentprobe.data.expected import Expectations
 from sentprobe.data.splits import Split
 

@@ -9,21 +9,19 @@ import csv
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 
 from sentprobe.errors import UsageError
 
 SCHEME = "ud:"
-COLUMNS = ("treebank", "language", "code", "release", "since", "sentences", "tokens", "words", "licence", "text",
-           "genres", "prefix", "files", "parts", "other_names")  # fmt: skip
 OLDEST = (2, 2)
 """Before this release, the files were called otherwise."""
 UNKNOWN = "unknown"
 _RELEASE = re.compile(r"r?(\d{1,2})\.(\d{1,3})")
 _LISTED = "`sentprobe ls treebanks` lists them all."
-_MANY = 6
+_MAX_NAMED = 6
 """A message names at most this many treebanks."""
 
 
@@ -64,7 +62,7 @@ class Treebank:
     def prefixes(self) -> tuple[str, ...]:
         """What file names may begin with in any release."""
         guessed = (f"{self.code}_{name.rpartition('-')[2].lower()}" for name in (self.name, *self.other_names))
-        return tuple(dict.fromkeys(one for one in (self.prefix, *guessed) if one))
+        return tuple(dict.fromkeys(prefix for prefix in (self.prefix, *guessed) if prefix))
 
     def files_of(self, split: str) -> list[str]:
         """The names of the files of a split; none if they are not known."""
@@ -82,9 +80,19 @@ class Treebank:
         if release == self.release:
             return self
         return Treebank(
-            self.name, self.language, self.code, release, self.since, prefix=self.prefix, parts=self.parts,
+            self.name,
+            self.language,
+            self.code,
+            release,
+            self.since,
+            prefix=self.prefix,
+            parts=self.parts,
             other_names=self.other_names,
-        )  # fmt: skip
+        )
+
+
+COLUMNS = ("treebank", *(column.name for column in fields(Treebank) if column.name != "name"))
+"""Of the table."""
 
 
 @cache
@@ -95,13 +103,22 @@ def treebanks() -> dict[str, Treebank]:
 
 
 def _treebank(row: dict[str, str]) -> Treebank:
-    number = {name: int(row[name]) if row[name] else None for name in ("sentences", "tokens", "words")}
-    sums = dict(one.partition("=")[::2] for one in row["files"].split())
+    counts = {name: int(row[name]) if row[name] else None for name in ("sentences", "tokens", "words")}
     return Treebank(
-        row["treebank"], row["language"], row["code"], f"r{row['release']}", row["since"], **number,
-        licence=row["licence"], text=row["text"], genres=row["genres"], prefix=row["prefix"], files=sums,
-        parts=tuple(row["parts"].split()), other_names=tuple(row["other_names"].split()),
-    )  # fmt: skip
+        row["treebank"],
+        row["language"],
+        row["code"],
+        f"r{row['release']}",
+        row["since"],
+        **counts,
+        licence=row["licence"],
+        text=row["text"],
+        genres=row["genres"],
+        prefix=row["prefix"],
+        files=dict(pair.partition("=")[::2] for pair in row["files"].split()),
+        parts=tuple(row["parts"].split()),
+        other_names=tuple(row["other_names"].split()),
+    )
 
 
 def is_spec(path: str) -> bool:
@@ -112,8 +129,8 @@ def is_spec(path: str) -> bool:
 def treebanks_of(spec: str) -> list[Treebank]:
     """The treebanks of a language, by code or name, largest first: those of ``ud:fi``; none if it is no language."""
     typed = _fold(spec.removeprefix(SCHEME))
-    found = [one for one in treebanks().values() if typed in (_fold(one.language), one.code)]
-    return sorted(found, key=lambda one: (-(one.words or 0), one.name))
+    matches = [treebank for treebank in treebanks().values() if typed in (_fold(treebank.language), treebank.code)]
+    return sorted(matches, key=lambda treebank: (-(treebank.words or 0), treebank.name))
 
 
 def find_treebank(spec: str) -> Treebank:
@@ -122,20 +139,20 @@ def find_treebank(spec: str) -> Treebank:
     Without a release: that of the table, a fixed one, so that the same command gives the same sets.
     """
     typed, at, release = spec.removeprefix(SCHEME).partition("@")
-    names = {
-        _fold(alias): one
-        for one in treebanks().values()
-        for name in (one.name, *one.other_names)
-        for alias in (name, name.removeprefix("UD_"), *one.prefixes)
+    by_alias = {
+        _fold(alias): treebank
+        for treebank in treebanks().values()
+        for name in (treebank.name, *treebank.other_names)
+        for alias in (name, name.removeprefix("UD_"), *treebank.prefixes)
     }
-    if (found := names.get(_fold(typed))) is None:
+    if (match := by_alias.get(_fold(typed))) is None:
         raise UsageError(_unknown(spec, typed))
     if not at:
-        return found
+        return match
     tag = _tag(spec, release)
-    if _numbers(tag) < _numbers(found.since):
-        raise UsageError(f"{found.name} is not in release {tag[1:]}: it has been part of UD since {found.since}.")
-    return found.at(tag)
+    if _numbers(tag) < _numbers(match.since):
+        raise UsageError(f"{match.name} is not in release {tag[1:]}: it has been part of UD since {match.since}.")
+    return match.at(tag)
 
 
 def _tag(spec: str, release: str) -> str:
@@ -159,31 +176,31 @@ def _unknown(spec: str, typed: str) -> str:
     if not typed:
         return f"{spec!r} names no treebank: expected one such as {SCHEME}UD_English-EWT, or a language: {SCHEME}en."
     if of_language := treebanks_of(SCHEME + typed):
-        named = _enumerate([one.name for one in of_language])
+        named = _enumerate([treebank.name for treebank in of_language])
         return f"{spec!r} is a language; name one of its treebanks: {named}."
     names = {name.removeprefix("UD_").lower(): name for name in treebanks()}
-    languages = {one.language.lower(): one.language for one in treebanks().values()}
+    languages = {treebank.language.lower(): treebank.language for treebank in treebanks().values()}
     written = typed.removeprefix("UD_").removeprefix("ud_").lower()
     if "-" not in written and "_" not in written:
-        codes = {one.code: one.code for one in treebanks().values()}
+        codes = {treebank.code: treebank.code for treebank in treebanks().values()}
         return f"There is no treebank or language {typed!r}.{_near(written, languages | codes)} {_LISTED}"
     language = written.partition("-")[0].replace("_", " ")
     if of_language := treebanks_of(language):
-        named = _enumerate([one.name for one in of_language])
+        named = _enumerate([treebank.name for treebank in of_language])
         hint = _near(written, {key: names[key] for key in names if treebanks()[names[key]] in of_language})
         return f"There is no treebank {typed!r}.{hint} Those of {of_language[0].language} are {named}."
     return f"There is no treebank {typed!r}.{_near(written, names)} {_LISTED}"
 
 
-def _near(written: str, known: dict[str, str]) -> str:
-    """A suggestion, found in lower case and shown as it is written."""
-    near = difflib.get_close_matches(written, known, n=1)
-    return f" Did you mean {known[near[0]]}?" if near else ""
+def _near(written: str, spellings: dict[str, str]) -> str:
+    """A suggestion, looked up in lower case and shown as it is spelled."""
+    near = difflib.get_close_matches(written, spellings, n=1)
+    return f" Did you mean {spellings[near[0]]}?" if near else ""
 
 
 def _enumerate(names: Sequence[str]) -> str:
-    more = len(names) - _MANY
-    return ", ".join(names[:_MANY]) + (f" and {more} more" if more > 0 else "")
+    omitted = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {omitted} more" if omitted > 0 else "")
 
 
 def _fold(text: str) -> str:

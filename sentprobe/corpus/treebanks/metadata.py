@@ -1,16 +1,33 @@
-"""What a treebank of Universal Dependencies says of itself: counts in stats.xml, metadata at the end of its README."""
+"""Metadata of a treebank: what its stats.xml and README say, what its files contain, and the record of its download."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from sentprobe.core.files import write_atomically
+from sentprobe.core.seal import is_intact, read_document, seal_document
 from sentprobe.errors import DataError
 
 SPLITS = ("train", "dev", "test")
+RECORD = "treebank.json"
+FORMAT = "sentprobe.treebank.v1"
+_MANIFEST_FIELDS = (
+    "treebank",
+    "release",
+    "language",
+    "licence",
+    "genres",
+    "address",
+    "sentences",
+    "tokens",
+    "words",
+    "verified",
+)
 _METADATA = re.compile(r"[-=]{3} machine[- ]readable metadata", re.I)
-_UNDERSCORE = b"_"
 _NO_TEXT_SHARE = 0.5
 """A treebank most of whose words are underscores was released without its text; a real underscore is rare."""
 
@@ -105,7 +122,7 @@ def count_conllu(pieces: Iterable[bytes]) -> Counts:
                 continue
             if line.startswith(b"#"):
                 continue
-            number, _, rest = line.partition(b"\t")
+            number, _, cells = line.partition(b"\t")
             if not inside:
                 sentences, inside = sentences + 1, True
             if b"-" in number:
@@ -115,5 +132,36 @@ def count_conllu(pieces: Iterable[bytes]) -> Counts:
             elif number.isdigit():
                 words += 1
                 tokens += int(number) > end  # the words of a multi-word token are counted with it
-                hidden += rest.partition(b"\t")[0] == _UNDERSCORE
+                hidden += cells.partition(b"\t")[0] == b"_"
     return Counts(sentences, tokens, words, hidden)
+
+
+# The record of a downloaded treebank: a file beside its data, for later commands and for manifests
+
+
+def write_record(folder: Path, facts: dict[str, Any]) -> None:
+    """Write what is known of the treebank in a folder."""
+    write_atomically(folder / RECORD, seal_document({"format": FORMAT, **facts}))
+
+
+def read_record(folder: Path) -> dict[str, Any] | None:
+    """What was written, if it is there and unchanged."""
+    try:
+        document = read_document((folder / RECORD).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return document if document.get("format") == FORMAT and is_intact(document) else None
+
+
+def describe_treebanks(files: Iterable[str]) -> list[dict[str, Any]]:
+    """What a manifest says of the treebanks that these files are of: release, licence, counts, files with checksums."""
+    by_folder: dict[Path, set[str]] = {}
+    for path in map(Path, files):
+        by_folder.setdefault(path.parent, set()).add(path.name)
+    described = []
+    for folder, names in by_folder.items():
+        if (record := read_record(folder)) is not None:
+            files = [file for file in record["files"] if file["name"] in names]
+            if files:
+                described.append({key: record[key] for key in _MANIFEST_FIELDS if key in record} | {"files": files})
+    return described

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.hashing import hash_64, mix
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.training.reading.find import DOCUMENT, TREE
 from sentprobe.lab.training.reading.read import Row, text_places

@@ -36,8 +36,7 @@ import numpy as np
 
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.words import split_punctuation
-from sentprobe.corpus.folding import fold, fold_text
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import fold, fold_text, near_duplicate_key
 from sentprobe.data.splits import Split, Splits, has_train_test_split
 from sentprobe.errors import TooFewError
 from sentprobe.run.control import Control

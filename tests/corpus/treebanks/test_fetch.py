@@ -8,8 +8,7 @@ import pytest
 
 from sentprobe.core.network import RetryPolicy
 from sentprobe.corpus.treebanks.fetch import fetch_treebank
-from sentprobe.corpus.treebanks.metadata import Counts, count_conllu
-from sentprobe.corpus.treebanks.record import read_record
+from sentprobe.corpus.treebanks.metadata import Counts, count_conllu, read_record
 from sentprobe.errors import CorruptionWarning, DataError, Offline, UsageError
 from tests.corpus.treebanks import mill
 

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.encoders import Spec, load
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.grammar import sentences

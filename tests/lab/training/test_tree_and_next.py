@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from sentprobe.corpus.brackets import parse_tree
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import CorpusError
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.objectives.next import KIND, pair_rows

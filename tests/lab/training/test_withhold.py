@@ -5,7 +5,7 @@ import random
 import pytest
 
 from sentprobe.corpus import Corpus
-from sentprobe.corpus.near_duplicates import folded
+from sentprobe.corpus.folding import near_duplicate_text
 from sentprobe.data.expected import origins
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.training.plan import Plan
@@ -50,15 +50,19 @@ def test_the_count_is_that_of_a_loop(corpus, sets, probes, tmp_path):
     forbidden = set()
     for made in sets.values():
         for row, original in origins(made):
-            forbidden |= {folded(row.text), folded(" ".join(row.tokens)), folded(original)}
-    expected = sum(folded(text) in forbidden for text in texts)
+            forbidden |= {
+                near_duplicate_text(row.text),
+                near_duplicate_text(" ".join(row.tokens)),
+                near_duplicate_text(original),
+            }
+    expected = sum(near_duplicate_text(text) in forbidden for text in texts)
     used = {row.source for made in sets.values() for _, row in made}
     assert len(texts) > expected >= len(used) > 300  # the original of every row, changed or not
     made = plan(tmp_path, source, read_withheld([str(probes)]))
     kept = [row.values[0] for row in made.rows("train", ("text",))]
     held = [row.values[0] for row in made.rows("dev", ("text",))]
     assert made.counts["train"]["withheld"] == expected
-    assert sorted(kept + held) == sorted(text for text in texts if folded(text) not in forbidden)
+    assert sorted(kept + held) == sorted(text for text in texts if near_duplicate_text(text) not in forbidden)
 
 
 def test_any_text_of_a_row_withholds_it(tmp_path):

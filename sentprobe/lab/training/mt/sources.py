@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from sentprobe.corpus.near_duplicates import near_duplicate_key
+from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import UsageError
 from sentprobe.lab.training.digests import describe_sources
 from sentprobe.lab.training.lm.corpora import NO_LIMIT, Texts, all_languages, by_languages, note_counts
