@@ -6,14 +6,13 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.core.arguments import Progress
-from sentprobe.core.formatting import POINTS, printable
+from sentprobe.core.formatting import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -171,66 +170,6 @@ def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
             f"{'note' if code == 'trust' else 'warning'}: {printable(encoder.removesuffix(':'))}: {printable(message)}",
             markup=False,
         )
-
-
-SPARE_COLUMNS = ("requested", "reading", "r(length)", "majority", "classes")
-"""Columns of the table of sets that a narrow terminal goes without, the first ones first."""
-
-
-def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
-    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers.
-
-    The audit is always shown: if its column does not fit, below the table. A note names the columns that are left out.
-    """
-    console = out()
-    rows = [_facts(m) for m in manifests]
-    columns = list(rows[0])
-    left_out = []
-    # codes of findings may be longer than all numbers together: below the table they cost no column
-    below = _width(rows, [c for c in columns if c not in SPARE_COLUMNS]) > console.width
-    if below:
-        columns.remove("audit")
-    for spare in SPARE_COLUMNS:
-        if _width(rows, columns) > console.width:
-            columns.remove(spare)
-            left_out.append(spare)
-    for i, row in enumerate([{c: c for c in columns}, *rows]):
-        cells = (_aligned(row[c], _column_width(rows, c), c) for c in columns)
-        console.print("  ".join(cells).rstrip(), style=None if i else "bold", markup=False, soft_wrap=True)
-    if below:
-        for row in rows:
-            console.print(f"audit of {row['set']}: {row['audit']}", markup=False, soft_wrap=True)
-    if left_out:
-        named = ", ".join(sorted(left_out, key=list(rows[0]).index))
-        announce(f"Left out, for want of width: {named}.")
-
-
-def _column_width(rows: Sequence[Mapping[str, str]], column: str) -> int:
-    return max(len(column), *(len(row[column]) for row in rows))
-
-
-def _width(rows: Sequence[Mapping[str, str]], columns: Sequence[str]) -> int:
-    return sum(2 + _column_width(rows, c) for c in columns) - 2
-
-
-def _aligned(text: str, width: int, column: str) -> str:
-    return text.ljust(width) if column in ("set", "reading", "audit") else text.rjust(width)
-
-
-def _facts(m: Mapping[str, Any]) -> dict[str, str]:
-    """Column → cell for one set."""
-    made, drawn, requested = (sum(m["sizes"].get(key, {}).values()) for key in ("made", "drawn", "requested"))
-    per_sentence = max(1, round(made / drawn)) if drawn else 1  # a task may make several rows of a sentence it draws
-    return {
-        "set": printable(m["name"]),
-        "reading": str(m["reading"].get("name", "")),
-        "classes": str(len(m["labels"])),
-        **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
-        "requested": f"{requested * per_sentence:,}",
-        "majority": POINTS.number(m["majority"].get("te", nan)),
-        "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
-        "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "clean",
-    }
 
 
 def example_line(row: Example, colour: bool) -> Text:

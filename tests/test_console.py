@@ -3,6 +3,7 @@ import io
 import pytest
 
 from sentprobe import console
+from sentprobe.cli._shown_sets import print_sets
 
 MANIFEST = {
     "name": "conneau2018/coordination_inversion",
@@ -31,7 +32,7 @@ def test_a_narrow_table_has_fewer_columns_and_whole_numbers(width, header, monke
     from rich.console import Console
 
     monkeypatch.setattr(console, "out", lambda: Console(width=width))
-    console.print_sets([MANIFEST])
+    print_sets([MANIFEST])
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
     assert lines[0].split() == header.split()
@@ -53,7 +54,7 @@ def test_what_was_requested_is_counted_in_rows_like_what_was_made(capsys):
         "drawn": {"tr": 400, "va": 100, "te": 200},
         "requested": {"tr": 400, "va": 100, "te": 200},
     }
-    console.print_sets([{**MANIFEST, "sizes": sizes}])
+    print_sets([{**MANIFEST, "sizes": sizes}])
     head, row = (line.split() for line in capsys.readouterr().out.splitlines())
     assert row[head.index("requested")] == "1,400"
 

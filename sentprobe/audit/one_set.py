@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import Any
 
 from sentprobe.audit.check import AUDIT_CHECKS, AuditCheck
 from sentprobe.audit.finding import SEVERITIES, Finding, ShortcutScore
+from sentprobe.core.table import Table, in_html
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import Expectations, expectations_for
 from sentprobe.data.splits import Split
@@ -74,14 +74,9 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """A table of the findings, for notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in ("severity", "code", "split", "count", "message"))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>"
-            for f in self.findings
-            for cells in [(f.severity, f.code, f.split or "", f"{f.count:,}", f.message)]
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if self.findings else ""
-        return f"<p><b>{escape(self.name)}</b>: {count_severities(self.findings)}</p>{table}"
+        rows = [(f.severity, f.code, f.split or "", f.count, f.message) for f in self.findings]
+        table = Table.of_rows(("severity", "code", "split", "count", "message"), rows).html() if rows else ""
+        return f"<p><b>{in_html(self.name)}</b>: {count_severities(self.findings)}</p>{table}"
 
 
 def count_severities(findings: Iterable[Finding]) -> str:

@@ -114,20 +114,17 @@ def warn_of_scheme(annotator: str) -> None:
 
 def print_accuracy(accuracy: Accuracy, model: Model) -> None:
     """Print the scores of an annotator, on standard output."""
-    from rich.table import Table
-
     from sentprobe.console import out
     from sentprobe.core.formatting import count_of
+    from sentprobe.core.table import Table
     from sentprobe.stats.level import level_text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for i, column in enumerate(("score", "F1", f"{level_text()} interval", "precision", "recall")):
-        table.add_column(column, justify="right" if i else "left")
+    rows = []
     for name, score in accuracy.evaluation.scores.items():
         low_high = "" if score.interval is None else POINTS.interval(*score.interval, between="–")
         numbers = (FINE_POINTS.number(x) for x in (score.precision, score.recall))
-        table.add_row(name, FINE_POINTS.number(score.f1), low_high, *numbers)
-    out().print(table)
+        rows.append((name, FINE_POINTS.number(score.f1), low_high, *numbers))
+    Table.of_rows(("score", "F1", f"{level_text()} interval", "precision", "recall"), rows).print(out())
     size = f"{count_of(accuracy.evaluation.sentences, 'sentence')}, {count_of(accuracy.evaluation.words, 'word')}"
     _say(f"{model.name} {model.version} ({model.software}) on {accuracy.treebank}: {size}")
     for note in model.notes:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sentprobe.core.formatting import POINTS
 
 if TYPE_CHECKING:
     from sentprobe.data.dataset import Dataset
 
 T = TypeVar("T")
+SPARE_COLUMNS = ("requested", "reading", "r(length)", "majority", "classes")
+"""Columns of the table of sets that a narrow terminal goes without, the first ones first."""
 
 
 def show_sets(
@@ -27,7 +32,7 @@ def show_sets(
     from random import Random
 
     from sentprobe.cli._annotated import print_annotations
-    from sentprobe.console import err, example_line, out, print_sets
+    from sentprobe.console import err, example_line, out
     from sentprobe.core.formatting import printable
     from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
     from sentprobe.errors import DataError
@@ -68,6 +73,57 @@ def show_sets(
     return _code(folders, unread)
 
 
+def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers.
+
+    The audit is always shown: if its column does not fit, below the table. A note names the columns that are left out.
+    """
+    from sentprobe.console import announce, out
+    from sentprobe.core.formatting import printable
+    from sentprobe.core.table import TableColumn, print_columns, table_width
+
+    console = out()
+    rows = [_set_facts(manifest) for manifest in manifests]
+    columns = {
+        name: TableColumn(
+            [name], [row[name] for row in rows], "left" if name in ("set", "reading", "audit") else "right"
+        )
+        for name in rows[0]
+    }
+    # codes of findings may be longer than all numbers together: below the table they cost no column
+    needed = [column for name, column in columns.items() if name not in SPARE_COLUMNS]
+    audit = columns.pop("audit") if table_width(needed) > console.width else None
+    left_out = []
+    for name in SPARE_COLUMNS:
+        if table_width(list(columns.values())) > console.width:
+            left_out.append(name)
+            del columns[name]
+    print_columns(console, list(columns.values()))
+    if audit is not None:
+        for row in rows:
+            console.print(printable(f"audit of {row['set']}: {row['audit']}"), markup=False, soft_wrap=True)
+    if left_out:
+        named = ", ".join(sorted(left_out, key=list(rows[0]).index))
+        announce(f"Left out, for want of width: {named}.")
+
+
+def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The cells of a set, by column."""
+    sizes = manifest["sizes"]
+    made, drawn, requested = (sum(sizes.get(key, {}).values()) for key in ("made", "drawn", "requested"))
+    per_sentence = max(1, round(made / drawn)) if drawn else 1  # a task may make several rows of a sentence it draws
+    return {
+        "set": manifest["name"],
+        "reading": str(manifest["reading"].get("name", "")),
+        "classes": str(len(manifest["labels"])),
+        **{split: f"{sizes.get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
+        "requested": f"{requested * per_sentence:,}",
+        "majority": POINTS.number(manifest["majority"].get("te", nan)),
+        "r(length)": f"{manifest['label_length_correlation'].get('te', nan):+.2f}",
+        "audit": ", ".join(sorted({f["code"] for f in manifest["audit"]})) or "clean",
+    }
+
+
 def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[Path]:
     """The sets whose manifest has this task or language; those without one that can be read are reported later."""
     from sentprobe.data.dataset import read_manifest
@@ -88,20 +144,16 @@ def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[P
 
 def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
     """The test accuracies of baselines; ``published``: also published results on other sets of the task."""
-    from rich.table import Table
-
     from sentprobe.baselines import BASELINES, CONSTANT_BASELINES
     from sentprobe.baselines.predict import Baselines
     from sentprobe.console import out
+    from sentprobe.core.table import Table
     from sentprobe.data.splits import splits_of
     from sentprobe.published import human
     from sentprobe.published import published as printed_rows
     from sentprobe.stats.intervals import wilson
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    others = ("nb-uni (another set)", "human (another set)") if published else ()
-    for column in ("set", "te", *BASELINES, "±", *others):
-        table.add_column(column, justify="left" if column == "set" else "right")
+    rows = []
     for dataset in datasets:
         baselines = Baselines(splits_of(dataset, hold_out_dev=False))
         predictions = [baselines.predict(name) for name in BASELINES]
@@ -110,14 +162,17 @@ def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
         suite = dataset.name.split("/")[0]
         printed = [r for r in printed_rows(dataset.task, suite=suite) if r.kind == "baseline" and "NB-uni" in r.model]
         published_rows = (printed[0] if printed else None, human(dataset.task, suite))
-        table.add_row(
-            dataset.name,
-            f"{best.rows:,}",
-            *(f"{100 * p.accuracy:.1f}" for p in predictions),
-            "" if best.name in CONSTANT_BASELINES else f"{50 * (high - low):.1f}",
-            *(f"{100 * row.value:.1f}" if row else "" for row in published_rows if published),
+        rows.append(
+            (
+                dataset.name,
+                best.rows,
+                *(f"{100 * p.accuracy:.1f}" for p in predictions),
+                "" if best.name in CONSTANT_BASELINES else f"{50 * (high - low):.1f}",
+                *(f"{100 * row.value:.1f}" if row else "" for row in published_rows if published),
+            )
         )
-    out().print(table)
+    others = ("nb-uni (another set)", "human (another set)") if published else ()
+    Table.of_rows(("set", "te", *BASELINES, "±", *others), rows).print(out())
 
 
 def _print_features(dataset: Dataset, top: int) -> None:

@@ -35,9 +35,10 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     out: Path
         The folder to write to. Default: demo.
     """
+    from sentprobe.cli._shown_sets import print_sets
     from sentprobe.cli._story import tell_story
     from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import announce, err, print_sets, progress_bar
+    from sentprobe.console import announce, err, progress_bar
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.core.formatting import count_of
     from sentprobe.report import Report

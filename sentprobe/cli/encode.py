@@ -85,12 +85,11 @@ def _encode(
     jobs: int,
     store: Store | None,
 ) -> int:
-    from rich.table import Table
-
     from sentprobe.cli._sets import map_sets
     from sentprobe.console import announce, err, print_symptoms, progress_bar
     from sentprobe.console import out as console
     from sentprobe.core.formatting import count_of
+    from sentprobe.core.table import Table
     from sentprobe.encoders import expand_names, load
     from sentprobe.encoders.diagnosis import diagnose
     from sentprobe.encoders.embed import embed, texts_of_set
@@ -103,9 +102,7 @@ def _encode(
     texts = list(dict.fromkeys(text for _, every in found_texts for text in every))
     if unread and not texts:
         return 1
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
-        table.add_column(column, justify="left" if column == "encoder" else "right")
+    encoded: list[tuple[str, ...]] = []
     failed: list[str] = []
     names = expand_names(encoder)
     where = [*(["the store"] if store is not None else []), *([f"{out}/"] if out is not None else [])]
@@ -132,12 +129,12 @@ def _encode(
         rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
         shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
         print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, rows, half=half)])
-        table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
+        encoded.append((name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate))
         if out is not None:
             write_vectors(out / folder_name(name), texts, found.vectors)
     if len(failed) == len(names):
         return 1
-    console().print(table)
+    Table.of_rows(("encoder", "texts", "encoded", "layers", "dimension", "texts/s"), encoded).print(console())
     return 2 if failed or unread else 0
 
 

@@ -27,15 +27,8 @@ def ls(what: Annotated[str, Parameter(help=HELP)], /) -> int:
 
 def print_table(texts: Iterable[Row]) -> None:
     """Print a table; the first row is its header."""
-    from rich.table import Table
-    from rich.text import Text
-
     from sentprobe.console import out
+    from sentprobe.core.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
     header, *rows = texts
-    for column in header:
-        table.add_column(column, justify="right" if column in NUMBERS else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    out().print(table)
+    Table.of_rows(header, rows, texts=[name for name in header if name not in NUMBERS]).print(out())

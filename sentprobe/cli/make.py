@@ -136,8 +136,9 @@ def make(
     """
     from sentprobe.cli._annotated import annotate_first, is_annotated_by, print_annotations
     from sentprobe.cli._options import workers_of
+    from sentprobe.cli._shown_sets import print_sets
     from sentprobe.cli.listings.tables import list_treebanks
-    from sentprobe.console import announce, err, print_sets, progress_bar
+    from sentprobe.console import announce, err, progress_bar
     from sentprobe.core.formatting import count_of
     from sentprobe.corpus.corpus import Corpus
     from sentprobe.corpus.treebanks.catalogue import is_spec, treebanks_of

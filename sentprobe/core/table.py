@@ -284,10 +284,12 @@ def print_columns(console: Console, columns: Sequence[TableColumn], *, show_head
     least = table_width(columns, min_width=True)
     width = max(least, min(table_width(columns), console.width))
     table = RichTable(box=None, pad_edge=False, header_style="bold", width=width, show_header=show_header)
+    # beside folded names, numbers are on the line where the name ends; folded texts begin on the same line
+    vertical: Literal["top", "bottom"] = "top" if any(column.align == "left" for column in columns[1:]) else "bottom"
     for column in columns:
         head = Text("\n".join(column.heading_lines))
         is_number = column.align == "right"
-        table.add_column(head, justify=column.align, no_wrap=is_number, overflow="fold", vertical="bottom")
+        table.add_column(head, justify=column.align, no_wrap=is_number, overflow="fold", vertical=vertical)
     styled = [
         [
             Text(text, cell.style or ("bold" if cell.best else ""))
@@ -297,7 +299,13 @@ def print_columns(console: Console, columns: Sequence[TableColumn], *, show_head
     ]
     for row in zip(*styled, strict=True):
         table.add_row(*row)
-    console.print(table, crop=False)
+    if console.is_terminal or columns[-1].align == "right":
+        console.print(table, crop=False)
+        return
+    with console.capture() as captured:
+        console.print(table, crop=False)
+    for line in captured.get().splitlines():  # rich pads the last column, which is noise in a file
+        console.print(line.rstrip(), markup=False, soft_wrap=True)
 
 
 # Escaping

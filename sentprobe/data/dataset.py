@@ -7,10 +7,9 @@ import json
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +19,7 @@ import msgspec
 from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.core.hashing import digest
 from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
+from sentprobe.core.table import Table
 from sentprobe.errors import DataError
 from sentprobe.tasks import SPLITS, Example
 
@@ -454,7 +454,8 @@ def dataset_html(name: str, language: str | None, labels: Sequence[str], rows: M
     shown = _first_of_each_label(rows)
     examples = [[split, row.label, _shorten(row.text)] for split, row in shown]
     caption = f"{name} ({language})" if language else name
-    return _html_table(["label", *SPLITS], body, caption) + _html_table(["split", "label", "text"], examples)
+    counted = Table.of_rows(["label", *SPLITS], body, title=caption)
+    return counted.html() + Table.of_rows(["split", "label", "text"], examples).html()
 
 
 def _first_of_each_label(rows: Mapping[str, Sequence[Example]]) -> list[tuple[str, Example]]:
@@ -469,10 +470,3 @@ def _first_of_each_label(rows: Mapping[str, Sequence[Example]]) -> list[tuple[st
 
 def _shorten(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
-
-
-def _html_table(header: Iterable[str], body: Iterable[Iterable[str]], caption: str = "") -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    lines = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sentprobe.console import narrow_out, print_wrapped
 from sentprobe.core.formatting import POINTS, WHOLE_POINTS
+from sentprobe.core.table import Table
 from sentprobe.judge.people import People
 from sentprobe.stats.level import level_text
 
@@ -16,24 +17,20 @@ MAX_LABELS = 6
 
 def print_people(found: Sequence[People]) -> None:
     """Accuracy, agreement and response bias per set, and who was dropped."""
-    from rich.table import Table
-
     console = narrow_out()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("set", overflow="fold", min_width=min(28, max(len(each.name) for each in found)))
-    for name in ("accuracy", level_text(), "n", "ties", "people", "alpha"):  # with a long name, just 80 columns
-        table.add_column(name, justify="right", no_wrap=True)
-    for each in found:
-        table.add_row(
+    rows = [
+        (
             each.name,
             POINTS.number(each.accuracy),
             POINTS.interval(each.low, each.high, between="–"),
-            f"{len(each.votes):,}",
-            f"{each.ties:,}",
+            len(each.votes),
+            each.ties,
             f"{len(each.annotators)}" + (f" of {len(each.annotators) + len(each.dropped)}" if each.dropped else ""),
-            "–" if each.alpha is None else f"{each.alpha:.2f}",
+            None if each.alpha is None else f"{each.alpha:.2f}",
         )
-    console.print(table)
+        for each in found
+    ]
+    Table.of_rows(("set", "accuracy", level_text(), "n", "ties", "people", "alpha"), rows).print(console)
     console.print()
     for each in found:
         single = f"{POINTS.number(each.single)} % of {each.judgments:,} single judgments are right"

@@ -10,6 +10,7 @@ from pathlib import Path
 from sentprobe import __version__
 from sentprobe.console import err, out
 from sentprobe.core.formatting import printable
+from sentprobe.core.table import CellText, Table
 from sentprobe.transfer.check import SetReport
 from sentprobe.transfer.remote_sets import RemoteSet, is_downloaded
 
@@ -27,19 +28,16 @@ def as_json(reports: Sequence[SetReport], absent: Sequence[str]) -> str:
 
 def print_reports(reports: Sequence[SetReport], absent: Sequence[str]) -> None:
     """Print a table, then errors and notes of each set, then the sets that were not found."""
-    from rich.table import Table
-
     console = out()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("set", "state", "rows", "published"):
-        table.add_column(column, overflow="fold")
-    table.add_column("labels", justify="right")
+    rows = []
     for report in reports:
-        state = "[green]valid[/green]" if report.is_valid else "[red]invalid[/red]"
+        state = CellText("valid", style="green") if report.is_valid else CellText("invalid", style="red")
         same = report.is_valid and set(report.rows) <= set(report.published)
-        published = "same" if same else _sizes(report.published)
-        table.add_row(printable(report.name), state, _sizes(report.rows), published, f"{report.labels:,}")
-    console.print(table)
+        rows.append(
+            (report.name, state, _sizes(report.rows), "same" if same else _sizes(report.published), report.labels)
+        )
+    headings = ("set", "state", "rows", "published", "labels")
+    Table.of_rows(headings, rows, texts=headings[:-1]).print(console)
     for report in reports:
         remarks = [("error", text) for text in report.errors] + [("note ", text) for text in report.notes]
         if remarks:
@@ -52,16 +50,13 @@ def print_reports(reports: Sequence[SetReport], absent: Sequence[str]) -> None:
 
 def print_remote_sets(remote_sets: Iterable[RemoteSet], data: Path) -> None:
     """Print what can be downloaded, and whether it has been."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("set", "state", "checksum", "licence"):
-        table.add_column(column, overflow="fold")
-    for remote in remote_sets:
-        state = "present" if is_downloaded(remote, data) else "by hand" if remote.manual_steps else "to download"
-        checksum = "known" if all(file.has_checksum for file in remote.files) else "unknown"
-        table.add_row(remote.key, state, "" if remote.manual_steps else checksum, remote.licence)
-    out().print(table)
+    rows = []
+    for place in remote_sets:
+        state = "present" if is_downloaded(place, data) else "by hand" if place.manual_steps else "to download"
+        known = "" if place.manual_steps else "known" if all(file.has_checksum for file in place.files) else "unknown"
+        rows.append((place.key, state, known, place.licence))
+    headings = ("set", "state", "checksum", "licence")
+    Table.of_rows(headings, rows, texts=headings).print(out())
 
 
 def print_licence(remote: RemoteSet) -> None:

@@ -245,16 +245,8 @@ def _pairs(file: str, language: str = "") -> Iterable[Pair]:
 
 
 def _print(rows: Sequence[tuple[str, ...]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from sentprobe.console import out
-    from sentprobe.core.formatting import printable
+    from sentprobe.core.table import Table
 
     header, *lines = rows
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, name in enumerate(header):
-        table.add_column(name, justify="left" if place == 0 or name in ("word", "tokeniser", "encoder") else "right")
-    for line in lines:
-        table.add_row(*(Text(printable(cell)) for cell in line))
-    out().print(table)
+    Table.of_rows(header, lines, texts=("word", "tokeniser", "encoder")).print(out())
