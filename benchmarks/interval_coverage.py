@@ -25,7 +25,7 @@ from scipy.stats import norm
 
 from sentprobe.data.splits import Split
 from sentprobe.probes import Features, fit, named, parse
-from sentprobe.probes.fit import leave_groups_out
+from sentprobe.probes.fitting import leave_groups_out
 from sentprobe.probes.kind import kind_of
 from sentprobe.run.resample import DEV_DRAWS, bootstrap_choices
 from sentprobe.stats.intervals import cluster_bootstrap, proportion_interval, wilson

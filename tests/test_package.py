@@ -25,7 +25,6 @@ LINE = [
     ["audit"],
     ["make"],
     ["encoders", "published"],
-    ["baselines"],
     ["probes"],
     ["transfer"],
     ["senteval"],
@@ -91,7 +90,7 @@ def test_help_loads_no_numbers_and_no_sentences():
     assert heavy.isdisjoint(loaded)
     # no package of sentprobe but that of the command line, what finds verbs, and options that verbs derive theirs from;
     # of the lab, its verbs and lists
-    options = {"sentprobe.run", "sentprobe.run.options", "sentprobe.baselines"}
+    options = {"sentprobe.run", "sentprobe.run.options", "sentprobe.probes", "sentprobe.probes.baselines"}
     packages = {m.split(".")[1] for m in loaded - options if m.startswith("sentprobe.")}
     assert packages == {"cli", "core", "errors", "lab"}
     assert {m.split(".")[2] for m in loaded if m.startswith("sentprobe.lab.")} == {"cli", "listings"}
@@ -132,7 +131,7 @@ def test_resuming_a_finished_run_loads_no_optimiser(tmp_path):
     assert "scipy.optimize" in loaded_by(*words, cwd=tmp_path)
     again = loaded_by(*words, cwd=tmp_path)
     assert "sentprobe.run.loop" in again
-    assert {"scipy.optimize", "pyarrow.compute", "sentprobe.baselines.length"}.isdisjoint(again)
+    assert {"scipy.optimize", "pyarrow.compute", "sentprobe.probes.baselines.length"}.isdisjoint(again)
 
 
 def test_a_run_without_measures_loads_none(tmp_path):

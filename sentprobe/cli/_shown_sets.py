@@ -144,11 +144,11 @@ def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[P
 
 def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
     """The test accuracies of baselines; ``published``: also published results on other sets of the task."""
-    from sentprobe.baselines import BASELINES, CONSTANT_BASELINES
-    from sentprobe.baselines.predict import Baselines
     from sentprobe.console import out
     from sentprobe.core.table import Table
     from sentprobe.data.splits import splits_of
+    from sentprobe.probes.baselines import BASELINES, CONSTANT_BASELINES
+    from sentprobe.probes.baselines.predict import Baselines
     from sentprobe.published import human
     from sentprobe.published import published as printed_rows
     from sentprobe.stats.intervals import wilson
@@ -177,9 +177,9 @@ def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
 
 def _print_features(dataset: Dataset, top: int) -> None:
     """The words that naive Bayes associates most with each label, with their log-odds."""
-    from sentprobe.baselines.naive_bayes import top_features
     from sentprobe.console import out, print_wrapped
     from sentprobe.core.formatting import printable
+    from sentprobe.probes.baselines.naive_bayes import top_features
 
     console = out()
     note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""

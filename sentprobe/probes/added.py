@@ -32,7 +32,7 @@ import numpy.typing as npt
 from sentprobe.core.resources import single_threaded
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics, logits, optima
 from sentprobe.probes.features import Features, is_sparse
-from sentprobe.probes.fit import fit, leave_groups_out
+from sentprobe.probes.fitting import fit, leave_groups_out
 from sentprobe.probes.imitate import imitate
 from sentprobe.probes.kind import Fit
 from sentprobe.probes.probe import Probe

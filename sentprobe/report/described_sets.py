@@ -13,7 +13,6 @@ from sentprobe.audit.check import SentenceKeys
 from sentprobe.audit.collection import audit_collection
 from sentprobe.audit.finding import Finding, ShortcutScore
 from sentprobe.audit.one_set import audit_rows
-from sentprobe.baselines.naive_bayes import top_features
 from sentprobe.core.arguments import check_options
 from sentprobe.core.hashing import digest, hash_64
 from sentprobe.core.workers import map_largest_first
@@ -24,6 +23,7 @@ from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
+from sentprobe.probes.baselines.naive_bayes import top_features
 from sentprobe.report.sets import SOURCE_KINDS, label_names_of
 from sentprobe.report.shown_rows import shown_row
 from sentprobe.report.types import ShownRow

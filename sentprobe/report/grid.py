@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
+from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.report.types import Column
 from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.baselines import BASELINES
 from sentprobe.core.arguments import as_list
 from sentprobe.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sentprobe.probes import Model
+from sentprobe.probes.baselines import BASELINES
 from sentprobe.results.html import scores_html
 from sentprobe.results.records import (
     FORMAT,

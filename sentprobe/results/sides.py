@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.errors import UsageError
+from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import RIGHT_OR_WRONG, Result
 from sentprobe.results.run import Run

@@ -20,7 +20,7 @@ from sentprobe.core.hashing import digest
 from sentprobe.data.dataset import decode_rows
 from sentprobe.errors import DataError, RunError, UsageError
 from sentprobe.probes import Model
-from sentprobe.probes.fit import MAX_SAVED_BYTES, from_arrays
+from sentprobe.probes.fitting import MAX_SAVED_BYTES, from_arrays
 from sentprobe.results.result import RIGHT_OR_WRONG, Result
 from sentprobe.tasks import Example
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sentprobe.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.encoders import expand_names
 from sentprobe.errors import UsageError
+from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 
 _ALIAS = re.compile(r"([^=:?/\\|]*)=([a-z][\w-]*:.*)", re.DOTALL)
 """A scheme has no equals sign, so one before the first colon ends an alias."""

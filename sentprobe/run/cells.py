@@ -11,7 +11,7 @@ import numpy as np
 
 from sentprobe.data.splits import Splits
 from sentprobe.probes import Features, Fit, Model, fit
-from sentprobe.probes.fit import MAX_SAVED_BYTES, from_arrays, to_arrays
+from sentprobe.probes.fitting import MAX_SAVED_BYTES, from_arrays, to_arrays
 from sentprobe.probes.kind import kind_of
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays
@@ -30,7 +30,7 @@ from sentprobe.stats.classification import log2_loss
 from sentprobe.stats.training import Retrained
 
 if TYPE_CHECKING:
-    from sentprobe.baselines.predict import Baselines
+    from sentprobe.probes.baselines.predict import Baselines
 
 
 def probe_unit(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe import __version__
-from sentprobe.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.core.arguments import as_list, takes
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source
@@ -18,6 +17,7 @@ from sentprobe.encoders import check_name, expand_names
 from sentprobe.encoders.diagnosis import check_encoders
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
+from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.results.log import open_log, removed_if_refused
 from sentprobe.results.records import ALIASES
 from sentprobe.results.result import Cell, Failure

@@ -12,7 +12,7 @@ from sentprobe.data.splits import Splits
 from sentprobe.probes import Features, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear
 from sentprobe.probes.erase import Moments
-from sentprobe.probes.fit import from_arrays
+from sentprobe.probes.fitting import from_arrays
 from sentprobe.probes.standardised_rows import Rows
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays

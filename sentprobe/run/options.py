@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.core.arguments import Integers, Progress, StringsOrPaths, as_list, as_strings, check_integer, option
 from sentprobe.errors import UsageError
+from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 
 if TYPE_CHECKING:
     from sentprobe.encoders.store import Store

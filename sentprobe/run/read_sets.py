@@ -12,7 +12,6 @@ import msgspec
 
 from sentprobe import __version__
 from sentprobe.audit import audit_quickly
-from sentprobe.baselines.predict import Baselines
 from sentprobe.core.resources import return_free_memory
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expected import expectations_for
@@ -21,6 +20,7 @@ from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Splits, sampled, splits_of
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
+from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.published.content import content_digests
 from sentprobe.results.records import dataset_failure_cell
 from sentprobe.results.result import Cell

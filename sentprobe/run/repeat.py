@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from sentprobe.baselines import BASELINES
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.folders import scratch_folder
 from sentprobe.data.dataset import Dataset
@@ -16,6 +15,7 @@ from sentprobe.data.sources import Source, find_sets
 from sentprobe.encoders import load, refuse_untrusted
 from sentprobe.encoders.store import Store
 from sentprobe.errors import RunError, SentProbeError, UsageError
+from sentprobe.probes.baselines import BASELINES
 from sentprobe.results.result import Result, Signature
 from sentprobe.run import Run, evaluate
 from sentprobe.run.control import CONTROLS

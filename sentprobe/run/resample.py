@@ -18,7 +18,7 @@ from sentprobe.core.hashing import hash_64
 from sentprobe.data.splits import Split, Splits, cluster_ids
 from sentprobe.probes import Features, Fit, Model, Probe, parse
 from sentprobe.probes.convex import Linear, logits
-from sentprobe.probes.fit import leave_groups_out
+from sentprobe.probes.fitting import leave_groups_out
 from sentprobe.probes.kind import kind_of
 from sentprobe.results.result import Result
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe import __version__
-from sentprobe.baselines import CONSTANT_BASELINES
 from sentprobe.data.splits import Splits
+from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.probes.calibrate import fit_temperature, scaled
 from sentprobe.results.result import CONSTANT_INTERVAL, Cell, Result
 from sentprobe.results.run import MAX_SAVED_CLASSES

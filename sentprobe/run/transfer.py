@@ -12,11 +12,11 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.baselines import CONSTANT_BASELINES
-from sentprobe.baselines.predict import Baselines
 from sentprobe.data.splits import Splits
 from sentprobe.errors import UsageError
 from sentprobe.probes import Features
+from sentprobe.probes.baselines import CONSTANT_BASELINES
+from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays
 from sentprobe.run.scoring import classification_result, saved_predictions, versions, without_interval

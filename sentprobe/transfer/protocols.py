@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import TooFewError
 from sentprobe.probes import Features, Model, Probe, fit
-from sentprobe.probes.fit import refit
+from sentprobe.probes.fitting import refit
 
 Ints = npt.NDArray[np.int64]
 

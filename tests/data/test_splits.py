@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentprobe.baselines.predict import baseline
 from sentprobe.data.splits import HELD_OUT_SHARE, _connected, cluster_ids, sampled, splits_of
 from sentprobe.errors import DataError, UsageError
+from sentprobe.probes.baselines.predict import baseline
 from sentprobe.run.read_sets import probing_splits
 from sentprobe.tasks import Example
 from tests.run.sets import dataset, rows

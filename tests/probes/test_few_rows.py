@@ -8,7 +8,7 @@ from scipy import linalg
 
 from sentprobe.probes import Features, convex, fit, named
 from sentprobe.probes.convex import few_rows, optima
-from sentprobe.probes.fit import leave_groups_out
+from sentprobe.probes.fitting import leave_groups_out
 
 LINEAR = named("linear")
 

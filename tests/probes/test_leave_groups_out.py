@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sentprobe.probes import Features, fit, parse
-from sentprobe.probes.fit import leave_groups_out
+from sentprobe.probes.fitting import leave_groups_out
 
 
 def rows(n=240, d=6, classes=2, seed=0):

@@ -9,7 +9,7 @@ import pytest
 from sentprobe.cli import app
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.probes import Features, Probe, fit, named, parse
-from sentprobe.probes.fit import from_arrays, leave_groups_out, refit, to_arrays
+from sentprobe.probes.fitting import from_arrays, leave_groups_out, refit, to_arrays
 from sentprobe.probes.kind import PROBE_KINDS, kind_of
 from sentprobe.run import Run, evaluate
 from sentprobe.transfer.protocols import nested

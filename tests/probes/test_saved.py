@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sentprobe.errors import DataError
 from sentprobe.probes import Features, Probe, fit
 from sentprobe.probes.convex import Linear
-from sentprobe.probes.fit import from_arrays, to_arrays
+from sentprobe.probes.fitting import from_arrays, to_arrays
 from sentprobe.probes.network import Network
 
 NETWORKS = {

@@ -10,10 +10,10 @@ import pytest
 
 from sentprobe import Corpus, audit_set, make_sets, select_tasks
 from sentprobe.audit.finding import Finding
-from sentprobe.baselines.naive_bayes import top_features
 from sentprobe.cli import app
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import UsageError
+from sentprobe.probes.baselines.naive_bayes import top_features
 from sentprobe.report.described_sets import MAX_CLASSES, MAX_FEATURES, describe_sets
 from sentprobe.report.page.sets import _answer, render_sets
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy.stats import t as student
 
-from sentprobe.baselines import CONSTANT_BASELINES
+from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.report import Report, summarise, tables
 from sentprobe.report.charts import Options, chart
 from sentprobe.report.checks import checks

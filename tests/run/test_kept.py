@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from sentprobe.baselines import BASELINES
 from sentprobe.core.hashing import digest
 from sentprobe.data.sources import find_sets
 from sentprobe.encoders.store import RESULTS_FOLDER, Store, StoreWarning
+from sentprobe.probes.baselines import BASELINES
 from sentprobe.results.verify import matches_checksum, predictions_path
 from sentprobe.run import Run, evaluate, kept, loop, read_sets
 from sentprobe.run.repeat import repeat

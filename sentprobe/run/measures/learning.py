@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sentprobe.baselines.naive_bayes import bayes_curve
 from sentprobe.data.splits import Splits, has_train_test_split
+from sentprobe.probes.baselines.naive_bayes import bayes_curve
 from sentprobe.probes.learning import CurvePoint, learning, majority, subsets
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays

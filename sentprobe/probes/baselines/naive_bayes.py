@@ -23,8 +23,8 @@ ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
 
 T = TypeVar("T")
 Ints = npt.NDArray[np.int64]
-Unit = str | tuple[str, str]
-"""A token, or the name of a further input and its text."""
+RawToken = str | tuple[str, str]
+"""A token, or the name of a further input and its text: either may have several words, or none."""
 
 
 @dataclass(frozen=True)
@@ -46,43 +46,42 @@ class Vocabulary:
     inputs: tuple[str, ...]
     """The further inputs whose words are counted."""
     numbers: dict[str, int] = field(default_factory=dict)
-    _units: dict[Unit, int] = field(default_factory=dict)
-    _of_unit: list[list[int]] = field(default_factory=list)
-    """The words of each unit."""
+    _tokens: dict[RawToken, int] = field(default_factory=dict)
+    _words_of: list[list[int]] = field(default_factory=list)
+    """The numbers of the words of each token."""
 
     def read(self, rows: Sequence[Example]) -> Words:
         """The words of rows; each distinct token is looked at once."""
         texts = [self._texts(row) for row in rows] if self.inputs else [(row.tokens,) for row in rows]
-        every: list[Sequence[Unit]] = list(chain.from_iterable(texts))
-        flat = list(chain.from_iterable(every))
-        for unit in dict.fromkeys(flat):
-            if unit not in self._units:
-                self._units[unit] = len(self._units)
-                words = _words(unit)
-                self._of_unit.append([self.numbers.setdefault(word, len(self.numbers)) for word in words])
-        units = np.fromiter(map(self._units.__getitem__, flat), np.int64, len(flat))
-        sizes = np.fromiter(map(len, self._of_unit), np.int64, len(self._of_unit))
-        starts = _ends(sizes[units])[_ends(map(len, every))]
-        return Words(self._expanded(units, sizes), starts, _ends(map(len, texts)))
+        flat_texts: list[Sequence[RawToken]] = list(chain.from_iterable(texts))
+        flat_tokens = list(chain.from_iterable(flat_texts))
+        for token in dict.fromkeys(flat_tokens):
+            if token not in self._tokens:
+                self._tokens[token] = len(self._tokens)
+                self._words_of.append([self.numbers.setdefault(word, len(self.numbers)) for word in _words(token)])
+        tokens = np.fromiter(map(self._tokens.__getitem__, flat_tokens), np.int64, len(flat_tokens))
+        sizes = np.fromiter(map(len, self._words_of), np.int64, len(self._words_of))
+        starts = _ends(sizes[tokens])[_ends(map(len, flat_texts))]
+        return Words(self._expanded(tokens, sizes), starts, _ends(map(len, texts)))
 
-    def _texts(self, row: Example) -> list[Sequence[Unit]]:
+    def _texts(self, row: Example) -> list[Sequence[RawToken]]:
         return [row.tokens, *([(name, text)] for name, text in row.extra if name in self.inputs)]
 
-    def _expanded(self, units: Ints, sizes: Ints) -> Ints:
-        """The words of units, one after the other."""
-        words = np.fromiter(chain.from_iterable(self._of_unit), np.int64, int(sizes.sum()))
-        return words[_ranges(_ends(sizes)[units], sizes[units])]
+    def _expanded(self, tokens: Ints, sizes: Ints) -> Ints:
+        """The words of tokens, one after the other; ``sizes`` are the numbers of words of all distinct tokens."""
+        words = np.fromiter(chain.from_iterable(self._words_of), np.int64, int(sizes.sum()))
+        return words[_ranges(_ends(sizes)[tokens], sizes[tokens])]
 
 
-def _words(unit: Unit) -> list[str]:
-    mark, text = ("", unit) if isinstance(unit, str) else (f"{unit[0]}\t", unit[1])
-    return [mark + word for word in text.lower().split(" ") if word]
+def _words(token: RawToken) -> list[str]:
+    prefix, text = ("", token) if isinstance(token, str) else (f"{token[0]}\t", token[1])
+    return [prefix + word for word in text.lower().split(" ") if word]
 
 
 def _ends(sizes: Iterable[int] | Ints) -> Ints:
     """Where things of these sizes start and end in line, (n + 1,)."""
-    known = sizes if isinstance(sizes, np.ndarray) else np.array([*sizes], np.int64)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(known, dtype=np.int64)])
+    array = sizes if isinstance(sizes, np.ndarray) else np.array([*sizes], np.int64)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(array, dtype=np.int64)])
 
 
 def _ranges(starts: Ints, sizes: Ints) -> Ints:
@@ -106,9 +105,9 @@ class SetWords:
 
     def counts(self, pairs: bool) -> tuple[NGrams, list[sparse.csr_array]]:
         """The features, and how often each row of train, dev and test has each of them."""
-        train, *others = self.words
-        ngrams, first = NGrams.of(train, pairs, len(self.vocabulary.numbers))
-        return ngrams, [first, *map(ngrams.counts, others)]
+        train, dev, test = self.words
+        ngrams, train_counts = NGrams.of(train, pairs, len(self.vocabulary.numbers))
+        return ngrams, [train_counts, ngrams.counts(dev), ngrams.counts(test)]
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class NGrams:
     pairs: bool
     base: int
     """The number of all words: a bigram of words a and b is the feature base + base * a + b."""
-    known: Ints
+    features: Ints
     """The features, sorted."""
     columns: Ints
     """The column of each of them."""
@@ -126,29 +125,29 @@ class NGrams:
     @classmethod
     def of(cls, train: Words, pairs: bool, base: int) -> tuple[NGrams, sparse.csr_array]:
         """The features of the training rows, which must be the first rows that were read; and their counts."""
-        found, starts = _features(train, pairs, base)
+        occurrences, starts = _features(train, pairs, base)
         if not pairs:  # words are numbered as they are first seen
-            known = np.arange(int(found.max(initial=-1)) + 1)
-            return cls(pairs, base, known, known), _matrix(found, starts, len(known))
-        known, first, places = np.unique(found, return_index=True, return_inverse=True)
-        columns = np.empty(len(known), np.int64)
-        columns[np.argsort(first)] = np.arange(len(known))
-        return cls(pairs, base, known, columns), _matrix(columns[places], starts, len(known))
+            features = np.arange(int(occurrences.max(initial=-1)) + 1)
+            return cls(pairs, base, features, features), _matrix(occurrences, starts, len(features))
+        features, first, index = np.unique(occurrences, return_index=True, return_inverse=True)
+        columns = np.empty(len(features), np.int64)
+        columns[np.argsort(first)] = np.arange(len(features))
+        return cls(pairs, base, features, columns), _matrix(columns[index], starts, len(features))
 
     def __len__(self) -> int:
-        return len(self.known)
+        return len(self.features)
 
     def counts(self, words: Words) -> sparse.csr_array:
         """How often each feature occurs in each row, (rows, features); unknown features are left out."""
-        found, starts = _features(words, self.pairs, self.base)
-        places = np.searchsorted(self.known, found)
-        same = np.append(self.known, -1)[places] == found
-        return _matrix(self.columns[places[same]], _ends(same)[starts], len(self))
+        occurrences, starts = _features(words, self.pairs, self.base)
+        index = np.searchsorted(self.features, occurrences)
+        in_train = np.append(self.features, -1)[index] == occurrences
+        return _matrix(self.columns[index[in_train]], _ends(in_train)[starts], len(self))
 
     def names(self, vocabulary: Vocabulary) -> Iterator[str]:
         """The features by column; the words of a bigram are joined by a space."""
         words = list(vocabulary.numbers)
-        for feature in self.known[np.argsort(self.columns)].tolist():
+        for feature in self.features[np.argsort(self.columns)].tolist():
             a, b = divmod(feature - self.base, self.base)
             yield words[feature] if feature < self.base else f"{words[a]} {words[b]}"
 
@@ -166,13 +165,13 @@ def _features(words: Words, pairs: bool, base: int) -> tuple[Ints, Ints]:
     if not pairs:
         return words.numbers, words.starts[words.rows]
     sizes = np.diff(words.starts)
-    extra = np.maximum(sizes - 1, 0)
-    starts = _ends(sizes + extra)
-    found = np.empty(int(starts[-1]), np.int64)
-    found[_ranges(starts[:-1], sizes)] = words.numbers
-    first = _ranges(words.starts[:-1], extra)  # the first word of each bigram
-    found[_ranges(starts[:-1] + sizes, extra)] = base + base * words.numbers[first] + words.numbers[first + 1]
-    return found, starts[words.rows]
+    bigrams = np.maximum(sizes - 1, 0)
+    starts = _ends(sizes + bigrams)
+    features = np.empty(int(starts[-1]), np.int64)
+    features[_ranges(starts[:-1], sizes)] = words.numbers
+    first = _ranges(words.starts[:-1], bigrams)  # the first word of each bigram
+    features[_ranges(starts[:-1] + sizes, bigrams)] = base + base * words.numbers[first] + words.numbers[first + 1]
+    return features, starts[words.rows]
 
 
 def choose(grid: Sequence[float], predict: Callable[[float, T], np.ndarray], splits: Splits, dev: T) -> float:
@@ -184,8 +183,8 @@ def choose(grid: Sequence[float], predict: Callable[[float, T], np.ndarray], spl
 
 
 @dataclass(frozen=True)
-class Learned:
-    """A trained naive Bayes classifier."""
+class TrainedBayes:
+    """A trained naive Bayes classifier, and the test rows as it reads them."""
 
     ngrams: NGrams
     bayes: Bayes
@@ -194,13 +193,13 @@ class Learned:
     alpha: float
 
 
-def _learn(words: SetWords, pairs: bool) -> Learned:
+def _train(words: SetWords, pairs: bool) -> TrainedBayes:
     splits = words.splits
     ngrams, counts = words.counts(pairs)
-    train, dev, test = _weighed(counts)
+    train, dev, test = _tfidf(counts)
     bayes = Bayes.of(train, splits.train.labels, len(splits.labels))
     alpha = choose(ALPHAS, lambda alpha, weights: bayes.predict(weights, alpha), splits, dev)
-    return Learned(ngrams, bayes, test, alpha)
+    return TrainedBayes(ngrams, bayes, test, alpha)
 
 
 def bayes_curve(splits: Splits, subsets: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
@@ -211,25 +210,28 @@ def bayes_curve(splits: Splits, subsets: Iterable[np.ndarray]) -> Iterator[np.nd
     _, (train, dev, test) = SetWords(splits).counts(pairs=False)
     for subset in subsets:
         vocabulary = np.unique(train[subset].indices)
-        some, some_dev, some_test = _weighed([counts[:, vocabulary] for counts in (train[subset], dev, test)])
-        bayes = Bayes.of(some, splits.train.labels[subset], len(splits.labels))
+        weights, dev_weights, test_weights = _tfidf([counts[:, vocabulary] for counts in (train[subset], dev, test)])
+        bayes = Bayes.of(weights, splits.train.labels[subset], len(splits.labels))
 
         def predict(alpha: float, weights: sparse.csr_array, bayes: Bayes = bayes) -> np.ndarray:
             return bayes.predict(weights, alpha)
 
-        yield predict(choose(ALPHAS, predict, splits, some_dev), some_test) == splits.test.labels
+        yield predict(choose(ALPHAS, predict, splits, dev_weights), test_weights) == splits.test.labels
 
 
 def predict_by_words(words: SetWords, *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
     """The predictions of naive Bayes on the test rows, and its settings."""
-    learned = _learn(words, pairs)
+    trained = _train(words, pairs)
     train = words.splits.train
     columns = {name for row in train.examples for name, _ in row.extra} if train.requested_inputs else set()
     settings: dict[str, object] = {
-        "alpha": learned.alpha, "ngrams": [1, 2] if pairs else [1], "lower_case": True,
-        "inputs": [name for name in train.requested_inputs if name in columns], "features": len(learned.ngrams),
-    }  # fmt: skip
-    return learned.bayes.predict(learned.test, learned.alpha), settings
+        "alpha": trained.alpha,
+        "ngrams": [1, 2] if pairs else [1],
+        "lower_case": True,
+        "inputs": [name for name in train.requested_inputs if name in columns],
+        "features": len(trained.ngrams),
+    }
+    return trained.bayes.predict(trained.test, trained.alpha), settings
 
 
 def top_features(dataset: Dataset, name: str = "nb-uni", top: int = 10) -> dict[str, list[tuple[str, float]]]:
@@ -244,34 +246,33 @@ def top_features(dataset: Dataset, name: str = "nb-uni", top: int = 10) -> dict[
     splits = splits_of(dataset, hold_out_dev=False)
     splits.check_trainable(f"the baseline {name}")
     words = SetWords(splits)
-    learned = _learn(words, name == "nb-bi")
-    weights, alpha = learned.bayes.counts, learned.alpha
+    trained = _train(words, name == "nb-bi")
+    weights, alpha = trained.bayes.counts, trained.alpha
     width = weights.shape[1]
     all_weights = np.asarray(weights.sum(axis=0)).ravel()
-    total, features = all_weights.sum(), list(learned.ngrams.names(words.vocabulary))
+    total, features = all_weights.sum(), list(trained.ngrams.names(words.vocabulary))
     top_of: dict[str, list[tuple[str, float]]] = {}
     for i, label in enumerate(splits.labels):
-        occurring = weights.indices[
-            weights.indptr[i] : weights.indptr[i + 1]
-        ]  # other features do not occur with the label
-        weight = weights.data[weights.indptr[i] : weights.indptr[i + 1]]
-        others = np.maximum(all_weights[occurring] - weight, 0.0)
+        row = slice(weights.indptr[i], weights.indptr[i + 1])
+        occurring, weight = weights.indices[row], weights.data[row]  # features that occur with the label
+        elsewhere = np.maximum(all_weights[occurring] - weight, 0.0)  # the difference may be negative by rounding
         odds = np.log((weight + alpha) / (weight.sum() + alpha * width))
-        odds -= np.log((others + alpha) / (total - weight.sum() + alpha * width))
+        odds -= np.log((elsewhere + alpha) / (total - weight.sum() + alpha * width))
         best = sorted(zip((-odds).tolist(), [features[j] for j in occurring.tolist()], strict=True))[:top]
         top_of[label] = [(feature, -odd) for odd, feature in best if odd < -1e-9]  # anything less may be rounding
     return top_of
 
 
-def _weighed(counts: Sequence[sparse.csr_array]) -> list[sparse.csr_array]:
-    """Counts of train and of other rows times the rarity in train, each row of length 1: scikit-learn's tf-idf."""
-    train = counts[0]
-    rarity = np.log((1 + train.shape[0]) / (1 + np.bincount(train.indices, minlength=train.shape[1]))) + 1
-    return [_weigh(each, rarity) for each in counts]
+def _tfidf(counts_by_split: Sequence[sparse.csr_array]) -> list[sparse.csr_array]:
+    """scikit-learn's tf-idf weights of counts (rows, features), with the document frequencies of the first split."""
+    train = counts_by_split[0]
+    idf = np.log((1 + train.shape[0]) / (1 + np.bincount(train.indices, minlength=train.shape[1]))) + 1
+    return [_weighted(counts, idf) for counts in counts_by_split]
 
 
-def _weigh(counts: sparse.csr_array, rarity: np.ndarray) -> sparse.csr_array:
-    data = counts.data * rarity[counts.indices]
+def _weighted(counts: sparse.csr_array, idf: np.ndarray) -> sparse.csr_array:
+    """Counts (rows, features) times idf (features,), each row of length 1."""
+    data = counts.data * idf[counts.indices]
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     norm = np.sqrt(np.bincount(row, data * data, minlength=counts.shape[0]))
     return sparse.csr_array((data / norm[row], counts.indices, counts.indptr), shape=counts.shape)

@@ -12,12 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
 from sentprobe.audit import bayes
-from sentprobe.baselines import BASELINES
-from sentprobe.baselines.length import L2_STRENGTHS
-from sentprobe.baselines.naive_bayes import ALPHAS, top_features
-from sentprobe.baselines.predict import baseline
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, UsageError
+from sentprobe.probes.baselines import BASELINES
+from sentprobe.probes.baselines.length import L2_STRENGTHS
+from sentprobe.probes.baselines.naive_bayes import ALPHAS, top_features
+from sentprobe.probes.baselines.predict import baseline
 from sentprobe.tasks import LENGTH_BINS, Example
 
 WORDS = [f"{a}{b}{c}" for a in "bdgklmst" for b in "aeiou" for c in "nrs"]
@@ -126,7 +126,7 @@ def test_length_predicts_what_scikit_learns_logistic_regression_predicts(strengt
         return [row(label, ["w"] * max(1, round(rng.gauss(centre[label], 4)))) for label in drawn]
 
     data = dataset(tr=rows(400), te=rows(200))
-    monkeypatch.setattr("sentprobe.baselines.length.L2_STRENGTHS", (strength,))
+    monkeypatch.setattr("sentprobe.probes.baselines.length.L2_STRENGTHS", (strength,))
     sizes = {split: np.array([[len(r.tokens)] for r in data.rows[split]], float) for split in ("tr", "te")}
     mean, deviation = sizes["tr"].mean(), sizes["tr"].std()
     model = LogisticRegression(C=strength, tol=1e-8, max_iter=10_000)

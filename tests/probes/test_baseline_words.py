@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.baselines.naive_bayes import SetWords, Vocabulary
-from sentprobe.baselines.predict import Baselines
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Split, Splits, splits_of
+from sentprobe.probes.baselines.naive_bayes import SetWords, Vocabulary
+from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.tasks import Example
 
 tokens = st.lists(st.sampled_from(["The", "the", "ΟΔΟΣ", "ΣΑΣ", "a b", "  ", "", "İ", "it's", "x"]), max_size=6)

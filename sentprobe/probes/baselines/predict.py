@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sentprobe.baselines import BASELINES, CONSTANT_BASELINES, Prediction
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.resources import single_threaded
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Splits, splits_of
 from sentprobe.errors import UsageError
+from sentprobe.probes.baselines import BASELINES, CONSTANT_BASELINES, Prediction
 
 if TYPE_CHECKING:
-    from sentprobe.baselines.naive_bayes import SetWords
+    from sentprobe.probes.baselines.naive_bayes import SetWords
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Baselines:
     @cached_property
     def words(self) -> SetWords:
         """The words of its rows."""
-        from sentprobe.baselines.naive_bayes import SetWords
+        from sentprobe.probes.baselines.naive_bayes import SetWords
 
         return SetWords(self.splits)
 
     def predict(self, name: str) -> Prediction:
         """Train a baseline by name and predict the test rows."""
         # scipy takes longer to import than to resume a run, and must be loaded before its threads are limited
-        from sentprobe.baselines.length import predict_by_length
-        from sentprobe.baselines.naive_bayes import predict_by_words
+        from sentprobe.probes.baselines.length import predict_by_length
+        from sentprobe.probes.baselines.naive_bayes import predict_by_words
 
         splits = self.splits
         if name not in BASELINES:
