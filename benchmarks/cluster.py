@@ -123,8 +123,7 @@ def one(n: int, files: Sequence[str]) -> None:
     from sentprobe.corpus.corpus import cut
     from sentprobe.make.candidates import pack_pools
     from sentprobe.make.job import SkippedTask, empty_pool, prepare_job
-    from sentprobe.make.one_shard import count_shard, propose_shard
-    from sentprobe.make.packed_counts import pack_counts, unpack_counts
+    from sentprobe.make.passes import count_shard, pack_counts, propose_shard, unpack_counts
     from sentprobe.make.request import select_tasks
     from sentprobe.tasks import Counts
 

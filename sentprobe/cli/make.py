@@ -145,8 +145,7 @@ def make(
     from sentprobe.data.dataset import MANIFEST_FILE, Dataset
     from sentprobe.errors import UsageError
     from sentprobe.make import make_sets
-    from sentprobe.make.exclusion import ExcludedSentences
-    from sentprobe.make.filters import EXCLUDED_REASON
+    from sentprobe.make.filters import EXCLUDED_REASON, ExcludedSentences
     from sentprobe.make.request import check_writable, read_excluded, select_tasks
     from sentprobe.tasks import SUITES, parametric_suites
 

@@ -99,8 +99,8 @@ class Pool:
     def merge(self, other: Pool) -> None:
         """Add the pool of another shard, which has been cut."""
         for cell, items in other.cells.items():
-            mine = self.cells.get(cell)
-            self.cells[cell] = lowest(mine + items, self.limit) if mine else items
+            present = self.cells.get(cell)
+            self.cells[cell] = lowest(present + items, self.limit) if present else items
         self.proposed.update(other.proposed)
         self.rejected.update(other.rejected)
         self.failed = min(filter(None, (self.failed, other.failed)), default="")
@@ -108,9 +108,9 @@ class Pool:
     def cut(self) -> Pool:
         """Cut every cell to its limit."""
         for cell, items in self.cells.items():
-            kept = self.cells[cell] = lowest(items, self.limit)
-            if len(kept) == self.limit and any(c.priority > kept[-1].priority for c in items):
-                self.highest[cell] = kept[-1].priority
+            lowest_items = self.cells[cell] = lowest(items, self.limit)
+            if len(lowest_items) == self.limit and any(c.priority > lowest_items[-1].priority for c in items):
+                self.highest[cell] = lowest_items[-1].priority
         return self
 
     def needs_up_to(self, cell: Cell) -> float:
@@ -120,22 +120,25 @@ class Pool:
 
     def above(self, priorities: Mapping[Cell, int]) -> Pool:
         """The candidates of these cells above a priority each, and nothing else."""
-        there = [(cell, self.cells.get(cell, ()), limit) for cell, limit in priorities.items()]
-        return Pool(self.limit, {cell: [c for c in items if c.priority > limit] for cell, items, limit in there})
+        cells = {
+            cell: [c for c in self.cells.get(cell, ()) if c.priority > priority]
+            for cell, priority in priorities.items()
+        }
+        return Pool(self.limit, cells)
 
 
 def lowest(items: Iterable[Candidate], limit: int) -> list[Candidate]:
     """The candidates of lowest priority, one for all near-duplicates."""
-    kept: list[Candidate] = []
+    distinct: list[Candidate] = []
     for item in sorted(items, key=attrgetter("priority")):
-        if kept and kept[-1].priority == item.priority:
-            best = min(kept[-1], item, key=tie_break_key)
-            kept[-1] = best._replace(times=kept[-1].times + item.times)
-        elif len(kept) == limit:
+        if distinct and distinct[-1].priority == item.priority:
+            best = min(distinct[-1], item, key=tie_break_key)
+            distinct[-1] = best._replace(times=distinct[-1].times + item.times)
+        elif len(distinct) == limit:
             break
         else:
-            kept.append(item)
-    return kept
+            distinct.append(item)
+    return distinct
 
 
 def tie_break_key(candidate: Candidate) -> tuple[object, ...]:
@@ -153,11 +156,13 @@ def pack_pools(pools: Sequence[Pool]) -> bytes:
 
 def unpack_pools(data: bytes) -> list[Pool]:
     """The pools that a worker packed, without their limits."""
-    parts = msgspec.msgpack.decode(data, type=_Packed)
+    parts = msgspec.msgpack.decode(data, type=_PackedPools)
     return [
         Pool(0, dict(cells), Counter(proposed), Counter(rejected), failed, highest=dict(highest))
         for cells, proposed, rejected, failed, highest in parts
     ]
 
 
-_Packed = list[tuple[list[tuple[Cell, list[Candidate]]], dict[str, int], dict[str, int], str, list[tuple[Cell, int]]]]
+_PackedPools = list[
+    tuple[list[tuple[Cell, list[Candidate]]], dict[str, int], dict[str, int], str, list[tuple[Cell, int]]]
+]

@@ -121,15 +121,15 @@ def choose_reading(task: Task, policy: Policy, counts: Counts) -> str | UsageErr
 
 def _ineffective_setting(task: Task, policy: Policy, reading: str) -> str | None:
     """A message if the policy was changed in a field that has no effect under this reading, otherwise None."""
-    known = effective_fields(task, policy, {reading})
-    usual = (Policy(), *task.policies.values())
+    effective = effective_fields(task, policy, {reading})
+    predefined = (Policy(), *task.policies.values())
     for field in fields(Policy):
         value = getattr(policy, field.name)
-        if field.name in known or value in [getattr(one, field.name) for one in usual]:
+        if field.name in effective or value in [getattr(p, field.name) for p in predefined]:
             continue
-        others = [other for other in task.readings if field.name in effective_fields(task, policy, {other})]
-        if others:
-            where = f"on the {reading} reading, the one used on this corpus; it has one on {' and '.join(others)}"
+        using = [r for r in task.readings if field.name in effective_fields(task, policy, {r})]
+        if using:
+            where = f"on the {reading} reading, the one used on this corpus; it has one on {' and '.join(using)}"
         else:
             needs = FIELD_REQUIREMENTS.get(field.name)
             where = f"on {task.name}" + (f"; it needs {needs}" if needs else "")

@@ -22,14 +22,14 @@ from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.files import stem
 from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import DataError, SentProbeError, describe_error
-from sentprobe.make.filters import COLUMN_BITS, column_bits, rejection_reason, takes
+from sentprobe.make.filters import column_bits, needed_bits, rejection_reason, takes
 from sentprobe.make.job import Job, SkippedTask, prepare_job
 from sentprobe.make.passes import count
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context, Example, Policy, Task
 
 SEED = 1111
-"""Of what tasks draw, the same on both sides."""
+"""Of the random choices of tasks, the same on both sides."""
 
 Labels = dict[str, str]
 """Labels by sentence."""
@@ -55,12 +55,12 @@ class Comparison:
 
     def by_label(self) -> dict[str, dict[str, int]]:
         """By the annotator's label: its sentences, those with another label in gold, and those without one."""
-        found: dict[str, Counter[str]] = {}
+        counts: dict[str, Counter[str]] = {}
         for s, label in self.predicted.items():
-            own = found.setdefault(label, Counter(sentences=0, other=0, none=0))
-            own["sentences"] += 1
-            own["none" if s not in self.gold else "other"] += s not in self.gold or self.gold[s] != label
-        return {label: dict(own) for label, own in sorted(found.items())}
+            errors = counts.setdefault(label, Counter(sentences=0, other=0, none=0))
+            errors["sentences"] += 1
+            errors["none" if s not in self.gold else "other"] += s not in self.gold or self.gold[s] != label
+        return {label: dict(errors) for label, errors in sorted(counts.items())}
 
 
 def measure_label_errors(
@@ -72,16 +72,16 @@ def measure_label_errors(
     the same errors.
     """
     gold = [replace(s, id=f"{n}") for n, s in enumerate(Corpus.read(treebank))]
-    sides = [Corpus.of(some, language=language) for some in (gold, annotate_anew(annotator, gold, treebank)[0])]
+    predicted, _ = annotate_anew(annotator, gold, treebank)
     wider = [(suite, task, replace(policy, band=None, trim=None)) for suite, task, policy in requests]
-    found = [label_all(side, wider) for side in sides]
+    gold_labels, labels = (label_all(Corpus.of(side, language=language), wider) for side in (gold, predicted))
     return {
         name: {
             "treebank": stem(treebank),
             "sentences": len(gold),
-            "labels": Comparison(name, found[0].get(name, {}), labels).by_label(),
+            "labels": Comparison(name, gold_labels.get(name, {}), set_labels).by_label(),
         }
-        for name, labels in found[1].items()
+        for name, set_labels in labels.items()
     }
 
 
@@ -91,39 +91,39 @@ def annotate_anew(
     """The same sentences from their texts, with the ids of gold; and how many had to be repaired."""
     loaded = load_annotator(annotator)
     faults: Counter[str] = Counter()
-    made: list[Sentence] = []
+    annotated: list[Sentence] = []
     texts = [" ".join(s.text.split()) for s in gold]
     try:
         with single_threaded(), third_party_code:
-            every = [list(some) for some in loaded.annotate(texts, True)]
+            results = [list(sentences) for sentences in loaded.annotate(texts, True)]
     except (SentProbeError, KeyboardInterrupt):
         raise
     except BaseException as e:
         raise DataError(f"The annotator {annotator} fails on the text of {treebank}: {describe_error(e)}") from e
-    for old, some in zip(gold, every, strict=True):
-        if len(some) != 1:
-            raise DataError(f"The annotator {annotator} made {len(some)} sentences of one, {old.text!r:.80}.")
-        mended = repair(some[0])
+    for original, sentences in zip(gold, results, strict=True):
+        if len(sentences) != 1:
+            raise DataError(f"The annotator {annotator} made {len(sentences)} sentences of one, {original.text!r:.80}.")
+        mended = repair(sentences[0])
         faults.update(mended.faults)
         faults["sentences"] += bool(mended.faults)
-        made.append(replace(mended.sentence, id=old.id, text=old.text))
-    return made, faults
+        annotated.append(replace(mended.sentence, id=original.id, text=original.text))
+    return annotated, faults
 
 
 def label_all(side: Corpus, requests: Sequence[tuple[str, Task, Policy]]) -> dict[str, Labels]:
     """The labels of each task, before any rows are chosen for a set; without tasks that the corpus does not support."""
     counts, _ = count(side, [task for _, task, _ in requests])
-    found: dict[str, Labels] = {}
+    labels: dict[str, Labels] = {}
     for suite, task, policy in requests:
         job = prepare_job(suite, task, policy, counts, SEED, side.language)
         if not isinstance(job, SkippedTask):
-            found[job.name] = {s.id: label for s in side if (label := _label(job, s)) is not None}
-    return found
+            labels[job.name] = {s.id: label for s in side if (label := _label(job, s)) is not None}
+    return labels
 
 
 def _label(job: Job, s: Sentence) -> str | None:
     """The label that a task gives a sentence."""
-    needs = sum(COLUMN_BITS[c] for c in job.task.readings[job.reading] if c in COLUMN_BITS)
+    needs = needed_bits(job.task.readings[job.reading])
     if not takes(job.policy, len(s.tokens)) or rejection_reason(s) or needs & ~column_bits(s):
         return None
     state = mix(near_duplicate_key(s.text) ^ job.salt)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,22 +12,21 @@ from sentprobe.core.cluster import current_cluster
 from sentprobe.corpus.corpus import Corpus, shard_count
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import TooFewError, UsageError
-from sentprobe.make.exclusion import ExcludedSentences
+from sentprobe.make.filters import ExcludedSentences
 from sentprobe.make.finish import finish_all, finish_exclusively
 from sentprobe.make.job import Job, SkippedTask, empty_pool, prepare_job
 from sentprobe.make.manifest import corpus_facts
-from sentprobe.make.one_shard import ReadLog
-from sentprobe.make.passes import count, no_progress, propose
-from sentprobe.make.relax import relaxed
+from sentprobe.make.passes import ReadLog, count, no_progress, propose
+from sentprobe.make.relax import make_relaxed
 from sentprobe.tasks import Policy, Task
 
-Request = tuple[str, Task, Policy] | Task
+TaskRequest = tuple[str, Task, Policy] | Task
 """A suite, a task of it and a policy, as ``select_tasks`` returns them; or a task."""
 
 
 def make_sets(
     corpus: Corpus,
-    tasks: Request | Iterable[Request],
+    tasks: TaskRequest | Iterable[TaskRequest],
     *,
     seed: int = 1111,
     jobs: int = 1,
@@ -92,31 +91,52 @@ def make_sets(
     --------
     >>> from sentprobe import Corpus, make_sets, select_tasks
     >>> requests = select_tasks(tasks="bigram_shift", sizes="60/20/20")
-    >>> (found,) = make_sets(Corpus.synthetic(300), requests)
-    >>> found
+    >>> (dataset,) = make_sets(Corpus.synthetic(300), requests)
+    >>> dataset
     Dataset('conneau2018/bigram_shift', en, 2 labels, tr 60, va 20, te 20)
     """
     requests = _requests(tasks)
     if not requests:
         raise UsageError("There is nothing to make: name a suite or a task.")
-    if relax:
-        if exclusive:
-            raise UsageError(
-                "relax and exclusive exclude each other: sentences are shared out before sets are relaxed."
-            )
-        again = partial(
-            make_sets, corpus, seed=seed, jobs=jobs, shards=shards, exclude=exclude, skip_bad=skip_bad, audit=audit,
-            label_errors=label_errors, progress=progress,
-        )  # fmt: skip
-        yield from _make_relaxed(requests, again)
-        return
-    progress = progress or no_progress
-    early = ReadLog()
+    if relax and exclusive:
+        raise UsageError("relax and exclusive exclude each other: sentences are shared out before sets are relaxed.")
+    make = partial(
+        _make,
+        corpus,
+        seed=seed,
+        jobs=jobs,
+        shards=shards,
+        exclude=exclude,
+        exclusive=exclusive,
+        skip_bad=skip_bad,
+        audit=audit,
+        label_errors=label_errors or {},
+        progress=progress or no_progress,
+    )
+    yield from make_relaxed(requests, make) if relax else make(requests)
+
+
+def _make(
+    corpus: Corpus,
+    requests: Sequence[tuple[str, Task, Policy]],
+    *,
+    seed: int,
+    jobs: int,
+    shards: int | None,
+    exclude: ExcludedSentences | StringsOrPaths,
+    exclusive: bool,
+    skip_bad: bool,
+    audit: bool,
+    label_errors: Mapping[str, Mapping[str, Any]],
+    progress: Progress,
+) -> Iterator[Dataset | SkippedTask]:
+    """Count, propose and finish: one set per request."""
+    reading = ReadLog()
     shards = shards or shard_count(corpus, jobs, current_cluster() is not None)
-    with corpus.read_twice(jobs == 1, early.record if skip_bad else None) as source:
+    with corpus.read_twice(jobs == 1, reading.record if skip_bad else None) as source:
         sentences = len(source.loaded) if source.loaded is not None else source.builtin or None
         counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards, sentences)
-        log.add(early)
+        log.add(reading)
         if not counts.sentences:
             bad = f" that could be read: {log.first_error}" if log.first_error else ""
             raise TooFewError(f"The corpus {corpus.name} has no sentence{bad or 's'}.")
@@ -126,7 +146,7 @@ def make_sets(
             if isinstance(job, SkippedTask):
                 yield job
             else:
-                ready.append(replace(job, label_errors=(label_errors or {}).get(job.name)))
+                ready.append(replace(job, label_errors=label_errors.get(job.name)))
         facts = corpus_facts(corpus, counts, log)
         counts.drop_tables()
         pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
@@ -139,32 +159,10 @@ def make_sets(
         yield from finish_all(ready, pools, corpus, facts, audit, jobs)
 
 
-def _make_relaxed(
-    requests: Sequence[tuple[str, Task, Policy]], make: Callable[..., Iterator[Dataset | SkippedTask]]
-) -> Iterator[Dataset | SkippedTask]:
-    """Make what can be made; what cannot, with wider and wider policies."""
-    ladders = {f"{suite}/{task.name}": relaxed(task, policy) for suite, task, policy in requests}
-    changes: dict[str, tuple[str, ...]] = {}
-    waiting = list(requests)
-    while waiting:
-        wider = []
-        named = {f"{suite}/{task.name}": (suite, task) for suite, task, _ in waiting}
-        for found in make(waiting):
-            if isinstance(found, Dataset):
-                made = {"relaxed": list(changes[found.name])} if found.name in changes else {}
-                yield replace(found, manifest={**found.manifest, **made})
-            elif found.kind == "too few" and (step := next(ladders[found.name], None)):
-                changes[found.name] = step.settings
-                wider.append((*named[found.name], step.policy))
-            else:
-                yield found
-        waiting = wider
-
-
-def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:
-    alone = isinstance(given, Task) or (isinstance(given, tuple) and len(given) == 3 and isinstance(given[0], str))
+def _requests(tasks: TaskRequest | Iterable[TaskRequest]) -> list[tuple[str, Task, Policy]]:
+    single = isinstance(tasks, Task) or (isinstance(tasks, tuple) and len(tasks) == 3 and isinstance(tasks[0], str))
     out: list[tuple[str, Task, Policy]] = []
-    for item in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
+    for item in [tasks] if single or not isinstance(tasks, Iterable) or isinstance(tasks, str) else tasks:
         match item:
             case Task():
                 suite, policy = next(iter(item.policies.items()))

@@ -19,8 +19,8 @@ from sentprobe.corpus.treebanks.metadata import describe_treebanks
 from sentprobe.data.dataset import MANIFEST_FORMAT, Dataset
 from sentprobe.make.candidates import Candidate, Cells, Pool
 from sentprobe.make.job import Job
-from sentprobe.make.one_shard import ReadLog
-from sentprobe.make.split import Selection
+from sentprobe.make.passes import ReadLog
+from sentprobe.make.selection import Selection
 from sentprobe.tasks import SPLITS, Counts, Example, Policy, effective_fields
 
 ALWAYS_RECORDED = frozenset({"sizes", "length", "balance", "strata", "disjoint"})
@@ -33,7 +33,7 @@ def build_manifest(
     job: Job,
     pool: Pool,
     cells: Cells,
-    chosen: Selection,
+    selection: Selection,
     dataset: Dataset,
     facts: Mapping[str, Any],
     findings: Iterable[Finding],
@@ -53,7 +53,7 @@ def build_manifest(
         "solved_by": sorted(task.solved_by),
         "inputs": list(task.inputs),
         "language": dataset.language,
-        "labels": list(chosen.labels),
+        "labels": list(selection.labels),
         "corpus": dict(facts),
         **({} if errors is None else {"label_errors": errors}),
         "reading": {"name": job.reading, "columns": sorted(task.readings[job.reading])},
@@ -65,19 +65,19 @@ def build_manifest(
         },
         "sizes": {
             "requested": dict(zip(SPLITS, policy.sizes, strict=True)),
-            "drawn": _lengths(chosen.splits),
-            "made": _lengths(dataset.rows),
+            "drawn": _row_counts(selection.splits),
+            "made": _row_counts(dataset.rows),
         },
         "stages": {
             "proposed": dict(sorted(pool.proposed.items())),
-            "rejected": dict(sorted(pool.rejected.items(), key=lambda each: (-each[1], each[0]))),
+            "rejected": dict(sorted(pool.rejected.items(), key=lambda p: (-p[1], p[0]))),
             "kept in the pool": dict(sorted(_per_class(cells).items())),
             "near-duplicates of these": sum(c.times - 1 for items in cells.values() for c in items),
             "cells cut to their limit": sum(len(items) == pool.limit for items in pool.cells.values()),
-            "cap per target form": chosen.cap,
+            "cap per target form": selection.cap,
         },
         **describe(dataset),
-        **_note_shares(chosen.splits),
+        **_note_shares(selection.splits),
         "audit": [asdict(f) for f in findings],
         "versions": {"sentprobe": __version__, "python": platform.python_version()},
     }
@@ -170,5 +170,5 @@ def _per_class(cells: Cells) -> Counter[str]:
     return out
 
 
-def _lengths(splits: Mapping[str, Sequence[object]]) -> dict[str, int]:
-    return {split: len(found) for split, found in splits.items()}
+def _row_counts(splits: Mapping[str, Sequence[object]]) -> dict[str, int]:
+    return {split: len(rows) for split, rows in splits.items()}

@@ -1,15 +1,17 @@
-"""What keeps a set from being made, and which settings make it wider; in what order ``--relax`` changes them."""
+"""Policies for small corpora: what keeps a set from being made, and in what order ``--relax`` changes settings."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import msgspec
 
+from sentprobe.data.dataset import Dataset
 from sentprobe.make.filters import LENGTH_REASON
+from sentprobe.make.job import SkippedTask
 from sentprobe.tasks import LENGTH_BINS, OUTSIDE_BAND, Policy, Task, effective_fields
 
 MIN_CLASS = 12
@@ -38,25 +40,21 @@ def relaxations(task: Task, policy: Policy, reading: str = "") -> Iterator[Relax
 
     First what only makes the set smaller, then which target forms may occur, then lengths and their balance.
     """
-    known = effective_fields(task, policy, {reading} if reading else task.readings)
+    effective = effective_fields(task, policy, {reading} if reading else task.readings)
     if policy.min_class > MIN_CLASS:
         yield Relaxation("min_class", MIN_CLASS)
-    if "trim" in known and policy.trim is not None:
-        yield Relaxation("trim", None)
-    if "band" in known and policy.band is not None:
-        yield Relaxation("band", None)
-    if "cap" in known and policy.cap is not None:
-        yield Relaxation("cap", None)
-    fixed = isinstance(task.labels, tuple)
-    if not fixed and policy.min_classes > MIN_CLASSES:
+    for field in ("trim", "band", "cap"):
+        if field in effective and getattr(policy, field) is not None:
+            yield Relaxation(field, None)
+    if not isinstance(task.labels, tuple) and policy.min_classes > MIN_CLASSES:
         yield Relaxation("min_classes", MIN_CLASSES)
     if policy.strata == "exact":
         yield Relaxation("strata", LENGTH_BINS)
-    if "bins" not in known and (policy.length[0] > WIDE[0] or policy.length[1] < WIDE[1]):
+    if "bins" not in effective and (policy.length[0] > WIDE[0] or policy.length[1] < WIDE[1]):
         yield Relaxation("length", (min(WIDE[0], policy.length[0]), max(WIDE[1], policy.length[1])))
 
 
-class Relaxed(NamedTuple):
+class RelaxedPolicy(NamedTuple):
     """A wider policy."""
 
     policy: Policy
@@ -64,13 +62,35 @@ class Relaxed(NamedTuple):
     """All changes so far, as ``--set`` takes them."""
 
 
-def relaxed(task: Task, policy: Policy) -> Iterator[Relaxed]:
+def relaxed(task: Task, policy: Policy) -> Iterator[RelaxedPolicy]:
     """Wider and wider policies."""
-    made: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     for change in relaxations(task, policy):
         policy = replace(policy, **{change.field: change.value})
-        made = (*made, change.setting)
-        yield Relaxed(policy, made)
+        settings = (*settings, change.setting)
+        yield RelaxedPolicy(policy, settings)
+
+
+def make_relaxed(
+    requests: Sequence[tuple[str, Task, Policy]], make: Callable[..., Iterator[Dataset | SkippedTask]]
+) -> Iterator[Dataset | SkippedTask]:
+    """Make what can be made; what cannot, with wider and wider policies."""
+    steps = {f"{suite}/{task.name}": relaxed(task, policy) for suite, task, policy in requests}
+    changes: dict[str, tuple[str, ...]] = {}
+    pending = list(requests)
+    while pending:
+        wider = []
+        by_name = {f"{suite}/{task.name}": (suite, task) for suite, task, _ in pending}
+        for result in make(pending):
+            if isinstance(result, Dataset):
+                note = {"relaxed": list(changes[result.name])} if result.name in changes else {}
+                yield replace(result, manifest={**result.manifest, **note})
+            elif result.kind == "too few" and (step := next(steps[result.name], None)):
+                changes[result.name] = step.settings
+                wider.append((*by_name[result.name], step.policy))
+            else:
+                yield result
+        pending = wider
 
 
 def advice(task: Task, policy: Policy, reading: str, rejected: Counter[str]) -> str:
@@ -87,11 +107,11 @@ def advice(task: Task, policy: Policy, reading: str, rejected: Counter[str]) -> 
     if (n := rejected[LENGTH_REASON]) and "length" in changes:
         low, high = policy.length
         parts.append(f"{n:,} sentences outside {low} to {high} tokens ({option('length')})")
-    others = [option(field) for field in ("min_class", "min_classes", "cap", "strata") if field in changes]
+    smaller = [option(field) for field in ("min_class", "min_classes", "cap", "strata") if field in changes]
     reasons = [(r, n) for r, n in rejected.most_common() if r not in (OUTSIDE_BAND, LENGTH_REASON)][:3]
     text = f" Left out were {', and '.join(parts)}." if parts else ""
     if reasons:
         text += f" The task itself rejected {', '.join(f'{n:,} ({r})' for r, n in reasons)}."
-    if others:
-        text += f" Smaller sets: {' '.join(others)}."
+    if smaller:
+        text += f" Smaller sets: {' '.join(smaller)}."
     return f"{text} --relax tries all of these in turn." if changes else text

@@ -1,12 +1,12 @@
-"""From names and options to what ``make_sets`` takes."""
+"""What to make: from names of suites and tasks, settings and lists of sentences to what ``make_sets`` takes."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -21,14 +21,18 @@ from sentprobe.corpus.corpus import Corpus
 from sentprobe.data.expected import sentences_of
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import SentProbeError, UsageError
-from sentprobe.make.exclusion import ExcludedSentences
-from sentprobe.make.survey import supported_tasks
+from sentprobe.make.filters import ExcludedSentences
+from sentprobe.make.passes import count
+from sentprobe.sentence import Sentence
 from sentprobe.tasks import (
     FIELD_REQUIREMENTS,
     SUITES,
     TASK_SPECIFIC_FIELDS,
     TASKS,
+    Context,
+    ParametricTask,
     Policy,
+    Proposal,
     Task,
     effective_fields,
     load_task,
@@ -94,46 +98,66 @@ def select_tasks(
     >>> len(sentprobe.select_tasks("universal2019"))
     9
     """
-    expand = partial(_supported, corpus=corpus, jobs=jobs, skip_bad=skip_bad)
-    found = _named(as_strings(suites, "the name of a suite"), as_strings(tasks, "the name or file of a task"), expand)
+    requests = _requests(
+        as_strings(suites, "the name of a suite"),
+        as_strings(tasks, "the name or file of a task"),
+        partial(_suite_tasks, corpus=corpus, jobs=jobs, skip_bad=skip_bad),
+    )
     if as_published:
-        if not any(task.as_published.get(name) for name, task, _ in found):
+        if not any(task.as_published.get(name) for name, task, _ in requests):
             raise UsageError("--as-published: it would have no effect on these tasks, which follow their papers.")
-        found = [(name, task, replace(policy, **task.as_published.get(name, {}))) for name, task, policy in found]
-    for name, task, _ in found:
-        if not all(re.fullmatch(rf"\w[\w.{mark_class()}-]*", part) for part in (name, task.name)):
-            raise UsageError(f"Suites and tasks need plain names, which become folders; got {name!r}, {task.name!r}.")
-    twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
-    if twice and twice[0][1] > 1:
-        raise UsageError(f"{twice[0][0]} was requested twice; one set would overwrite the other.")
-    changes = [_setting(text) for text in as_strings(settings, "a setting")]
+        requests = [(name, task, replace(policy, **task.as_published.get(name, {}))) for name, task, policy in requests]
+    _check_names(requests)
+    changes = [parse_setting(text) for text in as_strings(settings, "a setting")]
     for only, _, _ in changes:
-        if only is not None and only not in {t.name for _, t, _ in found}:
+        if only is not None and only not in {task.name for _, task, _ in requests}:
             raise UsageError(f"--set {only}.…: {only} is not among the tasks to make.")
     common: dict[str, Any] = {}
     if sizes:
         common["sizes"] = parse_sizes(sizes)
     if length:
         common["length"] = parse_length(length)
-    out = []
+    changed = []
     used: set[str] = set()
-    for name, task, policy in found:
-        mine = {field: value for only, field, value in changes if only in (None, task.name)}
-        changed = replace(policy, **(common | mine))
-        known = effective_fields(task, changed, changed.readings or task.readings)
-        for only, field, _ in changes:
-            if only == task.name and field not in known:
-                raise _no_effect(field, [task])
-        # a setting for all tasks goes to those that use it, and the manifests of the others do not mention it
-        changed = replace(policy, **{field: value for field, value in (common | mine).items() if field in known})
-        used |= known
-        if unknown := [r for r in changed.readings if r not in task.readings]:
-            raise UsageError(f"{task.name} has no reading {unknown[0]!r}; it has {', '.join(task.readings)}.")
-        out.append((name, task, changed))
+    for name, task, policy in requests:
+        policy, effective = _changed_policy(task, policy, common, changes)
+        changed.append((name, task, policy))
+        used |= effective
     for _, field, _ in changes:
         if field not in used:
-            raise _no_effect(field, [task for _, task, _ in found])
-    return out
+            raise _no_effect(field, [task for _, task, _ in requests])
+    return changed
+
+
+Setting = tuple[str | None, str, Any]
+"""The task that a setting is for, None for all; the field of the policy; its value."""
+
+
+def _check_names(requests: Sequence[tuple[str, Task, Policy]]) -> None:
+    """Refuse names that cannot be folders, and two requests for the same folder."""
+    for name, task, _ in requests:
+        if not all(re.fullmatch(rf"\w[\w.{mark_class()}-]*", part) for part in (name, task.name)):
+            raise UsageError(f"Suites and tasks need plain names, which become folders; got {name!r}, {task.name!r}.")
+    twice = Counter(f"{name}/{task.name}" for name, task, _ in requests).most_common(1)
+    if twice and twice[0][1] > 1:
+        raise UsageError(f"{twice[0][0]} was requested twice; one set would overwrite the other.")
+
+
+def _changed_policy(
+    task: Task, policy: Policy, common: Mapping[str, Any], changes: Sequence[Setting]
+) -> tuple[Policy, frozenset[str]]:
+    """The policy with the settings that have an effect on the task, and the fields that can have one."""
+    values = {**common, **{field: value for only, field, value in changes if only in (None, task.name)}}
+    changed = replace(policy, **values)
+    effective = effective_fields(task, changed, changed.readings or task.readings)
+    for only, field, _ in changes:
+        if only == task.name and field not in effective:
+            raise _no_effect(field, [task])
+    # a setting for all tasks goes to those that use it, and the manifests of the others do not mention it
+    changed = replace(policy, **{field: value for field, value in values.items() if field in effective})
+    if unknown := [r for r in changed.readings if r not in task.readings]:
+        raise UsageError(f"{task.name} has no reading {unknown[0]!r}; it has {', '.join(task.readings)}.")
+    return changed, effective
 
 
 def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
@@ -155,7 +179,7 @@ def _readings_using(task: Task, field: str) -> list[str] | None:
     return [r for r in task.readings if f"{r}.{field}" in task.settings] or None
 
 
-def _supported(suite_name: str, corpus: Corpus | None, jobs: int, skip_bad: bool) -> list[Task]:
+def _suite_tasks(suite_name: str, corpus: Corpus | None, jobs: int, skip_bad: bool) -> list[Task]:
     """The tasks of a suite; those of a parametric one depend on the corpus."""
     part = parametric_suites().get(suite_name)
     if part is None:
@@ -168,26 +192,57 @@ def _supported(suite_name: str, corpus: Corpus | None, jobs: int, skip_bad: bool
     return supported_tasks(part, corpus, jobs, skip_bad)
 
 
-def _named(
+def supported_tasks(part: ParametricTask, corpus: Corpus, jobs: int = 1, skip_bad: bool = False) -> list[Task]:
+    """The tasks of a parametric suite for which the corpus has two classes or more with enough sentences.
+
+    One more pass over the corpus counts the values of every parameter. Whether a set can be made is known only when it
+    is: sentences may be too long, or have the same target form.
+    """
+    surveyed = Task(
+        name=part.name,
+        version=1,
+        question=part.summary,
+        paper="",
+        propose=_propose_nothing,
+        labels="",
+        count=part.survey,
+    )
+    counts, _ = count(corpus, [surveyed], jobs, skip_bad, shards=jobs)
+    tallies: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (parameter, value), n in counts.tallies.get(part.name, Counter()).items():
+        tallies[parameter][value] += n
+    parameters = part.supported(tallies, counts.sentences, Policy().min_class)
+    if not parameters:
+        raise UsageError(
+            f"--suite {part.suite}: the corpus {corpus.name} supports no {part.usage}; expected UD features and heads, "
+            f"and at least {Policy().min_class} sentences of each of two classes."
+        )
+    return [part.build(parameter) for parameter in parameters]
+
+
+def _propose_nothing(sentence: Sentence, context: Context) -> Proposal:
+    return None
+
+
+def _requests(
     suites: Sequence[str], tasks: Sequence[str], expand: Callable[[str], list[Task]]
 ) -> list[tuple[str, Task, Policy]]:
     """What the names mean: suites, tasks of suites, or tasks alone."""
-    requested = [load_task(name) for name in tasks]
-    found: list[tuple[str, Task, Policy]] = []
-    for name in suites or (() if tasks else (DEFAULT_SUITE,)):
-        members = expand(name)
-        wanted = {t.name for t in requested}
-        found += [(name, t, t.policies[name]) for t in members if not tasks or t.name in wanted]
-    for task in requested:
-        if task.name in [t.name for _, t, _ in found]:
+    named = [load_task(name) for name in tasks]
+    requests: list[tuple[str, Task, Policy]] = []
+    for suite in suites or (() if tasks else (DEFAULT_SUITE,)):
+        wanted = {t.name for t in named}
+        requests += [(suite, t, t.policies[suite]) for t in expand(suite) if not tasks or t.name in wanted]
+    for task in named:
+        if task.name in [t.name for _, t, _ in requests]:
             continue
         first = next(iter(task.policies))
         if suites and (first in SUITES or first in parametric_suites()):
             raise UsageError(
                 f"The task {task.name} is not in {' or '.join(suites)}; it is in {', '.join(task.policies)}."
             )
-        found.append((first, task, task.policies[first]))
-    return found
+        requests.append((first, task, task.policies[first]))
+    return requests
 
 
 def parse_sizes(text: str) -> tuple[int, int, int]:
@@ -206,31 +261,7 @@ def parse_length(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def check_writable(folder: Path | str) -> None:
-    """Refuse a folder that cannot be written to, before any work is done; nothing is created yet."""
-    folder = Path(folder)
-    there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise UsageError(
-            f"--out {folder}: {there} is {'not writable' if there.is_dir() else 'a file'}; name another folder."
-        )
-
-
-def read_excluded(path: Path | str) -> ExcludedSentences:
-    """The sentences of a file, one per line, or of sets, and those that they were made from."""
-    path = os.fspath(path)
-    try:
-        sources = find_sets(path)
-    except SentProbeError:
-        if Path(path).is_dir():
-            raise
-        sources = []  # a plain list of sentences, or an error below
-    if not sources:
-        return ExcludedSentences.of(line for _, line in read_lines(path) if line.strip())
-    return ExcludedSentences.of(text for source in sources for text in sentences_of(source.load()))
-
-
-def _setting(text: str) -> tuple[str | None, str, Any]:
+def parse_setting(text: str) -> Setting:
     """``[task.]field=value`` → (task or None, field, value of the field's type)."""
     left, equals, value = text.partition("=")
     only, dot, field = left.rpartition(".")
@@ -245,3 +276,26 @@ def _setting(text: str) -> tuple[str | None, str, Any]:
         except (msgspec.ValidationError, msgspec.DecodeError) as e:
             problem = e
     raise UsageError(f"--set {text}: {problem}. Lists are written as in JSON, such as [5,28].")
+
+
+def check_writable(folder: Path | str) -> None:
+    """Refuse a folder that cannot be written to, before any work is done; nothing is created yet."""
+    folder = Path(folder)
+    existing = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        problem = "not writable" if existing.is_dir() else "a file"
+        raise UsageError(f"--out {folder}: {existing} is {problem}; name another folder.")
+
+
+def read_excluded(path: Path | str) -> ExcludedSentences:
+    """The sentences of a file, one per line, or of sets, and those that they were made from."""
+    path = os.fspath(path)
+    try:
+        sources = find_sets(path)
+    except SentProbeError:
+        if Path(path).is_dir():
+            raise
+        sources = []  # a plain list of sentences, or an error below
+    if not sources:
+        return ExcludedSentences.of(line for _, line in read_lines(path) if line.strip())
+    return ExcludedSentences.of(text for source in sources for text in sentences_of(source.load()))

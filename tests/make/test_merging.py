@@ -10,8 +10,7 @@ from sentprobe.corpus import Corpus
 from sentprobe.corpus.corpus import cut
 from sentprobe.make import make_sets, passes
 from sentprobe.make.candidates import Pool, pack_pools, unpack_pools
-from sentprobe.make.one_shard import ReadLog, count_packed, count_shard, merge_packed
-from sentprobe.make.packed_counts import pack_counts, unpack_counts
+from sentprobe.make.passes import ReadLog, count_packed, count_shard, merge_packed, pack_counts, unpack_counts
 from sentprobe.make.request import select_tasks
 from sentprobe.tasks import Counts
 from tests.make.test_candidates import CANDIDATES, candidate

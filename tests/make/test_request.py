@@ -2,7 +2,7 @@ import pytest
 
 from sentprobe.core.arguments import resolve_jobs
 from sentprobe.errors import UsageError
-from sentprobe.make.exclusion import ExcludedSentences
+from sentprobe.make.filters import ExcludedSentences
 from sentprobe.make.request import parse_length, parse_sizes, read_excluded, select_tasks
 from sentprobe.tasks import SUITES
 

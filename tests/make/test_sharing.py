@@ -12,9 +12,9 @@ from sentprobe.core.hashing import mix
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import TooFewError
 from sentprobe.make.candidates import Candidate
+from sentprobe.make.finish import share_out
 from sentprobe.make.job import Job, SkippedTask
-from sentprobe.make.sharing import share_out
-from sentprobe.make.split import Selection
+from sentprobe.make.selection import Selection
 from sentprobe.tasks import Example, Policy, Task
 
 
@@ -41,17 +41,17 @@ def shared(jobs, labelled):
 
 
 def rows(share):
-    return [c.near_key for items in share.chosen.splits.values() for c in items] if is_made(share) else []
+    return [c.near_key for items in share.selection.splits.values() for c in items] if is_made(share) else []
 
 
 def is_made(share):
-    return isinstance(share.chosen, Selection)
+    return isinstance(share.selection, Selection)
 
 
 def test_two_sets_of_the_same_sentences_get_half_each():
     both = {"A": range(100), "B": range(100, 200)}
     found = shared([job("one", (400, 50, 50)), job("two", (400, 50, 50))], [both, both])
-    assert [share.alone for share in found] == [200, 200]
+    assert [share.rows_unshared for share in found] == [200, 200]
     sizes = [len(rows(share)) for share in found]
     assert sum(sizes) >= 196  # whole rows per class and split
     assert max(sizes) <= 1.1 * min(sizes)
@@ -61,7 +61,7 @@ def test_a_set_with_few_candidates_keeps_most_of_them_beside_one_that_has_others
     scarce = {"A": range(50), "B": range(100, 150)}
     rich = {"A": range(100), "B": range(100, 200)}
     few, many = shared([job("few", (400, 50, 50)), job("many", (400, 50, 50))], [scarce, rich])
-    assert few.alone == 100
+    assert few.rows_unshared == 100
     assert len(rows(few)) >= 75  # the other one does not spare them: its rows are drawn whatever others want
     assert len(rows(few)) + len(rows(many)) == 200
 
@@ -85,8 +85,8 @@ def test_when_there_is_enough_every_set_is_what_it_would_be_alone():
 
 def test_a_set_that_cannot_be_made_holds_nothing():
     found = shared([job("one"), job("tiny")], [{"A": range(90), "B": range(90, 180)}, {"A": range(5), "B": range(90)}])
-    assert isinstance(found[1].chosen, TooFewError)
-    assert found[1].alone == 0
+    assert isinstance(found[1].selection, TooFewError)
+    assert found[1].rows_unshared == 0
     assert len(rows(found[0])) == 140
 
 
@@ -96,7 +96,7 @@ def test_a_set_of_many_classes_exists_before_the_others_are_full():
     many = {label: range(60 * k, 60 * k + 60) for k, label in enumerate(labels)}
     two = {"A": range(300), "B": range(300, 600)}
     found = shared([job("many", (500, 50, 50), labels), job("two", (500, 50, 50))], [many, two])
-    assert [share.alone for share in found] == [600, 600]
+    assert [share.rows_unshared for share in found] == [600, 600]
     assert min(len(rows(share)) for share in found) >= 250
 
 
@@ -116,7 +116,7 @@ def test_no_sentence_is_in_two_sets_and_order_does_not_matter(data):
     found = dict(zip((j.name for j in jobs), shared(jobs, [wants[j.name] for j in jobs]), strict=True))
     seen = Counter(n for share in found.values() for n in rows(share))
     assert max(seen.values(), default=1) == 1
-    assert all(len(rows(share)) <= max(share.alone, 0) for share in found.values())
+    assert all(len(rows(share)) <= max(share.rows_unshared, 0) for share in found.values())
     others = sorted(jobs, key=lambda j: j.name)
     again = dict(zip((j.name for j in others), shared(others, [wants[j.name] for j in others]), strict=True))
     assert {name: rows(share) for name, share in found.items()} == {name: rows(share) for name, share in again.items()}

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import TooFewError
 from sentprobe.make.candidates import Candidate
-from sentprobe.make.classes import quotas
-from sentprobe.make.gaussian import gaussian
-from sentprobe.make.split import deal_keys
-from sentprobe.make.split import select as select_from
+from sentprobe.make.selection import deal_keys, gaussian_sizes, quotas
+from sentprobe.make.selection import select as select_from
 from sentprobe.tasks import SPLITS, Example, Policy, Task
 
 
@@ -237,7 +235,7 @@ def test_exact_decorrelation_gives_every_depth_the_same_lengths():
 
 def test_gaussian_decorrelation_leaves_little_correlation():
     cells = {(f"{d:02d}", f"/{n:02d}"): max(0, 400 - 25 * abs(n - 3 * d)) for d in range(3, 9) for n in range(5, 28)}
-    drawn = gaussian(cells, 100_000)
+    drawn = gaussian_sizes(cells, 100_000)
     assert all(0 <= n <= cells[cell] for cell, n in drawn.items())
     pairs = [(int(d), int(s[1:]), n) for (d, s), n in drawn.items()]
     total = sum(n for *_, n in pairs)
@@ -255,7 +253,7 @@ def test_gaussian_decorrelation_has_the_means_and_deviations_of_the_pool():
     cells = {
         (f"{d:02d}", f"/{n:02d}"): 100 + 400 * (n > 16) + 300 * (d > 6) for d in range(1, 12) for n in range(1, 28)
     }
-    drawn = gaussian(cells, 9000)
+    drawn = gaussian_sizes(cells, 9000)
     assert 0.95 * 9000 < sum(drawn.values()) <= 9000
 
     def moments(counts, place):
@@ -277,7 +275,7 @@ def test_gaussian_decorrelation_has_the_means_and_deviations_of_the_pool():
 def test_gaussian_decorrelation_narrows_the_lengths_where_cells_run_short():
     """Long and short sentences are scarce: fewer lengths with more rows each are better than many with a few."""
     cells = {(f"{d:02d}", f"/{n:02d}"): 1000 if 8 <= n <= 12 else 1 for d in (3, 4, 5) for n in range(1, 20)}
-    drawn = gaussian(cells, 100_000)
+    drawn = gaussian_sizes(cells, 100_000)
     assert all(0 <= n <= cells[cell] for cell, n in drawn.items())
     middle = sum(n for (_, s), n in drawn.items() if 8 <= int(s[1:]) <= 12)
     assert middle > 0.97 * sum(drawn.values())

@@ -9,7 +9,7 @@ from sentprobe.corpus import Corpus
 from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.data.expected import origins
 from sentprobe.make import make_sets
-from sentprobe.make.exclusion import ExcludedSentences
+from sentprobe.make.filters import ExcludedSentences
 from sentprobe.make.request import read_excluded, select_tasks
 from sentprobe.tasks import Example, load_task
 

@@ -5,7 +5,7 @@ import pytest
 from sentprobe import load_task, make_sets, select_tasks
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import UsageError
-from sentprobe.make.survey import supported_tasks
+from sentprobe.make.request import supported_tasks
 from sentprobe.tasks import PARAMETRIC_TASKS, is_task_name
 from sentprobe.tasks.parametric.morph import FeaturePlan, frequent
 from tests.tasks.asking import Anything, ask, label, reason
