@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sentprobe.core.plugins import offered, part_modules
+from sentprobe.core.plugins import entry_points_in, part_modules
 
 order = 110
 
@@ -16,7 +16,7 @@ order = 110
 def _kinds() -> str:
     """The charts there are, by their files and entry points, which can be listed without loading them."""
     built_in = [name.replace("_", "-") for name in part_modules("sentprobe.report.charts")]
-    return f"The chart: {', '.join([*built_in, *(entry.name for entry in offered('sentprobe.charts'))])}."
+    return f"The chart: {', '.join([*built_in, *(entry.name for entry in entry_points_in('sentprobe.charts'))])}."
 
 
 def figure(

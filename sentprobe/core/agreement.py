@@ -21,18 +21,27 @@ from typing import Any
 from sentprobe.core.files import is_remote
 from sentprobe.errors import UsageError
 
-COMPUTES = (
-    "numpy", "scipy", "numba", "ftfy", "py3langid", "torch", "transformers", "sentence-transformers", "tokenizers",
-    "mwparserfromhell", "pyarrow",
-)  # fmt: skip
+NUMERIC_PACKAGES = (
+    "numpy",
+    "scipy",
+    "numba",
+    "ftfy",
+    "py3langid",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "tokenizers",
+    "mwparserfromhell",
+    "pyarrow",
+)
 """Packages that results depend on; an optional one that some nodes lack would make them differ."""
 CODE = (".py", ".toml", ".csv", ".json", ".txt")
 """Files of this package that results may depend on."""
-WHOLE_BYTES = 2 << 30
+MAX_HASHED_BYTES = 2 << 30
 """Files are compared as a whole if all of them have no more than this; hashing takes some seconds. Of larger corpora,
 as much is compared in blocks all over each file."""
 BLOCK_BYTES = 1 << 16
-AGAIN_SECONDS = 30.0
+RECHECK_SECONDS = 30.0
 """How often a worker looks whether files have changed."""
 
 
@@ -54,27 +63,27 @@ class Agreement:
         """What this process has; of a folder, all files in it."""
         paths = [*dict.fromkeys(file for path in reads for file in _files(os.fspath(path))), *tokens]
         sizes = [size for path in paths if (size := _size(path)) is not None]
-        share = min(1.0, WHOLE_BYTES / max(1, sum(sizes)))
-        known = [(path, digest) for path in paths if (digest := digest_of(path, share)) is not None]
-        return cls(tuple(own_versions().items()), tuple(known), share, frozenset(tokens))
+        share = min(1.0, MAX_HASHED_BYTES / max(1, sum(sizes)))
+        digests = [(path, digest) for path in paths if (digest := digest_of(path, share)) is not None]
+        return cls(tuple(own_versions().items()), tuple(digests), share, frozenset(tokens))
 
     def disagreement(self) -> str:
         """What this process has that is different, as the rest of a sentence about it; empty if there is nothing."""
-        here = own_versions()
+        versions = own_versions()
         for name, expected in self.versions:
-            if (got := here.get(name, "not installed")) != expected:
+            if (got := versions.get(name, "not installed")) != expected:
                 return (
                     f"has {name} {got}, and this command {expected}; expected the same, or results would differ. "
                     "Install the same there, and start the worker again"
                 )
         for path, expected in self.files:
-            if (found := digest_of(path, self.share)) != expected:
+            if (content := digest_of(path, self.share)) != expected:
                 if path in self.tokens:
                     return (
                         f"does not see {path}: {Path(path).parent} is not shared. Name a path on storage that all "
                         "nodes see, such as SENTPROBE_CACHE for the store, or add --no-store"
                     )
-                what = "no file" if found is None else "another file"
+                what = "no file" if content is None else "another file"
                 return f"has {what} {path}: the nodes must share it. Name a path on storage that all nodes see"
         return ""
 
@@ -84,7 +93,7 @@ _checked: dict[Agreement, float] = {}
 
 def require(agreement: Agreement) -> None:
     """Raise UsageError if this process does not have what was agreed on; files are looked at again after a while."""
-    if time.monotonic() - _checked.get(agreement, -AGAIN_SECONDS) < AGAIN_SECONDS:
+    if time.monotonic() - _checked.get(agreement, -RECHECK_SECONDS) < RECHECK_SECONDS:
         return
     if problem := agreement.disagreement():
         raise UsageError(
@@ -100,7 +109,7 @@ def require(agreement: Agreement) -> None:
 @cache
 def own_versions() -> Mapping[str, str]:
     """The versions of what results depend on, as first used here: those of a checkout may change."""
-    packages = {name: _installed_version(name) for name in (*COMPUTES, *_plugins())}
+    packages = {name: _installed_version(name) for name in (*NUMERIC_PACKAGES, *_plugins())}
     return {"Python": platform.python_version(), "sentprobe": _own_version(), **packages}
 
 
@@ -157,15 +166,15 @@ def digest_of(path: str, share: float = 1.0) -> str | None:
     """
     try:
         with Path(path).open("rb") as file:
-            about = os.fstat(file.fileno())
-            stamp = (about.st_size, about.st_mtime_ns, about.st_ino)
-            known = _digests.get((path, share))
-            if known is not None and known[0] == stamp:
-                return known[1]
-            state = hashlib.blake2b(str(about.st_size).encode(), digest_size=16)
+            status = os.fstat(file.fileno())
+            stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
+            cached = _digests.get((path, share))
+            if cached is not None and cached[0] == stamp:
+                return cached[1]
+            state = hashlib.blake2b(str(status.st_size).encode(), digest_size=16)
             step = BLOCK_BYTES if share >= 1 else max(BLOCK_BYTES, int(BLOCK_BYTES / share))
-            ends = () if share >= 1 else (max(0, about.st_size - BLOCK_BYTES),)
-            for at in (*range(0, about.st_size, step), *ends):
+            ends = () if share >= 1 else (max(0, status.st_size - BLOCK_BYTES),)
+            for at in (*range(0, status.st_size, step), *ends):
                 file.seek(at)
                 state.update(file.read(BLOCK_BYTES))
     except OSError:
@@ -181,11 +190,11 @@ CONNECT_SECONDS, CHECK_SECONDS = 10, 60
 """How long a cluster may take to answer, and its nodes to say what they have."""
 RETRIES = 3
 """How often a call is made again after a worker was lost: one that needs too much memory loses every one."""
-LOST = (
+WORKERS_LOST = (
     "Workers of the cluster were lost before their work was done, and so were those that it was given to next: they "
     "ran out of memory or were killed, or the cluster was shut down. Try again with fewer or larger workers."
 )
-GONE = (
+CLUSTER_GONE = (
     "The cluster does not answer any more: its scheduler or head was ended, or the network is down. Results that were "
     "written are kept: the same command goes on with them, on another cluster or with --jobs."
 )

@@ -53,30 +53,30 @@ What is in work may follow the stage: ``encode: static:``, ``cells: st:a on bigr
 """
 
 
-def as_strings(given: StringsOrPaths, what: str = "a string") -> list[str]:
+def as_strings(values: StringsOrPaths, what: str = "a string") -> list[str]:
     """One or several strings as a list, paths as strings; ``what`` says in an error what was expected."""
     kinds: tuple[type[StrOrPath], ...] = (str, os.PathLike)
-    return [os.fspath(value) for value in as_list(given, kinds, what)]
+    return [os.fspath(value) for value in as_list(values, kinds, what)]
 
 
-def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
+def as_list(values: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
     """One or several values as a list: a single value of these types is one, even if it is itself iterable."""
-    if isinstance(given, kinds) and not isinstance(given, bool):
-        return [given]
-    found: list[T] = []
+    if isinstance(values, kinds) and not isinstance(values, bool):
+        return [values]
+    checked: list[T] = []
     # a string that should have been something else is one wrong value, not several characters
-    for value in given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,):
+    for value in values if isinstance(values, Iterable) and not isinstance(values, str | bytes) else (values,):
         if not isinstance(value, kinds) or isinstance(value, bool):
             raise UsageError(f"Expected {what}, or several, got {value!r:.80} of type {type(value).__name__}.")
-        found.append(value)
-    return found
+        checked.append(value)
+    return checked
 
 
-def check_integer(given: object, what: str, least: int) -> int:
+def check_integer(value: object, what: str, least: int) -> int:
     """An integer of ``least`` or more; booleans and strings are refused."""
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
-        raise UsageError(f"Expected {what} of {least} or more, got {given!r:.80} of type {type(given).__name__}.")
-    return given
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UsageError(f"Expected {what} of {least} or more, got {value!r:.80} of type {type(value).__name__}.")
+    return value
 
 
 def check_options(least: int, /, **numbers: int | None) -> None:
@@ -86,16 +86,18 @@ def check_options(least: int, /, **numbers: int | None) -> None:
             raise UsageError(f"--{name.replace('_', '-')} {number}: expected an integer, {least} or more.")
 
 
-def as_texts(given: str | Iterable[str]) -> list[str]:
+def as_texts(texts: str | Iterable[str]) -> list[str]:
     """One or several sentences as a list; paths are refused."""
-    if isinstance(given, str):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise UsageError(f"Expected a text, or several, got {given!r:.80} of type {type(given).__name__}.")
-    found = list(given)
-    if (odd := next((i for i, text in enumerate(found) if not isinstance(text, str)), None)) is not None:
-        raise UsageError(f"Text {odd + 1} of {len(found)} is of type {type(found[odd]).__name__}; expected a string.")
-    return found
+    if isinstance(texts, str):
+        return [texts]
+    if not isinstance(texts, Iterable):
+        raise UsageError(f"Expected a text, or several, got {texts!r:.80} of type {type(texts).__name__}.")
+    sentences = list(texts)
+    if (odd := next((i for i, text in enumerate(sentences) if not isinstance(text, str)), None)) is not None:
+        raise UsageError(
+            f"Text {odd + 1} of {len(sentences)} is of type {type(sentences[odd]).__name__}; expected a string."
+        )
+    return sentences
 
 
 def resolve_jobs(jobs: int) -> int:
@@ -106,9 +108,9 @@ def resolve_jobs(jobs: int) -> int:
 # Suggestions
 
 
-def did_you_mean(name: str, known: Iterable[str], n: int = 2) -> str:
+def did_you_mean(name: str, names: Iterable[str], n: int = 2) -> str:
     """`` Did you mean X or Y?`` with the nearest ``n`` of the known names, or nothing."""
-    near = difflib.get_close_matches(name, list(known), n=n)
+    near = difflib.get_close_matches(name, list(names), n=n)
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
@@ -122,8 +124,8 @@ def check_literals(value: DataclassInstance, what: str) -> None:
 
 @cache
 def _words(kind: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
-    found = {name: tuple(_literals(hint)) for name, hint in get_type_hints(kind).items()}
-    return {name: words for name, words in found.items() if words}
+    literals = {name: tuple(_literals(hint)) for name, hint in get_type_hints(kind).items()}
+    return {name: words for name, words in literals.items() if words}
 
 
 def _literals(hint: Any) -> list[str]:
@@ -158,14 +160,14 @@ class Setting:
     def parse(self, name: str, value: Value) -> Value:
         """The value as the type of the default; UsageError if it is none, or out of range."""
         try:
-            found = self._parse(value)
+            parsed = self._parse(value)
         except ValueError:
-            found = None
-        if found is None or (self.choices and found not in self.choices):
+            parsed = None
+        if parsed is None or (self.choices and parsed not in self.choices):
             raise UsageError(f"{name}={value}: expected {self.expected}.")
-        if not isinstance(found, str | bool) and not self.low <= found <= self.high:
+        if not isinstance(parsed, str | bool) and not self.low <= parsed <= self.high:
             raise UsageError(f"{name}={value}: expected {self.expected}.")
-        return found
+        return parsed
 
     @property
     def expected(self) -> str:
@@ -182,8 +184,8 @@ class Setting:
 
     def _parse(self, value: Value) -> Value | None:
         if isinstance(self.default, bool):
-            known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-            return known.get(str(value).lower())
+            words = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+            return words.get(str(value).lower())
         if isinstance(value, bool) or (isinstance(self.default, int) and isinstance(value, float)):
             return None
         return type(self.default)(value)
@@ -193,16 +195,16 @@ Settings = Mapping[str, Value]
 """Values of settings by name, complete."""
 
 
-def resolve_settings(known: Mapping[str, Setting], given: Mapping[str, Value], what: str) -> dict[str, Value]:
+def resolve_settings(settings: Mapping[str, Setting], values: Mapping[str, Value], what: str) -> dict[str, Value]:
     """The values given, as their types, and the defaults of the others; UsageError for an unknown name.
 
     ``what`` names the part: ``the encoder bilstm-max``.
     """
-    if unknown := sorted(set(given) - set(known)):
-        hint = did_you_mean(unknown[0], known)
-        has = ", ".join(sorted(known)) or "no settings"
+    if unknown := sorted(set(values) - set(settings)):
+        hint = did_you_mean(unknown[0], settings)
+        has = ", ".join(sorted(settings)) or "no settings"
         raise UsageError(f"There is no setting {unknown[0]!r} of {what}, which has {has}.{hint}")
-    return {name: setting.parse(name, given.get(name, setting.default)) for name, setting in known.items()}
+    return {name: setting.parse(name, values.get(name, setting.default)) for name, setting in settings.items()}
 
 
 def value_text(value: object) -> str:
@@ -255,20 +257,22 @@ def takes(
 
     def decorate(function: Callable[[A, B, C, Options], R]) -> Callable[Concatenate[A, B, C, P], R]:
         signature = inspect.signature(function)
-        *own, _ = signature.parameters.values()
+        *positional, _ = signature.parameters.values()
         keywords = list(inspect.signature(options).parameters.values())
-        signature = signature.replace(parameters=[*own, *keywords])
+        signature = signature.replace(parameters=[*positional, *keywords])
 
         @wraps(function)
         def call(*args: Any, **named: Any) -> R:
             values = signature.bind(*args, **named).arguments
-            first = [values.pop(parameter.name) for parameter in own]
+            first = [values.pop(parameter.name) for parameter in positional]
             return function(*first, options(**values))  # type: ignore[call-arg]
 
         call.__signature__ = signature  # type: ignore[attr-defined]
-        more = "\n".join(f"{_INDENT}{name}{text}" for name, text in describe_fields(cast(type, options)).items())
+        descriptions = "\n".join(
+            f"{_INDENT}{name}{text}" for name, text in describe_fields(cast(type, options)).items()
+        )
         head, end, tail = (function.__doc__ or "").partition(f"\n\n{_INDENT}Returns\n")
-        call.__doc__ = f"{head}\n{more}{end}{tail}"
+        call.__doc__ = f"{head}\n{descriptions}{end}{tail}"
         return cast(Callable[Concatenate[A, B, C, P], R], call)
 
     return decorate

@@ -119,7 +119,7 @@ def _first_line(error: BaseException) -> str:
 def _agreement(cluster: Cluster, typed: str, reads: Sequence[str | Path], tokens: Sequence[str]) -> Agreement:
     """What all nodes have; UsageError if a node has other versions, or does not see the same files."""
     agreement = Agreement.of(reads, tokens)
-    answers = cluster.on_nodes(partial(_look, os.getcwd(), agreement))  # noqa: PTH109
+    answers = cluster.on_nodes(partial(_difference_on_node, os.getcwd(), agreement))  # noqa: PTH109
     if not answers:
         raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
     for node, answer in answers.items():
@@ -133,9 +133,9 @@ def _agreement(cluster: Cluster, typed: str, reads: Sequence[str | Path], tokens
     return agreement
 
 
-def _look(directory: str, agreement: Agreement) -> str:
+def _difference_on_node(directory: str, agreement: Agreement) -> str:
     """What is different on a node; empty if there is nothing."""
-    _enter(directory)
+    _change_directory(directory)
     return agreement.disagreement()
 
 
@@ -157,7 +157,7 @@ def _token(folder: Path) -> Iterator[str]:
 
 # Calls on a worker
 
-_turn = threading.Lock()
+_call_lock = threading.Lock()
 
 
 def call_on_worker(
@@ -170,15 +170,15 @@ def call_on_worker(
     A worker of Dask may have several threads, and the working directory, or what isolates third-party code, is one for
     all. The arguments are one tuple, or joblib would leave large arrays with a single worker of Dask, which may die.
     """
-    with _turn:
-        _enter(directory)
+    with _call_lock:
+        _change_directory(directory)
         if agreement is not None:
             require(agreement)
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         return call(*arguments)
 
 
-def _enter(directory: str | None) -> None:
+def _change_directory(directory: str | None) -> None:
     if directory is not None:
         with suppress(OSError):  # then only absolute paths are of use
             os.chdir(directory)

@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster
 from distributed.scheduler import KilledWorker
 from joblib._dask import DaskDistributedBackend
 
-from sentprobe.core.agreement import CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
+from sentprobe.core.agreement import CONNECT_SECONDS, LOOPBACK, RETRIES, WORKERS_LOST, Cluster
 from sentprobe.errors import RunError, UsageError, describe_error
 
 NO_PAGES: dict[str, list[str]] = {f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker", "nanny")}
@@ -39,9 +39,13 @@ def join(address: str, stack: ExitStack) -> Cluster:
         name = "Dask, started on this machine for this command"
         with dask.config.set({**NO_PAGES, "distributed.scheduler.allowed-failures": RETRIES}):
             local = LocalCluster(
-                n_workers=os.cpu_count(), threads_per_worker=1, host=LOOPBACK, silence_logs=logging.CRITICAL,
-                dashboard_address=f"{LOOPBACK}:0", worker_dashboard_address=f"{LOOPBACK}:0",
-            )  # fmt: skip
+                n_workers=os.cpu_count(),
+                threads_per_worker=1,
+                host=LOOPBACK,
+                silence_logs=logging.CRITICAL,
+                dashboard_address=f"{LOOPBACK}:0",
+                worker_dashboard_address=f"{LOOPBACK}:0",
+            )
         where["address"] = stack.enter_context(local)
     elif address.endswith(".json"):
         if not Path(address).is_file():
@@ -49,9 +53,12 @@ def join(address: str, stack: ExitStack) -> Cluster:
         where = {"scheduler_file": address}
     client = stack.enter_context(Client(**where, timeout=CONNECT_SECONDS, set_as_default=False))
     return Cluster(
-        name, len(client.ncores()), lambda call: on_nodes(client, call), DaskTasks(client=client),
-        lambda: is_connected(client),
-    )  # fmt: skip
+        name,
+        workers=len(client.ncores()),
+        on_nodes=lambda call: on_nodes(client, call),
+        backend=DaskTasks(client=client),
+        is_alive=lambda: is_connected(client),
+    )
 
 
 def is_connected(client: Any) -> bool:
@@ -66,13 +73,13 @@ def is_connected(client: Any) -> bool:
 
 def on_nodes(client: Any, call: Any) -> dict[str, Any]:
     """What a call returned or raised in every worker process; one that dies meanwhile is no part of the cluster."""
-    found = dict(client.run(call, on_error="return"))
-    silent = {node for node, answer in found.items() if isinstance(answer, OSError)}
+    answers = dict(client.run(call, on_error="return"))
+    silent = {node for node, answer in answers.items() if isinstance(answer, OSError)}
     until = time.monotonic() + NOTICE_SECONDS
     while silent & client.ncores().keys() and time.monotonic() < until:
         time.sleep(0.1)
     gone = silent - client.ncores().keys()
-    return {node: answer for node, answer in found.items() if node not in gone}
+    return {node: answer for node, answer in answers.items() if node not in gone}
 
 
 class Lost(NamedTuple):
@@ -98,7 +105,7 @@ class DaskTasks(DaskDistributedBackend):  # type: ignore[misc]
         """The result of a task, or what it raised."""
         error = out.error if isinstance(out, Lost) else out
         if isinstance(error, KilledWorker | CancelledError):  # too often, or with the scheduler
-            raise RunError(LOST) from error
+            raise RunError(WORKERS_LOST) from error
         if isinstance(out, Lost):
             raise RunError(f"A worker of the cluster cannot make a call: {describe_error(out.error)}") from out.error
         return super().retrieve_result_callback(out)

@@ -290,15 +290,15 @@ def map_array(path: str | Path, mode: Literal["r", "c"] = "r") -> Any:
     import numpy as np
 
     try:
-        found = np.load(path, mmap_mode=mode, allow_pickle=False)
+        content = np.load(path, mmap_mode=mode, allow_pickle=False)
     except OSError as e:
         raise ValueError(e.strerror or str(e)) from e
     except Exception as e:
         raise ValueError(describe_damage(e)) from e
-    if not isinstance(found, np.ndarray):
-        found.close()
+    if not isinstance(content, np.ndarray):
+        content.close()
         raise ValueError("it is an archive of arrays; expected one array")
-    return found
+    return content
 
 
 def describe_damage(error: Exception) -> str:
@@ -321,7 +321,7 @@ def is_remote(path: str) -> bool:
 
 def open_remote(address: str, stack: ExitStack) -> BinaryIO:
     """Open a file for reading, seeking included; the stack closes it."""
-    with _explained(address):
+    with _store_errors(address):
         files, path = _file_system(address)
         opened: BinaryIO = stack.enter_context(files.open(path, "rb"))
         return opened
@@ -332,18 +332,18 @@ def find_remote(address: str, is_wanted: Callable[[str], bool]) -> list[tuple[st
 
     Of a folder, those whose names are wanted.
     """
-    with _explained(address):
+    with _store_errors(address):
         files, path = _file_system(address)
         if files.exists(path) and not files.isdir(path):
             return [(address, _name(path))]
         if _MAGIC.search(path):
-            found = {file: _name(file) for file in files.glob(path)}
+            names = {file: _name(file) for file in files.glob(path)}
         else:
             below = f"{path.rstrip('/')}/"
-            found = {file: file.removeprefix(below) for file in files.find(path) if is_wanted(_name(file))}
-        if not found:
+            names = {file: file.removeprefix(below) for file in files.find(path) if is_wanted(_name(file))}
+        if not names:
             raise UsageError(f"There is no file {address!r} that can be read.")
-        return [(files.unstrip_protocol(file), name) for file, name in sorted(found.items())]
+        return [(files.unstrip_protocol(file), name) for file, name in sorted(names.items())]
 
 
 def _name(path: str) -> str:
@@ -352,7 +352,7 @@ def _name(path: str) -> str:
 
 def stamp_remote(address: str) -> str:
     """What changes when a file does: its size, and what else its store says."""
-    with _explained(address):
+    with _store_errors(address):
         files, path = _file_system(address)
         return f"{files.size(path)} bytes, {files.ukey(path)}"
 
@@ -362,12 +362,12 @@ def _file_system(address: str) -> tuple[Any, str]:
         import fsspec
     except ImportError:
         raise NotInstalled(f"Reading {address} needs fsspec: {pip_install('remote')}") from None
-    found: tuple[Any, str] = fsspec.core.url_to_fs(address)
-    return found
+    file_system: tuple[Any, str] = fsspec.core.url_to_fs(address)
+    return file_system
 
 
 @contextmanager
-def _explained(address: str) -> Iterator[None]:
+def _store_errors(address: str) -> Iterator[None]:
     """Say what is wrong with an address; stores raise whatever their clients do."""
     try:
         yield

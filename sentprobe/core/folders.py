@@ -1,4 +1,4 @@
-"""Folders: the cache, temporary ones, locks, and the types of folders that verbs recognise.
+"""Folders: the cache, locks, temporary folders, and the types of folders that verbs recognise.
 
 A temporary folder does not stay behind, even if its process is killed. It has a file that its process holds locked. A
 system releases locks when a process ends, however it does: so the next command that needs a folder removes those whose
@@ -19,58 +19,6 @@ from typing import Any
 from sentprobe.core.plugins import Kind
 from sentprobe.errors import SentProbeError
 
-# Types of folders
-
-
-@dataclass(frozen=True, kw_only=True)
-class FolderType:
-    """A type of folder: one object in one file.
-
-    Parameters
-    ----------
-    name
-        As ``Chart.reads`` names it.
-    title
-        The name with an article, for messages.
-    command
-        What writes such folders: ``sentprobe align``.
-    recognises
-        Whether a path is such a folder, from the names of the files in it.
-    show
-        Prints it in a format of ``sentprobe show``.
-    site
-        What ``sentprobe serve`` serves of it, a ``sentprobe.serve.routes.Served``; called with the folder and with what
-        prints lines about work in the background.
-    check_files
-        Called with the folder of a model that is to be loaded, of whatever type, and the digests of its files by their
-        names: raises DataError if it is of this type, and a file has changed since it was written.
-    """
-
-    name: str
-    title: str
-    command: str
-    recognises: Callable[[Path], bool]
-    show: Callable[[Path, str], None] | None = None
-    site: Callable[[Path, Callable[[str], None]], Any] | None = None
-    check_files: Callable[[Path, Mapping[str, str]], None] | None = None
-
-
-FOLDER_TYPES = Kind("folder type", "sentprobe.folder_types", FolderType)
-"""All types, also those that other packages offer as entry points of the group ``sentprobe.folder_types``."""
-
-
-def folder_type_of(path: Path) -> FolderType | None:
-    """The type of a folder; None for a run, sets, or anything else."""
-    return next((part for part in FOLDER_TYPES.parts().values() if part.recognises(path)), None)
-
-
-def check_model_files(folder: Path, digests: Mapping[str, str]) -> None:
-    """DataError if a command has written a model, and its files, with these digests, have changed since then."""
-    for part in FOLDER_TYPES.parts().values():
-        if part.check_files is not None:
-            part.check_files(folder, digests)
-
-
 # The cache
 
 
@@ -88,7 +36,7 @@ def cache_folder() -> Path:
 
 @contextmanager
 def locked(
-    place: Path, folder: Path, error: type[SentProbeError], waiting: Callable[[], None] | None = None
+    path: Path, folder: Path, error: type[SentProbeError], waiting: Callable[[], None] | None = None
 ) -> Iterator[None]:
     """Hold the lock of a file, which is made, or of a folder; it is released when the process dies.
 
@@ -101,7 +49,7 @@ def locked(
         yield
         return
     try:
-        opened = os.open(place, os.O_RDONLY if place.is_dir() else os.O_RDWR | os.O_CREAT, 0o666)
+        opened = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as e:
         raise error(f"{folder} cannot be written to: {e.strerror}. Choose another folder.") from e
     try:
@@ -113,7 +61,7 @@ def locked(
             waiting()
             fcntl.flock(opened, fcntl.LOCK_EX)
         except OSError:
-            if not place.is_dir():  # some drives lock files only
+            if not path.is_dir():  # some drives lock files only
                 raise error(f"{folder} cannot be locked; choose a folder on another drive.") from None
         yield
     finally:
@@ -171,3 +119,55 @@ def remove_stale() -> None:
                     shutil.rmtree(folder, ignore_errors=True)
                 finally:
                     os.close(opened)
+
+
+# Types of folders that commands write, besides runs and sets
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderType:
+    """A type of folder, which ``sentprobe show``, ``serve`` and ``figure`` take: one object in one file.
+
+    Parameters
+    ----------
+    name
+        As ``Chart.reads`` names it.
+    title
+        The name with an article, for messages.
+    command
+        What writes such folders: ``sentprobe align``.
+    recognises
+        Whether a path is such a folder, from the names of the files in it.
+    show
+        Prints it in a format of ``sentprobe show``.
+    site
+        What ``sentprobe serve`` serves of it, a ``sentprobe.serve.routes.Served``; called with the folder and with what
+        prints lines about work in the background.
+    check_files
+        Called with the folder of a model that is to be loaded, of whatever type, and the digests of its files by their
+        names: raises DataError if it is of this type, and a file has changed since it was written.
+    """
+
+    name: str
+    title: str
+    command: str
+    recognises: Callable[[Path], bool]
+    show: Callable[[Path, str], None] | None = None
+    site: Callable[[Path, Callable[[str], None]], Any] | None = None
+    check_files: Callable[[Path, Mapping[str, str]], None] | None = None
+
+
+FOLDER_TYPES = Kind("folder type", "sentprobe.folder_types", FolderType)
+"""All types, also those that other packages offer as entry points of the group ``sentprobe.folder_types``."""
+
+
+def folder_type_of(path: Path) -> FolderType | None:
+    """The type of a folder; None for a run, sets, or anything else."""
+    return next((part for part in FOLDER_TYPES.parts().values() if part.recognises(path)), None)
+
+
+def check_model_files(folder: Path, digests: Mapping[str, str]) -> None:
+    """DataError if a command has written a model, and its files, with these digests, have changed since then."""
+    for part in FOLDER_TYPES.parts().values():
+        if part.check_files is not None:
+            part.check_files(folder, digests)

@@ -43,8 +43,8 @@ def pip_install(extra: str) -> str:
 
 
 def _from_path(path: Path, extra: str, *, editable: bool) -> str:
-    place = "." if path.resolve() == Path.cwd().resolve() else str(path)
-    return f"pip install {'-e ' if editable else ''}{_quote(f'{place}[{extra}]')}"
+    target = "." if path.resolve() == Path.cwd().resolve() else str(path)
+    return f"pip install {'-e ' if editable else ''}{_quote(f'{target}[{extra}]')}"
 
 
 def _packages(requirements: Sequence[str], extra: str) -> list[str]:
@@ -55,7 +55,7 @@ def _packages(requirements: Sequence[str], extra: str) -> list[str]:
         if re.search(rf"""extra\s*==\s*['"]{extra}['"]""", marker):
             included = re.fullmatch(r"sentprobe\[(.*)\]", package)
             names = included[1].split(",") if included else ()
-            packages += [each for name in names for each in _packages(requirements, name)] or [package]
+            packages += [requirement for name in names for requirement in _packages(requirements, name)] or [package]
     return packages
 
 

@@ -123,7 +123,7 @@ class JobFolder:
 
     def verify(self, name: str) -> SealedFile:
         """What a file is, after comparing its content; DataError if it has changed. Unchanged files are read once."""
-        return self._twice(lambda: self._verify(name))
+        return self._with_fresh_seal(lambda: self._verify(name))
 
     def read(self, name: str) -> bytes:
         """The content of a file."""
@@ -135,7 +135,7 @@ class JobFolder:
         return json.loads(self.read(name))
 
     def read_config(
-        self, name: str, format: int, what: str, again: str, is_right: Callable[[dict[str, Any]], bool]
+        self, name: str, format: int, what: str, remedy: str, is_right: Callable[[dict[str, Any]], bool]
     ) -> dict[str, Any]:
         """The JSON object with the request and what came of it; DataError if it is of something else."""
         file = self.path / name
@@ -143,13 +143,13 @@ class JobFolder:
         if not isinstance(config, dict) or not is_right(config):
             raise DataError(f"{file} is not of {what}; expected a folder of `{self.command}`.")
         if config.get("format") != format:
-            raise DataError(f"{other_format(file, config.get('format'), format)} {again}")
+            raise DataError(f"{other_format(file, config.get('format'), format)} {remedy}")
         self.verify(name)  # there may be no checksums
         return config
 
     def log(self, name: str) -> list[dict[str, Any]]:
         """The records of a log; a last line that is not complete is left out."""
-        lines = self._twice(lambda: self._lines(name))
+        lines = self._with_fresh_seal(lambda: self._lines(name))
         return [{key: value for key, value in json.loads(line).items() if key != "checksum"} for line in lines]
 
     def verify_all(self, may_be_gone: Callable[[str], bool] = lambda _: False) -> None:
@@ -160,7 +160,7 @@ class JobFolder:
         for name in self._read_seal().logs:
             self.log(name)
         for name in self._read_seal().growing:
-            self._twice(partial(self._hash, name))
+            self._with_fresh_seal(partial(self._hash, name))
 
     def is_unchanged(self) -> bool:
         """Whether no file that was verified has been written to since, as far as sizes and times tell."""
@@ -183,9 +183,9 @@ class JobFolder:
             raise DataError(f"{file} was not written by `{self.command}`. Move it elsewhere.")
         try:
             stamp = _stamp(file)
-            known = self._verified.get(name)
-            if known is not None and known[0] == stamp and known[1] in states:
-                return known[1]
+            cached = self._verified.get(name)
+            if cached is not None and cached[0] == stamp and cached[1] in states:
+                return cached[1]
             for state in states:
                 if state and state.bytes == stamp[0] and state.blake2b == b2sum(file):
                     self._verified[name] = stamp, state
@@ -199,9 +199,9 @@ class JobFolder:
     def _missing(self, name: str) -> DataError:
         return DataError(f"{self.path / name}, which `{self.command}` wrote, is missing. {self._remedy(name)}")
 
-    def _changed(self, name: str, place: str = "") -> DataError:
+    def _changed(self, name: str, line: str = "") -> DataError:
         file = self.growing_file(name)
-        return DataError(f"{file}{place} has changed since `{self.command}` wrote it. {self._remedy(name)}")
+        return DataError(f"{file}{line} has changed since `{self.command}` wrote it. {self._remedy(name)}")
 
     def _lines(self, name: str) -> list[bytes]:
         """The lines of a log, after checking them."""
@@ -237,23 +237,23 @@ class JobFolder:
 
     def _hash(self, name: str) -> hashlib.blake2b:
         """The hash of what counts of a growing file, after comparing it; more can be added to it."""
-        file, known = self.growing_file(name), self._read_seal().growing[name]
-        state, left = hashlib.blake2b(), known.bytes
+        file, recorded = self.growing_file(name), self._read_seal().growing[name]
+        state, remaining = hashlib.blake2b(), recorded.bytes
         try:
             with file.open("rb") as content:
-                while left and (piece := content.read(min(left, 1 << 20))):
+                while remaining and (piece := content.read(min(remaining, 1 << 20))):
                     state.update(piece)
-                    left -= len(piece)
-                is_longer = bool(known.moved_to and content.read(1))
+                    remaining -= len(piece)
+                is_longer = bool(recorded.moved_to and content.read(1))
         except FileNotFoundError:
             raise self._missing(name) from None
         except OSError as e:
             raise DataError(f"{file} cannot be read: {e.strerror}.") from None
-        if left or is_longer or state.hexdigest() != known.blake2b:
+        if remaining or is_longer or state.hexdigest() != recorded.blake2b:
             raise self._changed(name)
         return state
 
-    def _twice(self, check: Callable[[], T]) -> T:
+    def _with_fresh_seal(self, check: Callable[[], T]) -> T:
         """Check again with what ``checksums.json`` has by now: another process may be writing."""
         try:
             return check()
@@ -288,7 +288,7 @@ class JobFolder:
         return DataError(f"{self.path / name} is damaged: {why}. {self._remedy(name)}")
 
     def check_own(self, unfinished: Collection[str] = ()) -> None:
-        """UsageError if the folder is no folder, or has something else in it than this command writes.
+        """UsageError if the path is a file, or a folder with files that this command does not write.
 
         ``unfinished`` are names of what is written before the first sealed file.
         """
@@ -298,16 +298,18 @@ class JobFolder:
             raise UsageError(f"{self.path} is a file; name a folder.")
         names = sorted(p.name for p in self.path.iterdir() if not (p.name.startswith(".") and p.suffix == ".part"))
         if foreign := [name for name in names if name not in unfinished]:
-            raise UsageError(f"{self.path} has {foreign[0]}, and is no folder of `{self.command}`; choose another one.")
+            raise UsageError(
+                f"{self.path} has {foreign[0]}, which was not written by `{self.command}`; choose another folder."
+            )
 
     def check_same(self, what: str, before: Mapping[str, Any], now: Mapping[str, Any], fixed: Collection[str]) -> None:
         """UsageError if one of these values of a request is another than when the folder was begun."""
         check_same_request(self.path, what, before, now, fixed)
 
     def changed_input(self, name: str, work: str) -> UsageError:
-        """The error about something that is read, and is another than when the folder was begun."""
+        """The error for an input that has changed since the folder was begun."""
         return UsageError(
-            f"{name} is not what it was when the {work} in {self.path} began: restore it, or choose another folder."
+            f"{name} has changed since the {work} in {self.path} began: restore it, or choose another folder."
         )
 
     @contextmanager
@@ -320,7 +322,7 @@ class JobFolder:
                 if not (self.is_begun or self.salvages):
                     self._seal = Seal(self._format, facts={"command": self.command})
                 self._seal = self._read_seal()
-                self._settle(self._seal)
+                self._recover(self._seal)
                 yield
             except BaseException:
                 with suppress(DataError):
@@ -331,7 +333,7 @@ class JobFolder:
             finally:
                 self._is_writing = False
 
-    def _settle(self, seal: Seal) -> None:
+    def _recover(self, seal: Seal) -> None:
         """Find out how far a process that was killed has come."""
         if self.salvages:
             return  # the caller looks at the log
@@ -346,10 +348,10 @@ class JobFolder:
             lines = self._lines(name)
             self._cut_torn(name, lines)
             seal.logs[name] = log_state(lines)
-        for name, known in seal.growing.items():
+        for name, recorded in seal.growing.items():
             self._hashes[name] = self._hash(name)
-            if not known.moved_to:
-                os.truncate(self.path / name, known.bytes)
+            if not recorded.moved_to:
+                os.truncate(self.path / name, recorded.bytes)
 
     def _cut_torn(self, name: str, lines: Sequence[bytes]) -> None:
         """Cut off a last line that is not complete."""
@@ -449,8 +451,8 @@ class JobFolder:
         """Move growing files that are complete beside the folder, under these names; some may be there already."""
         seal = self._read_seal()
         for name, target in targets.items():
-            known = seal.growing[name]
-            seal.growing[name] = GrowingFile(known.bytes, known.blake2b, target)
+            recorded = seal.growing[name]
+            seal.growing[name] = GrowingFile(recorded.bytes, recorded.blake2b, target)
         self.save()
         for name, target in targets.items():
             if (file := self.growing_file(name)) != self.path.parent / target:
@@ -479,15 +481,15 @@ def check_same_request(
     before: Mapping[str, Any],
     now: Mapping[str, Any],
     fixed: Collection[str],
-    place: str = "folder",
+    noun: str = "folder",
 ) -> None:
-    """UsageError if one of these values of a request is another than when ``path`` was begun; ``place`` is what the
+    """UsageError if one of these values of a request is another than when ``path`` was begun; ``noun`` is what the
     user may choose another of."""
     for key in sorted(fixed):
         if before.get(key) != now.get(key):
             raise UsageError(
-                f"{path} has {what} with {key.replace('_', ' ')} {_shown(before.get(key))}, and this is "
-                f"{_shown(now.get(key))}: choose another {place}, or repeat the command with which it was begun."
+                f"{path} has {what} with {key.replace('_', ' ')} {_as_typed(before.get(key))}, and this is "
+                f"{_as_typed(now.get(key))}: choose another {noun}, or repeat the command with which it was begun."
             )
 
 
@@ -497,7 +499,7 @@ def _stamp(file: Path) -> tuple[int, ...]:
     return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino
 
 
-def _shown(value: object) -> str:
+def _as_typed(value: object) -> str:
     """A value of a request as users type it."""
     if isinstance(value, Mapping):
         return " ".join(f"{key}={setting}" for key, setting in value.items()) or "(none)"

@@ -35,7 +35,7 @@ from sentprobe.errors import DataError, Offline, SentProbeError, UsageError
 # Downloads
 
 
-_PIECE = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _DOWNLOAD_RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ABSENT = frozenset({404, 410})
 
@@ -55,11 +55,11 @@ class RetryPolicy:
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
 
-class _Broken(Exception):
+class _TransientError(Exception):
     """The connection or the server failed in a way that may be temporary."""
 
 
-class _Unknown(_Broken):
+class _UnknownHost(_TransientError):
     """There is no such host, or no network."""
 
 
@@ -92,9 +92,9 @@ def download(
     reached, absent = False, 0
     for url in urls:
         try:
-            _from(url, path, limit, has_checksum, retries or RetryPolicy(), progress)
+            _Download(url, path, limit, has_checksum, retries or RetryPolicy(), progress).complete()
             return
-        except _Broken as error:
+        except _TransientError as error:
             reasons.append(f"{url}: {error}")
         except _Refused as error:
             reached = True
@@ -106,65 +106,117 @@ def download(
     if reached:
         raise DataError(f"A file could not be downloaded: {why}.")
     part = _part(path)
-    kept = (
+    resume_hint = (
         f" {part.stat().st_size:,} bytes are kept; run the same command to continue from there."
         if part.exists()
         else ""
     )
-    raise Offline(f"A file could not be downloaded: {why}.{kept}")
+    raise Offline(f"A file could not be downloaded: {why}.{resume_hint}")
 
 
-def _from(
-    url: str, path: Path, limit: int, has_checksum: bool, retries: RetryPolicy, progress: Progress | None
-) -> None:
-    for attempt in range(retries.tries):
+@dataclass(frozen=True, slots=True)
+class _Download:
+    """A file from one address: what is there is kept in a .part file, and the version that it is of in a .tag file."""
+
+    url: str
+    path: Path
+    limit: int
+    """In bytes."""
+    has_checksum: bool
+    retries: RetryPolicy
+    progress: Progress | None
+
+    def complete(self) -> None:
+        """Request what is missing until the file is complete, or there is no point in trying again."""
+        for attempt in range(self.retries.tries):
+            try:
+                self._request_missing()
+                return
+            except _TransientError as error:
+                if attempt + 1 == self.retries.tries or isinstance(error, _UnknownHost):
+                    raise
+            self.retries.sleep(2.0**attempt * (0.5 + random.random() / 2))
+
+    def _request_missing(self) -> None:
+        """Request what is missing, write it, and rename the file when it is complete."""
+        part, tag = _part(self.path), self.path.with_name(f"{self.path.name}.tag")
+        have = part.stat().st_size if part.exists() else 0
+        tagged_url, _, validator = tag.read_text("utf-8").partition("\n") if tag.exists() else ("", "", "")
+        validator = validator if tagged_url == self.url else ""
+        if not validator and not self.has_checksum:
+            have = 0  # the remainder could be of another file, and nobody would notice
+        request = _request(self.url, have, validator)
         try:
-            _attempt(url, path, limit, has_checksum, retries.timeout, progress)
-            return
-        except _Broken as error:
-            if attempt + 1 == retries.tries or isinstance(error, _Unknown):
-                raise
-        retries.sleep(2.0**attempt * (0.5 + random.random() / 2))
+            with _opener(self.url).open(request, timeout=self.retries.timeout) as answer:
+                total = self._total(answer, have)
+                if answer.status != 206:
+                    have = 0
+                with _on_disk(tag):
+                    tag.write_text(f"{self.url}\n{_validator(answer)}", "utf-8")
+                got = self._write(answer, part, have, total)
+        except urllib.error.HTTPError as error:
+            with error:
+                got = total = self._size_if_complete(error, part, have)
+        except (OSError, http.client.HTTPException) as error:
+            raise _network_error(error, self.retries.timeout) from None
+        if total is not None and got != total:
+            if got > total:
+                part.unlink()
+            raise _TransientError(f"the connection ended after {got:,} of {total:,} bytes")
+        part.replace(self.path)
+        tag.unlink(missing_ok=True)
 
-
-def _attempt(url: str, path: Path, limit: int, has_checksum: bool, timeout: float, progress: Progress | None) -> None:
-    """Request what is missing, write it, and rename the file when it is complete."""
-    part, tag = _part(path), path.with_name(f"{path.name}.tag")
-    have = part.stat().st_size if part.exists() else 0
-    whose, _, validator = tag.read_text("utf-8").partition("\n") if tag.exists() else ("", "", "")
-    validator = validator if whose == url else ""
-    if not validator and not has_checksum:
-        have = 0  # the rest could be of another file, and nobody would notice
-    request = _request(url, have, validator)
-    try:
-        with _opener(url).open(request, timeout=timeout) as answer:
-            total = _total(answer, have, limit, url)
-            if answer.status != 206:
-                have = 0
-            with _on_disk(tag):
-                tag.write_text(f"{url}\n{_validator(answer)}", "utf-8")
-            got = _write(answer, part, have, total, limit, url, progress)
-    except urllib.error.HTTPError as error:
-        with error:
-            if error.code == 416 and have:
-                if error.headers.get("Content-Range", "").endswith(f"/{have}"):
-                    got = total = have
-                else:
-                    part.unlink()
-                    raise _Broken("the file on the server has changed") from None
-            elif error.code in _DOWNLOAD_RETRY_STATUSES:
-                raise _Broken(f"the server answered {error.code}") from None
-            else:
-                reason = " ".join(str(error.reason).split())[:200]
-                raise _Refused(f"the server answered {error.code} ({reason})", error.code in _ABSENT) from None
-    except (OSError, http.client.HTTPException) as error:
-        raise _network(error, timeout) from None
-    if total is not None and got != total:
-        if got > total:
+    def _size_if_complete(self, error: urllib.error.HTTPError, part: Path, have: int) -> int:
+        """The size of a file of which nothing is missing, which servers answer with an error; others are raised."""
+        if error.code == 416 and have:
+            if error.headers.get("Content-Range", "").endswith(f"/{have}"):
+                return have
             part.unlink()
-        raise _Broken(f"the connection ended after {got:,} of {total:,} bytes")
-    part.replace(path)
-    tag.unlink(missing_ok=True)
+            raise _TransientError("the file on the server has changed") from None
+        if error.code in _DOWNLOAD_RETRY_STATUSES:
+            raise _TransientError(f"the server answered {error.code}") from None
+        reason = " ".join(str(error.reason).split())[:200]
+        raise _Refused(f"the server answered {error.code} ({reason})", error.code in _ABSENT) from None
+
+    def _total(self, answer: Any, have: int) -> int | None:
+        """The size of the complete file in bytes, if the server says so."""
+        header = answer.headers.get("Content-Length", "")
+        length = int(header) if re.fullmatch(r"\d{1,15}", header) else None
+        if answer.status == 206:
+            span = re.fullmatch(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)", answer.headers.get("Content-Range", ""))
+            if not span or int(span[1]) != have:
+                raise _TransientError("the server sent another part than the one requested")
+            total = int(span[2]) if span[2] != "*" else None if length is None else have + length
+        else:
+            total = length
+        if total is not None and total > self.limit:
+            raise DataError(
+                f"{self.url} has {total:,} bytes; expected at most {self.limit:,}. The file has changed, and was not "
+                "downloaded."
+            )
+        return total
+
+    def _write(self, answer: IO[bytes], part: Path, have: int, total: int | None) -> int:
+        """Write what comes after the first ``have`` bytes; the total number of bytes."""
+        with _on_disk(part):
+            out = part.open("r+b" if have else "wb")
+            out.seek(have)
+        with out:
+            while have <= self.limit and (chunk := answer.read(_CHUNK_BYTES)):
+                have += len(chunk)
+                with _on_disk(part):
+                    out.write(chunk)
+                if self.progress:
+                    self.progress(urlsplit(self.url).path.rpartition("/")[2], have, total)
+            with _on_disk(part):
+                out.flush()
+                os.fsync(out.fileno())
+        if have > self.limit:
+            part.unlink()
+            raise DataError(
+                f"{self.url} sends more than {self.limit:,} bytes; the file has changed, and the download was deleted."
+            )
+        return have
 
 
 def _request(url: str, have: int, validator: str) -> urllib.request.Request:
@@ -174,47 +226,6 @@ def _request(url: str, have: int, validator: str) -> urllib.request.Request:
         if validator:
             headers["If-Range"] = validator
     return urllib.request.Request(url, headers=headers)  # noqa: S310 - the opener knows http and https only
-
-
-def _total(answer: Any, have: int, limit: int, url: str) -> int | None:
-    """The size of the complete file in bytes, if the server says so."""
-    header = answer.headers.get("Content-Length", "")
-    length = int(header) if re.fullmatch(r"\d{1,15}", header) else None
-    if answer.status == 206:
-        span = re.fullmatch(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)", answer.headers.get("Content-Range", ""))
-        if not span or int(span[1]) != have:
-            raise _Broken("the server sent another part than the one requested")
-        total = int(span[2]) if span[2] != "*" else None if length is None else have + length
-    else:
-        total = length
-    if total is not None and total > limit:
-        raise DataError(
-            f"{url} has {total:,} bytes; expected at most {limit:,}. The file has changed, and was not downloaded."
-        )
-    return total
-
-
-def _write(
-    answer: IO[bytes], part: Path, have: int, total: int | None, limit: int, url: str, progress: Progress | None
-) -> int:
-    """Write what comes after the first ``have`` bytes; the total number of bytes."""
-    with _on_disk(part):
-        out = part.open("r+b" if have else "wb")
-        out.seek(have)
-    with out:
-        while have <= limit and (piece := answer.read(_PIECE)):
-            have += len(piece)
-            with _on_disk(part):
-                out.write(piece)
-            if progress:
-                progress(urlsplit(url).path.rpartition("/")[2], have, total)
-        with _on_disk(part):
-            out.flush()
-            os.fsync(out.fileno())
-    if have > limit:
-        part.unlink()
-        raise DataError(f"{url} sends more than {limit:,} bytes; the file has changed, and the download was deleted.")
-    return have
 
 
 @contextmanager
@@ -234,15 +245,15 @@ def _validator(answer: Any) -> str:
     return etag if etag.startswith('"') else str(answer.headers.get("Last-Modified", ""))
 
 
-def _network(error: OSError | http.client.HTTPException, timeout: float) -> Exception:
+def _network_error(error: OSError | http.client.HTTPException, timeout: float) -> Exception:
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, TimeoutError):
-        return _Broken(f"no answer within {timeout:g} seconds")
+        return _TransientError(f"no answer within {timeout:g} seconds")
     if isinstance(reason, socket.gaierror):
-        return _Unknown(f"unknown host ({reason.strerror})")
+        return _UnknownHost(f"unknown host ({reason.strerror})")
     if isinstance(reason, ssl.SSLCertVerificationError):
         return _Refused(f"its certificate is not valid ({reason.verify_message})")
-    return _Broken(f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__)
+    return _TransientError(f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__)
 
 
 def _part(path: Path) -> Path:
@@ -251,7 +262,7 @@ def _part(path: Path) -> Path:
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
     """An opener for HTTP and HTTPS, through the proxies of the environment, and for nothing else: no files, no FTP."""
-    found = urllib.request.OpenerDirector()
+    opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
         urllib.request.HTTPHandler(),
@@ -260,8 +271,8 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
         urllib.request.HTTPErrorProcessor(),
         _SameHost(url),
     ):
-        found.add_handler(handler)
-    return found
+        opener.add_handler(handler)
+    return opener
 
 
 class _SameHost(urllib.request.HTTPRedirectHandler):
@@ -384,8 +395,8 @@ def parse_address(typed: str, what: str, sent: str, insecure: bool) -> SplitResu
     except ValueError:
         good = False
     if not good or parts.username is not None or parts.query or parts.fragment or re.search(r"[\s\\]", typed):
-        shown = re.sub(r"//.*@|[?#].*", "…", typed)  # what is omitted may be a secret
-        raise UsageError(f"{what} is {shown!r}; expected http(s)://host[:port]/path, without a user name or key.")
+        redacted = re.sub(r"//.*@|[?#].*", "…", typed)  # what is omitted may be a secret
+        raise UsageError(f"{what} is {redacted!r}; expected http(s)://host[:port]/path, without a user name or key.")
     if parts.scheme == "http" and not insecure and not is_local(parts.hostname or ""):
         raise UsageError(
             f"{what} is {typed!r}: {sent} would be sent to another machine unencrypted. "

@@ -121,7 +121,7 @@ class Kind(Generic[T]):
 
     def installed(self) -> tuple[Source, ...]:
         """The entry points of other packages, which are not loaded."""
-        return tuple(Source(self.noun, entry.name, entry.module, entry) for entry in offered(self.group))
+        return tuple(Source(self.noun, entry.name, entry.module, entry) for entry in entry_points_in(self.group))
 
     def sources(self) -> Mapping[str, Source]:
         """Of a kind whose parts are named by their files: where each of them is defined. Nothing is loaded."""
@@ -179,7 +179,7 @@ def _built_in(noun: str, package: str) -> Mapping[str, Source]:
     return MappingProxyType(dict(sorted(sources.items())))
 
 
-def offered(group: str) -> tuple[EntryPoint, ...]:
+def entry_points_in(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of a group."""
     return _entry_points(tuple(sys.path)).get(group, ())
 
@@ -211,8 +211,8 @@ def _parts(kind: Kind[Part], path: tuple[str, ...]) -> Mapping[str, Part]:
     for part in sorted(built_in, key=lambda part: (getattr(part, "order", 0), part.name)):
         assert part.name not in parts, f"two {kind.noun}s are called {part.name!r}"
         parts[part.name] = part
-    others = [s for s in kind.sources().values() if s.package] if kind.by_file else kind.installed()
-    for source in others:
+    installed = [s for s in kind.sources().values() if s.package] if kind.by_file else kind.installed()
+    for source in installed:
         try:
             for part in _read(kind, source):
                 name = source.name if kind.by_file else part.name
@@ -234,12 +234,12 @@ def _read(kind: Kind[T], source: Source) -> tuple[T, ...]:
         content = (getattr(content, kind.variable),) if hasattr(content, kind.variable) else several
     parts = content if isinstance(content, tuple) else (content,)
     if not parts or not all(isinstance(part, kind.type) for part in parts):
-        place = source.module
+        origin = source.module
         if source.entry is not None:
-            place = f"the entry point {source.name} of {kind.group} ({source.entry.value})"
+            origin = f"the entry point {source.name} of {kind.group} ({source.entry.value})"
         got = ", ".join(sorted({type(part).__name__ for part in parts})) or "nothing"
         raise UsageError(
-            f"Expected {place} to hold a sentprobe {kind.type.__name__}, as `{kind.variable}`, or several, as "
+            f"Expected {origin} to hold a sentprobe {kind.type.__name__}, as `{kind.variable}`, or several, as "
             f"`{kind.variable}s`; got {got}."
         )
     return parts

@@ -32,7 +32,7 @@ PARENT_POLL_SECONDS = 0.2
 """Seconds between two checks of a worker for its parent."""
 CALL_POLL_SECONDS = 0.5
 """Seconds between two looks at a child that works: one that left processes behind may die without closing its pipe."""
-AHEAD = 2
+CALLS_PER_CHILD = 2
 """Calls that are waiting or working, for each child."""
 SERVE = "import sys; sys.path[:] = sys.argv[2:]; from sentprobe.core.processes import serve; serve(int(sys.argv[1]))"
 REAP = "import sys; sys.path[:] = sys.argv[2:]; from sentprobe.core.processes import reap; reap(sys.argv[1])"
@@ -150,8 +150,8 @@ class Child:
                 raise RunError("The command is being ended.")
             if self._process is not None:
                 return self._process
-            self._pipe, other = Pipe()
-            number = other.fileno()
+            self._pipe, child_end = Pipe()
+            number = child_end.fileno()
             options: dict[str, Any] = {"pass_fds": (number,)}
             if os.name == "nt":
                 os.set_handle_inheritable(number, True)  # type: ignore[attr-defined]
@@ -160,7 +160,7 @@ class Child:
                 self._process = subprocess.Popen(  # noqa: S603 - this Python, and our own code
                     [sys.executable, "-c", SERVE, str(number), *sys.path], stdin=subprocess.DEVNULL, **options
                 )
-            other.close()
+            child_end.close()
             self._pipe.send(os.getpid())
             return self._process
 
@@ -213,7 +213,7 @@ class Children:
             try:
                 for item in items:
                     waiting.append(pool.submit(done, item))
-                    while len(waiting) >= AHEAD * len(self._all):
+                    while len(waiting) >= CALLS_PER_CHILD * len(self._all):
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
@@ -235,13 +235,13 @@ def serve(number: int) -> None:
     sys.argv = ["sentprobe"]
     pipe: Any = Connection(number)
     warned: list[tuple[str, type[Warning]]] = []
-    shown = warnings.showwarning
+    show_other = warnings.showwarning
 
     def keep(message: Any, category: type[Warning], *where: Any) -> None:
         if issubclass(category, SentProbeWarning):
             warned.append((str(message), category))
         else:
-            shown(message, category, *where)
+            show_other(message, category, *where)
 
     warnings.simplefilter("always", SentProbeWarning)
     warnings.showwarning = keep  # type: ignore[assignment]
@@ -316,10 +316,10 @@ def reap(folder: str) -> None:
 
 def users_of(folder: str) -> list[int]:
     """The processes, but for this one, that have a file below a folder open."""
-    below, found = folder.rstrip("/") + "/", []
+    below, pids = folder.rstrip("/") + "/", []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with suppress(OSError):  # of another user, or it has ended
                 if any(str(file.readlink()).startswith(below) for file in (entry / "fd").iterdir()):
-                    found.append(int(entry.name))
-    return found
+                    pids.append(int(entry.name))
+    return pids

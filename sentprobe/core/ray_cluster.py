@@ -20,7 +20,7 @@ from typing import Any
 
 from joblib.parallel import ParallelBackendBase
 
-from sentprobe.core.agreement import CHECK_SECONDS, CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
+from sentprobe.core.agreement import CHECK_SECONDS, CONNECT_SECONDS, LOOPBACK, RETRIES, WORKERS_LOST, Cluster
 from sentprobe.core.folders import scratch_folder
 from sentprobe.core.network import call_within
 from sentprobe.core.processes import no_orphans
@@ -125,20 +125,20 @@ def on_nodes(call: Callable[[], Any]) -> dict[str, Any]:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     refs = {}
     for node in _nodes():
-        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        affinity = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         name = f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"
-        refs[name] = ray.remote(num_cpus=0, scheduling_strategy=there)(call_in_task).remote(call)
+        refs[name] = ray.remote(num_cpus=0, scheduling_strategy=affinity)(call_in_task).remote(call)
     for name, ref in refs.items():
         try:
-            found[name] = ray.get(ref, timeout=CHECK_SECONDS)
+            answers[name] = ray.get(ref, timeout=CHECK_SECONDS)
         except (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError):
             continue  # the node is gone
         except ray.exceptions.RayError as e:
-            found[name] = getattr(e, "cause", None) or e
-    return found
+            answers[name] = getattr(e, "cause", None) or e
+    return answers
 
 
 def call_in_task(call: Callable[[], Any]) -> Any:
@@ -188,7 +188,7 @@ class RayTasks(ParallelBackendBase):  # type: ignore[misc]
         except ray.exceptions.RayTaskError as e:
             raise e.cause if isinstance(getattr(e, "cause", None), BaseException) else e from None
         except ray.exceptions.RayError as e:
-            raise RunError(LOST) from e
+            raise RunError(WORKERS_LOST) from e
 
     def abort_everything(self, **_: Any) -> None:
         """Cancel what is not done."""

@@ -31,8 +31,12 @@ Requested = Sequence[tuple[str, str]]
 """Columns, each with the option that names it."""
 TableFormat = Literal["tsv", "csv", "json", "parquet"]
 TABLE_SUFFIXES: dict[str, TableFormat] = {
-    ".tsv": "tsv", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"
-}  # fmt: skip
+    ".tsv": "tsv",
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
 """Formats of tables by suffix, without the compression suffix; a file with any other suffix is read as TSV."""
 _SHOWN_COLUMNS = 12
 _BATCH_ROWS = 256
@@ -131,8 +135,8 @@ def read_aligned(paths: Sequence[str]) -> Iterator[tuple[int, Cells]]:
     for number, lines in rows:
         if None in lines:
             counts = [number - (line is None) for line in lines]
-            for _, more in rows:
-                counts = [n + (line is not None) for n, line in zip(counts, more, strict=True)]
+            for _, surplus in rows:
+                counts = [n + (line is not None) for n, line in zip(counts, surplus, strict=True)]
             raise unequal_files(paths, counts)
         yield number, lines
 
@@ -337,7 +341,7 @@ def column_index(path: str, names: Sequence[str], width: int, flag: str, name: s
 
 def unknown_column(path: str, names: Sequence[str], flag: str, name: str) -> UsageError:
     """The error for a column that a file does not have; ``flag`` is the option that names it."""
-    shown = ", ".join(repr(n if len(n) <= 30 else f"{n[:30]}…") for n in names[:_SHOWN_COLUMNS]) or "none"
+    listed = ", ".join(repr(n if len(n) <= 30 else f"{n[:30]}…") for n in names[:_SHOWN_COLUMNS]) or "none"
     near = difflib.get_close_matches(name, names, n=1)
     if near:
         hint = f" Did you mean {near[0]!r}?"
@@ -350,7 +354,7 @@ def unknown_column(path: str, names: Sequence[str], flag: str, name: str) -> Usa
     else:
         hint = ""
     return UsageError(
-        f"{path} has no column {name!r} ({flag}); it has {shown}{', …' if len(names) > _SHOWN_COLUMNS else ''}.{hint}"
+        f"{path} has no column {name!r} ({flag}); it has {listed}{', …' if len(names) > _SHOWN_COLUMNS else ''}.{hint}"
     )
 
 

@@ -33,10 +33,10 @@ def remember_last(call: Callable[[A], R]) -> Callable[[A], R]:
     @wraps(call)
     def remembered(argument: A) -> R:
         nonlocal last
-        found = last  # once: another thread may replace it
-        if found is None or found[0] is not argument:
-            found = last = (argument, call(argument))
-        return found[1]
+        entry = last  # once: another thread may replace it
+        if entry is None or entry[0] is not argument:
+            entry = last = (argument, call(argument))
+        return entry[1]
 
     return remembered
 
@@ -69,7 +69,7 @@ def return_free_memory() -> None:
 # Threads
 
 
-class _Here(threading.local):
+class _ThreadLimits(threading.local):
     """The limits this Python thread has set: some are per thread, others can only be set by the first thread."""
 
     inside = 0
@@ -79,16 +79,16 @@ class _Here(threading.local):
         self.limits = ExitStack()
 
 
-_here = _Here()
-_found: tuple[int, ThreadpoolController] | None = None
+_thread_limits = _ThreadLimits()
+_cached_controller: tuple[int, ThreadpoolController] | None = None
 
 
 def _libraries() -> ThreadpoolController:
     """Those that are loaded."""
-    global _found
-    if _found is None or _found[0] != len(sys.modules):
-        _found = len(sys.modules), ThreadpoolController()
-    return _found[1]
+    global _cached_controller
+    if _cached_controller is None or _cached_controller[0] != len(sys.modules):
+        _cached_controller = len(sys.modules), ThreadpoolController()
+    return _cached_controller[1]
 
 
 @contextmanager
@@ -98,13 +98,13 @@ def single_threaded() -> Iterator[None]:
     Finding the libraries takes as long as a small fit, and is repeated only if modules were imported since, which may
     have loaded another library.
     """
-    if not _here.inside or len(sys.modules) != _here.modules:
-        _here.limits.enter_context(_libraries().limit(limits=1))
-        _here.modules = len(sys.modules)
-    _here.inside += 1
+    if not _thread_limits.inside or len(sys.modules) != _thread_limits.modules:
+        _thread_limits.limits.enter_context(_libraries().limit(limits=1))
+        _thread_limits.modules = len(sys.modules)
+    _thread_limits.inside += 1
     try:
         yield
     finally:
-        _here.inside -= 1
-        if not _here.inside:
-            _here.limits.close()
+        _thread_limits.inside -= 1
+        if not _thread_limits.inside:
+            _thread_limits.limits.close()

@@ -154,7 +154,7 @@ def decode_seal(content: bytes, file: Path, format: int = FORMAT, error: type[Se
     fields["facts"] = document
     seal = msgspec.convert(fields, Seal)
     outside = [name for name in (*seal.files, *seal.logs, *seal.growing) if _leads_out(name)]
-    outside += [each.moved_to for each in seal.growing.values() if each.moved_to != Path(each.moved_to).name]
+    outside += [grown.moved_to for grown in seal.growing.values() if grown.moved_to != Path(grown.moved_to).name]
     if outside:
         raise ValueError(f"it names {outside[0]}, which is outside of the folder")
     return seal

@@ -114,12 +114,12 @@ def _stream(name: str) -> Callable[[], None]:
         os.close(spare)
         if stream.closed:
             lines = 1 if getattr(stream, "line_buffering", True) else -1
-            again = open(  # noqa: SIM115 - it stays open, and has no path
+            reopened = open(  # noqa: SIM115 - it stays open, and has no path
                 number, "w", lines, encoding=stream.encoding, errors=stream.errors, closefd=False
             )
-            setattr(sys, name, again)
+            setattr(sys, name, reopened)
             if getattr(sys, f"__{name}__") is stream:
-                setattr(sys, f"__{name}__", again)
+                setattr(sys, f"__{name}__", reopened)
 
     return restore
 
@@ -137,8 +137,8 @@ def _without_advice(message: str) -> str:
     if not _ADVICE.search(message):
         return message
     sentences = re.split(r"(?<=[.!:;])\s+|\s+\(\d\)\s+", message)
-    kept = " ".join(sentence for sentence in sentences if not _ADVICE.search(sentence))
-    return kept or "it was refused as unsafe"
+    harmless = " ".join(sentence for sentence in sentences if not _ADVICE.search(sentence))
+    return harmless or "it was refused as unsafe"
 
 
 def summarise_error(why: BaseException) -> str:

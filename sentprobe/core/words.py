@@ -37,8 +37,10 @@ def is_vowel_sign(character: str) -> bool:
 
     Accents, and the points of Hebrew, Arabic and Syriac (combining classes 10 to 36), may be left out.
     """
-    place = combining(character)
-    is_optional = 10 <= place <= 36 or place >= 200 or name(character, "").startswith("VARIATION SELECTOR")
+    combining_class = combining(character)
+    is_optional = (
+        10 <= combining_class <= 36 or combining_class >= 200 or name(character, "").startswith("VARIATION SELECTOR")
+    )
     return category(character)[0] == "M" and not is_optional
 
 
@@ -65,14 +67,14 @@ def split_everywhere(word: str) -> list[str]:
 
 def lowercase_tokens(texts: Sequence[str]) -> list[list[str]]:
     """The lower-cased tokens of each text, punctuation split off; each word is split once."""
-    known: dict[str, list[str]] = {}
+    split_words: dict[str, list[str]] = {}
     out = []
     for text in texts:
         tokens: list[str] = []
         for word in text.lower().split():
-            if (found := known.get(word)) is None:
-                found = known[word] = split_punctuation(word)
-            tokens += found
+            if (split_word := split_words.get(word)) is None:
+                split_word = split_words[word] = split_punctuation(word)
+            tokens += split_word
         out.append(tokens)
     return out
 
@@ -82,12 +84,12 @@ def number_tokens(texts: Sequence[str]) -> tuple[list[str], array[int], array[in
 
     The same tokens as those of ``lowercase_tokens``, without a list of them for each text.
     """
-    known = _TokenNumbers()
+    token_numbers = _TokenNumbers()
     numbers, starts = array("i"), array("q", [0])
     for text in texts:
-        numbers.extend(chain.from_iterable(map(known.__getitem__, text.lower().split())))
+        numbers.extend(chain.from_iterable(map(token_numbers.__getitem__, text.lower().split())))
         starts.append(len(numbers))
-    return list(known.tokens), numbers, starts
+    return list(token_numbers.tokens), numbers, starts
 
 
 class _TokenNumbers(dict[str, list[int]]):
@@ -97,9 +99,9 @@ class _TokenNumbers(dict[str, list[int]]):
         self.tokens: dict[str, int] = {}
 
     def __missing__(self, word: str) -> list[int]:
-        found = [self.tokens.setdefault(token, len(self.tokens)) for token in split_punctuation(word)]
-        self[word] = found
-        return found
+        numbers = [self.tokens.setdefault(token, len(self.tokens)) for token in split_punctuation(word)]
+        self[word] = numbers
+        return numbers
 
 
 def replace_surrogates(text: str) -> str:

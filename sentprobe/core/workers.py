@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import repeat
 from typing import Any, TypeVar
 
-from sentprobe.core.agreement import GONE
+from sentprobe.core.agreement import CLUSTER_GONE
 from sentprobe.core.cluster import call_on_worker, current_cluster
 from sentprobe.core.processes import begin_worker, blocked_signals
 from sentprobe.errors import RunError
@@ -70,11 +70,11 @@ def merge_in_workers(
         waiting.append(result)
         done += was_call
         on_done(done)
-    left = list(waiting)
-    while len(left) > MERGED_AT_A_TIME:
-        groups = [tuple(left[a : a + MERGED_AT_A_TIME]) for a in range(0, len(left), MERGED_AT_A_TIME)]
-        left = list(map_in_workers(merge, groups, jobs, in_order=False))
-    return left
+    results = list(waiting)
+    while len(results) > MERGED_AT_A_TIME:
+        groups = [tuple(results[a : a + MERGED_AT_A_TIME]) for a in range(0, len(results), MERGED_AT_A_TIME)]
+        results = list(map_in_workers(merge, groups, jobs, in_order=False))
+    return results
 
 
 def _numbered(number: int, call: Callable[..., T], *arguments: Any) -> tuple[int, T]:
@@ -114,7 +114,7 @@ def map_in_workers(
     except Exception as e:
         if cluster is None or cluster.is_alive():
             raise
-        raise RunError(GONE) from e  # what a client without a scheduler raises, may be anything
+        raise RunError(CLUSTER_GONE) from e  # what a client without a scheduler raises, may be anything
     finally:
         if results is not None:
             results.close()

@@ -183,7 +183,7 @@ def test_digests_are_of_contents(tmp_path):
 
 def test_large_files_are_compared_in_blocks_all_over_them(tmp_path, monkeypatch):
     monkeypatch.setattr(agreement, "BLOCK_BYTES", 4)
-    monkeypatch.setattr(agreement, "WHOLE_BYTES", 100)
+    monkeypatch.setattr(agreement, "MAX_HASHED_BYTES", 100)
     path = tmp_path / "a"
     path.write_bytes(bytes(1000))
     made = agreement.Agreement.of([path])
@@ -206,7 +206,7 @@ def test_a_worker_refuses_calls_of_a_command_with_other_code_or_files(tmp_path, 
     said = r"The worker .* \(process \d+\) of the cluster has sentprobe .*, and this command 0.0"
     with pytest.raises(UsageError, match=said):
         call_on_worker(other, None, pow, (2, 3))
-    monkeypatch.setattr(agreement, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(agreement, "RECHECK_SECONDS", 0.0)
     path.write_text("two")
     os.utime(path, ns=(1, 1))
     with pytest.raises(UsageError, match=r"has another file .*a: the nodes must share it"):

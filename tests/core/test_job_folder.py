@@ -191,7 +191,7 @@ def test_other_folders_and_other_requests_are_refused(job, tmp_path):
     job_at(tmp_path / "new").check_own()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "poem.txt").touch()
-    with pytest.raises(UsageError, match=r"full has poem\.txt, and is no folder of `sentprobe train`"):
+    with pytest.raises(UsageError, match=r"full has poem\.txt, which was not written by `sentprobe train`"):
         job_at(tmp_path / "full").check_own()
     job_at(tmp_path / "full").check_own({"poem.txt"})
     with pytest.raises(UsageError, match="is a file; name a folder"):

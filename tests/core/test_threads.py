@@ -57,7 +57,7 @@ def test_libraries_are_looked_for_again_only_if_modules_were_imported(monkeypatc
         return ThreadpoolController()
 
     monkeypatch.setattr(resources, "ThreadpoolController", look)
-    monkeypatch.setattr(resources, "_found", None)
+    monkeypatch.setattr(resources, "_cached_controller", None)
     with single_threaded(), single_threaded():
         assert looked == [1]
     with single_threaded():

@@ -344,7 +344,7 @@ def test_a_folder_of_something_else_is_refused(place):
     write_planted(place)
     (place / "other").mkdir()
     (place / "other" / "thesis.tex").write_text("")
-    with pytest.raises(UsageError, match=r"has thesis\.tex, and is no folder of `sentprobe align`"):
+    with pytest.raises(UsageError, match=r"has thesis\.tex, which was not written by `sentprobe align`"):
         supervised(place / "other")
     with pytest.raises(UsageError, match="is a file"):
         supervised(place / "ab.txt")

@@ -176,7 +176,7 @@ def test_data_that_have_changed_are_refused(place, tmp_path):
     write_pairs(tmp_path / "pairs.tsv", seed=5)
     done = train(tmp_path, "--epochs", 2, "-o", "out")
     assert done.returncode == 1
-    assert "pairs.tsv (train) is not what it was when the training in out began" in done.stderr
+    assert "pairs.tsv (train) has changed since the training in out began" in done.stderr
 
 
 def test_ctrl_c_ends_with_130_and_the_same_command_goes_on_bit_for_bit(place, tmp_path):
