@@ -21,7 +21,7 @@ import argparse
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +33,8 @@ from sentprobe.data.sources import Source, find_sets
 from sentprobe.encoders import Identity
 from sentprobe.run import Run, encoder, evaluate, pool
 from sentprobe.run.control import CONTROLS
-from sentprobe.run.unit import Unit
-from sentprobe.tasks import Example
+from sentprobe.run.job import FitJob
+from sentprobe.tasks.example import Example
 
 SHORT = "--rows 1000 --classes 2 6 --dimensions 128"
 
@@ -103,17 +103,14 @@ def once(encoders: Any, sets: Sequence[Dataset | Source], **options: Any) -> tup
     """The seconds of a run, and the run, whose folder is gone."""
     cells: dict[tuple[str, str], float] = defaultdict(float)
     encoding = [0.0]
-    worker_for, embed = pool.worker_for, encoder.embed
+    compute_cells, embed = pool.compute_cells, encoder.embed
 
-    def timed_worker(unit: Unit) -> Callable[[Unit], list[Any]]:
-        def work(unit: Unit) -> list[Any]:
-            start = time.process_time()
-            try:
-                return worker_for(unit)(unit)
-            finally:
-                cells[unit.parts.name, unit.parts.variant or PLAIN] += time.process_time() - start
-
-        return work
+    def timed_cells(job: FitJob) -> list[Any]:
+        start = time.process_time()
+        try:
+            return compute_cells(job)
+        finally:
+            cells[job.splits.name, job.splits.variant or PLAIN] += time.process_time() - start
 
     def timed_embed(*arguments: Any, **named: Any) -> Any:
         start = time.process_time()
@@ -122,14 +119,14 @@ def once(encoders: Any, sets: Sequence[Dataset | Source], **options: Any) -> tup
         finally:
             encoding[0] += time.process_time() - start
 
-    pool.worker_for, encoder.embed = timed_worker, timed_embed  # type: ignore[assignment]
+    pool.compute_cells, encoder.embed = timed_cells, timed_embed
     try:
         with tempfile.TemporaryDirectory() as folder:
             start = time.process_time()
             run = evaluate(encoders, sets, f"{folder}/run", baselines=(), **options)
             whole = time.process_time() - start
     finally:
-        pool.worker_for, encoder.embed = worker_for, embed
+        pool.compute_cells, encoder.embed = compute_cells, embed
     return Spent(dict(cells), encoding[0], whole), run
 
 

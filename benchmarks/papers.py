@@ -87,29 +87,26 @@ class Ledger:
 
 def watch_run() -> Ledger:
     """A ledger of the runs of this process."""
-    from sentprobe.run import cells, encoder, pool, read_sets
+    from sentprobe.run import encoder, fit, inputs, pool
 
     ledger = Ledger()
 
     def inside(kind: str) -> Callable[..., tuple[str, str]]:
         return lambda *_, **__: (ledger.where[0], "encoders" if ledger.where[1] == "encoders" else kind)
 
-    ledger.wrap(read_sets, "baseline_result", lambda cell, baselines, parts: (parts.name, "words"))
-    ledger.wrap(cells, "fit", inside("probe"))
-    ledger.wrap(cells, "retrain", inside("intervals"))
+    ledger.wrap(inputs, "baseline_result", lambda cell, baselines, splits: (splits.name, "words"))
+    ledger.wrap(fit, "fit", inside("probe"))
+    ledger.wrap(fit, "retrain", inside("intervals"))
     ledger.wrap(
-        encoder, "probe_encoder", lambda config, name, *_: ("", "encoders" if name.startswith("baseline:") else "rest")
+        encoder, "probe_encoder", lambda context, name, *_: ("", "encoders" if name.startswith("baseline:") else "rest")
     )
-    find = pool.worker_for
+    compute_cells = pool.compute_cells
 
-    def worker_for(unit: Any) -> Callable[..., Any]:
-        def work(unit: Any) -> Any:
-            with ledger.counting(unit.parts.name, ledger.where[1]):
-                return find(unit)(unit)
+    def counted_cells(job: Any) -> Any:
+        with ledger.counting(job.splits.name, ledger.where[1]):
+            return compute_cells(job)
 
-        return work
-
-    pool.worker_for = worker_for
+    pool.compute_cells = counted_cells
     return ledger
 
 

@@ -119,10 +119,10 @@ def run(
     from sentprobe.report.tables import print_table
     from sentprobe.report.wording import listed
     from sentprobe.run.control import CONTROLS
-    from sentprobe.run.diagnoses import read_diagnoses
-    from sentprobe.run.loop import evaluate, named_encoders
+    from sentprobe.run.info import read_diagnoses, read_unloadable
+    from sentprobe.run.inputs import named_encoders
+    from sentprobe.run.loop import evaluate
     from sentprobe.run.measure import MEASURES
-    from sentprobe.run.reload import read_unloadable
 
     if not (paths or data or encoder):
         raise UsageError(

@@ -34,8 +34,7 @@ from sentprobe.results.records import read_aliases
 from sentprobe.results.result import RIGHT_OR_WRONG, Failure, Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
-from sentprobe.run.diagnoses import read_diagnoses
-from sentprobe.run.training_scores import read_training_scores
+from sentprobe.run.info import read_diagnoses, read_training_scores
 
 
 def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) -> Summary:
@@ -99,15 +98,15 @@ def _chosen(grid: Grid, column: ColumnKey) -> list[Result]:
 
 
 def _with_cells(run: Run, grid: Grid, place: SetKey, metric: Metric, published: bool, notes: list[str]) -> SetSummary:
-    described = describe_set(run, grid, place, published=published)
+    alias_entries = describe_set(run, grid, place, published=published)
     cells = [make_cell(run, grid, column, place, metric, notes) for column in grid.columns]
     baselines = [make_cell(run, grid, column, place, metric, notes) for column in grid.baselines]
     cells = _compare(run, grid, place, cells, baselines, metric, notes)
     letters_about = None
-    if metric == "accuracy" and described.scored_by in RIGHT_OR_WRONG:
+    if metric == "accuracy" and alias_entries.scored_by in RIGHT_OR_WRONG:
         cells, letters_about = _add_letters(run, grid, place, cells, notes)
     return replace(
-        described,
+        alias_entries,
         cells=tuple(cells),
         baselines=tuple(baselines),
         failed=_failed(grid, grid.columns, cells, place),

@@ -20,7 +20,7 @@ Table = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """One control: exactly one of ``parts``, ``table`` and ``encoder`` is given; their last argument is a seed."""
+    """One control: exactly one of ``splits``, ``table`` and ``encoder`` is given; their last argument is a seed."""
 
     name: str
     interpretation: str
@@ -35,7 +35,7 @@ class Control:
     """Whether it needs vectors of texts that are not in the set."""
     applies_to: Callable[[Splits], bool] = any_set
     """Whether it applies to a set; a set with too few rows may still raise TooFewError."""
-    parts: Callable[[Splits, int], Splits] | None = None
+    splits: Callable[[Splits, int], Splits] | None = None
     """Returns the set with other labels, rows or texts, to be probed like any set."""
     table: Callable[[Table, Sequence[str], int], Table] | None = None
     """Returns changed vectors (n, any) of n texts, given their vectors (n, d). Only sentences are changed: if the probe

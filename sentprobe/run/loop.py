@@ -1,11 +1,17 @@
-"""The one loop: encoder × set × layer × probe × seed, each cell saved when it is finished and never computed twice."""
+"""The one loop of a run: encoders × sets × layers × probes × seeds, each cell saved when it is finished.
+
+    inputs.read_sets ──▶ Splits of each set ──variants──▶ what controls and measures make of them
+    for each encoder: encoder.probe_encoder ──▶ vectors ──▶ FitJob per layer and probe ──▶ pool
+    pool ──fit.probe_cells──▶ predictions ──▶ Result ──▶ the log of the run
+
+``cells.py`` says what a cell is and which are unfinished. A finished cell is never computed again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +19,23 @@ from sentprobe import __version__
 from sentprobe.core.arguments import as_list, takes
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source
-from sentprobe.encoders import check_name, expand_names
 from sentprobe.encoders.diagnosis import check_encoders
-from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.errors import UsageError
 from sentprobe.probes import parse
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
-from sentprobe.results.log import open_log, removed_if_refused
+from sentprobe.results.log import Log, open_log, removed_if_refused
 from sentprobe.results.records import ALIASES
-from sentprobe.results.result import Cell, Failure
+from sentprobe.results.result import Cell
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import described, split_aliases
-from sentprobe.run.cluster_pool import pool_for
-from sentprobe.run.config import PreparedSet, RunConfig
+from sentprobe.run.cells import PreparedSet, RunContext, RunProgress, all_cells, plain_cells, set_cell, untrained_name
+from sentprobe.run.controls.untrained import untrained
 from sentprobe.run.encoder import collect, collect_finished, probe_encoder
-from sentprobe.run.encoder_cells import all_cells, plain_cells
-from sentprobe.run.kept import KeptResults
+from sentprobe.run.info import WORKING_FOLDERS_KEY, alias_entries, working_folder_entry
+from sentprobe.run.inputs import Encoders, named_encoders, read_sets
 from sentprobe.run.options import RunOptions
-from sentprobe.run.places import PLACES, current_place
-from sentprobe.run.read_sets import is_utf8, read_sets
-from sentprobe.run.subsample import Subsamples
-from sentprobe.run.tally import Tally, untrained_name
-from sentprobe.run.variants import Variants, make_variants, untrained
-
-Encoder = str | Callable[[Sequence[str]], Any]
-Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
+from sentprobe.run.pool import pool_for
+from sentprobe.run.result_cache import ResultCache
+from sentprobe.run.variants import Subsamples, Variants, make_variants
 
 
 @takes(RunOptions)
@@ -80,154 +79,165 @@ def evaluate(
     [('last_digit', 1.0), ('majority', 0.5)]
     >>> folder.cleanup()
     """
-    named, aliases = named_encoders(encoders)
-    baselines, variants, specs = options.baseline_names(), options.variants(), options.parsed_probes()
-    kinds: tuple[type[Dataset | Source], ...] = (Dataset, Source)
-    sources = as_list(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
+    request = _Request.of(encoders, options)
+    types: tuple[type[Dataset | Source], ...] = (Dataset, Source)
+    sources = as_list(datasets, types, "a Dataset, or a Source as find_sets gives them")
     with removed_if_refused(Path(folder)), open_log(folder) as log:
-        check_encoders({n for n, f in named.items() if f is None} - {r.cell.encoder for r in log.done.values()})
-        config = RunConfig(
-            log, options, specs, options.seed_list(), pool_for(options.jobs, options.store),
-            Tally(options.progress, aliases),
-        )  # fmt: skip
-        config.pool.on_start = lambda: config.tally.report_units(list(config.pool.running.values()))
-        always = [name for name in baselines if name not in named and name not in BASELINES]
-        learners = [name for name in BASELINES if name in baselines]
-        log.begin([*named, *always, *learners])
-        log.describe(
-            encoders=[*named, *always, *learners],
-            probes=[*specs, *(["linear"] if always and "linear" not in specs else [])],
-            seeds=config.seeds,
-            sentprobe=[__version__],
-            **{PLACES: [current_place(log.folder)]},
-        )
-        if aliases:
-            log.describe(**{ALIASES: described(aliases)})
-        if options.command is not None:
-            log.describe(commands=[options.command.encode(errors="backslashreplace").decode()])
-        sets = [PreparedSet(parts, scores) for parts, scores in read_sets(config, sources, learners, variants)]
-        if not sets:
-            raise _no_set(config.failed)
-        if options.resample and all(s.parts.protocol != "split" for s in sets):
-            raise UsageError(
-                f"--resample {options.resample} has no effect on {sets[0].parts.name}: probes are retrained only for "
-                "sets with a train/test split. Leave it out."
-            )
-        extra = list(_prepare_variants(config, sets, variants))
-        twins = {name: untrained(name, config.seeds[0]) for name, given in named.items() if given is None}
-        if "untrained" not in variants.controls:
-            twins = {}
-        some = [s for s in sets if s.parts.protocol == "split"]
-        linear = replace(
-            config, probes=dict([parse("linear")]), seeds=config.seeds[:1], options=replace(options, resample=0)
-        )
-        for name in named:
-            config.tally.expect(name, _count(config, name, (*sets, *extra)))
-            if twins.get(name):
-                config.tally.expect(untrained_name(name), _count(config, name, sets))
-        for name in always:
-            config.tally.expect(name, _count(linear, name, some))
-        computed: list[tuple[PreparedSet, Cell]] = []
-        with _collected(config):
-            for name, given in named.items():
-                probe_encoder(config, name, given, sets, extra)
-                other = twins.get(name)
-                if other is not None:
-                    same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
-                    probe_encoder(config, name, None, (), same, other)
-            for name in always:
-                computed += _restore(linear, name, some)
-                probe_encoder(linear, name, None, some)
-        config.tally.report("saving")
-        for s, cell in computed:  # all are collected
-            KeptResults(config.options.store).keep(log, cell, s.parts)
+        by_name = {name for name, function in request.encoders.items() if function is None}
+        check_encoders(by_name - {result.cell.encoder for result in log.done.values()})
+        context = _open_context(log, options, request)
+        sets = list(read_sets(context, sources, request.word_baselines, request.variants))
+        _check_sets(context, sets)
+        variants = list(_prepare_variants(context, sets, request.variants))
+        counterparts = _untrained_counterparts(context, request)
+        baseline_context, baseline_sets = _for_baselines(context, sets)
+        _expect_cells(context, request, sets, variants, counterparts)
+        to_cache: list[tuple[PreparedSet, Cell]] = []
+        with _collected(context):
+            for name, function in request.encoders.items():
+                probe_encoder(context, name, function, sets, variants)
+                if name in counterparts:
+                    same = [PreparedSet(replace(s.splits, variant="untrained"), {}, s.splits) for s in sets]
+                    probe_encoder(context, name, None, (), same, counterparts[name])
+            for name in request.encoder_baselines:
+                to_cache += _restore_baseline(baseline_context, name, baseline_sets)
+                probe_encoder(baseline_context, name, None, baseline_sets)
+        context.progress.report("saving")
+        for prepared, cell in to_cache:  # all are collected
+            ResultCache(options.store).save(log, cell, prepared.splits)
     return Run.load(folder)
 
 
-def _count(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> int:
-    """The cells of an encoder that is not loaded yet, as if it had one layer."""
-    return sum(1 for s in sets for _ in all_cells(config, name, s, None, ()))
+@dataclass(frozen=True)
+class _Request:
+    """What a run is to compute, by name."""
+
+    encoders: Mapping[str, Callable[..., Any] | None]
+    """None for those that are loaded by name."""
+    aliases: Mapping[str, str]
+    word_baselines: Sequence[str]
+    """Baselines that learn from words."""
+    encoder_baselines: Sequence[str]
+    """Baselines that are encoders, and are probed after the others."""
+    variants: Variants
+
+    @classmethod
+    def of(cls, encoders: Encoders, options: RunOptions) -> _Request:
+        named, aliases = named_encoders(encoders)
+        baselines = options.baseline_names()
+        word_baselines = [name for name in BASELINES if name in baselines]
+        encoder_baselines = [name for name in baselines if name not in named and name not in BASELINES]
+        return cls(named, aliases, word_baselines, encoder_baselines, options.variants())
+
+
+def _open_context(log: Log, options: RunOptions, request: _Request) -> RunContext:
+    """What all cells share, once run.json says what is to be computed."""
+    progress = RunProgress(options.progress, request.aliases)
+    pool = pool_for(options.jobs, options.store)
+    context = RunContext(log, options, options.parsed_probes(), options.seed_list(), pool, progress)
+    pool.on_start = lambda: progress.report_jobs(list(pool.running.values()))
+    encoders = [*request.encoders, *request.encoder_baselines, *request.word_baselines]
+    adds_linear = request.encoder_baselines and "linear" not in context.probes
+    log.begin(encoders)
+    log.describe(
+        encoders=encoders,
+        probes=[*context.probes, *(["linear"] if adds_linear else [])],
+        seeds=context.seeds,
+        sentprobe=[__version__],
+        **{WORKING_FOLDERS_KEY: [working_folder_entry(log.folder)]},
+    )
+    if request.aliases:
+        log.describe(**{ALIASES: alias_entries(request.aliases)})
+    if options.command is not None:
+        log.describe(commands=[options.command.encode(errors="backslashreplace").decode()])
+    return context
+
+
+def _check_sets(context: RunContext, sets: Sequence[PreparedSet]) -> None:
+    """UsageError if no set can be probed, or if an option has no effect on any of them."""
+    if not sets and not context.failures:
+        raise UsageError("Expected at least one dataset, got none; name a file or a folder of probing sets.")
+    if not sets:
+        name, error = context.failures[0].cell.dataset, context.failures[0].error
+        raise UsageError(f"None of the sets can be used. {error if error.startswith(name) else f'{name}: {error}'}")
+    if context.options.resample and all(prepared.splits.protocol != "split" for prepared in sets):
+        raise UsageError(
+            f"--resample {context.options.resample} has no effect on {sets[0].splits.name}: probes are retrained only "
+            "for sets with a train/test split. Leave it out."
+        )
+
+
+def _prepare_variants(context: RunContext, sets: Sequence[PreparedSet], variants: Variants) -> Iterator[PreparedSet]:
+    """A variant of each set for every control and measure that applies to it."""
+    all_sets, subsamples = [prepared.splits for prepared in sets], Subsamples()
+    for splits in all_sets:
+        for variant in make_variants(splits, variants, all_sets, context.seeds[0], subsamples):
+            for name in variant.names:
+                cell = replace(set_cell(splits, ""), variant=name, limit=context.options.limit)
+                if isinstance(variant.splits, Exception):
+                    context.fail(cell, variant.splits)
+                else:
+                    context.log.forget(cell.key)
+            if not isinstance(variant.splits, Exception):
+                yield PreparedSet(variant.splits, {}, splits, variant)
+
+
+def _untrained_counterparts(context: RunContext, request: _Request) -> dict[str, str]:
+    """The untrained counterparts of encoders that have one, by encoder, if that control is requested."""
+    if "untrained" not in request.variants.controls:
+        return {}
+    names = [name for name, function in request.encoders.items() if function is None]
+    counterparts = {name: untrained(name, context.seeds[0]) for name in names}
+    return {name: counterpart for name, counterpart in counterparts.items() if counterpart is not None}
+
+
+def _for_baselines(context: RunContext, sets: Sequence[PreparedSet]) -> tuple[RunContext, list[PreparedSet]]:
+    """Baselines that are encoders have one linear probe, on sets with a train/test split."""
+    linear = replace(
+        context,
+        probes=dict([parse("linear")]),
+        seeds=context.seeds[:1],
+        options=replace(context.options, resample=0),
+    )
+    return linear, [prepared for prepared in sets if prepared.splits.protocol == "split"]
+
+
+def _expect_cells(
+    context: RunContext,
+    request: _Request,
+    sets: Sequence[PreparedSet],
+    variants: Sequence[PreparedSet],
+    counterparts: Mapping[str, str],
+) -> None:
+    """Tell the progress how many cells there will be: encoders are not loaded yet, and counted with one layer."""
+
+    def count(name: str, sets: Sequence[PreparedSet], context: RunContext = context) -> int:
+        return sum(1 for prepared in sets for _ in all_cells(context, name, prepared, None, ()))
+
+    for name in request.encoders:
+        context.progress.expect(name, count(name, (*sets, *variants)))
+        if name in counterparts:
+            context.progress.expect(untrained_name(name), count(name, sets))
+    baseline_context, baseline_sets = _for_baselines(context, sets)
+    for name in request.encoder_baselines:
+        context.progress.expect(name, count(name, baseline_sets, baseline_context))
 
 
 @contextmanager
-def _collected(config: RunConfig) -> Iterator[None]:
+def _collected(context: RunContext) -> Iterator[None]:
     """Save all that is submitted inside; if that is interrupted, all that is finished."""
     try:
         yield
-        collect(config)
+        collect(context)
     finally:
-        config.pool.close()
-        collect_finished(config)
+        context.pool.close()
+        collect_finished(context)
 
 
-def _restore(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> list[tuple[PreparedSet, Cell]]:
-    """Restore the results of a baseline that an earlier run has kept; the cells that are left, to be kept."""
+def _restore_baseline(context: RunContext, name: str, sets: Sequence[PreparedSet]) -> list[tuple[PreparedSet, Cell]]:
+    """Restore the cached results of a baseline; return the cells that have none, whose results are to be cached."""
     if name not in ENCODER_BASELINES:  # the vectors of others may not be the same every time
         return []
-    kept, log = KeptResults(config.options.store), config.log
-    cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
-    return [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
-
-
-def named_encoders(encoders: Encoders) -> tuple[dict[str, Callable[..., Any] | None], dict[str, str]]:
-    """Encoders by name, None for those that are loaded by name; and the names that users gave them, by encoder.
-
-    A string that names no encoder is refused before anything is read or loaded.
-    """
-    aliases: dict[str, str] = {}
-    if isinstance(encoders, Sequence):
-        encoders, aliases = split_aliases([encoders] if isinstance(encoders, str) else encoders)
-    named = _named(encoders)
-    if odd := [name for name in named if not is_utf8(name)]:
-        raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
-    for name, function in named.items():
-        if function is None:
-            check_name(name)
-    return named, aliases
-
-
-def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
-    """Encoders by name; None for those that are loaded by name."""
-    if isinstance(encoders, Mapping):
-        return dict(encoders)
-    found: dict[str, Callable[..., Any] | None] = {}
-    if not isinstance(encoders, Iterable) and not callable(encoders):
-        raise UsageError(f"Expected encoders, texts such as static: or functions, got {encoders!r:.80}.")
-    for each in [encoders] if isinstance(encoders, str) or callable(encoders) else encoders:
-        if isinstance(each, str):
-            for name in expand_names([each]):
-                found.setdefault(name, None)
-            continue
-        if not callable(each):
-            raise UsageError(f"Expected an encoder, a string such as static: or a function, got {each!r:.80}.")
-        own = each.func if isinstance(each, partial) else each
-        name = str(getattr(own, "__name__", type(own).__name__))
-        if name in found:
-            raise UsageError(f"Two encoders are called {name}; give them names: evaluate({{'a': …, 'b': …}}, …).")
-        found[name] = each
-    return found
-
-
-def _no_set(failed: Sequence[Failure]) -> SentProbeError:
-    if not failed:
-        return UsageError("Expected at least one dataset, got none; name a file or a folder of probing sets.")
-    name, error = failed[0].cell.dataset, failed[0].error
-    return UsageError(f"None of the sets can be used. {error if error.startswith(name) else f'{name}: {error}'}")
-
-
-def _prepare_variants(config: RunConfig, sets: Sequence[PreparedSet], variants: Variants) -> Iterator[PreparedSet]:
-    """A variant of each set for every control and measure that applies to it."""
-    others, subsamples = [other.parts for other in sets], Subsamples()
-    for s in sets:
-        for variant in make_variants(s.parts, variants, others, config.seeds[0], subsamples):
-            for name in variant.names:
-                cell = Cell(
-                    task=s.parts.task, version=s.parts.version, dataset=s.parts.name, data=s.parts.digest, encoder="",
-                    variant=name, limit=config.options.limit,
-                )  # fmt: skip
-                if isinstance(variant.parts, Exception):
-                    config.fail(cell, variant.parts)
-                else:
-                    config.log.forget(cell.key)
-            if not isinstance(variant.parts, Exception):
-                yield PreparedSet(variant.parts, {}, s.parts, variant)
+    cache, log = ResultCache(context.options.store), context.log
+    cells = [(s, cell) for s in sets for cell in plain_cells(context, name, s) if cell.key not in log.done]
+    return [(s, cell) for s, cell in cells if cache.restore(log, cell, s.splits, s.baselines) is None]

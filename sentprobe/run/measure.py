@@ -15,12 +15,9 @@ from sentprobe.probes.erase import Moments
 from sentprobe.probes.fitting import from_arrays
 from sentprobe.probes.standardised_rows import Rows
 from sentprobe.results.result import Cell, Result
-from sentprobe.results.verify import Arrays
-from sentprobe.run.cells import saved_arrays
+from sentprobe.run.fit import Finished, saved_arrays
+from sentprobe.run.job import FitJob, shared
 from sentprobe.run.scoring import versions
-from sentprobe.run.unit import Unit, shared
-from sentprobe.run.variant import ERASED as ERASED
-from sentprobe.run.variant import GIVEN as GIVEN
 from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, points
 
 MAX_MEASURE_ROWS = 10_000
@@ -31,52 +28,65 @@ bits that are added to the length differ by a fifth."""
 SUBSAMPLED = f"It uses at most {MAX_MEASURE_ROWS:,} training rows by default."
 """What the interpretation of such a measure says about it."""
 
-Finished = tuple[Result, Arrays, Arrays | None]
 
-
-def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Linear]:
+def plain_probe(job: FitJob, train: Features, dev: Features) -> tuple[float, Linear]:
     """The penalty of the plain linear probe, and the probe; if there is none, it is fitted to the same last bit.
 
     For a measure that uses some of the training rows only, it is fitted on these.
     """
 
     def make() -> tuple[float, Linear]:
-        parts, plain = unit.parts, unit.plain
-        all_rows = plain is not None and len(parts.train) == len(plain.parts.train)
+        splits, plain = job.splits, job.plain
+        all_rows = plain is not None and len(splits.train) == len(plain.splits.train)
         model = plain.model() if plain is not None and all_rows else None
         if plain is not None and plain.l2 is not None and isinstance(model, Linear):
             return plain.l2, model
-        (found,) = fit(
-            unit.probe, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), device=unit.cells[0].device
+        (fitted,) = fit(
+            job.probe,
+            train,
+            splits.train.labels,
+            dev,
+            splits.dev.labels,
+            len(splits.labels),
+            device=job.cells[0].device,
         )
-        kept = from_arrays(saved_arrays(found.model, train))
-        assert isinstance(kept, Linear)
-        return float(found.chosen["l2"]), kept
+        rounded = from_arrays(saved_arrays(fitted.model, train))
+        assert isinstance(rounded, Linear)
+        return float(fitted.chosen["l2"]), rounded
 
-    return shared(unit, "plain", 8 * train.shape[1] * len(unit.parts.labels), make)
+    return shared(job, "plain", 8 * train.shape[1] * len(job.splits.labels), make)
 
 
-def moments_of(unit: Unit, train: Features) -> Moments:
+def moments_of(job: FitJob, train: Features) -> Moments:
     """Mean and covariances of the training vectors of a set, with the maps derived from them."""
-    return shared(unit, "moments", 24 * train.shape[1] ** 2, partial(Moments.of, train))
+    return shared(job, "moments", 24 * train.shape[1] ** 2, partial(Moments.of, train))
 
 
-def rows_of(unit: Unit, train: Features) -> Rows:
+def rows_of(job: FitJob, train: Features) -> Rows:
     """The training rows of a set, as probes on erased vectors read them."""
-    labels, classes = unit.parts.train.labels, len(unit.parts.labels)
+    labels, classes = job.splits.train.labels, len(job.splits.labels)
     size = 4 * math.prod(train.shape)
     size = size if size <= MAX_CACHED_BYTES else 0  # larger ones are not cached
-    return shared(unit, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(unit, train)))
+    return shared(job, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(job, train)))
 
 
-def empty_result(cell: Cell, parts: Splits) -> Result:
+def empty_result(cell: Cell, splits: Splits) -> Result:
     """A result to be filled in by a measure that is not an accuracy."""
     return Result(
-        key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
-        n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)}, trained_on=parts.trained_on,
-        chosen_on=parts.chosen_on, score=0.0, interval=(0.0, 0.0), versions=versions(), synthetic=parts.synthetic,
-        split=parts.split, merged_labels=parts.merged_labels,
-    )  # fmt: skip
+        key=cell.key,
+        cell=cell,
+        language=splits.language,
+        labels=splits.labels,
+        n={"tr": len(splits.train), "va": len(splits.dev), "te": len(splits.test)},
+        trained_on=splits.trained_on,
+        chosen_on=splits.chosen_on,
+        score=0.0,
+        interval=(0.0, 0.0),
+        versions=versions(),
+        synthetic=splits.synthetic,
+        split=splits.split,
+        merged_labels=splits.merged_labels,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +104,8 @@ class Measure:
     """Its columns in tables."""
     applies_to: Callable[[Splits], bool]
     """Whether it applies to a set."""
-    compute: Callable[[Unit], list[Finished]]
-    """Returns its results, one per cell of the unit, each with arrays to save."""
+    compute: Callable[[FitJob], list[Finished]]
+    """Returns its results, one per cell of the job, each with arrays to save."""
     given: str | tuple[str, ...] | None = None
     """The encoder, or several, that the measure is conditional on."""
     erases: bool = False

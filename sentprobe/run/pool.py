@@ -1,7 +1,8 @@
-"""The units of a run, computed one after the other, or in threads with the largest first.
+"""Where fit jobs are computed: one after the other, in threads with the largest first, or on a cluster.
 
-Units of one encoder may be unfinished while the next one encodes. Only the thread that submits units collects their
-outcomes, so that it alone writes to the run.
+Jobs of one encoder may be unfinished while the next one encodes. Only the thread that submits jobs collects their
+outcomes, so that it alone writes to the run. A worker of a cluster is sent the rows of a set, and reads their vectors
+from the store; only vectors that are not stored are sent.
 """
 
 from __future__ import annotations
@@ -9,79 +10,89 @@ from __future__ import annotations
 import queue
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sentprobe.core.cluster import current_cluster
 from sentprobe.core.resources import single_threaded
-from sentprobe.run.unit import Unit
-from sentprobe.run.variants import worker_for
+from sentprobe.core.workers import map_in_workers
+from sentprobe.encoders.batches import poll_attempts
+from sentprobe.encoders.identity import Identity
+from sentprobe.encoders.store import Store
+from sentprobe.results.result import Result
+from sentprobe.run.job import FitJob, PlainCell, Table, TextIndex, Vectors
+from sentprobe.run.scoring import PACKAGES_OF_ENCODERS, versions
+from sentprobe.run.variants import compute_cells
 
 POLL_SECONDS = 0.2
 """How often a wait is interrupted, where Ctrl-C cannot interrupt it."""
 
-Outcome = tuple[Unit, Any]
-"""A unit with its results, or with what it raised."""
+Outcome = tuple[FitJob, Any]
+"""A job with its results, or with what it raised."""
 
 
-class UnitPool:
-    """Units by the name of their encoder, and threads that compute them if there is more than one job."""
+class JobPool:
+    """Jobs by the name of their encoder, and threads that compute them if there is more than one worker."""
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
         self.unfinished: Counter[str] = Counter()
-        """Units that are submitted and not collected, by encoder."""
-        self.running: dict[int, Unit] = {}
-        """Units that are computed now, by thread."""
+        """Jobs that are submitted and not collected, by encoder."""
+        self.running: dict[int, FitJob] = {}
+        """Jobs that are computed now, by thread."""
         self.on_start: Callable[[], None] = lambda: None
-        """Called before a unit is computed in this thread."""
+        """Called before a job is computed in this thread."""
         self._bytes: dict[int, dict[int, int]] = {}
-        """Of each unfinished unit, by its id, the sizes of its tables, by what tells these apart."""
-        self._waiting: queue.PriorityQueue[tuple[float, int, Unit | None]] = queue.PriorityQueue()
+        """Of each unfinished job, by its id, the sizes of its tables, by what tells these apart."""
+        self._waiting: queue.PriorityQueue[tuple[float, int, FitJob | None]] = queue.PriorityQueue()
         self._finished: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._number = count()
         self._threads: list[threading.Thread] = []
         self._limits = ExitStack()
 
-    def submit(self, units: Sequence[Unit]) -> None:
-        """Add units to be computed."""
-        if not units:
+    def submit(self, jobs: Sequence[FitJob]) -> None:
+        """Add jobs to be computed."""
+        if not jobs:
             return
         if not self.unfinished.total():
-            self._limits.enter_context(single_threaded())  # until no thread needs it: each restores what it found
-        for unit in units:
-            self.count(unit)
-            self._waiting.put((-cost_of(unit) if self.jobs > 1 else 0, next(self._number), unit))
-        while self.jobs > 1 and len(self._threads) < self.jobs:
+            self._limits.enter_context(single_threaded())  # until no thread needs it: each restores the limit it had
+        for job in jobs:
+            self.count(job)
+            self._waiting.put((-cost_of(job) if self.workers > 1 else 0, next(self._number), job))
+        while self.workers > 1 and len(self._threads) < self.workers:
             thread = threading.Thread(target=self._compute, name="fit probes", daemon=True)
             self._threads.append(thread)
             thread.start()
 
-    def count(self, unit: Unit) -> None:
-        """Count a unit as unfinished, and its vectors as needed."""
-        self.unfinished[unit.cells[0].encoder] += 1
-        self._bytes[id(unit)] = {_origin(table): _size(table) for table, _ in unit.vectors.tables}
+    def count(self, job: FitJob) -> None:
+        """Count a job as unfinished, and its vectors as needed."""
+        self.unfinished[job.cells[0].encoder] += 1
+        self._bytes[id(job)] = {_origin(table): _size(table) for table, _ in job.vectors.tables}
 
     @property
     def vectors_bytes(self) -> int:
-        """The size of the vectors that unfinished units need."""
+        """The size of the vectors that unfinished jobs need."""
         return sum({origin: size for tables in self._bytes.values() for origin, size in tables.items()}.values())
 
     def outcomes(self, until: Callable[[], bool]) -> Iterator[Outcome]:
-        """The outcomes of units as they finish, until a condition holds or there are no more."""
+        """The outcomes of jobs as they finish, until a condition holds or there are no more."""
         while self.unfinished.total() and not until():
             yield self.collected(self._next())
 
     def ready(self) -> Iterator[Outcome]:
-        """The outcomes of units that are finished by now."""
+        """The outcomes of jobs that have finished meanwhile."""
         while not self._finished.empty():
             yield self.collected(self._finished.get())
 
     def close(self) -> None:
-        """Drop the units that were not begun, and end the threads."""
+        """Drop the jobs that were not begun, and end the threads."""
         with suppress(queue.Empty):
             while True:  # threads take some of them meanwhile
                 self._waiting.get_nowait()
@@ -90,10 +101,10 @@ class UnitPool:
         self._limits.close()
 
     def _next(self) -> Outcome:
-        if self.jobs == 1:
-            unit = self._waiting.get()[2]
-            assert unit is not None
-            return unit, self._attempt(unit, self.on_start)
+        if self.workers == 1:
+            job = self._waiting.get()[2]
+            assert job is not None
+            return job, self._outcome(job, self.on_start)
         while True:
             try:
                 return self._finished.get(timeout=POLL_SECONDS)
@@ -101,7 +112,7 @@ class UnitPool:
                 continue
 
     def collected(self, outcome: Outcome) -> Outcome:
-        """An outcome, whose unit is finished."""
+        """An outcome, whose job is finished."""
         self.unfinished -= Counter([outcome[0].cells[0].encoder])
         self._bytes.pop(id(outcome[0]), None)
         if not self.unfinished.total():
@@ -111,32 +122,32 @@ class UnitPool:
         return outcome
 
     def _compute(self) -> None:
-        while (unit := self._waiting.get()[2]) is not None:
-            self._finished.put((unit, self._attempt(unit)))
-            del unit  # or its vectors would stay in memory until there is another one
+        while (job := self._waiting.get()[2]) is not None:
+            self._finished.put((job, self._outcome(job)))
+            del job  # or its vectors would stay in memory until there is another one
 
-    def _attempt(self, unit: Unit, on_start: Callable[[], None] = lambda: None) -> Any:
-        self.running[threading.get_ident()] = unit
+    def _outcome(self, job: FitJob, on_start: Callable[[], None] = lambda: None) -> Any:
+        self.running[threading.get_ident()] = job
         on_start()
         try:
-            return attempt(unit)
+            return outcome_of(job)
         finally:
             del self.running[threading.get_ident()]
 
 
-def attempt(unit: Unit) -> Any:
-    """The results of a unit, computed in one thread, or what it raised: it fails these cells, not the run."""
+def outcome_of(job: FitJob) -> Any:
+    """The results of a job, computed in one thread, or what it raised: it fails these cells, not the run."""
     try:
         with single_threaded():
-            return worker_for(unit)(unit)
+            return compute_cells(job)
     except BaseException as e:  # out of memory, or no solution
         return e
 
 
-def cost_of(unit: Unit) -> float:
-    """Roughly how long a unit takes, in any unit: training rows × dimensions × outputs."""
-    classes = len(unit.parts.labels)
-    return float(len(unit.parts.train) * unit.vectors.tables[0][0].shape[1] * (classes if classes > 2 else 1))
+def cost_of(job: FitJob) -> float:
+    """Roughly how long a job takes, in arbitrary numbers: training rows × dimensions × outputs."""
+    classes = len(job.splits.labels)
+    return float(len(job.splits.train) * job.vectors.tables[0][0].shape[1] * (classes if classes > 2 else 1))
 
 
 def _origin(table: Any) -> int:
@@ -149,3 +160,140 @@ def _origin(table: Any) -> int:
 def _size(table: Any) -> int:
     """The size of an array in bytes; of a sparse one, that of its values."""
     return int(getattr(table, "nbytes", None) or table.data.nbytes)
+
+
+class ClusterPool(JobPool):
+    """Jobs that wait until their outcomes are collected, and are then computed on the cluster, the largest first."""
+
+    def __init__(self, workers: int, root: Path | None) -> None:
+        super().__init__(workers)
+        self._root = root
+        self._queued: list[tuple[FitJob, Mapping[str, str]]] = []
+        """Jobs, with the versions of what their encoder has loaded."""
+
+    def submit(self, jobs: Sequence[FitJob]) -> None:
+        """Add jobs to be computed."""
+        for job in jobs:
+            self.count(job)
+            self._queued.append((job, versions()))
+
+    def outcomes(self, until: Callable[[], bool]) -> Iterator[Outcome]:
+        """The outcomes of all jobs as they finish, unless a condition holds before they are begun."""
+        while self._queued and not until():
+            queued = sorted(self._queued, key=lambda job_and_versions: -cost_of(job_and_versions[0]))
+            self._queued = []
+            calls = self._calls([job for job, _ in queued])
+            for number, outcome in map_in_workers(_compute, calls, self.workers, in_order=False):
+                job = self.running.pop(number)
+                if isinstance(outcome, NotStored):
+                    outcome = outcome_of(job)
+                elif not isinstance(outcome, BaseException):
+                    outcome = [(_with_versions(result, queued[number][1]), *arrays) for result, *arrays in outcome]
+                yield self.collected((job, outcome))
+
+    def _calls(self, jobs: Sequence[FitJob]) -> Iterator[tuple[int, FitJob, Path | None]]:
+        for number, job in enumerate(jobs):
+            self.running[number] = job
+            yield number, _to_send(job, self._root), self._root
+
+    def close(self) -> None:
+        """Drop the jobs that were not begun."""
+        self._queued = []
+
+
+def _with_versions(result: Result, loaded: Mapping[str, str]) -> Result:
+    """A result with the versions of what the encoder has loaded here; a worker may have loaded other encoders."""
+    of_encoder = () if result.cell.device else PACKAGES_OF_ENCODERS
+    versions = {name: version for name, version in result.versions.items() if name not in of_encoder}
+    return replace(result, versions={**versions, **{name: loaded[name] for name in of_encoder if name in loaded}})
+
+
+def pool_for(workers: int, store: Store | None) -> JobPool:
+    """Where jobs are computed: here, or on the cluster that was joined."""
+    if current_cluster() is None:
+        return JobPool(workers)
+    return ClusterPool(workers, None if store is None else store.root)
+
+
+@dataclass(frozen=True)
+class NotStored:
+    """In place of results: vectors that should be in the store are not, and the job has to be computed elsewhere."""
+
+
+@dataclass(frozen=True)
+class _InStore:
+    """In place of a table: where its rows are."""
+
+    identity: Identity
+
+
+def _to_send(job: FitJob, root: Path | None) -> FitJob:
+    """A job with the vectors of its own texts only, or where they are stored."""
+    plain = job.plain
+    columns = [*job.splits.columns()]
+    if plain is not None:
+        columns += [*plain.splits.columns(), *(splits.train.texts for splits in plain.erased_sets)]
+    texts = list(dict.fromkeys(text for column in columns for text in column))
+    reduced = partial(_reduced, texts=texts, root=root)
+    if plain is not None:
+        layers = plain.layers if plain.layer is None else {}  # else the measure is about one layer
+        plain = replace(
+            plain,
+            layers={name: reduced(vectors) for name, vectors in layers.items()},
+            given_vectors=tuple(map(reduced, plain.given_vectors)),
+            model=partial(_identity, plain.model()),
+        )
+    return replace(job, vectors=reduced(job.vectors), plain=plain)
+
+
+def _reduced(vectors: Vectors, texts: Sequence[str], root: Path | None) -> Vectors:
+    """The vectors of these texts only; of those that are stored, where they are."""
+    tables: list[Table] = []
+    for (table, index), identity in zip(vectors.tables, vectors.stored or [None] * len(vectors.tables), strict=True):
+        in_table = [text for text in texts if text in index]
+        is_stored = root is not None and identity is not None
+        rows = _InStore(identity) if is_stored and identity else table[index.of(in_table)]
+        tables.append((rows, TextIndex(in_table)))
+    return replace(vectors, tables=tables)
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _compute(number: int, job: FitJob, root: Path | None) -> tuple[int, Any]:
+    """Compute a job on a worker."""
+    read = partial(_with_vectors, root=root)
+    try:
+        plain: PlainCell | None = job.plain
+        if plain is not None:
+            layers = {name: read(vectors) for name, vectors in plain.layers.items()}
+            plain = replace(plain, layers=layers, given_vectors=tuple(map(read, plain.given_vectors)))
+        job = replace(job, vectors=read(job.vectors), plain=plain)
+    except LookupError:
+        return number, NotStored()
+    return number, outcome_of(job)
+
+
+def _with_vectors(vectors: Vectors, root: Path | None) -> Vectors:
+    """The vectors with those that are stored read from the store; LookupError if they are not there."""
+    tables: list[Table] = []
+    for table, index in vectors.tables:
+        if isinstance(table, _InStore) and root is not None:
+            tables.append((_read(_store(root), table.identity, list(index)), index))
+        else:
+            tables.append((table, index))
+    return replace(vectors, tables=tables)
+
+
+def _read(store: Store, identity: Identity, texts: Sequence[str]) -> Any:
+    for _ in poll_attempts():
+        is_stored, rows = store.read(identity, texts)
+        if is_stored.all():
+            return rows
+    raise LookupError(identity)
+
+
+@lru_cache(maxsize=1)
+def _store(root: Path) -> Store:
+    return Store(root)

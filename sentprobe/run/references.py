@@ -30,7 +30,7 @@ from sentprobe.results.records import ALIASES, from_line, to_line
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.verify import from_npz, predictions_path
-from sentprobe.run.aliases import described
+from sentprobe.run.info import alias_entries
 
 DEMO_SENTENCES, DEMO_SIZES = 14_000, "1500/300/1000"
 """Few sets and many rows, so that intervals are narrow; in a minute on two cores."""
@@ -130,7 +130,7 @@ def add_references(
     aliases = {encoder: name for encoder, name in others.items() if name not in encoders.values()}
     digests = {dataset.digest for dataset in sets}
     with removed_if_refused(folder), open_log(folder) as log:
-        log.describe(encoders=[*encoders, *others], **{ALIASES: described(aliases)})
+        log.describe(encoders=[*encoders, *others], **{ALIASES: alias_entries(aliases)})
         for dataset in sets:
             log.save_rows(dataset, dataset.digest, None)
         for result in references.results:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -19,8 +20,8 @@ from sentprobe.probes.baselines import BASELINES
 from sentprobe.results.result import Result, Signature
 from sentprobe.run import Run, evaluate
 from sentprobe.run.control import CONTROLS
-from sentprobe.run.measure import ERASED, GIVEN
-from sentprobe.run.places import PLACES, find_source, places_of
+from sentprobe.run.info import base_folders, resolve_source, working_folders
+from sentprobe.run.variant import ERASED, GIVEN
 
 WORD_TASKS = ("word_translation", "word_similarity", "sentence_retrieval", "word_by_word", "translation_closeness")
 """Tasks of `sentprobe words`."""
@@ -95,33 +96,51 @@ def repeat(
     requested = Signature.parse(signature)
     for name in (requested.enc, (requested.variant or "").removeprefix(GIVEN)):
         refuse_untrusted(name, encoders, remote=True)
-    every = (*run.results, *run.extras) if run is not None else ()
-    recorded = next((r for r in every if r.signature == str(requested)), None)
-    if run is not None and recorded is None:
-        raise UsageError(
-            f"{run.folder} has no result with this signature; `sentprobe show {run.folder} --signatures` lists them."
-        )
+    recorded = _recorded_result(requested, run) if run is not None else None
+    _check_repeatable(requested)
+    dataset = _find_dataset(requested, paths, run)
+    with scratch_folder() as folder:
+        new_run = _evaluate(requested, dataset, folder / "run", store)
+        reproduced = _reproduced_result(requested, new_run)
+        changed_rows = None
+        if run is not None and recorded is not None and recorded.metric == "accuracy":
+            old, new = (r.predictions(c)["predicted"] for r, c in ((run, recorded), (new_run, reproduced)))
+            changed_rows = int((np.asarray(old) != np.asarray(new)).sum())
+    notes = _notes(requested, Signature.parse(reproduced.signature))
+    return Reproduction(reproduced, recorded, changed_rows, tuple(notes))
+
+
+def _recorded_result(requested: Signature, run: Run) -> Result:
+    """The result of a run that has a signature."""
+    for result in (*run.results, *run.extras):
+        if result.signature == str(requested):
+            return result
+    raise UsageError(
+        f"{run.folder} has no result with this signature; `sentprobe show {run.folder} --signatures` lists them."
+    )
+
+
+def _check_repeatable(requested: Signature) -> None:
+    """UsageError if a result depends on more than its signature says."""
+    instead = "run the command of the run again, with another folder."
     if requested.task.rpartition(".v")[0] in WORD_TASKS:
+        raise UsageError(f"{requested.data} is of `sentprobe words`, whose results are not repeated alone: {instead}")
+    is_baseline = requested.enc in BASELINES
+    if not is_baseline and requested.probe is None and requested.n.startswith("0/"):
         raise UsageError(
-            f"{requested.data} is of `sentprobe words`, whose results are not repeated alone: run the command of the "
-            "run again, with another folder."
+            f"{requested.data} is of `sentprobe data xnli zero-shot`, whose results are not repeated alone: {instead}"
         )
-    if requested.enc not in BASELINES and requested.probe is None and requested.n.startswith("0/"):
+    if not is_baseline and getattr(load(requested.enc), "needs_fit", False):
         raise UsageError(
-            f"{requested.data} is of `sentprobe data xnli zero-shot`, whose results are not repeated alone: run the "
-            "command of the run again, with another folder."
-        )
-    if requested.enc not in BASELINES and getattr(load(requested.enc), "needs_fit", False):
-        raise UsageError(
-            f"{requested.enc} is fitted on the texts of all sets of a run, so a single result cannot be repeated: run "
-            "the command of the run again, with another folder."
+            f"{requested.enc} is fitted on the texts of all sets of a run, so a single result cannot be repeated: "
+            f"{instead}"
         )
     if requested.variant is not None and requested.variant.startswith(ERASED):
-        raise UsageError(
-            "A score after erasure depends on another set, so it cannot be repeated alone: run the command of the run "
-            "again, with another folder."
-        )
-    dataset = _find(requested, paths, run)
+        raise UsageError(f"A score after erasure depends on another set, so it cannot be repeated alone: {instead}")
+
+
+def _evaluate(requested: Signature, dataset: Dataset, folder: Path, store: Store | None) -> Run:
+    """A run with the cell of a signature, and what it refers to."""
     try:
         limit = int(requested.limit) if requested.limit else None
         seed, rows = int(requested.seed), int(requested.n.partition("/")[0])
@@ -130,33 +149,39 @@ def repeat(
             f"Invalid signature: expected numbers as seed, limit and n, got {requested.seed!r}, {requested.limit!r} "
             f"and {requested.n!r}."
         ) from None
+    is_baseline = requested.enc in BASELINES
     variants = [requested.variant] if requested.variant is not None else []
-    with scratch_folder() as folder:
-        learner = requested.enc in BASELINES
-        again = evaluate(
-            [] if learner else [requested.enc], [dataset], folder / "run", probes=[requested.probe or "linear"],
-            seeds=[seed], limit=limit, store=None if learner else store, device=requested.device,
-            half=requested.kept == "float16", resample=0, baselines=[requested.enc] if learner else [],
-            controls=[v for v in variants if v in CONTROLS],
-            measures=[v for v in variants if v not in CONTROLS], measure_rows=max(2, rows),
-        )  # fmt: skip
-        place = (requested.enc, requested.layer, requested.variant)
-        found = (*again.results, *again.extras)
-        reproduced = next((r for r in found if (r.cell.encoder, r.cell.layer, r.cell.variant) == place), None)
-        if reproduced is None:
-            why = "; ".join(f.error for f in again.failures) or f"there is no layer {requested.layer}"
-            raise RunError(f"The result could not be repeated: {why}")
-        changed_rows = None
-        if run is not None and recorded is not None and recorded.metric == "accuracy":
-            old, new = (r.predictions(c)["predicted"] for r, c in ((run, recorded), (again, reproduced)))
-            changed_rows = int((np.asarray(old) != np.asarray(new)).sum())
-    return Reproduction(
-        reproduced, recorded, changed_rows, tuple(_notes(requested, Signature.parse(reproduced.signature)))
+    return evaluate(
+        [] if is_baseline else [requested.enc],
+        [dataset],
+        folder,
+        probes=[requested.probe or "linear"],
+        seeds=[seed],
+        limit=limit,
+        store=None if is_baseline else store,
+        device=requested.device,
+        half=requested.kept == "float16",
+        resample=0,
+        baselines=[requested.enc] if is_baseline else [],
+        controls=[name for name in variants if name in CONTROLS],
+        measures=[name for name in variants if name not in CONTROLS],
+        measure_rows=max(2, rows),
     )
 
 
+def _reproduced_result(requested: Signature, run: Run) -> Result:
+    """The result of the cell of a signature; RunError if it failed."""
+    facts = (requested.enc, requested.layer, requested.variant)
+    for result in (*run.results, *run.extras):
+        if (result.cell.encoder, result.cell.layer, result.cell.variant) == facts:
+            return result
+    why = "; ".join(failure.error for failure in run.failures) or f"there is no layer {requested.layer}"
+    raise RunError(f"The result could not be repeated: {why}")
+
+
 def _notes(recorded: Signature, reproduced: Signature) -> list[str]:
-    what = {
+    """What differs between two signatures of the same cell."""
+    texts = {
         "id": "the encoder has changed",
         "l2": "another L2 penalty was chosen on dev",
         "hidden": "another number of hidden units was chosen on dev",
@@ -165,52 +190,57 @@ def _notes(recorded: Signature, reproduced: Signature) -> list[str]:
         "task": "the task has another version",
         "sentprobe": "the version of sentprobe differs",
     }
-    found = [
+    notes = [
         f"{text}: {getattr(recorded, name)} then, {getattr(reproduced, name)} now"
-        for name, text in what.items()
+        for name, text in texts.items()
         if getattr(recorded, name) != getattr(reproduced, name)
     ]
     if reproduced.id is None:
-        found.append("the encoder has no identity, so it may have changed")
-    return found
+        notes.append("the encoder has no identity, so it may have changed")
+    return notes
 
 
-def _find(requested: Signature, paths: Sequence[str], run: Run | None) -> Dataset:
+def _find_dataset(requested: Signature, paths: Sequence[str], run: Run | None) -> Dataset:
     """The dataset with the digest of a signature."""
     name, _, digest = requested.data.rpartition("#")
     task = requested.task.rpartition(".v")[0]
-    there = run.info.get("datasets", ()) if run is not None else ()
-    known = [msgspec.convert(d["source"], Source) for d in there if d["digest"] == digest and d["source"]]
-    if run is not None:
-        recorded = [here for here, _ in run.info.get(PLACES, ())]
-        known = [find_source(source, places_of(run.folder, run.info), recorded) for source in known]
-    others: list[str] = []
-    for source in (*_sources(paths, requested.labels == "merged"), *known):
+    recorded = _recorded_sources(run, digest) if run is not None else []
+    mismatches: list[str] = []
+    for source in (*_find_sources(paths, requested.labels == "merged"), *recorded):
         if source.task != task and source.name != name:
             continue
         try:
-            found = source.load()
+            dataset = source.load()
         except SentProbeError as e:
-            others.append(f"{source.name} ({e})")
+            mismatches.append(f"{source.name} ({e})")
             continue
-        if found.digest == digest:
-            return found
-        others.append(f"{source.name}#{found.digest}")
-    looked = ", ".join([*paths, *(source.paths[0] for source in known)]) or "no folder"
+        if dataset.digest == digest:
+            return dataset
+        mismatches.append(f"{source.name}#{dataset.digest}")
+    searched = ", ".join([*paths, *(source.paths[0] for source in recorded)]) or "no folder"
     raise UsageError(
-        f"The dataset {requested.data} was not found in {looked}{'; got ' if others else ''}{', '.join(others)}. "
-        "Name its folder with --data."
+        f"The dataset {requested.data} was not found in {searched}{'; got ' if mismatches else ''}"
+        f"{', '.join(mismatches)}. Name its folder with --data."
     )
 
 
-def _sources(paths: Sequence[str], merge_labels: bool) -> list[Source]:
-    found: list[Source] = []
-    problems: list[SentProbeError] = []
+def _recorded_sources(run: Run, digest: str) -> list[Source]:
+    """Where a run has read the dataset of this digest, or where it is now if the run was moved with it."""
+    entries = [entry["source"] for entry in run.info.get("datasets", ()) if entry["digest"] == digest]
+    sources = [msgspec.convert(entry, Source) for entry in entries if entry]
+    folders = base_folders(run.folder, run.info)
+    return [resolve_source(source, folders, working_folders(run.info)) for source in sources]
+
+
+def _find_sources(paths: Sequence[str], merge_labels: bool) -> list[Source]:
+    """The sets in files and folders; an error only if none of them has any."""
+    sources: list[Source] = []
+    errors: list[SentProbeError] = []
     for path in paths:
         try:
-            found += find_sets([path], merge_labels=merge_labels)
+            sources += find_sets([path], merge_labels=merge_labels)
         except SentProbeError as e:
-            problems.append(e)
-    if problems and not found:
-        raise problems[0]
-    return found
+            errors.append(e)
+    if errors and not sources:
+        raise errors[0]
+    return sources

@@ -95,25 +95,33 @@ def assign_groups(train: Split, rounds: int, groups: int) -> Ints | str:
 
 
 def retrain(
-    probe: Probe, one: Fit, count: int, parts: Splits, features: Sequence[Features], device: str | None
+    probe: Probe, one: Fit, count: int, splits: Splits, features: Sequence[Features], device: str | None
 ) -> Retrained | str:
     """The test rows that retrained probes have right, or why there are none. ``features``: train, dev and test."""
     train, dev, test = features
-    shared = cluster_ids(parts.test.keys, parts.test.texts)
-    if len(set(shared or range(len(parts.test)))) < 2:
+    shared = cluster_ids(splits.test.keys, splits.test.texts)
+    if len(set(shared or range(len(splits.test)))) < 2:
         return "there is only one test row, or all test rows share one target form or sentence"
     groups = kind_of(probe).groups
-    assigned = assign_groups(parts.train, count // groups, groups)
+    assigned = assign_groups(splits.train, count // groups, groups)
     if isinstance(assigned, str):
         return assigned
     models = leave_groups_out(
-        probe, one, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), assigned, device=device,
-    )  # fmt: skip
-    candidates = _right(one.candidates, test, parts.test.labels)
+        probe,
+        one,
+        train,
+        splits.train.labels,
+        dev,
+        splits.dev.labels,
+        len(splits.labels),
+        assigned,
+        device=device,
+    )
+    candidates = _right(one.candidates, test, splits.test.labels)
     return Retrained(
-        _right(list(models), test, parts.test.labels),
+        _right(list(models), test, splits.test.labels),
         groups,
-        candidates[bootstrap_choices(probe, one.candidates, dev, parts.dev)],
+        candidates[bootstrap_choices(probe, one.candidates, dev, splits.dev)],
         wide=train.shape[1] > len(train),
     )
 

@@ -19,7 +19,7 @@ from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.probes.calibrate import fit_temperature, scaled
 from sentprobe.results.result import CONSTANT_INTERVAL, Cell, Result
 from sentprobe.results.run import MAX_SAVED_CLASSES
-from sentprobe.run.unit import clusters_of
+from sentprobe.run.job import clusters_of
 from sentprobe.stats.classification import accuracy, macro_f1
 from sentprobe.stats.information import Information, information, prior
 from sentprobe.stats.intervals import proportion_interval, wilson
@@ -39,13 +39,15 @@ def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int
     return scaled(logs, t), t
 
 
-def information_of(logs: LogProbs, parts: Splits) -> Information:
+def information_of(logs: LogProbs, splits: Splits) -> Information:
     """The usable information about the labels in calibrated log-probabilities of the test rows (n, classes)."""
-    labels = parts.test.labels
+    labels = splits.test.labels
     return information(
-        log2_of_true(logs, labels), labels, prior(parts.train.labels, len(parts.labels)),
-        clusters=clusters_of(parts.test),
-    )  # fmt: skip
+        log2_of_true(logs, labels),
+        labels,
+        prior(splits.train.labels, len(splits.labels)),
+        clusters=clusters_of(splits.test),
+    )
 
 
 def log2_of_true(logs: LogProbs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -79,22 +81,22 @@ def saved_predictions(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64
 
 
 def classification_result(
-    cell: Cell, parts: Splits, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
+    cell: Cell, splits: Splits, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
 ) -> Result:
     """The result of a classifier with these predictions on the test rows (n)."""
     n = len(truth)
     correct = predicted == truth
     low, high = wilson(float(correct.sum()), n)
-    clusters = clusters_of(parts.test) or []
+    clusters = clusters_of(splits.test) or []
     n_clusters = len(set(clusters))
     return Result(
         key=cell.key,
         cell=cell,
-        language=parts.language,
-        labels=parts.labels,
-        n={"tr": len(parts.train), "va": len(parts.dev), "te": n},
-        trained_on=parts.trained_on,
-        chosen_on=parts.chosen_on,
+        language=splits.language,
+        labels=splits.labels,
+        n={"tr": len(splits.train), "va": len(splits.dev), "te": n},
+        trained_on=splits.trained_on,
+        chosen_on=splits.chosen_on,
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
@@ -102,9 +104,9 @@ def classification_result(
         clusters=n_clusters or None,
         baselines=baselines,
         versions=versions(),
-        synthetic=parts.synthetic,
-        split=parts.split,
-        merged_labels=parts.merged_labels,
+        synthetic=splits.synthetic,
+        split=splits.split,
+        merged_labels=splits.merged_labels,
     )
 
 

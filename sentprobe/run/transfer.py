@@ -19,8 +19,8 @@ from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays
+from sentprobe.run.job import FitJob, features_of, split_features
 from sentprobe.run.scoring import classification_result, saved_predictions, versions, without_interval
-from sentprobe.run.unit import Unit, features_of
 from sentprobe.stats import corrected_t, log2_loss, wilson
 from sentprobe.transfer.protocols import OUTER_SEED, ProtocolResult, folds, kfold, nested
 from sentprobe.transfer.relatedness import relate
@@ -33,44 +33,44 @@ CORRELATION_DRAWS = 2000
 """Bootstrap samples of rows for the interval of a correlation."""
 
 
-def transfer_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
-    """Train and test the cells of a unit by the protocol of its set."""
-    return [_one(unit, cell) for cell in unit.cells]
+def transfer_cells(job: FitJob) -> list[tuple[Result, Arrays]]:
+    """Train and test the cells of a job by the protocol of its set."""
+    return [_one(job, cell) for cell in job.cells]
 
 
-def _one(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
+def _one(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
     started = time.perf_counter()
-    match unit.parts.protocol:
+    match job.splits.protocol:
         case "nested" | "kfold":
-            result, arrays = _folded(unit, cell)
+            result, arrays = _folded(job, cell)
         case "relatedness":
-            result, arrays = _related(unit, cell)
+            result, arrays = _related(job, cell)
         case "similarity":
-            result, arrays = _similar(unit, cell)
+            result, arrays = _similar(job, cell)
         case "retrieval":
-            result, arrays = _retrieved(unit, cell)
+            result, arrays = _retrieved(job, cell)
         case "split":
             raise ValueError("a set with splits is for probe_unit")
         case _:
-            assert_never(unit.parts.protocol)
-    spent = {"encode": unit.encode_seconds, "fit": time.perf_counter() - started, "score": 0.0}
+            assert_never(job.splits.protocol)
+    spent = {"encode": job.encode_seconds, "fit": time.perf_counter() - started, "score": 0.0}
     return replace(result, seconds=spent), arrays
 
 
-def _folded(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
-    parts, classes = unit.parts, len(unit.parts.labels)
-    train, truth = features_of(unit, parts.train), parts.test.labels
-    if parts.protocol == "nested":
-        found = nested(unit.probe, train, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device)
+def _folded(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
+    splits, classes = job.splits, len(job.splits.labels)
+    train, truth = features_of(job, splits.train), splits.test.labels
+    if splits.protocol == "nested":
+        found = nested(job.probe, train, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device)
     else:
-        test = features_of(unit, parts.test)
+        test = features_of(job, splits.test)
         found = kfold(
-            unit.probe, train, parts.train.labels, test, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device
+            job.probe, train, splits.train.labels, test, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device
         )
     arrays = saved_predictions(found.scores, truth)
-    result = classification_result(cell, parts, arrays["predicted"], truth, unit.baselines)
+    result = classification_result(cell, splits, arrays["predicted"], truth, job.baselines)
     scores = {**result.scores, "log2_loss": log2_loss(found.scores, truth)}
-    if parts.task == "MRPC":
+    if splits.task == "MRPC":
         scores["f1"] = _f1(arrays["predicted"], truth)
     result = replace(
         result,
@@ -108,46 +108,50 @@ def _f1(predicted: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
     return 2 * hits / max(1.0, float((predicted == 1).sum() + (truth == 1).sum()))
 
 
-def _related(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
-    parts = unit.parts
-    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
-    gold = [np.asarray(part.gold, np.float64) for part in (parts.train, parts.dev, parts.test)]
+def _related(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
+    splits = job.splits
+    train, dev, test = split_features(job)
+    gold = [np.asarray(part.gold, np.float64) for part in (splits.train, splits.dev, splits.test)]
     found = relate(train, gold[0], dev, gold[1], test, seed=cell.seed, device=cell.device)
     truth = gold[2]
     agreed = correlations(found.predicted, truth, [""] * len(truth), seed=0, draws=CORRELATION_DRAWS)
-    result = _correlated(unit, cell, "pearson", agreed.pearson.overall, (agreed.pearson.low, agreed.pearson.high))
+    result = _correlated(job, cell, "pearson", agreed.pearson.overall, (agreed.pearson.low, agreed.pearson.high))
     scores = {"spearman": agreed.spearman.overall, "mse": float(np.square(found.predicted - truth).mean())}
     return replace(result, scores=scores, dimension=train.shape[1], dev_score=found.dev), {
-        "predicted": found.predicted.astype(np.float32), "truth": truth.astype(np.float32)
-    }  # fmt: skip
+        "predicted": found.predicted.astype(np.float32),
+        "truth": truth.astype(np.float32),
+    }
 
 
-def _similar(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
-    part = unit.parts.test
+def _similar(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
+    part = job.splits.test
     one, two = (
-        unit.vectors.features(replace(part, texts=texts, inputs={})) for texts in (part.texts, *part.inputs.values())
+        job.vectors.features(replace(part, texts=texts, inputs={})) for texts in (part.texts, *part.inputs.values())
     )
     cosines, truth = similarity(one, two), np.asarray(part.gold, np.float64)
     found = correlations(cosines, truth, part.groups, seed=0, draws=CORRELATION_DRAWS)
-    result = _correlated(unit, cell, "spearman", found.spearman.overall, (found.spearman.low, found.spearman.high))
+    result = _correlated(job, cell, "spearman", found.spearman.overall, (found.spearman.low, found.spearman.high))
     scores = {
-        "spearman_mean": found.spearman.mean, "spearman_weighted": found.spearman.weighted,
-        "pearson": found.pearson.overall, "pearson_mean": found.pearson.mean,
+        "spearman_mean": found.spearman.mean,
+        "spearman_weighted": found.spearman.weighted,
+        "pearson": found.pearson.overall,
+        "pearson_mean": found.pearson.mean,
         "pearson_weighted": found.pearson.weighted,
         **{f"spearman {name}": float(group.spearman[0]) for name, group in found.groups.items()},
-    }  # fmt: skip
+    }
     finite = {name: value for name, value in scores.items() if math.isfinite(value)}
     return replace(result, scores=finite, dimension=one.shape[1]), {
-        "predicted": cosines.astype(np.float32), "truth": truth.astype(np.float32)
-    }  # fmt: skip
+        "predicted": cosines.astype(np.float32),
+        "truth": truth.astype(np.float32),
+    }
 
 
-def _retrieved(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
+def _retrieved(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
     """Recall@1 of images by captions, on folds of a thousand images."""
-    parts = unit.parts
+    splits = job.splits
     galleries = [
-        Gallery(Features.of(images), unit.vectors.features(part))
-        for images, part in zip(parts.images, (parts.train, parts.dev, parts.test), strict=True)
+        Gallery(Features.of(images), job.vectors.features(part))
+        for images, part in zip(splits.images, (splits.train, splits.dev, splits.test), strict=True)
     ]
     images = len(galleries[2].images)
     found = rank(*galleries, seed=cell.seed, fold=min(1000, images))
@@ -161,9 +165,9 @@ def _retrieved(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
     result = Result(
         key=cell.key,
         cell=cell,
-        language=parts.language,
+        language=splits.language,
         labels=(),
-        n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)},
+        n={"tr": len(splits.train), "va": len(splits.dev), "te": len(splits.test)},
         metric="recall@1",
         score=float(first.mean()),
         scores=scores,
@@ -175,18 +179,18 @@ def _retrieved(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
     return result, {"predicted": found.image_ranks.astype(np.int32), "truth": np.zeros(len(first), np.int32)}
 
 
-def _correlated(unit: Unit, cell: Cell, metric: str, value: float, interval: tuple[float, float]) -> Result:
-    parts = unit.parts
+def _correlated(job: FitJob, cell: Cell, metric: str, value: float, interval: tuple[float, float]) -> Result:
+    splits = job.splits
     if not all(map(math.isfinite, (value, *interval))):
-        raise UsageError(f"{cell.encoder} gives all pairs of {parts.name} the same score, so there is no correlation.")
+        raise UsageError(f"{cell.encoder} gives all pairs of {splits.name} the same score, so there is no correlation.")
     return Result(
         key=cell.key,
         cell=cell,
-        language=parts.language,
+        language=splits.language,
         labels=(),
-        n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)},
-        trained_on=parts.trained_on,
-        chosen_on=parts.chosen_on,
+        n={"tr": len(splits.train), "va": len(splits.dev), "te": len(splits.test)},
+        trained_on=splits.trained_on,
+        chosen_on=splits.chosen_on,
         metric=metric,
         score=value,
         interval=interval,
@@ -195,11 +199,11 @@ def _correlated(unit: Unit, cell: Cell, metric: str, value: float, interval: tup
     )
 
 
-def nested_baseline(cell: Cell, baselines: Baselines, parts: Splits) -> tuple[Result, Arrays]:
+def nested_baseline(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[Result, Arrays]:
     """A baseline that learns from words, on the same outer folds; a constant answer is the same in all of them."""
     started = time.perf_counter()
-    truth = parts.test.labels
-    number = {label: i for i, label in enumerate(parts.labels)}
+    truth = splits.test.labels
+    number = {label: i for i, label in enumerate(splits.labels)}
     predicted = np.empty(len(truth), np.int64)
     shares = []
     constant = cell.encoder in CONSTANT_BASELINES
@@ -207,9 +211,9 @@ def nested_baseline(cell: Cell, baselines: Baselines, parts: Splits) -> tuple[Re
         predicted[:] = [number[label] for label in baselines.predict(cell.encoder).labels]
     for learn, held in folds(truth, FOLDS, OUTER_SEED):
         if not constant:
-            fold = Baselines(parts.fold(learn, held))
+            fold = Baselines(splits.fold(learn, held))
             predicted[held] = [number[label] for label in fold.predict(cell.encoder).labels]
         shares.append(float((predicted[held] == truth[held]).mean()))
     arrays = {"predicted": predicted.astype(np.int32), "truth": truth.astype(np.int32)}
-    result = without_interval(_over_folds(classification_result(cell, parts, predicted, truth, {}), tuple(shares)))
+    result = without_interval(_over_folds(classification_result(cell, splits, predicted, truth, {}), tuple(shares)))
     return replace(result, seconds={"fit": time.perf_counter() - started}), arrays

@@ -15,7 +15,7 @@ from sentprobe.encoders.embed import Embeddings, embed
 from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_error
 from sentprobe.results.records import read_info
 from sentprobe.results.result import FLOAT16_FACT
-from sentprobe.run.places import find_encoder, places_of
+from sentprobe.run.info import base_folders, resolve_encoder
 
 FILE_SCHEMES = ("npy", "py", "trained", "vec")
 """Schemes whose names are always files or folders."""
@@ -77,8 +77,8 @@ class Encoders:
                 "loaded again."
             )
         refuse_untrusted(name, self.trusted)  # remote encoders are called only if the user selects them
-        places = [] if self.run is None else places_of(self.run, read_info(self.run) or {})
-        path = find_encoder(name, places)
+        places = [] if self.run is None else base_folders(self.run, read_info(self.run) or {})
+        path = resolve_encoder(name, places)
         try:
             encoder = load(path)
         except SentProbeError as e:

@@ -15,7 +15,7 @@ from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError, UsageError
 from sentprobe.results.result import Signature
 from sentprobe.run import Run, evaluate
-from sentprobe.run.read_sets import probing_splits
+from sentprobe.run.inputs import probing_splits
 from tests.audit.plants import sound
 from tests.command_line import sentprobe
 from tests.run.sets import Knowing, dataset

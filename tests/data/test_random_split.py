@@ -17,8 +17,8 @@ from sentprobe.data.tables import Columns, read_table
 from sentprobe.errors import DataError, UsageError
 from sentprobe.run import Run, evaluate
 from sentprobe.run.repeat import repeat
-from sentprobe.run.selectivity import seen_share
-from sentprobe.tasks import Example
+from sentprobe.run.variants import seen_share
+from sentprobe.tasks.example import Example
 
 PLAN = RandomSplit(80, 10, 10)
 

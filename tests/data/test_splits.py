@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sentprobe.data.splits import HELD_OUT_SHARE, _connected, cluster_ids, sampled, splits_of
 from sentprobe.errors import DataError, UsageError
 from sentprobe.probes.baselines.predict import baseline
-from sentprobe.run.read_sets import probing_splits
-from sentprobe.tasks import Example
+from sentprobe.run.inputs import probing_splits
+from sentprobe.tasks.example import Example
 from tests.run.sets import dataset, rows
 
 

@@ -10,8 +10,8 @@ from sentprobe.data.sources import Source
 from sentprobe.errors import DataError, UsageError
 from sentprobe.probes import Features, Probe, fit
 from sentprobe.probes.probe import Optimiser
-from sentprobe.run.transfer import transfer_unit
-from sentprobe.tasks import Policy
+from sentprobe.run.transfer import transfer_cells
+from sentprobe.tasks.policy import Policy
 
 
 @pytest.mark.parametrize("field", ["kind", "activation", "drop", "optimiser", "watch", "reduction"])
@@ -56,9 +56,9 @@ def test_a_protocol_that_is_unknown():
     from types import SimpleNamespace
 
     for protocol in ("magic", "split"):
-        unit = SimpleNamespace(parts=SimpleNamespace(protocol=protocol), cells=[None], encode_seconds=0.0)
+        job = SimpleNamespace(splits=SimpleNamespace(protocol=protocol), cells=[None], encode_seconds=0.0)
         with pytest.raises((AssertionError, ValueError)):
-            transfer_unit(unit)
+            transfer_cells(job)
 
 
 def test_replacing_keeps_the_check():

@@ -21,7 +21,7 @@ from sentprobe.report.variant_tables import interpretations, variant_tables
 from sentprobe.run import evaluate, join
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.measure import MEASURES
-from sentprobe.run.selectivity import selectivity
+from sentprobe.run.variants import selectivity
 from tests.run.test_measures import layered
 from tests.run.test_variants import EVERY, Reading, keyed, label, named, of_label
 

@@ -10,8 +10,8 @@ from sentprobe.report.summary import summarise
 from sentprobe.report.tables import markdown
 from sentprobe.results.sides import select_side
 from sentprobe.run import Run, evaluate
-from sentprobe.run.aliases import split_aliases
-from sentprobe.tasks import Example
+from sentprobe.run.info import split_aliases
+from sentprobe.tasks.example import Example
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sentprobe.errors import SentProbeWarning
 from sentprobe.report import Report, summarise
 from sentprobe.report.data_errors import MAX_FINDINGS, data_errors
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table
-from sentprobe.run import Run, evaluate, read_sets
+from sentprobe.run import Run, evaluate, inputs
 from tests.browser import CHROMIUM, needs_chromium
 from tests.command_line import sentprobe
 from tests.run.sets import Knowing, dataset
@@ -141,8 +141,8 @@ def test_errors_are_on_the_first_screen(run, tmp_path):
 def test_an_audit_is_made_once(tmp_path, monkeypatch):
     """In the same folder it is not repeated, and that of a manifest is taken as it is."""
     calls = []
-    real = read_sets.audit_quickly
-    monkeypatch.setattr(read_sets, "audit_quickly", lambda *given: calls.append(given) or real(*given))
+    real = inputs.audit_quickly
+    monkeypatch.setattr(inputs, "audit_quickly", lambda *given: calls.append(given) or real(*given))
     for _ in "ab":
         evaluate({"k": Knowing()}, leaked(), tmp_path / "run", baselines=["majority"], resample=0)
     assert len(calls) == 1
@@ -156,7 +156,7 @@ def test_a_check_that_fails_stops_no_run(tmp_path, monkeypatch):
     def broken(*given):
         raise ZeroDivisionError("of a plug-in")
 
-    monkeypatch.setattr(read_sets, "audit_quickly", broken)
+    monkeypatch.setattr(inputs, "audit_quickly", broken)
     with pytest.warns(SentProbeWarning, match=r"own/leaked was not audited: .*of a plug-in"):
         found = evaluate({"k": Knowing()}, leaked(), tmp_path / "run", baselines=["majority"], resample=0)
     assert len(found) == 2

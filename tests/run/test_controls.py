@@ -24,9 +24,8 @@ from sentprobe.run.controls.gaussian import to_gaussian
 from sentprobe.run.controls.key import MIN_KEY_TEXTS, lexical_keys
 from sentprobe.run.controls.norm import to_norm
 from sentprobe.run.controls.words import to_empty
-from sentprobe.run.selectivity import selectivity
-from sentprobe.run.shared import TextIndex
-from sentprobe.run.unit import Vectors
+from sentprobe.run.job import TextIndex, Vectors
+from sentprobe.run.variants import selectivity
 from sentprobe.stats import level
 from sentprobe.stats.intervals import wilson
 from sentprobe.tasks import Example
@@ -74,7 +73,7 @@ def test_every_control_has_an_interpretation():
     for name, control in CONTROLS.parts().items():
         assert control.name == name
         assert re.fullmatch(r"[A-Z].{40,}\.", control.interpretation)
-        assert sum(work is not None for work in (control.parts, control.table, control.encoder)) == 1
+        assert sum(work is not None for work in (control.splits, control.table, control.encoder)) == 1
     assert {name for name, c in CONTROLS.parts().items() if c.encodes} == {
         "permuted",
         "permuted_test",
@@ -83,10 +82,10 @@ def test_every_control_has_an_interpretation():
     }
 
 
-@pytest.mark.parametrize("name", [name for name, control in CONTROLS.parts().items() if control.parts])
+@pytest.mark.parametrize("name", [name for name, control in CONTROLS.parts().items() if control.splits])
 def test_a_control_that_encodes_nothing_asks_for_no_other_texts(name):
     parts = keyed()
-    made = CONTROLS[name].parts(parts, 1)
+    made = CONTROLS[name].splits(parts, 1)
     new = set(made.texts()) - set(parts.texts())
     assert bool(new) == CONTROLS[name].encodes
     for part in three(made):
@@ -94,10 +93,10 @@ def test_a_control_that_encodes_nothing_asks_for_no_other_texts(name):
     assert (made.name, made.digest, made.task) == (parts.name, parts.digest, parts.task)
 
 
-@pytest.mark.parametrize("name", [name for name, control in CONTROLS.parts().items() if control.parts])
+@pytest.mark.parametrize("name", [name for name, control in CONTROLS.parts().items() if control.splits])
 def test_the_seed_decides(name):
     def facts(seed):
-        made = CONTROLS[name].parts(keyed(), seed)
+        made = CONTROLS[name].splits(keyed(), seed)
         return [(list(p.texts), p.labels.tolist()) for p in three(made)]
 
     assert facts(3) == facts(3)
@@ -127,7 +126,7 @@ def one_hot(parts, place):
 
 def test_the_task_is_split_as_the_control_is():
     parts = keyed()
-    made = CONTROLS["key"].parts(parts, 5)
+    made = CONTROLS["key"].splits(parts, 5)
     task = made.same_rows
     assert task.labels == parts.labels
     own = {text: label for part in three(parts) for text, label in zip(part.texts, part.labels.tolist(), strict=True)}
@@ -139,7 +138,7 @@ def test_the_task_is_split_as_the_control_is():
 
 def test_another_seed_deals_other_rows_and_draws_other_labels():
     parts = keyed()
-    one, two = (CONTROLS["key"].parts(parts, seed) for seed in (5, 6))
+    one, two = (CONTROLS["key"].splits(parts, seed) for seed in (5, 6))
     for first, second in zip(three(one), three(two), strict=True):
         assert set(first.texts) != set(second.texts)
     labels = [{key: part.labels[i] for part in three(made) for i, key in enumerate(part.keys)} for made in (one, two)]
@@ -148,7 +147,7 @@ def test_another_seed_deals_other_rows_and_draws_other_labels():
 
 def test_selectivity_is_high_of_a_label_and_below_zero_of_a_word_that_says_nothing_of_it():
     parts = keyed()
-    control = CONTROLS["key"].parts(parts, 5)
+    control = CONTROLS["key"].splits(parts, 5)
     found = {}
     for what, place in (("label", 0), ("word", 1)):
         task, other = (right(p, one_hot(parts, place)) for p in (control.same_rows, control))
@@ -164,14 +163,14 @@ def test_a_row_whose_label_is_not_in_train_is_left_out():
     parts = keyed()
     labels = parts.test.labels.copy()
     labels[:7] = -1
-    made = CONTROLS["key"].parts(replace(parts, test=replace(parts.test, labels=labels)), 5)
+    made = CONTROLS["key"].splits(replace(parts, test=replace(parts.test, labels=labels)), 5)
     assert min(part.labels.min() for part in three(made.same_rows)) == 0
     assert sum(map(len, three(made))) == sum(map(len, three(parts))) - 7
 
 
 def test_a_row_has_the_label_of_its_key_and_train_has_every_key():
     parts = keyed(classes=3)
-    made = CONTROLS["key"].parts(parts, 2)
+    made = CONTROLS["key"].splits(parts, 2)
     label = {}
     for part in three(made):
         for text, key, number in zip(part.texts, part.keys, part.labels.tolist(), strict=True):
@@ -188,7 +187,7 @@ def test_a_row_has_the_label_of_its_key_and_train_has_every_key():
 def test_labels_are_drawn_with_the_shares_that_they_have():
     rows = {s: [Example("a" if i % 4 else "b", ("x",), f"k{i} {s}", key=f"k{i}") for i in range(2000)] for s in SPLITS}
     parts = splits_of(Dataset("own/uneven", "uneven", 1, "en", ("a", "b"), rows, {}))
-    made = CONTROLS["key"].parts(parts, 0)
+    made = CONTROLS["key"].splits(parts, 0)
     label = {key: i for part in three(made) for key, i in zip(part.keys, part.labels.tolist(), strict=True)}
     low, high = wilson(float(list(label.values()).count(1)), len(label), z=3.3)
     assert low < 0.25 < high
@@ -198,7 +197,7 @@ def test_neither_labels_nor_parts_depend_on_the_order_of_rows():
     def turned(part):
         return replace(part, texts=part.texts[::-1], labels=part.labels[::-1], keys=part.keys[::-1])
 
-    one, two = (CONTROLS["key"].parts(parts, 1) for parts in (keyed(), each_part(keyed(), turned)))
+    one, two = (CONTROLS["key"].splits(parts, 1) for parts in (keyed(), each_part(keyed(), turned)))
     for a, b in zip(three(one), three(two), strict=True):
         assert dict(zip(a.texts, a.labels, strict=True)) == dict(zip(b.texts, b.labels, strict=True))
 
@@ -215,7 +214,7 @@ def test_whatever_the_rows_keys_are_in_train_and_sentences_in_one_part(drawn, se
         )
     parts = splits_of(Dataset("own/any", "any", 1, None, ("c0", "c1"), rows, {}))
     try:
-        made = CONTROLS["key"].parts(parts, seed)
+        made = CONTROLS["key"].splits(parts, seed)
     except TooFewError:
         return
     assert set(made.dev.keys) | set(made.test.keys) <= set(made.train.keys)
@@ -244,7 +243,7 @@ def test_without_target_forms_the_key_is_the_rarest_word_that_is_not_too_rare():
     assert MIN_KEY_TEXTS <= 12
     for part, found in zip(three(parts), keys, strict=True):
         assert found == [text.split()[0].lower().strip(",") for text in part.texts]
-    made = CONTROLS["key"].parts(parts, 0)
+    made = CONTROLS["key"].splits(parts, 0)
     assert {key for part in three(made) for key in part.keys} == {key for found in keys for key in found}
 
 
@@ -264,7 +263,7 @@ def test_a_set_without_shared_words_has_no_key_control():
     with pytest.raises(
         TooFewError, match=r"own/task: 0 of 220 rows have a rare word that occurs in at least two texts"
     ):
-        CONTROLS["key"].parts(parts, 0)
+        CONTROLS["key"].splits(parts, 0)
 
 
 # selectivity
@@ -343,7 +342,7 @@ def test_keys_must_be_those_of_the_rows():
 
 def test_shuffled_labels_are_the_same_labels_at_chance():
     parts = splits_of(dataset(n=(900, 300, 600)))
-    made = CONTROLS["shuffled"].parts(parts, 0)
+    made = CONTROLS["shuffled"].splits(parts, 0)
     for old, new in zip(three(parts), three(made), strict=True):
         assert sorted(old.labels) == sorted(new.labels)
         assert old.labels.tolist() != new.labels.tolist()
@@ -355,7 +354,7 @@ def test_shuffled_labels_are_the_same_labels_at_chance():
 
 def test_memorising_is_tested_on_the_learned_rows():
     parts = splits_of(dataset(n=(200, 40, 60)))
-    made = CONTROLS["memorise"].parts(parts, 0)
+    made = CONTROLS["memorise"].splits(parts, 0)
     assert made.train == made.dev == made.test
     assert made.chosen_on == made.trained_on == "tr"
     assert sorted(made.train.labels) == sorted(parts.train.labels)
@@ -392,7 +391,7 @@ KNOWN = WordVectors(["the", "cat", "mat.", "two", "you", "what:"], TABLE, "0" * 
 def test_permuting_words_leaves_a_bag_of_words_unchanged_to_the_bit(name):
     encoder = load(name) if ":" in name else vec.Pooled(KNOWN, "v.txt", name)
     for parts in (odd_set(), splits_of(dataset())):
-        made = CONTROLS["permuted"].parts(parts, 1)
+        made = CONTROLS["permuted"].splits(parts, 1)
         for old, new in zip(three(parts), three(made), strict=True):
             assert sum(a != b for a, b in zip(old.texts, new.texts, strict=True)) > len(old) / 2
             assert encoder(old.texts).tobytes() == encoder(new.texts).tobytes()
@@ -401,7 +400,7 @@ def test_permuting_words_leaves_a_bag_of_words_unchanged_to_the_bit(name):
 @settings(max_examples=30)
 @given(st.text(alphabet="ab,. \xa0\n", max_size=30), st.integers(0, 5))
 def test_words_change_places_and_spaces_do_not(text, seed):
-    made = CONTROLS["permuted"].parts(odd_set([text, "a b c d e f", "g h i j k l"]), seed).train.texts[0]
+    made = CONTROLS["permuted"].splits(odd_set([text, "a b c d e f", "g h i j k l"]), seed).train.texts[0]
     assert Counter(made.split(" ")) == Counter(text.split(" "))
     assert re.sub("[^ ]+", "x", made) == re.sub("[^ ]+", "x", text)
 
@@ -409,7 +408,7 @@ def test_words_change_places_and_spaces_do_not(text, seed):
 def test_every_order_is_as_likely():
     texts = ["a b c" + " " * i for i in range(600)]  # all different
     parts = each_part(splits_of(dataset(n=(600, 600, 600))), lambda part: replace(part, texts=texts))
-    orders = Counter("".join(text.split()) for text in CONTROLS["permuted"].parts(parts, 0).train.texts)
+    orders = Counter("".join(text.split()) for text in CONTROLS["permuted"].splits(parts, 0).train.texts)
     assert len(orders) == 6
     assert min(orders.values()) > 60  # of 100 each
 
@@ -418,13 +417,13 @@ def test_the_new_text_does_not_depend_on_other_texts():
     whole = odd_set()
     one = replace(whole, train=replace(whole.train, texts=whole.train.texts[::-1]))
     for name in ("permuted", "synthetic"):
-        a, b = (CONTROLS[name].parts(parts, 0).train.texts for parts in (whole, one))
+        a, b = (CONTROLS[name].splits(parts, 0).train.texts for parts in (whole, one))
         assert list(a) == list(b)[::-1]
 
 
 def test_only_the_test_texts_may_be_permuted():
     parts = splits_of(dataset())
-    made, whole = (CONTROLS[name].parts(parts, 0) for name in ("permuted_test", "permuted"))
+    made, whole = (CONTROLS[name].splits(parts, 0) for name in ("permuted_test", "permuted"))
     assert (made.train, made.dev) == (parts.train, parts.dev)
     assert made.test.texts == whole.test.texts
     assert made.test.texts != parts.test.texts
@@ -432,7 +431,7 @@ def test_only_the_test_texts_may_be_permuted():
 
 def test_texts_without_spaces_cannot_be_permuted():
     with pytest.raises(DataError, match=r"Most of the 2 texts of own/task do not change"):
-        CONTROLS["permuted"].parts(odd_set(["猫が座る", "犬が走る"]), 0)
+        CONTROLS["permuted"].splits(odd_set(["猫が座る", "犬が走る"]), 0)
 
 
 def test_both_sentences_of_a_pair_are_changed_and_words_are_not():
@@ -441,10 +440,10 @@ def test_both_sentences_of_a_pair_are_changed_and_words_are_not():
         for text in ("the other sentence of all pairs", "word")
     )
     for name in ("permuted", "synthetic"):
-        (made,) = set(CONTROLS[name].parts(sentence, 0).train.inputs["other"])
+        (made,) = set(CONTROLS[name].splits(sentence, 0).train.inputs["other"])
         assert made != "the other sentence of all pairs"
         assert len(made.split()) == 6
-        assert CONTROLS[name].parts(word, 0).train.inputs == word.train.inputs
+        assert CONTROLS[name].splits(word, 0).train.inputs == word.train.inputs
 
 
 def ordered(n=(500, 200, 400), seed=0):
@@ -463,7 +462,7 @@ def ordered(n=(500, 200, 400), seed=0):
 
 def test_the_order_of_two_words_is_that_of_the_permuted_text():
     parts = ordered()
-    made = CONTROLS["permuted"].parts(parts, 0)
+    made = CONTROLS["permuted"].splits(parts, 0)
     for old, new in zip(three(parts), three(made), strict=True):
         assert len(old) == len(new)
         assert new.inputs == old.inputs
@@ -476,7 +475,7 @@ def test_the_order_of_two_words_is_that_of_the_permuted_text():
 def test_word_pairs_that_tell_their_order_tell_nothing_of_permuted_texts():
     """Adi et al.: an average seems to know the order, but it is the word inputs, as in natural sentences."""
     parts = ordered()
-    made = CONTROLS["permuted"].parts(parts, 0)
+    made = CONTROLS["permuted"].splits(parts, 0)
     encoder = load("baseline:words?dim=64")
     places = {}
     for name, p in (("plain", parts), ("permuted", made)):
@@ -501,7 +500,7 @@ def test_words_that_a_tokeniser_split_are_found_and_others_leave_with_their_row(
     labels = np.array([1, 0, 1, 0] * 10)
     rows = replace(parts.train, texts=texts, inputs={"word1": [a for a, _ in pairs], "word2": [b for _, b in pairs]},
                    labels=labels)  # fmt: skip
-    made = CONTROLS["permuted"].parts(replace(parts, train=rows), 3).train
+    made = CONTROLS["permuted"].splits(replace(parts, train=rows), 3).train
     assert len(made) == 30
     assert "cannot" not in made.inputs["word2"]
     words = made.texts[0].split()
@@ -519,7 +518,7 @@ def test_synthetic_sentences_are_as_long_and_of_words_of_the_training_texts():
     parts = replace(parts, test=replace(parts.test, texts=["only here, tested!"] * len(parts.test), lengths=()))
     n = len(parts.dev)
     parts = replace(parts, dev=replace(parts.dev, texts=["e.g. this 15-month one"] * n, lengths=[9] * n))
-    made = CONTROLS["synthetic"].parts(parts, 0)
+    made = CONTROLS["synthetic"].splits(parts, 0)
     known = {t for text in parts.train.texts for word in text.split() for t in tokens(word) if any(map(str.isalnum, t))}
     for old, new in zip(three(parts), three(made), strict=True):
         assert old.labels.tolist() == new.labels.tolist()
@@ -542,7 +541,7 @@ def test_length_survives_synthetic_sentences_and_words_do_not(told_by):
             label = word if told_by == "words" else more
             rows[split].append(Example(f"c{label}", tuple(words), " ".join(words)))
     parts = splits_of(Dataset("own/told", "told", 1, None, ("c0", "c1"), rows, {}))
-    made = CONTROLS["synthetic"].parts(parts, 0)
+    made = CONTROLS["synthetic"].splits(parts, 0)
     encoder = load("baseline:hash" if told_by == "words" else "baseline:length")
     assert right(parts, encoder).all()
     hits = right(made, encoder)

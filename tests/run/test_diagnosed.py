@@ -14,7 +14,7 @@ from sentprobe.report.checks import checks
 from sentprobe.report.summary import summarise
 from sentprobe.results.run import join
 from sentprobe.run import Run, evaluate
-from sentprobe.run.diagnoses import read_diagnoses
+from sentprobe.run.info import read_diagnoses
 from tests.run.sets import Knowing, dataset
 
 

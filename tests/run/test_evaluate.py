@@ -15,7 +15,7 @@ from sentprobe.encoders import Identity
 from sentprobe.encoders.diagnosis import REENCODED_TEXTS
 from sentprobe.encoders.store import Store
 from sentprobe.errors import EncoderError, UsageError
-from sentprobe.run import Run, evaluate, read_sets, variants
+from sentprobe.run import Run, evaluate, inputs, variants
 from sentprobe.run import encoder as encoder_module
 from tests.run.sets import Knowing, dataset, same
 
@@ -114,14 +114,14 @@ def test_what_fails_is_written_down_and_the_rest_goes_on(tmp_path):
 
 
 def test_a_probe_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
-    fit = variants.probe_unit
+    fit = variants.probe_cells
 
-    def sometimes(unit):
-        if unit.parts.name == "own/hard":
+    def sometimes(job):
+        if job.splits.name == "own/hard":
             raise MemoryError("8 GiB")
-        return fit(unit)
+        return fit(job)
 
-    monkeypatch.setattr(variants, "probe_unit", sometimes)
+    monkeypatch.setattr(variants, "probe_cells", sometimes)
     run = evaluate({"k": Knowing()}, [dataset("own/hard"), dataset("own/easy", n=(121, 40, 60))], tmp_path / "run")
     assert [(r.cell.dataset) for r in only(run, "k")] == ["own/easy"]
     assert {(f.kind, f.cell.dataset) for f in run.failures} == {("MemoryError", "own/hard")}
@@ -376,8 +376,8 @@ def test_a_baseline_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
             raise MemoryError("8 GiB")
         return work(cell, given, parts)
 
-    work = read_sets.baseline_result
-    monkeypatch.setattr(read_sets, "baseline_result", sometimes)
+    work = inputs.baseline_result
+    monkeypatch.setattr(inputs, "baseline_result", sometimes)
     run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run")
     assert [(f.cell.encoder, f.kind) for f in run.failures] == [("nb-bi", "MemoryError")]
     assert only(run, "k")[0].accuracy == 1.0
@@ -488,7 +488,7 @@ def test_a_baseline_encodes_set_by_set_with_the_same_results(tmp_path, monkeypat
     assert [n for n, _ in calls] == [660, 220, 220, 220]
     if jobs == 1:
         assert {left for _, left in calls} == {0}  # those of another set, or encoder, are gone
-    monkeypatch.setattr("sentprobe.run.together.ONE_BY_ONE_SCHEME", "none:")
+    monkeypatch.setattr("sentprobe.run.encoder.SET_BY_SET_SCHEME", "none:")
     two = evaluate({"k": Knowing()}, sets, tmp_path / "two", **options)
     assert [n for n, _ in calls[4:]] == [660, 660]
     assert same(one, two)

@@ -13,7 +13,7 @@ from sentprobe.encoders.store import Store
 from sentprobe.errors import DataError, EncoderError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.report.full_summary import full_summary
 from sentprobe.run.controls.memorise import memorise_labels
-from sentprobe.run.family import parts_in_languages
+from sentprobe.run.encoder import splits_in_languages
 
 CODE = """
 import numpy as np
@@ -79,13 +79,13 @@ def test_training_rows_may_be_in_another_language(place):
         (place / f"{file}.tsv").write_text("".join(rows))
     xnli = read_layout("XNLI", place, language="fr")
     assert (xnli.language, xnli.manifest["train_language"]) == ("fr", "en")
-    parts = parts_in_languages(splits_of(xnli), load("family:both.toml"))
+    parts = splits_in_languages(splits_of(xnli), load("family:both.toml"))
     assert [part.texts[0].partition("\t")[0] for part in (parts.train, parts.dev, parts.test)] == ["en", "fr", "fr"]
     run = evaluate("family:both.toml", xnli, "run", baselines=[], resample=0)
     assert not run.failures
     assert [r.n["te"] for r in run] == [60]
     rows = memorise_labels(splits_of(xnli), 1)
-    found = parts_in_languages(rows, load("family:both.toml"))
+    found = splits_in_languages(rows, load("family:both.toml"))
     assert found.test is found.train, "it is tested on its training rows"
     assert found.test.texts[0].startswith("en\t")
     assert read_layout("XNLI", place, language="fr", train="train-en.tsv").manifest["train_language"] == "en"
@@ -93,7 +93,7 @@ def test_training_rows_may_be_in_another_language(place):
     translated = read_layout("XNLI", place, language="fr", train="multinli.train.fr.tsv")
     assert translated.manifest["train_language"] == "fr"
     (place / "dev-fr.tsv").unlink()
-    held_out = parts_in_languages(splits_of(read_layout("XNLI", place, language="fr")), load("family:both.toml"))
+    held_out = splits_in_languages(splits_of(read_layout("XNLI", place, language="fr")), load("family:both.toml"))
     assert held_out.dev.texts[0].startswith("en\t"), "dev rows come from train"
     (place / "train-en.tsv").rename(place / "train-fr.tsv")
     assert read_layout("XNLI", place, language="fr", train="train-fr.tsv").manifest["train_language"] == "fr"

@@ -210,7 +210,7 @@ def test_a_probe_with_further_inputs_is_kept_too(tmp_path):
 
 
 def test_baselines_of_words_and_large_probes_are_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("sentprobe.run.cells.MAX_SAVED_BYTES", 39)  # 2 x 3 weights take 24 bytes, two biases 16
+    monkeypatch.setattr("sentprobe.run.fit.MAX_SAVED_BYTES", 39)  # 2 x 3 weights take 24 bytes, two biases 16
     run = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", baselines=["majority"])
     assert list((run.folder / "probes").iterdir()) == []
     for result in run:

@@ -10,7 +10,7 @@ from sentprobe.probes.kind import kind_of
 from sentprobe.report.summary import summarise
 from sentprobe.results.log import open_log
 from sentprobe.results.result import Failure
-from sentprobe.run import Run, encoder_cells, evaluate, join
+from sentprobe.run import Run, cells, evaluate, join
 from tests.run.sets import Knowing, dataset, same
 
 OTHER = dataset("own/other", classes=3)
@@ -127,7 +127,7 @@ def test_runs_that_disagree_about_a_known_encoder_say_so(tmp_path):
 def test_of_two_versions_of_a_probe_the_newer_one_counts(newest_first, tmp_path, monkeypatch):
     def run(name, version):
         with monkeypatch.context() as changed:
-            changed.setattr(encoder_cells, "kind_of", lambda probe: replace(kind_of(probe), version=version))
+            changed.setattr(cells, "kind_of", lambda probe: replace(kind_of(probe), version=version))
             return evaluate({"k": Knowing(noise=1.0)}, dataset(), tmp_path / name, baselines=[], resample=0)
 
     old, new = run("old", 1), run("new", 3)

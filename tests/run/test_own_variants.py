@@ -13,7 +13,7 @@ from sentprobe.probes.kind import kind_of
 from sentprobe.report import Report
 from sentprobe.report.summary import summarise
 from sentprobe.results.result import Signature
-from sentprobe.run import Run, encoder_cells, evaluate
+from sentprobe.run import Run, cells, evaluate
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.measure import MEASURES
 from tests.run.sets import Knowing, dataset
@@ -38,11 +38,11 @@ from sentprobe.data.splits import has_train_test_split
 from sentprobe.run.variant import CellText, VariantColumn
 
 
-def compute(unit):
-    labels = unit.parts.train.labels
+def compute(job):
+    labels = job.splits.train.labels
     share = float(np.bincount(labels).max() / len(labels))
-    (cell,) = unit.cells
-    result = replace(empty_result(cell, unit.parts), score=share, interval=(share, share), scores={"labels": 2.0})
+    (cell,) = job.cells
+    result = replace(empty_result(cell, job.splits), score=share, interval=(share, share), scores={"labels": 2.0})
     return [(result, {}, None)]
 
 
@@ -130,7 +130,7 @@ def test_a_part_with_another_version_is_computed_again(tmp_path, monkeypatch):
     before = run()
     others = {name: replace(part, version=2) if name == "norm" else part for name, part in CONTROLS.parts().items()}
     with monkeypatch.context() as changed:
-        changed.setattr(encoder_cells, "CONTROLS", others)
+        changed.setattr(cells, "CONTROLS", others)
         after = run()
     assert [r.key for r in after.results] == [r.key for r in before.results]
     keys = {r.cell.variant: r.key for r in before.extras}
@@ -143,7 +143,7 @@ def test_a_part_with_another_version_is_computed_again(tmp_path, monkeypatch):
     assert {v.name for v in summarise(after).sets[0].variants[0]} == {"norm", "direction"}
     assert str(Signature.parse(found["norm"].signature)) == found["norm"].signature
     with monkeypatch.context() as changed:
-        changed.setattr(encoder_cells, "kind_of", lambda probe: replace(kind_of(probe), version=4))
+        changed.setattr(cells, "kind_of", lambda probe: replace(kind_of(probe), version=4))
         last = run()
     assert {r.cell.parts for r in (*last.results, *last.extras)} == {"convex.v4"}
     assert len(last.results) == len(before.results)

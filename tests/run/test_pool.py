@@ -1,4 +1,4 @@
-"""Units in threads: the largest first, the next encoder meanwhile, and nothing lost."""
+"""Jobs in threads: the largest first, the next encoder meanwhile, and nothing lost."""
 
 import sys
 import threading
@@ -9,8 +9,7 @@ import pytest
 from sentprobe.data.splits import splits_of
 from sentprobe.results.result import Cell
 from sentprobe.run import Run, evaluate, pool, variants
-from sentprobe.run.shared import TextIndex
-from sentprobe.run.unit import Unit, Vectors
+from sentprobe.run.job import FitJob, TextIndex, Vectors
 from tests.run.sets import Knowing, dataset, same
 
 PATIENCE = 60
@@ -24,78 +23,78 @@ class Parallel(Knowing):
     parallel = True
 
 
-def _unit(rows, dimensions, classes, encoder="e"):
+def _job(rows, dimensions, classes, encoder="e"):
     parts = splits_of(dataset(f"own/{rows}", n=(rows, 20, 20), classes=classes), None)
     cell = Cell(task=parts.task, version=1, dataset=parts.name, data=parts.digest, encoder=encoder)
     vectors = Vectors([(np.zeros((1, dimensions), np.float32), TextIndex(["a"]))])
-    return Unit(parts, [cell], None, vectors, {}, 0.0)
+    return FitJob(parts, [cell], None, vectors, {}, 0.0)
 
 
-def test_the_largest_units_are_begun_first(monkeypatch):
+def test_the_largest_jobs_are_begun_first(monkeypatch):
     begun, gate, last = [], threading.Event(), threading.Event()
-    first, second = _unit(2000, 4, 2), _unit(1900, 4, 2)
+    first, second = _job(2000, 4, 2), _job(1900, 4, 2)
 
-    def attempt(unit):
-        begun.append(unit)
-        if unit is first:
+    def outcome_of(job):
+        begun.append(job)
+        if job is first:
             gate.wait(PATIENCE)
-        if unit is second:  # one thread waits for all the others, so that they are begun one after the other
+        if job is second:  # one thread waits for all the others, so that they are begun one after the other
             last.wait(PATIENCE)
         return []
 
-    monkeypatch.setattr(pool, "attempt", attempt)
-    units = pool.UnitPool(2)
-    units.submit([first, second])
-    few, many, wide = _unit(100, 4, 2), _unit(100, 4, 5), _unit(90, 9, 2)  # 400, 2000 and 810 by rows × d × outputs
-    units.submit([few, many, wide])
+    monkeypatch.setattr(pool, "outcome_of", outcome_of)
+    jobs = pool.JobPool(2)
+    jobs.submit([first, second])
+    few, many, wide = _job(100, 4, 2), _job(100, 4, 5), _job(90, 9, 2)  # 400, 2000 and 810 by rows × d × outputs
+    jobs.submit([few, many, wide])
     gate.set()
-    found = [unit for unit, _ in units.outcomes(lambda: units.unfinished["e"] == 1)]
+    found = [job for job, _ in jobs.outcomes(lambda: jobs.unfinished["e"] == 1)]
     last.set()
-    found += [unit for unit, _ in units.outcomes(lambda: False)]
+    found += [job for job, _ in jobs.outcomes(lambda: False)]
     assert begun[2:] == [many, wide, few]
     assert found == [first, many, wide, few, second]
-    assert (units.running, units.unfinished.total()) == ({}, 0)
-    units.close()
+    assert (jobs.running, jobs.unfinished.total()) == ({}, 0)
+    jobs.close()
 
 
 def test_one_job_computes_in_order_and_when_it_is_asked(monkeypatch):
     begun = []
-    monkeypatch.setattr(pool, "attempt", lambda unit: begun.append(threading.current_thread()))
-    units = pool.UnitPool(1)
-    small, large = _unit(50, 2, 2), _unit(100, 2, 2)
-    units.submit([small, large])
+    monkeypatch.setattr(pool, "outcome_of", lambda job: begun.append(threading.current_thread()))
+    jobs = pool.JobPool(1)
+    small, large = _job(50, 2, 2), _job(100, 2, 2)
+    jobs.submit([small, large])
     assert begun == []
-    assert [unit for unit, _ in units.outcomes(lambda: False)] == [small, large]
+    assert [job for job, _ in jobs.outcomes(lambda: False)] == [small, large]
     assert set(begun) == {threading.current_thread()}
 
 
 def test_an_encoder_encodes_while_the_probes_of_another_are_fitted(tmp_path, monkeypatch):
-    fit, encoding = variants.probe_unit, threading.Event()
+    fit, encoding = variants.probe_cells, threading.Event()
 
     class Second(Parallel):
         def __call__(self, texts):
             encoding.set()
             return super().__call__(texts)
 
-    def patient(unit):
+    def patient(job):
         assert encoding.wait(PATIENCE), "the second encoder was not called"
-        return fit(unit)
+        return fit(job)
 
     sets = [dataset(f"own/{i}", n=(100 + i, 40, 60)) for i in range(2)]
     encoders = {"one": Knowing(noise=1.0), "two": Second(name="two", noise=1.0)}
     one = evaluate(encoders, sets, tmp_path / "one", **PLAIN)
     encoding.clear()
-    monkeypatch.setattr(variants, "probe_unit", patient)
+    monkeypatch.setattr(variants, "probe_cells", patient)
     assert same(one, evaluate(encoders, sets, tmp_path / "two", jobs=2, **PLAIN))
 
 
 @pytest.mark.parametrize(("kind", "most", "expected"), [(Knowing, 10**6, 0), (Parallel, 0, 0), (Parallel, 10**6, 2)])
 def test_an_encoder_waits_for_probes_with_large_vectors(tmp_path, monkeypatch, kind, most, expected):
-    pools, seen, fit, all_encoded = [], [], variants.probe_unit, threading.Event()
+    pools, seen, fit, all_encoded = [], [], variants.probe_cells, threading.Event()
 
-    class Watched(pool.UnitPool):
-        def __init__(self, jobs):
-            super().__init__(jobs)
+    class Watched(pool.JobPool):
+        def __init__(self, workers):
+            super().__init__(workers)
             pools.append(self)
 
     class Encoder(kind):
@@ -105,13 +104,13 @@ def test_an_encoder_waits_for_probes_with_large_vectors(tmp_path, monkeypatch, k
                 all_encoded.set()
             return super().__call__(texts)
 
-    def patient(unit):
+    def patient(job):
         assert not expected or all_encoded.wait(PATIENCE)
-        return fit(unit)
+        return fit(job)
 
-    monkeypatch.setattr("sentprobe.run.cluster_pool.UnitPool", Watched)
+    monkeypatch.setattr("sentprobe.run.pool.JobPool", Watched)
     monkeypatch.setattr("sentprobe.run.encoder.MAX_UNFINISHED_BYTES", most)
-    monkeypatch.setattr(variants, "probe_unit", patient)
+    monkeypatch.setattr(variants, "probe_cells", patient)
     encoders = {name: Encoder(name=name, noise=1.0) for name in "012"}
     assert len(evaluate(encoders, [dataset()], tmp_path / "run", jobs=2, **PLAIN)) == 3
     texts = len({row.text for _, row in dataset()})
@@ -141,10 +140,10 @@ def test_what_is_finished_when_the_next_encoder_is_interrupted_is_saved(tmp_path
 
 
 def test_an_interrupt_inside_a_unit_is_one_of_the_run(tmp_path, monkeypatch):
-    def interrupted(unit):
+    def interrupted(job):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(variants, "probe_unit", interrupted)
+    monkeypatch.setattr(variants, "probe_cells", interrupted)
     for jobs in (1, 2):
         with pytest.raises(KeyboardInterrupt):
             evaluate({"k": Knowing()}, [dataset()], tmp_path / str(jobs), jobs=jobs, **PLAIN)
@@ -152,14 +151,14 @@ def test_an_interrupt_inside_a_unit_is_one_of_the_run(tmp_path, monkeypatch):
 
 
 def test_closing_while_threads_take_units_ends(monkeypatch):
-    monkeypatch.setattr(pool, "attempt", lambda unit: [])
-    unit, before = _unit(30, 2, 2), sys.getswitchinterval()
+    monkeypatch.setattr(pool, "outcome_of", lambda job: [])
+    job, before = _job(30, 2, 2), sys.getswitchinterval()
 
     def open_and_close():
         for _ in range(40):
-            units = pool.UnitPool(2)
-            units.submit([unit] * 300)
-            units.close()
+            jobs = pool.JobPool(2)
+            jobs.submit([job] * 300)
+            jobs.close()
 
     sys.setswitchinterval(1e-5)
     try:

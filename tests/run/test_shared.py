@@ -9,8 +9,7 @@ import pytest
 from sentprobe.data.splits import Split
 from sentprobe.encoders.embed import Embeddings
 from sentprobe.errors import ShapeError
-from sentprobe.run.shared import EmbeddingPool, SharedCache, TextIndex
-from sentprobe.run.unit import Vectors
+from sentprobe.run.job import EmbeddingPool, SharedCache, TextIndex, Vectors
 
 
 def table(texts, start, seconds=0.0, layers=()):

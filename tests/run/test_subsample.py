@@ -12,7 +12,7 @@ from sentprobe.report.reproduction import reproduction
 from sentprobe.run import Run, evaluate, measure
 from sentprobe.run.measure import MAX_MEASURE_ROWS, MEASURES
 from sentprobe.run.repeat import repeat
-from sentprobe.run.subsample import Subsamples, subsample
+from sentprobe.run.variants import Subsamples, subsample
 from tests.command_line import sentprobe
 from tests.run.sets import Knowing, dataset
 
@@ -106,9 +106,9 @@ def test_a_sample_is_measured_like_a_set_of_these_rows(sampled, tmp_path):
 def test_another_number_of_rows_is_computed_again_and_the_same_is_not(tmp_path, monkeypatch):
     given, computed, original = dataset(n=(160, 40, 60)), [], measure.plain_probe
 
-    def counted(unit, *rest):
-        computed.append(len(unit.parts.train))
-        return original(unit, *rest)
+    def counted(job, *rest):
+        computed.append(len(job.splits.train))
+        return original(job, *rest)
 
     for name in ("capacity", "inlp"):
         monkeypatch.setattr(f"sentprobe.run.measures.{name}.plain_probe", counted)

@@ -18,18 +18,16 @@ from sentprobe.probes import Features, parse
 from sentprobe.results.log import Log
 from sentprobe.results.result import Cell, Signature
 from sentprobe.run import Run, evaluate, join, variants
-from sentprobe.run import cells as cells_module
 from sentprobe.run import encoder as encoder_module
-from sentprobe.run.cells import probe_unit
+from sentprobe.run import fit as fit_module
 from sentprobe.run.control import CONTROLS
+from sentprobe.run.fit import probe_cells
+from sentprobe.run.job import FitJob, TextIndex, Vectors
 from sentprobe.run.measure import MEASURES
 from sentprobe.run.measures import measure_of
 from sentprobe.run.resample import CHOSEN_ARRAY, RESAMPLED
-from sentprobe.run.selectivity import selectivity
-from sentprobe.run.shared import TextIndex
-from sentprobe.run.unit import Unit, Vectors
-from sentprobe.run.variants import Variants, select_variants
-from sentprobe.tasks import Example
+from sentprobe.run.variants import Variants, select_variants, selectivity
+from sentprobe.tasks.example import Example
 from tests.run.sets import WORDS, dataset, same
 from tests.run.test_transfer import alike, folded, pair_set
 
@@ -250,8 +248,8 @@ def test_texts_are_encoded_once(tmp_path):
 def test_a_number_that_is_not_finite_is_a_failure_of_its_cell(tmp_path, monkeypatch):
     compute = MEASURES["capacity"].compute
 
-    def infinite(unit):
-        return [(replace(result, score=float("inf")), *more) for result, *more in compute(unit)]
+    def infinite(job):
+        return [(replace(result, score=float("inf")), *more) for result, *more in compute(job)]
 
     wrong = replace(MEASURES["capacity"], compute=infinite)
     monkeypatch.setattr(variants, "measure_of", lambda name: wrong if name == "capacity" else measure_of(name))
@@ -495,13 +493,13 @@ def test_selectivity_compares_task_and_control_on_the_same_rows(tmp_path):
 
 def test_task_and_control_have_the_same_probe(tmp_path):
     """Where there is no plain result to take the settings from, they are chosen for the task, and kept."""
-    parts = replace(CONTROLS["key"].parts(splits_of(numbers()), 1111), variant="key")
+    parts = replace(CONTROLS["key"].splits(splits_of(numbers()), 1111), variant="key")
     texts = parts.texts()
     table = np.array([[*number_of(t.split()), *noun_of(t.split())] for t in texts], np.float32)
     cell = Cell(task="number", version=1, dataset="own/number", data="0", encoder="k", probe="linear", variant="key")
-    unit = Unit(parts, [cell], parse("linear")[1], Vectors([(table, TextIndex(texts))]), {}, 0.0)
-    ((result, arrays, _),) = variants.worker_for(unit)(unit)
-    ((task, *_),) = probe_unit(replace(unit, parts=replace(parts.same_rows, variant=None)))
+    job = FitJob(parts, [cell], parse("linear")[1], Vectors([(table, TextIndex(texts))]), {}, 0.0)
+    ((result, arrays, _),) = variants.compute_cells(job)
+    ((task, *_),) = probe_cells(replace(job, splits=replace(parts.same_rows, variant=None)))
     assert len(task.tried) == 6
     assert (result.chosen, len(result.tried)) == (task.chosen, 1)
     assert result.scores["task"] == task.score
@@ -525,13 +523,13 @@ def test_a_probe_is_fitted_again_only_if_train_or_dev_have_other_vectors(tmp_pat
     def first(words):  # of the place of the label, so that order matters
         return [float(words[0] == "c0"), float(words[0] == "c1"), *noise(words, 3)]
 
-    fitted, original = [], cells_module.fit
+    fitted, original = [], fit_module.fit
 
     def counted(probe, train, *rest, **more):
         fitted.append(len(train))
         return original(probe, train, *rest, **more)
 
-    monkeypatch.setattr(cells_module, "fit", counted)
+    monkeypatch.setattr(fit_module, "fit", counted)
     encoders = {"bag": label(), "order": Reading("first", first)}
     run = evaluate(encoders["bag"], SETS[:1], tmp_path / "bag", controls=["permuted"], baselines=(), resample=0)
     assert fitted == [240]
@@ -578,7 +576,7 @@ def test_norm_and_direction_tell_what_they_have(tmp_path):
 
 
 def test_a_hidden_layer_as_wide_as_the_vectors_stays_so_for_their_norm(tmp_path):
-    """Adi's probe would have one unit, most of the time dropped, and find nothing in a number that tells all."""
+    """Adi's probe would have one job, most of the time dropped, and find nothing in a number that tells all."""
 
     def read(words):
         return 10.0 ** of_label(words)[0] * noise(words, 6) / np.linalg.norm(noise(words, 6))
@@ -700,7 +698,7 @@ def test_permuted_tests_are_put_to_the_plain_probe(tmp_path, monkeypatch, probe)
         baselines=(),
     )
     (plain,), control = run.results, named(run)["permuted_test"]
-    made = CONTROLS["permuted_test"].parts(splits_of(SETS[0]), plain.cell.seed)
+    made = CONTROLS["permuted_test"].splits(splits_of(SETS[0]), plain.cell.seed)
     vectors = np.array([read(text.split()) for text in made.test.texts], np.float32)
     predicted = run.model(plain).scores(Features.of(vectors)).argmax(axis=1)
     assert np.array_equal(run.predictions(control)["predicted"], predicted)

@@ -26,7 +26,7 @@ from sentprobe.results.log import Log, open_log
 from sentprobe.results.records import ALIASES
 from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run
-from sentprobe.run.aliases import described
+from sentprobe.run.info import alias_entries
 from sentprobe.run.scoring import versions
 
 COPY = "copy"
@@ -111,7 +111,7 @@ def evaluate_words(
                     layers = list(pair.each_layer())
                     log.describe(encoders=[each.name for each in layers])
                     if aliases := {each.name: each.alias for each in layers if each.alias is not None}:
-                        log.describe(**{ALIASES: described(aliases)})
+                        log.describe(**{ALIASES: alias_entries(aliases)})
                     spaces: list[Neighbourhood | EncoderPair] = [*layers]
                 else:
                     spaces = [Neighbourhood(pair if shared is None else pair.restricted(*shared))]

@@ -40,34 +40,34 @@ ORDER = "word_order"
 """The task whose label is the order of words in the text."""
 
 
-def permuted_parts(parts: Splits, given: Sequence[Split], seed: int) -> list[Split]:
+def permuted_parts(splits: Splits, given: Sequence[Split], seed: int) -> list[Split]:
     """Splits of a set with the words of every text in random order."""
-    texts = list(sentences(parts, given))
+    texts = list(sentences(splits, given))
     order = _orders(texts, seed)
     made = {text: _in_order(text, order[text]) for text in texts}
     if 2 * sum(made[text] != text for text in texts) < len(texts):
         raise DataError(
-            f"Most of the {len(texts)} texts of {parts.name} do not change when their words are permuted; expected "
+            f"Most of the {len(texts)} texts of {splits.name} do not change when their words are permuted; expected "
             "texts of several words, separated by spaces."
         )
-    found = [changed(parts, part, made.__getitem__) for part in given]
-    if parts.task != ORDER or parts.labels != ("0", "1") or not parts.words:
+    found = [changed(splits, part, made.__getitem__) for part in given]
+    if splits.task != ORDER or splits.labels != ("0", "1") or not splits.words:
         return found
-    return [_relabelled(parts, part, new, order) for part, new in zip(given, found, strict=True)]
+    return [_relabelled(splits, part, new, order) for part, new in zip(given, found, strict=True)]
 
 
-def sentences(parts: Splits, given: Iterable[Split]) -> dict[str, None]:
+def sentences(splits: Splits, given: Iterable[Split]) -> dict[str, None]:
     """The distinct texts, and further inputs unless these are words."""
     found: dict[str, None] = {}
     for part in given:
-        for column in (part.texts, *(() if parts.words else part.inputs.values())):
+        for column in (part.texts, *(() if splits.words else part.inputs.values())):
             found |= dict.fromkeys(column)
     return found
 
 
-def changed(parts: Splits, part: Split, change: Callable[[str], str]) -> Split:
+def changed(splits: Splits, part: Split, change: Callable[[str], str]) -> Split:
     """The rows with every sentence changed."""
-    inputs = part.inputs if parts.words else {name: [*map(change, column)] for name, column in part.inputs.items()}
+    inputs = part.inputs if splits.words else {name: [*map(change, column)] for name, column in part.inputs.items()}
     return replace(part, texts=[*map(change, part.texts)], inputs=inputs)
 
 
@@ -98,9 +98,9 @@ def _words(text: str) -> list[str]:
     return [word for word in text.split(" ") if word]
 
 
-def _relabelled(parts: Splits, part: Split, new: Split, order: dict[str, list[int]]) -> Split:
+def _relabelled(splits: Splits, part: Split, new: Split, order: dict[str, list[int]]) -> Split:
     """The rows whose two words are found, labelled by their new order."""
-    yes, no = parts.labels.index("1"), parts.labels.index("0")
+    yes, no = splits.labels.index("1"), splits.labels.index("0")
     labels: list[int] = []
     found_rows: list[int] = []
     split = cache(split_punctuation)

@@ -16,7 +16,7 @@ three to six. Words are lower-cased and stripped of outer punctuation. Without s
 The splits of the set cannot be used, because target forms are disjoint between them. So the rows of all splits are
 re-split: keys with a single text are left out, sentences that differ only in case, digits or punctuation stay together,
 every key of dev and test also occurs in train, and the proportions of the splits are preserved. Labels and splits are
-drawn by seeded hashes: neither depends on the order of the rows.
+sampled by seeded hashes: neither depends on the order of the rows.
 
 In this split, words seen in training help with the task as well. The control is therefore subtracted from the task on
 the same rows (``Splits.same_rows``), not from the score on the set's own splits, whose test words are new: that
@@ -56,22 +56,22 @@ Kind = Literal["target form", "rare word"]
 Key = str | None
 
 
-def lexical_keys(parts: Splits) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
+def lexical_keys(splits: Splits) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
     """The kind of keys of a set, and the keys of its train, dev and test rows; None for a row without one."""
-    three = (parts.train, parts.dev, parts.test)
-    pairs = [pair for part in three for pair in zip(part.keys, part.texts, strict=True)]
+    train_dev_test = (splits.train, splits.dev, splits.test)
+    pairs = [pair for split in train_dev_test for pair in zip(split.keys, split.texts, strict=True)]
     occurring = sum(key is not None and fold(key) in fold_text(text) for key, text in pairs)
     if all(key is not None for key, _ in pairs) and occurring >= MIN_FORM_SHARE * len(pairs):
-        train, dev, test = (list(part.keys) for part in three)
+        train, dev, test = (list(split.keys) for split in train_dev_test)
         return "target form", (train, dev, test)
-    words = _words(text for part in three for text in part.texts)
-    count = Counter(chain.from_iterable(words.values()))
+    words_of = _words(text for split in train_dev_test for text in split.texts)
+    count = Counter(chain.from_iterable(words_of.values()))
     usable = (word for word in count if count[word] >= MIN_KEY_TEXTS)
-    best = sorted(usable, key=lambda word: (count[word], -len(word), word))
-    place = {word: i for i, word in enumerate(best)}
-    ends: list[Key] = [*best, None]  # the last is for texts without any of them
-    key = {text: ends[min([place[w] for w in found if w in place], default=-1)] for text, found in words.items()}
-    train, dev, test = ([key[text] for text in part.texts] for part in three)
+    rarest_first = sorted(usable, key=lambda word: (count[word], -len(word), word))
+    rank = {word: i for i, word in enumerate(rarest_first)}
+    by_rank: list[Key] = [*rarest_first, None]  # the last is for texts without any of them
+    key = {text: by_rank[min([rank[w] for w in words if w in rank], default=-1)] for text, words in words_of.items()}
+    train, dev, test = ([key[text] for text in split.texts] for split in train_dev_test)
     return "rare word", (train, dev, test)
 
 
@@ -85,100 +85,109 @@ def _bare(word: str) -> list[str]:
     return [token for token in split_punctuation(word) if any(map(str.isalpha, token))]
 
 
-def key_control(parts: Splits, seed: int) -> Splits:
+Row = tuple[int, int, str]
+"""The split of a row (0 to 2), its number there, and its key."""
+
+
+def key_control(splits: Splits, seed: int) -> Splits:
     """The set with a random label for each key, and its rows re-split; ``Split.keys`` are the keys.
 
     ``Splits.same_rows`` holds the same rows with the labels of the task.
     """
-    three = (parts.train, parts.dev, parts.test)
-    kind, keys = lexical_keys(parts)
+    old = (splits.train, splits.dev, splits.test)
+    kind, keys = lexical_keys(splits)
     # a row whose label is not in train could get into the new train split, where the task has no index for it
-    rows = [
-        (p, i, key)
-        for p, (part, found) in enumerate(zip(three, keys, strict=True))
-        for i, (key, label) in enumerate(zip(found, part.labels.tolist(), strict=True))
+    rows: list[Row] = [
+        (which, i, key)
+        for which, (split, split_keys) in enumerate(zip(old, keys, strict=True))
+        for i, (key, label) in enumerate(zip(split_keys, split.labels.tolist(), strict=True))
         if key is not None and label >= 0
     ]
-    sentence = {text: near_duplicate_key(text) for part in three for text in part.texts}
-    texts: defaultdict[str, set[int]] = defaultdict(set)
-    for p, i, key in rows:
-        texts[key].add(sentence[three[p].texts[i]])
-    groups: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
-    for p, i, key in rows:
-        if len(texts[key]) > 1:
-            groups[sentence[three[p].texts[i]]].append((p, i, key))
-    sizes = [len(part) for part in three]
-    splits = _split(groups, [size / sum(sizes) for size in sizes], seed)
-    if min(len(splits[1]), len(splits[2])) < MIN_TEST_ROWS:
+    sizes = [len(split) for split in old]
+    groups = _groups(old, rows)
+    new = _split(groups, [size / sum(sizes) for size in sizes], seed)
+    if min(len(new[1]), len(new[2])) < MIN_TEST_ROWS:
         usable = sum(map(len, groups.values()))
         raise TooFewError(
-            f"{parts.name}: {usable} of {sum(sizes)} rows have a {kind} that occurs in at least two texts, which "
+            f"{splits.name}: {usable} of {sum(sizes)} rows have a {kind} that occurs in at least two texts, which "
             f"leaves fewer than {MIN_TEST_ROWS} dev or test rows. The key control needs more rows."
         )
-    shares = np.bincount(parts.train.labels, minlength=len(parts.labels)) / len(parts.train)
-    drawn = _draw(sorted({key for part in splits for _, _, key in part}), shares, seed)
-    seen = sorted({drawn[key] for _, _, key in splits[0]})
-    if len(seen) < 2 or len({int(three[p].labels[i]) for p, i, _ in splits[0]}) < 2:
-        raise TooFewError(f"{parts.name}: with seed {seed} all keys have the same label; expected at least two labels.")
-    number = {label: i for i, label in enumerate(seen)}
-    task = [_part(three, part) for part in splits]
+    shares = np.bincount(splits.train.labels, minlength=len(splits.labels)) / len(splits.train)
+    label_of = _sample_labels(sorted({key for rows in new for _, _, key in rows}), shares, seed)
+    in_train = sorted({label_of[key] for _, _, key in new[0]})
+    if len(in_train) < 2 or len({int(old[which].labels[i]) for which, i, _ in new[0]}) < 2:
+        raise TooFewError(
+            f"{splits.name}: with seed {seed} all keys have the same label; expected at least two labels."
+        )
+    number = {label: i for i, label in enumerate(in_train)}
+    task = [_take(old, rows) for rows in new]
     train, dev, test = (
-        replace(part, labels=np.array([number[drawn[key]] for _, _, key in rows], np.int64))
-        for part, rows in zip(task, splits, strict=True)
+        replace(split, labels=np.array([number[label_of[key]] for _, _, key in rows], np.int64))
+        for split, rows in zip(task, new, strict=True)
     )
-    labels = tuple(parts.labels[i] for i in seen)
-    same_rows = replace(parts, train=task[0], dev=task[1], test=task[2])
-    return replace(parts, labels=labels, train=train, dev=dev, test=test, same_rows=same_rows)
+    labels = tuple(splits.labels[i] for i in in_train)
+    same_rows = replace(splits, train=task[0], dev=task[1], test=task[2])
+    return replace(splits, labels=labels, train=train, dev=dev, test=test, same_rows=same_rows)
 
 
-Row = tuple[int, int, str]
+def _groups(old: Sequence[Split], rows: Sequence[Row]) -> dict[int, list[Row]]:
+    """Rows of near-duplicate sentences together; without rows whose key occurs in one sentence only."""
+    sentence = {text: near_duplicate_key(text) for split in old for text in split.texts}
+    sentences: defaultdict[str, set[int]] = defaultdict(set)
+    for which, i, key in rows:
+        sentences[key].add(sentence[old[which].texts[i]])
+    groups: defaultdict[int, list[Row]] = defaultdict(list)
+    for which, i, key in rows:
+        if len(sentences[key]) > 1:
+            groups[sentence[old[which].texts[i]]].append((which, i, key))
+    return groups
 
 
 def _split(groups: dict[int, list[Row]], shares: Sequence[float], seed: int) -> tuple[list[Row], list[Row], list[Row]]:
     """Train, dev and test rows in their original order: groups stay together; keys of dev and test are in train."""
     order = sorted(groups, key=lambda group: (hash_64(f"key control\t{seed}\t{group}"), group))
     train: list[Row] = []
-    rest: list[list[Row]] = []
-    seen: set[str] = set()
+    free: list[list[Row]] = []  # groups whose keys are all in train, so that they may be in any split
+    in_train: set[str] = set()
     for group in order:
         keys = {key for _, _, key in groups[group]}
-        if keys <= seen:
-            rest.append(groups[group])
+        if keys <= in_train:
+            free.append(groups[group])
         else:
             train += groups[group]
-            seen |= keys
-    spare = sum(map(len, rest))
-    whole = len(train) + spare
-    scale = min(1.0, spare / max(1.0, whole * (shares[1] + shares[2])))
-    ends = [whole * shares[2] * scale, whole * (shares[1] + shares[2]) * scale]
+            in_train |= keys
+    free_rows = sum(map(len, free))
+    total = len(train) + free_rows
+    scale = min(1.0, free_rows / max(1.0, total * (shares[1] + shares[2])))
+    ends = [total * shares[2] * scale, total * (shares[1] + shares[2]) * scale]
     test: list[Row] = []
     dev: list[Row] = []
-    given = 0
-    for found in rest:
+    assigned = 0
+    for rows in free:
         # a group goes where its midpoint falls
-        at = given + len(found) / 2
-        (test if at <= ends[0] else dev if at <= ends[1] else train).extend(found)
-        given += len(found)
+        midpoint = assigned + len(rows) / 2
+        (test if midpoint <= ends[0] else dev if midpoint <= ends[1] else train).extend(rows)
+        assigned += len(rows)
     return sorted(train), sorted(dev), sorted(test)
 
 
-def _draw(keys: Sequence[str], shares: np.ndarray, seed: int) -> dict[str, int]:
-    """A label for each key, drawn from the label distribution of the training rows."""
+def _sample_labels(keys: Sequence[str], shares: np.ndarray, seed: int) -> dict[str, int]:
+    """A label for each key, sampled from the label distribution of the training rows."""
     ends = np.cumsum(shares)
-    drawn = [hash_64(f"key label\t{seed}\t{key}") / 2**64 * ends[-1] for key in keys]
-    return dict(zip(keys, np.searchsorted(ends, drawn, side="right").tolist(), strict=True))
+    sampled = [hash_64(f"key label\t{seed}\t{key}") / 2**64 * ends[-1] for key in keys]
+    return dict(zip(keys, np.searchsorted(ends, sampled, side="right").tolist(), strict=True))
 
 
-def _part(three: Sequence[Split], rows: Sequence[Row]) -> Split:
+def _take(old: Sequence[Split], rows: Sequence[Row]) -> Split:
     """These rows with their own labels and the lexical keys."""
-    inputs = {name: [three[p].inputs[name][i] for p, i, _ in rows] for name in three[0].inputs}
-    texts = [three[p].texts[i] for p, i, _ in rows]
-    labels = np.array([three[p].labels[i] for p, i, _ in rows], np.int64)
+    inputs = {name: [old[which].inputs[name][i] for which, i, _ in rows] for name in old[0].inputs}
+    texts = [old[which].texts[i] for which, i, _ in rows]
+    labels = np.array([old[which].labels[i] for which, i, _ in rows], np.int64)
     return Split(texts, inputs, labels, [key for _, _, key in rows])
 
 
-def _applies_to(parts: Splits) -> bool:
-    return has_train_test_split(parts) and (not parts.train.inputs or parts.words)
+def _applies_to(splits: Splits) -> bool:
+    return has_train_test_split(splits) and (not splits.train.inputs or splits.words)
 
 
 def _objection(v: VariantSummary, plain: PlainScore) -> Objection | None:
@@ -186,10 +195,10 @@ def _objection(v: VariantSummary, plain: PlainScore) -> Objection | None:
 
     An encoder that knows both words and answers has no selectivity either; if test words are new, its score tells.
     """
-    low, shown = v.scores.get("selectivity_low"), estimate(v, "selectivity")
-    if low is None or shown is None or low > 0 or v.scores.get("seen", 0.0) < MIN_SEEN_SHARE:
+    low, text = v.scores.get("selectivity_low"), estimate(v, "selectivity")
+    if low is None or text is None or low > 0 or v.scores.get("seen", 0.0) < MIN_SEEN_SHARE:
         return None
-    return Objection("memorised", f"selectivity {shown.text} {shown.margin}".replace("-", "\u2212"))
+    return Objection("memorised", f"selectivity {text.text} {text.margin}".replace("-", "\u2212"))
 
 
 control = Control(
@@ -208,7 +217,7 @@ control = Control(
     ),
     encodes=False,
     applies_to=_applies_to,
-    parts=key_control,
+    splits=key_control,
     probe="used",
     same_test=False,
     objection=_objection,

@@ -9,14 +9,14 @@ from sentprobe.run.control import Control
 from sentprobe.run.controls._labels import shuffled_part
 
 
-def memorise_labels(parts: Splits, seed: int) -> Splits:
+def memorise_labels(splits: Splits, seed: int) -> Splits:
     """The training rows with shuffled labels, as train, dev and test.
 
     With the penalty of the plain probe, the score is what that probe can memorise; without a plain result, the most
     that any point of the grid can, because it is chosen on the training rows, too.
     """
-    rows = shuffled_part(parts.train, f"memorise\t{seed}")
-    return replace(parts, train=rows, dev=rows, test=rows, chosen_on=parts.trained_on)
+    rows = shuffled_part(splits.train, f"memorise\t{seed}")
+    return replace(splits, train=rows, dev=rows, test=rows, chosen_on=splits.trained_on)
 
 
 control = Control(
@@ -28,7 +28,7 @@ control = Control(
     ),
     encodes=False,
     applies_to=has_train_test_split,
-    parts=memorise_labels,
+    splits=memorise_labels,
     probe="used",
     same_test=False,
 )

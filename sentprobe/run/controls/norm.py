@@ -23,9 +23,9 @@ def to_norm(table: Table, texts: Sequence[str], seed: int) -> Floats:
     return made
 
 
-def _has_training(parts: Splits) -> bool:
+def _has_training(splits: Splits) -> bool:
     """Whether anything is trained: cosines of one-dimensional positive vectors are always 1."""
-    return len(parts.train) > 0
+    return len(splits.train) > 0
 
 
 control = Control(

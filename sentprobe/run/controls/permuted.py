@@ -9,10 +9,10 @@ from sentprobe.run.control import Control
 from sentprobe.run.controls._texts import permuted_parts
 
 
-def permute_words(parts: Splits, seed: int) -> Splits:
+def permute_words(splits: Splits, seed: int) -> Splits:
     """The set with the words of every text in random order."""
-    train, dev, test = permuted_parts(parts, (parts.train, parts.dev, parts.test), seed)
-    return replace(parts, train=train, dev=dev, test=test)
+    train, dev, test = permuted_parts(splits, (splits.train, splits.dev, splits.test), seed)
+    return replace(splits, train=train, dev=dev, test=test)
 
 
 control = Control(
@@ -24,5 +24,5 @@ control = Control(
     ),
     encodes=True,
     applies_to=any_set,
-    parts=permute_words,
+    splits=permute_words,
 )

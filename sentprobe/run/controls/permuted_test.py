@@ -9,15 +9,15 @@ from sentprobe.run.control import Control
 from sentprobe.run.controls._texts import permuted_parts
 
 
-def permute_test(parts: Splits, seed: int) -> Splits:
+def permute_test(splits: Splits, seed: int) -> Splits:
     """The set with the words of every test text in random order."""
-    (test,) = permuted_parts(parts, (parts.test,), seed)
-    return replace(parts, test=test)
+    (test,) = permuted_parts(splits, (splits.test,), seed)
+    return replace(splits, test=test)
 
 
-def _tested_apart(parts: Splits) -> bool:
+def _tested_apart(splits: Splits) -> bool:
     """Whether test rows are not training rows: with nested folds every row is both."""
-    return parts.protocol != "nested"
+    return splits.protocol != "nested"
 
 
 control = Control(
@@ -29,6 +29,6 @@ control = Control(
     ),
     encodes=True,
     applies_to=_tested_apart,
-    parts=permute_test,
+    splits=permute_test,
     probe="trained",
 )

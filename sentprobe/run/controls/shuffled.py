@@ -10,7 +10,7 @@ from sentprobe.run.controls._labels import shuffled_part
 from sentprobe.run.variant import above_majority
 
 
-def shuffle_labels(parts: Splits, seed: int) -> Splits:
+def shuffle_labels(splits: Splits, seed: int) -> Splits:
     """The set with the labels of each split shuffled.
 
     Nothing that is learned can generalise. This is often called a control task, which it is not: it does not show what
@@ -18,9 +18,9 @@ def shuffle_labels(parts: Splits, seed: int) -> Splits:
     """
     train, dev, test = (
         shuffled_part(part, f"shuffled\t{seed}\t{which}")
-        for which, part in enumerate((parts.train, parts.dev, parts.test))
+        for which, part in enumerate((splits.train, splits.dev, splits.test))
     )
-    return replace(parts, train=train, dev=dev, test=test)
+    return replace(splits, train=train, dev=dev, test=test)
 
 
 control = Control(
@@ -32,7 +32,7 @@ control = Control(
     ),
     encodes=False,
     applies_to=has_train_test_split,
-    parts=shuffle_labels,
+    splits=shuffle_labels,
     probe="used",
     objection=above_majority,
 )

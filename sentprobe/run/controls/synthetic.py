@@ -16,29 +16,29 @@ from sentprobe.run.controls._texts import changed, cut, sentences
 from sentprobe.run.variant import scores_as_high
 
 
-def replace_words(parts: Splits, seed: int) -> Splits:
+def replace_words(splits: Splits, seed: int) -> Splits:
     """The set with every token replaced by a random word."""
     split = cache(split_punctuation)
-    words = {word for text in sentences(parts, [parts.train]) for word in text.split()}
+    words = {word for text in sentences(splits, [splits.train]) for word in text.split()}
     known = {token for word in words for token in split(word)}
     dictionary = sorted(token for token in known if any(map(str.isalnum, token)))
     if len(dictionary) < 2:
         raise DataError(
-            f"The training texts of {parts.name}: expected at least two distinct words, got {len(dictionary)}."
+            f"The training texts of {splits.name}: expected at least two distinct words, got {len(dictionary)}."
         )
-    three = (parts.train, parts.dev, parts.test)
-    texts = list(sentences(parts, three))
+    three = (splits.train, splits.dev, splits.test)
+    texts = list(sentences(splits, three))
     sizes = {text: size for part in three for text, size in zip(part.texts, part.lengths, strict=False)}
     counts = np.array([sizes.get(text) or sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
     drawn = draw(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
     found = cut([dictionary[i] for i in drawn.tolist()], counts)
     made = {text: " ".join(new) for text, new in zip(texts, found, strict=True)}
-    train, dev, test = (changed(parts, part, made.__getitem__) for part in three)
-    return replace(parts, train=train, dev=dev, test=test)
+    train, dev, test = (changed(splits, part, made.__getitem__) for part in three)
+    return replace(splits, train=train, dev=dev, test=test)
 
 
-def _has_training(parts: Splits) -> bool:
-    return len(parts.train) > 0
+def _has_training(splits: Splits) -> bool:
+    return len(splits.train) > 0
 
 
 control = Control(
@@ -50,6 +50,6 @@ control = Control(
     ),
     encodes=True,
     applies_to=_has_training,
-    parts=replace_words,
+    splits=replace_words,
     objection=scores_as_high("length", "text of as many random words"),
 )

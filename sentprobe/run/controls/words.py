@@ -17,8 +17,8 @@ def to_empty(table: Table, texts: Sequence[str], seed: int) -> Floats:
     return np.empty((len(table), 0), np.float32)
 
 
-def _has_words(parts: Splits) -> bool:
-    return bool(parts.train.inputs) and parts.words
+def _has_words(splits: Splits) -> bool:
+    return bool(splits.train.inputs) and splits.words
 
 
 control = Control(

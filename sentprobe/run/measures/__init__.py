@@ -1,7 +1,8 @@
 """Built-in measures, one file each; the loop computes and saves them like any cell."""
 
-from sentprobe.run.measure import GIVEN, MEASURES, Measure
+from sentprobe.run.measure import MEASURES, Measure
 from sentprobe.run.measures.given import conditional_on
+from sentprobe.run.variant import GIVEN
 
 
 def measure_of(name: str) -> Measure:

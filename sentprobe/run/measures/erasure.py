@@ -17,19 +17,11 @@ from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes.erase import Eraser, leace, random_directions
 from sentprobe.probes.erased_probes import measure as measure_erased
 from sentprobe.probes.erased_probes import measure_reinjected
-from sentprobe.run.measure import (
-    ERASED,
-    MAX_MEASURE_ROWS,
-    SUBSAMPLED,
-    Finished,
-    Measure,
-    moments_of,
-    plain_probe,
-    rows_of,
-)
+from sentprobe.run.fit import Finished
+from sentprobe.run.job import FitJob, features_of, shared, split_features
+from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Measure, moments_of, plain_probe, rows_of
 from sentprobe.run.scoring import classification_result, saved_predictions
-from sentprobe.run.unit import Unit, features_of, shared
-from sentprobe.run.variant import ERASED_ROWS, VariantColumn, points
+from sentprobe.run.variant import ERASED, ERASED_ROWS, VariantColumn, points
 from sentprobe.stats.classification import accuracy, log2_loss
 
 RANDOM_DRAWS = 3
@@ -40,76 +32,80 @@ which are borderline anyway. For the set's own property nothing should be left, 
 optimiser starts, and should end, at zero weights."""
 
 
-def compute(unit: Unit) -> list[Finished]:
+def compute(job: FitJob) -> list[Finished]:
     """The score of the set after the erasure of each property."""
-    plain = unit.plain
+    plain = job.plain
     assert plain is not None
-    parts = unit.parts
-    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    splits = job.splits
+    train, dev, test = split_features(job)
     started = time.perf_counter()
-    l2, probe = plain_probe(unit, train, dev)
-    moments, rows = moments_of(unit, train), rows_of(unit, train)
-    by_variant = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.others}
-    erasers = {str(cell.variant): _eraser(unit, by_variant[str(cell.variant)]) for cell in unit.cells}
+    l2, probe = plain_probe(job, train, dev)
+    moments, rows = moments_of(job, train), rows_of(job, train)
+    by_variant = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.erased_sets}
+    erasers = {str(cell.variant): _eraser(job, by_variant[str(cell.variant)]) for cell in job.cells}
     most = len(moments.whitening[0])  # there are no more directions
     ranks = sorted({min(most, eraser.rank) for eraser in erasers.values()})
     drawn = [
-        random_directions(train.shape[1], rank, unit.cells[0].seed + i, moments)
+        random_directions(train.shape[1], rank, job.cells[0].seed + i, moments)
         for rank in ranks
         for i in range(RANDOM_DRAWS)
     ]
-    others = [name for name in erasers if not _is(by_variant[name], parts)]
+    others = [name for name in erasers if not _is(by_variant[name], splits)]
     logs = list(
         measure_erased(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, tolerance=ERASED_TOLERANCE)
     )
-    right = [accuracy(each.argmax(axis=1), parts.test.labels) for each in logs[len(others) :]]
+    right = [accuracy(each.argmax(axis=1), splits.test.labels) for each in logs[len(others) :]]
     by_rank = {rank: right[i * RANDOM_DRAWS : (i + 1) * RANDOM_DRAWS] for i, rank in enumerate(ranks)}
     by_name = dict(zip(others, logs, strict=False))
     own = {name: eraser for name, eraser in erasers.items() if name not in by_name}
     by_name |= dict(zip(own, measure_erased(rows, list(own.values()), test, l2), strict=True))
-    seconds = (time.perf_counter() - started) / len(unit.cells)
+    seconds = (time.perf_counter() - started) / len(job.cells)
     found: list[Finished] = []
-    for cell in unit.cells:
+    for cell in job.cells:
         eraser, log = erasers[str(cell.variant)], by_name[str(cell.variant)]
-        arrays = saved_predictions(log, parts.test.labels)
-        result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
+        arrays = saved_predictions(log, splits.test.labels)
+        result = classification_result(cell, splits, arrays["predicted"], splits.test.labels, {})
         more = {
-            "log2_loss": log2_loss(log, parts.test.labels), "rank": eraser.rank,
+            "log2_loss": log2_loss(log, splits.test.labels),
+            "rank": eraser.rank,
             ERASED_ROWS: len(by_variant[str(cell.variant)].train),
             "random": float(np.mean(by_rank[min(most, eraser.rank)])),
             "random_low": min(by_rank[min(most, eraser.rank)]),
-        }  # fmt: skip
-        if _is(by_variant[str(cell.variant)], parts):
-            reinjected = measure_reinjected(rows, eraser, test, parts.test.labels, l2)
-            more["reinjected"] = accuracy(reinjected.argmax(axis=1), parts.test.labels)
+        }
+        if _is(by_variant[str(cell.variant)], splits):
+            reinjected = measure_reinjected(rows, eraser, test, splits.test.labels, l2)
+            more["reinjected"] = accuracy(reinjected.argmax(axis=1), splits.test.labels)
         arrays.pop("probabilities", None)
         result = replace(
-            result, dimension=train.shape[1], scores={**result.scores, **more}, chosen={"l2": l2},
+            result,
+            dimension=train.shape[1],
+            scores={**result.scores, **more},
+            chosen={"l2": l2},
             seconds={"encode": 0.0, "fit": seconds},
-        )  # fmt: skip
+        )
         found.append((result, arrays, None))
     return found
 
 
-def _eraser(unit: Unit, other: Splits) -> Eraser:
+def _eraser(job: FitJob, other: Splits) -> Eraser:
     """The eraser of the property of a set, fitted on its vectors once for all sets."""
-    unit = replace(unit, parts=other)
-    features = features_of(unit, other.train)
+    job = replace(job, splits=other)
+    features = features_of(job, other.train)
 
     def make() -> Eraser:
-        return leace(features, other.train.labels, len(other.labels), moments_of(unit, features))
+        return leace(features, other.train.labels, len(other.labels), moments_of(job, features))
 
     size = 16 * features.shape[1] * len(other.labels)
-    return shared(unit, "eraser", size, make)
+    return shared(job, "eraser", size, make)
 
 
 def _is(one: Splits, two: Splits) -> bool:
     return (one.name, one.digest) == (two.name, two.digest)
 
 
-def _applies_to(parts: Splits) -> bool:
+def _applies_to(splits: Splits) -> bool:
     """Sentence-level properties only: pairs and word inputs have other vectors."""
-    return has_train_test_split(parts) and not parts.train.inputs
+    return has_train_test_split(splits) and not splits.train.inputs
 
 
 measure = Measure(

@@ -16,11 +16,12 @@ import numpy.typing as npt
 from sentprobe.data.splits import Split, Splits, has_train_test_split
 from sentprobe.probes import Features
 from sentprobe.probes.added import Baseline, Labels, SplitFeatures, add_vectors, probe_baseline
-from sentprobe.run.measure import GIVEN, Finished, Measure
+from sentprobe.run.fit import Finished
+from sentprobe.run.job import FitJob, Vectors, clusters_of, features_of, split_features
+from sentprobe.run.measure import Measure
 from sentprobe.run.resample import assign_groups
 from sentprobe.run.scoring import classification_result, log2_of_true, saved_predictions
-from sentprobe.run.unit import Unit, Vectors, clusters_of, features_of
-from sentprobe.run.variant import Explanation, VariantColumn, adds_nothing, bits
+from sentprobe.run.variant import GIVEN, Explanation, VariantColumn, adds_nothing, bits
 from sentprobe.stats.information import conditional
 from sentprobe.stats.means import Rows
 
@@ -35,26 +36,26 @@ BYTES_PER_BAG = 200
 """The approximate size of the bag of words of a sentence; of other vectors, only references are kept."""
 
 
-def compute(unit: Unit) -> list[Finished]:
+def compute(job: FitJob) -> list[Finished]:
     """The bits per test row that the encoder adds."""
-    parts, (cell,) = unit.parts, unit.cells
+    splits, (cell,) = job.splits, job.cells
     started = time.perf_counter()
-    vectors = SplitFeatures(*(features_of(unit, part) for part in (parts.train, parts.dev, parts.test)))
-    labels = Labels(parts.train.labels, parts.dev.labels, len(parts.labels))
-    baseline = _baseline(unit, labels)
-    found, truth = add_vectors(baseline, vectors, labels, cell.device), parts.test.labels
+    vectors = SplitFeatures(*split_features(job))
+    labels = Labels(splits.train.labels, splits.dev.labels, len(splits.labels))
+    baseline = _baseline(job, labels)
+    found, truth = add_vectors(baseline, vectors, labels, cell.device), splits.test.labels
     without, with_vectors = (logs.astype(np.float32) for logs in found.log_probabilities())
     influence = found.influence(truth)
-    fitted = Rows.of(len(influence), _dev_clusters(parts)).mean(influence) if len(influence) > 1 else None
+    fitted = Rows.of(len(influence), _dev_clusters(splits)).mean(influence) if len(influence) > 1 else None
     added = conditional(
         log2_of_true(with_vectors, truth),
         log2_of_true(without, truth),
         truth,
-        clusters=clusters_of(parts.test),
+        clusters=clusters_of(splits.test),
         fitted=fitted,
     )
     arrays = saved_predictions(with_vectors, truth)
-    result = classification_result(cell, parts, arrays["predicted"], truth, {})
+    result = classification_result(cell, splits, arrays["predicted"], truth, {})
     result = replace(
         result,
         dimension=vectors.train.shape[1] + baseline.vectors.train.shape[1],
@@ -75,24 +76,26 @@ def compute(unit: Unit) -> list[Finished]:
     return [(result, {"pointwise": added.pointwise.astype(np.float32)}, None)]
 
 
-def _baseline(unit: Unit, labels: Labels) -> Baseline:
+def _baseline(job: FitJob, labels: Labels) -> Baseline:
     """The probe of what is given, fitted once for all layers of the encoder."""
-    parts, plain = unit.parts, unit.plain
+    splits, plain = job.splits, job.plain
     assert plain is not None
 
     def make() -> Baseline:
-        views = [_view(unit, vectors) for vectors in plain.given]
-        return probe_baseline(views, labels, _folds(parts.train), unit.cells[0].device)
+        views = [_view(job, vectors) for vectors in plain.given_vectors]
+        return probe_baseline(views, labels, _folds(splits.train), job.cells[0].device)
 
-    rows = len(parts.train) + len(parts.dev) + len(parts.test)
-    size = rows * (8 * len(parts.labels) + BYTES_PER_BAG)
-    return plain.shared.get(("given", parts.variant, parts.name, parts.digest, len(parts.train)), size, make)
+    rows = len(splits.train) + len(splits.dev) + len(splits.test)
+    size = rows * (8 * len(splits.labels) + BYTES_PER_BAG)
+    return plain.shared.get(("given", splits.variant, splits.name, splits.digest, len(splits.train)), size, make)
 
 
-def _view(unit: Unit, given: Vectors) -> SplitFeatures:
+def _view(job: FitJob, given: Vectors) -> SplitFeatures:
     """Vectors of what is given; of sparse ones the dimensions that the training rows use, as others have no weight."""
-    parts = unit.parts
-    found = SplitFeatures(*(features_of(replace(unit, vectors=given), p) for p in (parts.train, parts.dev, parts.test)))
+    splits = job.splits
+    found = SplitFeatures(
+        *(features_of(replace(job, vectors=given), p) for p in (splits.train, splits.dev, splits.test))
+    )
     if not found.train.sparse:
         return found
     rows = [part.take_sparse() for part in found]
@@ -111,10 +114,10 @@ def _folds(train: Split) -> npt.NDArray[np.int64]:
     return found
 
 
-def _dev_clusters(parts: Splits) -> list[str] | None:
+def _dev_clusters(splits: Splits) -> list[str] | None:
     """The clusters of the dev rows whose label is in train, if there are at least two."""
-    clusters = clusters_of(parts.dev)
-    known = [] if clusters is None else [clusters[i] for i in np.flatnonzero(parts.dev.labels >= 0).tolist()]
+    clusters = clusters_of(splits.dev)
+    known = [] if clusters is None else [clusters[i] for i in np.flatnonzero(splits.dev.labels >= 0).tolist()]
     return known if len(set(known)) > 1 else None
 
 
@@ -132,7 +135,7 @@ def _measure(
         version=2,
         interpretation=f"Bits about the label that the vectors add to {what}; if not above 0, they add nothing.",
         columns=(VariantColumn(("adds to", name, "bits"), bits),),
-        applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
+        applies_to=lambda splits: has_train_test_split(splits) and not splits.train.inputs,
         compute=compute,
         given=encoder,
         objection=adds_nothing(explanation, what) if explanation else None,

@@ -12,9 +12,10 @@ from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes import Features, Probe, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES
 from sentprobe.probes.network.model import scale_of, standardised
-from sentprobe.run.measure import Finished, Measure, plain_probe
+from sentprobe.run.fit import Finished
+from sentprobe.run.job import FitJob, clusters_of, split_features
+from sentprobe.run.measure import Measure, plain_probe
 from sentprobe.run.scoring import classification_result, saved_predictions
-from sentprobe.run.unit import Unit, clusters_of, features_of
 from sentprobe.run.variant import VariantColumn, points
 from sentprobe.stats.classification import accuracy
 from sentprobe.stats.means import mean
@@ -22,50 +23,64 @@ from sentprobe.stats.paired import mcnemar
 
 WIDTHS = (4, 16, 64)
 PROBE = Probe(
-    hidden=WIDTHS, activation="relu", standardise=True, l2=(0.01,), batch=256, rate=0.003, every=1, patience=3,
+    hidden=WIDTHS,
+    activation="relu",
+    standardise=True,
+    l2=(0.01,),
+    batch=256,
+    rate=0.003,
+    every=1,
+    patience=3,
     passes=60,
-)  # fmt: skip
+)
 """How networks are trained, all of them on the same batches. With standardised vectors and ReLU they learn the product
 of two of 384 dimensions from 10,000 rows (test accuracy 0.89), where SentEval's classifier with a hidden layer stays at
 chance; larger batches and learning rates take a third of its time. With a tenth of the penalty they are a point or two
 worse where a linear probe does well; with ten times the penalty they do not learn the product."""
 
 
-def compute(unit: Unit) -> list[Finished]:
+def compute(job: FitJob) -> list[Finished]:
     """The accuracy of the network chosen on dev minus that of the linear probe."""
-    parts, (cell,), classes = unit.parts, unit.cells, len(unit.parts.labels)
-    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    splits, (cell,), classes = job.splits, job.cells, len(job.splits.labels)
+    train, dev, test = split_features(job)
     started = time.perf_counter()
-    _, linear = plain_probe(unit, train, dev)
-    linear_right = linear.scores(test).argmax(axis=1) == parts.test.labels
+    _, linear = plain_probe(job, train, dev)
+    linear_right = linear.scores(test).argmax(axis=1) == splits.test.labels
     probe = PROBE
     if 4 * sum(math.prod(each.shape) for each in (train, dev, test)) <= MAX_CACHED_BYTES:
         # standardised once, not in every pass of every network
         scale, probe = scale_of(train), replace(PROBE, standardise=False)
         train, dev, test = (Features.of(standardised(each.take(slice(None)), scale)) for each in (train, dev, test))
     (found,) = fit(
-        probe, train, parts.train.labels, dev, parts.dev.labels, classes, seeds=[cell.seed], device=cell.device
+        probe, train, splits.train.labels, dev, splits.dev.labels, classes, seeds=[cell.seed], device=cell.device
     )
     logs = [model.scores(test) for model in found.candidates]
     points = [
-        {"width": width, "dev": tried["accuracy"], "test": accuracy(each.argmax(axis=1), parts.test.labels)}
+        {"width": width, "dev": tried["accuracy"], "test": accuracy(each.argmax(axis=1), splits.test.labels)}
         for width, tried, each in zip(WIDTHS, found.tried, logs, strict=True)
     ]
     best = int(np.argmax([point["dev"] for point in points]))  # the narrowest, if several are best
-    arrays = saved_predictions(logs[best], parts.test.labels)
-    result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
-    network_right = arrays["predicted"] == parts.test.labels
+    arrays = saved_predictions(logs[best], splits.test.labels)
+    result = classification_result(cell, splits, arrays["predicted"], splits.test.labels, {})
+    network_right = arrays["predicted"] == splits.test.labels
     paired = mcnemar(network_right, linear_right)
-    clusters = clusters_of(parts.test)
+    clusters = clusters_of(splits.test)
     several = clusters is not None and len(set(clusters)) > 1
     wider = mean(network_right.astype(np.float64) - linear_right, clusters).interval() if several else None
     result = replace(
-        result, dimension=train.shape[1], metric="gap", score=paired.difference, interval=(paired.low, paired.high),
-        interval_kind="newcombe", cluster_interval=wider,
-        scores={"accuracy": result.score, "linear": float(linear_right.mean())}, dev_score=points[best]["dev"],
-        chosen={"hidden": WIDTHS[best]}, tried=tuple(points),
+        result,
+        dimension=train.shape[1],
+        metric="gap",
+        score=paired.difference,
+        interval=(paired.low, paired.high),
+        interval_kind="newcombe",
+        cluster_interval=wider,
+        scores={"accuracy": result.score, "linear": float(linear_right.mean())},
+        dev_score=points[best]["dev"],
+        chosen={"hidden": WIDTHS[best]},
+        tried=tuple(points),
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
-    )  # fmt: skip
+    )
     return [(result, arrays, None)]
 
 

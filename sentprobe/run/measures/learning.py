@@ -16,8 +16,9 @@ from sentprobe.probes.baselines.naive_bayes import bayes_curve
 from sentprobe.probes.learning import CurvePoint, learning, majority, subsets
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
-from sentprobe.run.measure import Finished, Measure, empty_result, plain_probe
-from sentprobe.run.unit import Unit, clusters_of, features_of, statistics_of
+from sentprobe.run.fit import Finished
+from sentprobe.run.job import FitJob, clusters_of, split_features, statistics_of
+from sentprobe.run.measure import Measure, empty_result, plain_probe
 from sentprobe.run.variant import VariantColumn, points
 from sentprobe.stats.crossed import crossed
 from sentprobe.stats.intervals import wilson
@@ -31,19 +32,29 @@ simulations of logistic models (400 and 1,000 training rows, 20 and 100 dimensio
 cover the mean gain in 95 to 98 % of cases with it, in 91 to 97 % with 0, and in 98 to 100 % with 0.5."""
 
 
-def compute(unit: Unit) -> list[Finished]:
+def compute(job: FitJob) -> list[Finished]:
     """The learning curve of a set; the score is the gain from the last doubling of the training rows."""
-    parts, (cell,) = unit.parts, unit.cells
-    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    splits, (cell,) = job.splits, job.cells
+    train, dev, test = split_features(job)
     started = time.perf_counter()
-    l2, probe = plain_probe(unit, train, dev)
+    l2, probe = plain_probe(job, train, dev)
     points = learning(
-        train, parts.train.labels, dev, parts.dev.labels, test, parts.test.labels, len(parts.labels), l2=unit.probe.l2,
-        plain=(l2, probe), seed=cell.seed, clusters=clusters_of(parts.train), statistics=statistics_of(unit, train),
+        train,
+        splits.train.labels,
+        dev,
+        splits.dev.labels,
+        test,
+        splits.test.labels,
+        len(splits.labels),
+        l2=job.probe.l2,
+        plain=(l2, probe),
+        seed=cell.seed,
+        clusters=clusters_of(splits.train),
+        statistics=statistics_of(job, train),
         device=cell.device,
-    )  # fmt: skip
-    found = replace(empty_result(cell, parts), dimension=train.shape[1], chosen={"l2": l2})
-    return [(*_finished(found, points, clusters_of(parts.test), time.perf_counter() - started), None)]
+    )
+    found = replace(empty_result(cell, splits), dimension=train.shape[1], chosen={"l2": l2})
+    return [(*_finished(found, points, clusters_of(splits.test), time.perf_counter() - started), None)]
 
 
 def _finished(
@@ -53,33 +64,42 @@ def _finished(
     half, last = points[-2:]
     gain, low, high = _gain(half, last, clusters)
     result = replace(
-        found, metric="gain", score=gain, interval=(low, high), interval_kind="crossed",
+        found,
+        metric="gain",
+        score=gain,
+        interval=(low, high),
+        interval_kind="crossed",
         scores={
-            "accuracy": float(last.right.mean()), "half": float(half.right.mean()), "half_rows": half.rows,
+            "accuracy": float(last.right.mean()),
+            "half": float(half.right.mean()),
+            "half_rows": half.rows,
             "subsamples": len(half.right),
         },
-        tried=tuple(_curve(points, clusters)), seconds={"encode": 0.0, "fit": seconds},
-    )  # fmt: skip
+        tried=tuple(_curve(points, clusters)),
+        seconds={"encode": 0.0, "fit": seconds},
+    )
     right = np.concatenate([point.right for point in points]).astype(np.uint8)
     rows = np.repeat([point.rows for point in points], [len(point.right) for point in points])
     return result, {f"{AUXILIARY_PREFIX}right": right, f"{AUXILIARY_PREFIX}rows": rows}
 
 
-def baseline_curve(cell: Cell, parts: Splits) -> tuple[Result, Arrays]:
+def baseline_curve(cell: Cell, splits: Splits) -> tuple[Result, Arrays]:
     """The learning curve of naive Bayes, trained on the same subsamples as encoders."""
     started = time.perf_counter()
-    labels = parts.train.labels
-    sizes = subsets(labels, clusters_of(parts.train), len(parts.labels), seed=cell.seed)
+    labels = splits.train.labels
+    sizes = subsets(labels, clusters_of(splits.train), len(splits.labels), seed=cell.seed)
     sizes.append([np.arange(len(labels))])
-    right = bayes_curve(parts, (rows for size in sizes for rows in size))
+    right = bayes_curve(splits, (rows for size in sizes for rows in size))
     points = [
         CurvePoint(
-            round(sum(map(len, size)) / len(size)), np.array([next(right) for _ in size]),
-            np.array([majority(labels[rows], parts.test.labels) for rows in size]), (),
+            round(sum(map(len, size)) / len(size)),
+            np.array([next(right) for _ in size]),
+            np.array([majority(labels[rows], splits.test.labels) for rows in size]),
+            (),
         )
         for size in sizes
-    ]  # fmt: skip
-    return _finished(empty_result(cell, parts), points, clusters_of(parts.test), time.perf_counter() - started)
+    ]
+    return _finished(empty_result(cell, splits), points, clusters_of(splits.test), time.perf_counter() - started)
 
 
 def _several(clusters: Clusters | None) -> Clusters | None:
@@ -101,12 +121,16 @@ def _curve(points: Sequence[CurvePoint], clusters: Clusters | None) -> list[dict
         low, high = wilson(estimate.mean * n, n)  # for all or no rows right
         found.append(
             {
-                "rows": point.rows, "accuracy": estimate.mean, "low": max(0.0, min(low, estimate.low)),
-                "high": min(1.0, max(high, estimate.high)), "subsamples": len(point.right),
+                "rows": point.rows,
+                "accuracy": estimate.mean,
+                "low": max(0.0, min(low, estimate.low)),
+                "high": min(1.0, max(high, estimate.high)),
+                "subsamples": len(point.right),
                 "sd": float(point.right.mean(axis=1).std(ddof=1)) if several else 0.0,
-                "majority": float(point.majority.mean()), **({"l2": float(np.median(point.l2))} if point.l2 else {}),
+                "majority": float(point.majority.mean()),
+                **({"l2": float(np.median(point.l2))} if point.l2 else {}),
             }
-        )  # fmt: skip
+        )
     return found
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from sentprobe.core.table import CellText
 from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.mix import expected_layer, fit
-from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure
+from sentprobe.run.fit import Finished
+from sentprobe.run.job import FitJob, features_of
+from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Measure
 from sentprobe.run.scoring import classification_result, saved_predictions
-from sentprobe.run.unit import Unit, features_of
 from sentprobe.run.variant import VariantColumn, VariantSummary
 from sentprobe.stats.classification import accuracy, log2_loss
 
@@ -20,39 +21,43 @@ MIX_PENALTIES = (1e-1, 1e-2, 1e-3)
 """L2 penalties to choose from on dev."""
 
 
-def compute(unit: Unit) -> list[Finished]:
+def compute(job: FitJob) -> list[Finished]:
     """The mix of all layers, and the scores of cumulative mixes from the lowest layer, for the expected layer."""
-    plain, parts, (cell,) = unit.plain, unit.parts, unit.cells
+    plain, splits, (cell,) = job.plain, job.splits, job.cells
     assert plain is not None
-    classes = len(parts.labels)
+    classes = len(splits.labels)
     train, dev, test = (
-        [features_of(replace(unit, vectors=vectors), part) for vectors in plain.layers.values()]
-        for part in (parts.train, parts.dev, parts.test)
+        [features_of(replace(job, vectors=vectors), part) for vectors in plain.layers.values()]
+        for part in (splits.train, splits.dev, splits.test)
     )
     started = time.perf_counter()
-    mixes = [fit(train, parts.train.labels, classes, l2=l2) for l2 in MIX_PENALTIES]
-    devs = [accuracy(mix.scores(dev).argmax(axis=1), parts.dev.labels) for mix in mixes]
+    mixes = [fit(train, splits.train.labels, classes, l2=l2) for l2 in MIX_PENALTIES]
+    devs = [accuracy(mix.scores(dev).argmax(axis=1), splits.dev.labels) for mix in mixes]
     best = int(np.argmax(devs))
     mix, l2 = mixes[best], MIX_PENALTIES[best]
     cumulative = []
     for last in range(1, len(train) + 1):
-        some = mix if last == len(train) else fit(train[:last], parts.train.labels, classes, l2=l2)
-        cumulative.append(accuracy(some.scores(test[:last]).argmax(axis=1), parts.test.labels))
+        some = mix if last == len(train) else fit(train[:last], splits.train.labels, classes, l2=l2)
+        cumulative.append(accuracy(some.scores(test[:last]).argmax(axis=1), splits.test.labels))
     logs = mix.scores(test)
-    arrays = saved_predictions(logs, parts.test.labels)
-    result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
+    arrays = saved_predictions(logs, splits.test.labels)
+    result = classification_result(cell, splits, arrays["predicted"], splits.test.labels, {})
     expected = expected_layer(cumulative)
-    scores = {**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), "centre": mix.centre}
+    scores = {**result.scores, "log2_loss": log2_loss(logs, splits.test.labels), "centre": mix.centre}
     if np.isfinite(expected):  # otherwise no layer gains over the lowest one
         scores["expected_layer"] = expected
     result = replace(
-        result, dimension=train[0].shape[1], scores=scores, dev_score=devs[best], chosen={"l2": l2},
+        result,
+        dimension=train[0].shape[1],
+        scores=scores,
+        dev_score=devs[best],
+        chosen={"l2": l2},
         tried=tuple(
             {"layer": name, "weight": float(weight), "up_to": score}
             for name, weight, score in zip(plain.layers, mix.weights, cumulative, strict=True)
         ),
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
-    )  # fmt: skip
+    )
     return [(result, arrays, None)]
 
 

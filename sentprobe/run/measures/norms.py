@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from sentprobe.core.table import CellText
 from sentprobe.data.splits import Splits, has_train_test_split
-from sentprobe.run.measure import Finished, Measure, empty_result
-from sentprobe.run.unit import Unit
+from sentprobe.run.fit import Finished
+from sentprobe.run.job import FitJob
+from sentprobe.run.measure import Measure, empty_result
 from sentprobe.run.variant import VariantColumn, VariantSummary
 from sentprobe.stats.correlation import correlate
 from sentprobe.stats.level import standard_errors
@@ -31,15 +32,15 @@ CELLS = 2**20
 Floats = npt.NDArray[np.float64]
 
 
-def compute(unit: Unit) -> list[Finished]:
+def compute(job: FitJob) -> list[Finished]:
     """The rank correlation of norm and length over the test texts, and the mean norm by length."""
-    parts, (cell,) = unit.parts, unit.cells
+    splits, (cell,) = job.splits, job.cells
     started = time.perf_counter()
-    test = replace(parts.test, inputs={})  # the sentence alone
-    features = unit.vectors.features(test)
+    test = replace(splits.test, inputs={})  # the sentence alone
+    features = job.vectors.features(test)
     some = (rows for _, rows in features.chunks(max(1, CELLS // features.shape[1])))
     norms = np.concatenate([np.linalg.norm(rows.astype(np.float64), axis=1) for rows in some])
-    lengths = np.array(_lengths(parts), np.float64)
+    lengths = np.array(_lengths(splits), np.float64)
     step = NORM_TOLERANCE * (norms.max(initial=0.0) or 1.0)
     norms = np.rint(norms / step) * step
     value, low, high = 0.0, 0.0, 0.0  # nothing varies: the norm says nothing about the length
@@ -47,10 +48,16 @@ def compute(unit: Unit) -> list[Finished]:
         found = correlate(lengths, norms, seed=cell.seed, draws=DRAWS)
         value, low, high = found.value, found.low, found.high
     result = replace(
-        empty_result(cell, parts), dimension=features.shape[1], metric="spearman", score=value, interval=(low, high),
-        interval_kind="bootstrap", scores={"mean_norm": float(norms.mean())}, tried=tuple(by_length(lengths, norms)),
+        empty_result(cell, splits),
+        dimension=features.shape[1],
+        metric="spearman",
+        score=value,
+        interval=(low, high),
+        interval_kind="bootstrap",
+        scores={"mean_norm": float(norms.mean())},
+        tried=tuple(by_length(lengths, norms)),
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
-    )  # fmt: skip
+    )
     return [(result, {"norm": norms.astype(np.float32), "length": lengths.astype(np.int32)}, None)]
 
 
@@ -67,15 +74,20 @@ def by_length(lengths: Floats, norms: Floats) -> Iterator[dict[str, float | int]
             own, mean = norms[here], float(norms[here].mean())
             half = standard_errors() * float(own.std(ddof=1)) / len(own) ** 0.5 if len(own) > 1 else 0.0
             yield {
-                "from": int(sizes[first]), "to": int(sizes[i]), "n": rows, "length": float(lengths[here].mean()),
-                "norm": mean, "low": mean - half, "high": mean + half,
-            }  # fmt: skip
+                "from": int(sizes[first]),
+                "to": int(sizes[i]),
+                "n": rows,
+                "length": float(lengths[here].mean()),
+                "norm": mean,
+                "low": mean - half,
+                "high": mean + half,
+            }
             first, rows = i + 1, 0
 
 
-def _lengths(parts: Splits) -> Sequence[int]:
-    sizes = parts.test.lengths
-    return sizes if len(sizes) == len(parts.test) else [len(text.split()) for text in parts.test.texts]
+def _lengths(splits: Splits) -> Sequence[int]:
+    sizes = splits.test.lengths
+    return sizes if len(sizes) == len(splits.test) else [len(text.split()) for text in splits.test.texts]
 
 
 def _rho(v: VariantSummary) -> CellText:

@@ -12,8 +12,9 @@ from sentprobe.core.table import CellText
 from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.online import online
 from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
-from sentprobe.run.measure import Finished, Measure, empty_result
-from sentprobe.run.unit import Unit, clusters_of, features_of, statistics_of
+from sentprobe.run.fit import Finished
+from sentprobe.run.job import FitJob, clusters_of, split_features, statistics_of
+from sentprobe.run.measure import Measure, empty_result
 from sentprobe.run.variant import VariantColumn, VariantSummary
 from sentprobe.stats.description_length import sample_complexity, surplus_description_length
 
@@ -21,37 +22,49 @@ TARGETS = (0.75, 0.5, 0.25)
 """Target losses, as fractions of the entropy of the class distribution."""
 
 
-def compute(unit: Unit) -> list[Finished]:
+def compute(job: FitJob) -> list[Finished]:
     """The description length of the training labels of a set, with loss and accuracy on test after each block."""
-    parts, (cell,) = unit.parts, unit.cells
-    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    splits, (cell,) = job.splits, job.cells
+    train, dev, test = split_features(job)
     started = time.perf_counter()
     found = online(
-        train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), seed=cell.seed, test=test,
-        test_labels=parts.test.labels, clusters=clusters_of(parts.train), statistics=statistics_of(unit, train),
+        train,
+        splits.train.labels,
+        dev,
+        splits.dev.labels,
+        len(splits.labels),
+        seed=cell.seed,
+        test=test,
+        test_labels=splits.test.labels,
+        clusters=clusters_of(splits.train),
+        statistics=statistics_of(job, train),
         device=cell.device,
-    )  # fmt: skip
+    )
     # no code is shorter than its first block, which bounds the interval
-    least = found.block_ends[0] * float(np.log2(len(parts.labels)))
+    least = found.block_ends[0] * float(np.log2(len(splits.labels)))
     length = replace(found.description, low=max(found.description.low, least))
     assert found.test_bits is not None
     assert found.test_accuracy is not None
     curve, each = found.test_bits.mean(axis=0), length.prior / length.n
     scores = {
-        "bits": length.bits, "bits_low": length.low, "bits_high": length.high, "uniform_bits": length.uniform,
-        "prior_bits": length.prior, "orders": length.orders,
+        "bits": length.bits,
+        "bits_low": length.low,
+        "bits_high": length.high,
+        "uniform_bits": length.uniform,
+        "prior_bits": length.prior,
+        "orders": length.orders,
         **dict(zip(("compression", "compression_low", "compression_high"), length.compression, strict=True)),
         **dict(zip(("gain", "gain_low", "gain_high"), length.prior_compression, strict=True)),
-    }  # fmt: skip
+    }
     for target in TARGETS:
         name = f"{100 * target:.0f}"
         scores[f"surplus_{name}"] = surplus_description_length(
-            found.block_ends, curve, target * each, first=np.log2(len(parts.labels))
+            found.block_ends, curve, target * each, first=np.log2(len(splits.labels))
         )
         # 0 if it is never reached
         scores[f"enough_{name}"] = sample_complexity(found.block_ends, curve, target * each) or 0
     result = replace(
-        empty_result(cell, parts),
+        empty_result(cell, splits),
         dimension=train.shape[1],
         metric="compression",
         score=scores["gain"],
@@ -65,7 +78,7 @@ def compute(unit: Unit) -> list[Finished]:
                 found.block_ends, found.bits.mean(axis=0), curve, found.test_accuracy.mean(axis=0), strict=True
             )
         ),
-        seconds={"encode": unit.encode_seconds, "fit": time.perf_counter() - started},
+        seconds={"encode": job.encode_seconds, "fit": time.perf_counter() - started},
     )
     arrays: Arrays = {f"{AUXILIARY_PREFIX}bits": found.bits, f"{AUXILIARY_PREFIX}rows": found.rows.astype(np.float32)}
     return [(result, arrays, None)]

@@ -5,7 +5,7 @@ import pytest
 from sentprobe.console import split_stage
 from sentprobe.errors import EncoderError
 from sentprobe.run import evaluate
-from sentprobe.run.tally import name_of
+from sentprobe.run.cells import encoder_name
 from tests.report.runs import cell
 from tests.run.sets import Knowing, dataset
 
@@ -79,5 +79,5 @@ def test_controls_and_measures_are_cells(tmp_path):
 
 
 def test_an_untrained_twin_has_a_name_of_its_own():
-    assert name_of(cell("st:a")) == "st:a"
-    assert name_of(cell("st:a", variant="untrained")) == "st:a (untrained)"
+    assert encoder_name(cell("st:a")) == "st:a"
+    assert encoder_name(cell("st:a", variant="untrained")) == "st:a (untrained)"

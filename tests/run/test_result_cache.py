@@ -11,7 +11,7 @@ from sentprobe.data.sources import find_sets
 from sentprobe.encoders.store import RESULTS_FOLDER, Store, StoreWarning
 from sentprobe.probes.baselines import BASELINES
 from sentprobe.results.verify import matches_checksum, predictions_path
-from sentprobe.run import Run, evaluate, kept, loop, read_sets
+from sentprobe.run import Run, evaluate, inputs, loop, result_cache
 from sentprobe.run.repeat import repeat
 from tests.run.sets import Knowing, dataset, same
 
@@ -35,7 +35,7 @@ def forbidden(monkeypatch):
         raise AssertionError(f"computed: {args[:1]}")
 
     def forbid():
-        monkeypatch.setattr(read_sets, "baseline_result", refuse)
+        monkeypatch.setattr(inputs, "baseline_result", refuse)
         monkeypatch.setattr("sentprobe.encoders.schemes.baseline.Hash.sparse_vectors", refuse)
         monkeypatch.setattr("sentprobe.encoders.schemes.baseline.Random.__call__", refuse)
 
@@ -89,12 +89,12 @@ def test_whatever_changes_a_result_is_computed_again(tmp_path, store, change):
 
 def test_results_of_other_versions_are_not_used(tmp_path, store, monkeypatch):
     evaluate([], [dataset()], tmp_path / "one", store=store)
-    monkeypatch.setattr(kept, "KEPT_VERSION", kept.KEPT_VERSION + 1)
+    monkeypatch.setattr(result_cache, "CACHE_VERSION", result_cache.CACHE_VERSION + 1)
     evaluate([], [dataset()], tmp_path / "two", store=store)
     assert len(list((store.root / RESULTS_FOLDER).iterdir())) == 2 * len(ALL)
 
 
-def test_without_a_store_nothing_is_kept(tmp_path, monkeypatch):
+def test_without_a_store_nothing_is_cached(tmp_path, monkeypatch):
     monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
     evaluate([], [dataset()], tmp_path / "run")
     assert not (tmp_path / "cache").exists()
@@ -128,7 +128,7 @@ def test_a_damaged_file_is_reported_and_computed_again(tmp_path, store, damage):
 def test_a_folder_that_cannot_be_written_to_costs_a_warning_only(tmp_path, store):
     store.root.mkdir()
     (store.root / RESULTS_FOLDER).write_text("a file where a folder should be")
-    with pytest.warns(StoreWarning, match="not kept"):
+    with pytest.warns(StoreWarning, match="not cached"):
         run = evaluate([], [dataset()], tmp_path / "run", store=store)
     assert len(run) == len(ALL)
 
@@ -145,8 +145,8 @@ def test_a_baseline_is_repeated_by_computing_it(tmp_path, store, monkeypatch):
     file.write_text("".join(f"{split}\t{row.label}\t{row.text}\n" for split, row in dataset()))
     run = evaluate([], find_sets([str(file)]), tmp_path / "run", store=store)
     calls = []
-    work = read_sets.baseline_result
-    monkeypatch.setattr(read_sets, "baseline_result", lambda *args: [calls.append(args), work(*args)][1])
+    work = inputs.baseline_result
+    monkeypatch.setattr(inputs, "baseline_result", lambda *args: [calls.append(args), work(*args)][1])
     for name in ("nb-uni", "baseline:hash"):
         assert repeat(baselines_of(run)[name].signature, run=run, store=store).same
     assert len(calls) == 1

@@ -9,8 +9,7 @@ from sentprobe.data.sources import find_sets
 from sentprobe.encoders import load
 from sentprobe.errors import EncoderError
 from sentprobe.run import Run, evaluate
-from sentprobe.run.places import find_encoder, places_of
-from sentprobe.run.reload import read_unloadable, why_not_reloadable
+from sentprobe.run.info import base_folders, read_unloadable, resolve_encoder, why_not_reloadable
 from sentprobe.run.repeat import repeat
 from sentprobe.serve.encoders import Encoders
 from tests.run.sets import Knowing, dataset, rows
@@ -78,19 +77,19 @@ def test_another_file_of_the_same_name_is_not_the_encoder(project, monkeypatch):
 
 @pytest.mark.parametrize("name", ["static:", "hf:bert-base-uncased", "function", "vec:/abs/x.vec", "py:gone.py:f"])
 def test_other_names_stay(tmp_path, name):
-    assert find_encoder(name, [tmp_path]) == name
+    assert resolve_encoder(name, [tmp_path]) == name
 
 
 def test_the_file_of_a_python_encoder_is_found(tmp_path):
     (tmp_path / "mine.py").write_text("")
-    assert find_encoder("py:mine.py:encode?version=1", [tmp_path]) == f"py:{tmp_path}/mine.py:encode?version=1"
+    assert resolve_encoder("py:mine.py:encode?version=1", [tmp_path]) == f"py:{tmp_path}/mine.py:encode?version=1"
 
 
 def test_a_result_of_a_moved_run_is_repeated(project, tmp_path, monkeypatch):
     shutil.move(project, tmp_path / "renamed")
     monkeypatch.chdir(tmp_path / "renamed")
     run = Run.load("out/my-run")
-    assert places_of(run.folder, run.info)[0] == tmp_path / "renamed"
+    assert base_folders(run.folder, run.info)[0] == tmp_path / "renamed"
     assert repeat(run.results[0].signature, run=run).same
 
 
@@ -100,9 +99,9 @@ def test_a_result_of_a_moved_run_is_repeated(project, tmp_path, monkeypatch):
 def test_why_an_encoder_cannot_be_loaded_again(tmp_path):
     run = evaluate({"mine": Knowing()}, dataset(), tmp_path / "run", baselines=[], resample=0)
     assert "passed as a function; name it as py:FILE.py:FUNCTION" in read_unloadable(run.info)["mine"]
-    assert why_not_reloadable("static:", given=False, fitted=False, identity="x") is None
-    assert "fitted on the texts" in why_not_reloadable("vec:x?pool=idf", given=False, fitted=True, identity="x")
-    assert "py:m.py:f?version=1" in why_not_reloadable("py:m.py:f", given=False, fitted=False, identity=None)
+    assert why_not_reloadable("static:", is_object=False, is_fitted=False, identity="x") is None
+    assert "fitted on the texts" in why_not_reloadable("vec:x?pool=idf", is_object=False, is_fitted=True, identity="x")
+    assert "py:m.py:f?version=1" in why_not_reloadable("py:m.py:f", is_object=False, is_fitted=False, identity=None)
     assert load("static:?dim=64")  # by its name
 
 

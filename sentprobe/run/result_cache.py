@@ -1,4 +1,4 @@
-"""Results of baselines, kept beside the vectors of the store: they are the same in every run on the same set.
+"""A cache of the results of baselines, beside the vectors of the store: they are the same in every run on the same set.
 
 A result that is read is recorded in the run like one that was computed, with its predictions and its probe. What is
 damaged is computed again.
@@ -29,7 +29,7 @@ from sentprobe.results.verify import UNREADABLE, Arrays, from_npz, predictions_p
 from sentprobe.run.scoring import versions
 from sentprobe.stats import level as levels
 
-KEPT_VERSION = 2
+CACHE_VERSION = 2
 """Raise it if a baseline has other results within one version of sentprobe."""
 _DIGITS = 32
 """Of the checksum that a file begins with."""
@@ -38,33 +38,40 @@ _Content = tuple[bytes, bytes, bytes | None]
 
 
 @dataclass(frozen=True)
-class KeptResults:
-    """The results of baselines in the folder of a store; none without a store."""
+class ResultCache:
+    """The results of baselines in the folder of a store; without a store, nothing is cached."""
 
     store: Store | None
 
-    def restore(self, log: Log, cell: Cell, parts: Splits, baselines: Mapping[str, float]) -> Result | None:
-        """Add the kept result of a cell to a run, if there is one, along with the accuracies of other baselines."""
+    def restore(self, log: Log, cell: Cell, splits: Splits, baselines: Mapping[str, float]) -> Result | None:
+        """Add the cached result of a cell to a run, if there is one, along with the accuracies of other baselines."""
         started = time.perf_counter()
-        found = _read(_path(self.store, cell, parts)) if self.store is not None else None
-        if found is None:
+        cached = _read(_path(self.store, cell, splits)) if self.store is not None else None
+        if cached is None:
             return None
-        old, predictions, probe = found
+        old, predictions, probe = cached
         result = replace(
-            old, key=cell.key, cell=cell, language=parts.language, synthetic=parts.synthetic, split=parts.split,
-            merged_labels=parts.merged_labels, baselines=baselines,
-            versions=versions(), files={},
+            old,
+            key=cell.key,
+            cell=cell,
+            language=splits.language,
+            synthetic=splits.synthetic,
+            split=splits.split,
+            merged_labels=splits.merged_labels,
+            baselines=baselines,
+            versions=versions(),
+            files={},
             seconds={**dict.fromkeys(old.seconds, 0.0), "fit": time.perf_counter() - started},
-        )  # fmt: skip
+        )
         log.add(result, predictions, probe)
         return result
 
-    def keep(self, log: Log, cell: Cell, parts: Splits) -> None:
-        """Keep the result of a cell that a run has computed."""
+    def save(self, log: Log, cell: Cell, splits: Splits) -> None:
+        """Cache the result of a cell that a run has computed."""
         result = log.done.get(cell.key)
         if self.store is None or result is None:
             return
-        path = _path(self.store, cell, parts)
+        path = _path(self.store, cell, splits)
         try:
             probe = probe_path(log.folder, result).read_bytes() if "probe" in result.files else None
             content = to_line(result, 0), predictions_path(log.folder, result).read_bytes(), probe
@@ -74,17 +81,17 @@ class KeptResults:
             if self.store.limit is not None:
                 self.store.evict()
         except (OSError, DataError) as e:
-            _warn(path.parent, f"cannot be written to: {e}", "Results of baselines are not kept for later runs.")
+            _warn(path.parent, f"cannot be written to: {e}", "Results of baselines are not cached for later runs.")
 
 
-def _path(store: Store, cell: Cell, parts: Splits) -> Path:
+def _path(store: Store, cell: Cell, splits: Splits) -> Path:
     """The file of a cell: it depends on all that can change the result, and not on the name of the set."""
     facts = (
-        KEPT_VERSION,
+        CACHE_VERSION,
         np.__version__,
         scipy.__version__,
         levels.LEVEL,  # results have intervals
-        [*parts.train.inputs],
+        [*splits.train.inputs],
         astuple(replace(cell, dataset="")),
     )
     return store.root / RESULTS_FOLDER / f"{digest(msgspec.json.encode(facts))}{RESULT_SUFFIX}"
@@ -110,5 +117,5 @@ def _read(path: Path) -> tuple[Result, Arrays, Arrays | None] | None:
         return None
 
 
-def _warn(path: Path, what: str, then: str) -> None:
-    warnings.warn(f"{path} {what}. {then}", StoreWarning, stacklevel=3)
+def _warn(path: Path, problem: str, consequence: str) -> None:
+    warnings.warn(f"{path} {problem}. {consequence}", StoreWarning, stacklevel=3)

@@ -1,0 +1,303 @@
+"""What run.json records about encoders, for later commands: each key with the function that writes it and its reader.
+
+    aliases        names that a user gives to encoders: ``MiniLM=hf:sentence-transformers/all-MiniLM-L6-v2?layer=*``
+                   (``sentprobe.results.records`` reads them)
+    places         the folders that commands ran in, from which relative paths lead
+    unloadable     encoders that cannot be loaded again by name, and why
+    training       how well encoders do what they were trained for
+    diagnoses      symptoms of broken encoders
+
+Of entries about the same encoder, the last one counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from sentprobe.core.files import write_atomically
+from sentprobe.data.sources import Source
+from sentprobe.encoders import Spec, TrainingScore, expand_names
+from sentprobe.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
+from sentprobe.errors import DataError, RunError, SentProbeError, UsageError
+from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
+from sentprobe.results.records import INFO
+from sentprobe.results.run import Run
+
+if TYPE_CHECKING:
+    from sentprobe.data.splits import Splits
+    from sentprobe.encoders.embed import Embeddings
+    from sentprobe.encoders.store import Store
+    from sentprobe.results.log import Log
+
+T = TypeVar("T")
+
+WORKING_FOLDERS_KEY = "places"
+UNLOADABLE_KEY = "unloadable"
+TRAINING_KEY = "training"
+DIAGNOSES_KEY = "diagnoses"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).hexdigest()
+
+
+def _read_list(folder: Path, info: Mapping[str, Any], key: str, type_: type[T]) -> list[T]:
+    """The entries under a key of run.json; RunError if they are not what sentprobe writes."""
+    try:
+        return msgspec.convert(info.get(key, []), list[type_])  # type: ignore[valid-type]
+    except msgspec.ValidationError as e:
+        raise RunError(f"{folder / INFO} cannot be read: {key}: {e}. It was edited; choose a new folder.") from e
+
+
+# Aliases: what tables, pages and figures show, and what selects an encoder. Results have the encoder as it is loaded,
+# so that signatures, resuming and the live page do not depend on its alias.
+
+_ALIAS = re.compile(r"([^=:?/\\|]*)=([a-z][\w-]*:.*)", re.DOTALL)
+"""A scheme has no equals sign, so one before the first colon ends an alias."""
+
+
+def split_aliases(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, str]]:
+    """Encoders without their aliases, and the alias of each that has one; what is not a string stays as it is.
+
+    A name that stands for several encoders gives each of them its alias, with the options that tell them apart.
+    """
+    without_aliases: list[Any] = []
+    aliases: dict[str, str] = {}
+    for text in encoders:
+        match = _ALIAS.fullmatch(text) if isinstance(text, str) else None
+        if match is None:
+            without_aliases.append(text)
+            continue
+        typed_alias, encoder = match[1].strip(), match[2]
+        _check_alias(typed_alias, text)
+        names = expand_names([encoder])
+        for name in names:
+            suffix = "" if len(names) == 1 else name[name.index("?") :] if "?" in name else f" {name}"
+            alias = f"{typed_alias}{suffix}"
+            if aliases.setdefault(name, alias) != alias:
+                raise UsageError(f"{name} has two names, {aliases[name]!r} and {alias!r}; expected one.")
+        without_aliases.append(encoder)
+    if repeated := [alias for alias in aliases.values() if list(aliases.values()).count(alias) > 1]:
+        raise UsageError(f"Two encoders are called {repeated[0]!r}; expected different names before the equals sign.")
+    return without_aliases, aliases
+
+
+def _check_alias(alias: str, text: str) -> None:
+    if not alias or not alias.isprintable():
+        raise UsageError(f"{text!r}: expected a name before the equals sign, as in MiniLM=st:all-MiniLM-L6-v2.")
+    if alias in (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES):
+        raise UsageError(f"{text!r}: {alias} is the name of a baseline; choose another one.")
+
+
+def alias_entries(aliases: Mapping[str, str]) -> list[list[str]]:
+    """Aliases as run.json has them: pairs of an alias and an encoder."""
+    return [[alias, encoder] for encoder, alias in aliases.items()]
+
+
+# Paths: encoders and sets were named from some folder, and the run may have been moved. A relative path is looked for
+# in the folder that run.json records, in the one that is where it was as seen from the run (a run that was moved with
+# what is around it), in the run itself, and in the current folder.
+
+
+def working_folder_entry(run_folder: Path) -> list[str]:
+    """The current folder, as run.json records it: its path, and its path relative to the run."""
+    current = os.getcwd()  # noqa: PTH109 - as text
+    try:
+        relative = os.path.relpath(current, run_folder)
+    except ValueError:  # on another drive
+        relative = current
+    return [path.encode(errors="backslashreplace").decode() for path in (current, relative)]
+
+
+def working_folders(info: Mapping[str, Any]) -> list[str]:
+    """The folders in which the commands of a run were called."""
+    return [path for path, _ in info.get(WORKING_FOLDERS_KEY, ())]
+
+
+def base_folders(run_folder: Path, info: Mapping[str, Any]) -> list[Path]:
+    """The folders that a relative path of a run may start from, the last command's first."""
+    recorded = info.get(WORKING_FOLDERS_KEY, [])[::-1]
+    paths = [Path(path) for path, _ in recorded] + [run_folder / relative for _, relative in recorded]
+    absolute = dict.fromkeys(Path(os.path.abspath(path)) for path in (*paths, run_folder, Path.cwd()))  # noqa: PTH100
+    return [path for path in absolute if path.is_dir()]
+
+
+def resolve_encoder(name: str, folders: Sequence[Path]) -> str:
+    """The name with an absolute path, if it is a relative one that leads somewhere; otherwise the name."""
+    try:
+        spec = Spec.parse(name)
+    except SentProbeError:  # a function
+        return name
+    path, *attributes = spec.path.split(":") if spec.scheme == "py" else (spec.path,)
+    if not path or Path(path).expanduser().is_absolute():
+        return name
+    absolute = next((folder / path for folder in folders if (folder / path).exists()), None)
+    if absolute is None:
+        return name
+    return str(replace(spec, name=":".join((str(absolute), *attributes)), revision=None))
+
+
+def resolve_source(source: Source, folders: Sequence[Path], recorded: Sequence[str]) -> Source:
+    """A set whose files are gone, at the same path below another folder; the same one if it is in none."""
+    if all(Path(path).exists() for path in source.paths):
+        return source
+    for base in recorded:
+        for folder in folders:
+            paths = [folder / os.path.relpath(path, base) for path in source.paths]
+            if all(path.exists() for path in paths):
+                return replace(source, paths=tuple(map(str, paths)))
+    return source
+
+
+# Encoders that cannot be loaded again by name, so that `sentprobe serve` cannot try their probes on new sentences
+
+
+def why_not_reloadable(name: str, *, is_object: bool, is_fitted: bool, identity: str | None) -> str | None:
+    """Why an encoder cannot be loaded again; None if it can.
+
+    ``is_object``: it was passed as an object, not as a name; ``is_fitted``: on the texts of the run.
+    """
+    consequence = "`sentprobe serve` cannot try its probes on new sentences"
+    if is_object:
+        return f"it was passed as a function; name it as py:FILE.py:FUNCTION?version=1 instead, or {consequence}"
+    if is_fitted:
+        return f"it is fitted on the texts of all sets of the run, so that {consequence}"
+    if identity is None:
+        return f"it has no identity; give it one, as in {name}{'&' if '?' in name else '?'}version=1, or {consequence}"
+    return None
+
+
+def read_unloadable(info: Mapping[str, Any]) -> dict[str, str]:
+    """The encoders of a run that cannot be loaded again, and why; the last command counts."""
+    requested = info.get("asked", {}).get("encoders")
+    return {name: why for name, why in info.get(UNLOADABLE_KEY, ()) if requested is None or name in requested}
+
+
+# Training scores
+
+
+class _TrainingEntry(msgspec.Struct, frozen=True):
+    name: str
+    """The encoder."""
+    identity: str | None
+    metric: str
+    value: float
+    maximise: bool
+    digest: str
+    """Of all fields, by which joined runs tell two of them apart."""
+
+
+def write_training_score(log: Log, name: str, identity: str | None, score: TrainingScore | None) -> None:
+    """Record the training score of an encoder, if it has one."""
+    if score is None:
+        return
+    facts = (name, identity, score.metric, score.value, score.maximise)
+    log.describe(**{TRAINING_KEY: [msgspec.to_builtins(_TrainingEntry(*facts, _digest(repr(facts))))]})
+
+
+def read_training_scores(run: Run) -> dict[tuple[str, str | None], TrainingScore]:
+    """Training scores by the name and identity of the encoder; the last one counts."""
+    entries = _read_list(run.folder, run.info, TRAINING_KEY, _TrainingEntry)
+    return {(entry.name, entry.identity): TrainingScore(entry.metric, entry.value, entry.maximise) for entry in entries}
+
+
+# Diagnoses
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The symptoms of one encoder."""
+
+    name: str
+    identity: str | None
+    number: int
+    """How many diagnoses were written before this one."""
+    symptoms: list[Symptom]
+    digest: str
+    """Of all fields, by which joined runs tell two diagnoses apart."""
+
+
+def write_diagnosis(
+    log: Log,
+    store: Store | None,
+    name: str,
+    identity: str | None,
+    encoder: Any,
+    embeddings: Embeddings,
+    sets: Sequence[Splits],
+    *,
+    half: bool,
+) -> None:
+    """Diagnose an encoder by its vectors, once; again only if it has no identity, as it may have changed."""
+    previous = _last_diagnoses(log.folder, log.info).get((name, identity))
+    if previous is not None and identity is not None:
+        return
+    # sentences only: other inputs are mostly single words
+    texts = (text for splits in sets for split in (splits.train, splits.dev, splits.test) for text in split.texts)
+    cache = _SymptomCache(store, identity)
+    cached = None if embeddings.encoded else cache.read()
+    symptoms = diagnose(encoder, embeddings, texts, half=half, call_symptoms=cached)
+    if cached is None:
+        cache.write(symptoms)
+    if previous is not None and previous.symptoms == symptoms:
+        return
+    number = len(log.info.get(DIAGNOSES_KEY, ()))
+    digest = _digest(f"{name} {identity} {number} {symptoms}")
+    log.describe(**{DIAGNOSES_KEY: [msgspec.to_builtins(Diagnosis(name, identity, number, symptoms, digest))]})
+
+
+@dataclass(frozen=True)
+class _SymptomCache:
+    """Symptoms found by encoding texts again, cached with the vectors, for runs that only read these."""
+
+    store: Store | None
+    identity: str | None
+
+    @property
+    def path(self) -> Path | None:
+        """The file."""
+        if self.store is None or self.identity is None:
+            return None
+        # the folder name of the store
+        return self.store.root / hashlib.blake2b(self.identity.encode(), digest_size=16).hexdigest() / "symptoms.json"
+
+    def read(self) -> list[Symptom] | None:
+        """The symptoms; None if there are none, or if the file is damaged."""
+        if self.path is None:
+            return None
+        try:
+            content = msgspec.json.decode(self.path.read_bytes(), type=dict[str, str])
+            if content["digest"] != _digest(content["symptoms"]):
+                return None
+            return msgspec.json.decode(content["symptoms"], type=list[Symptom])
+        except (OSError, KeyError, ValueError, msgspec.MsgspecError):
+            return None
+
+    def write(self, symptoms: Sequence[Symptom]) -> None:
+        """Save the symptoms that need calls; a store that is not writable has already been reported."""
+        if self.path is not None and self.path.parents[1].is_dir():
+            to_cache = [symptom for symptom in symptoms if symptom.code in REENCODING_CODES]
+            encoded = msgspec.json.encode(to_cache).decode()
+            with suppress(OSError, DataError):
+                self.path.parent.mkdir(exist_ok=True)
+                write_atomically(self.path, msgspec.json.encode({"symptoms": encoded, "digest": _digest(encoded)}))
+
+
+def read_diagnoses(run: Run) -> list[Diagnosis]:
+    """The diagnosis of each encoder that has results, in their order."""
+    last = _last_diagnoses(run.folder, run.info)
+    encoders = dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results)
+    return [last[encoder] for encoder in encoders if encoder in last]
+
+
+def _last_diagnoses(folder: Path, info: Mapping[str, Any]) -> dict[tuple[str, str | None], Diagnosis]:
+    diagnoses = _read_list(folder, info, DIAGNOSES_KEY, Diagnosis)
+    return {(diagnosis.name, diagnosis.identity): diagnosis for diagnosis in diagnoses}
