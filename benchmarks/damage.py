@@ -39,7 +39,7 @@ from sentprobe import Corpus, Run, SentProbeError, evaluate, find_sets, make_set
 from sentprobe.data.dataset import Dataset, read_manifest
 from sentprobe.encoders import Identity, load
 from sentprobe.encoders.store import Store
-from sentprobe.report.full_summary import full_summary
+from sentprobe.report.summary import full_summary
 from sentprobe.results.compare import compare
 from sentprobe.results.records import to_line
 

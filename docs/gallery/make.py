@@ -20,11 +20,11 @@ import numpy as np
 
 from sentprobe import Corpus, Dataset, Run, evaluate, find_sets, load_encoder, make_sets, select_tasks
 from sentprobe.published import Row, published
+from sentprobe.report.cells import Score
 from sentprobe.report.correlations import correlations
 from sentprobe.report.figure import write
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.languages import languages
-from sentprobe.report.scores import Score
+from sentprobe.report.summary import full_summary
 from sentprobe.report.types import Cell, Column, Seconds, SetSummary, Summary
 from sentprobe.run import join
 from sentprobe.tasks import SUITES

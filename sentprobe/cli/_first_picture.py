@@ -31,7 +31,7 @@ def add_demo_results(out: Path, sources: Sequence[Source], encoders: Mapping[str
 def print_next_steps(references: Sequence[str], encoders: Sequence[str], out: Path) -> None:
     """Say what the numbers are about, and what to do for real text."""
     from sentprobe.console import err
-    from sentprobe.report.wording import listed
+    from sentprobe.report.names import listed
 
     lines = ["", "A first picture, on sentences of a small synthetic grammar: no claim about real English."]
     if references:

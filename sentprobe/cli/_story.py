@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sentprobe.core.formatting import WHOLE_POINTS
-from sentprobe.report.wording import listed
+from sentprobe.report.names import listed
 
 if TYPE_CHECKING:
     from sentprobe.report.types import Summary

@@ -42,9 +42,9 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.core.formatting import count_of
     from sentprobe.report import Report
+    from sentprobe.report.names import listed
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
-    from sentprobe.report.wording import listed
     from sentprobe.run.references import DEMO_SENTENCES, DEMO_TASKS, make_demo_sets
 
     _check_folder(out)

@@ -77,8 +77,8 @@ def figure(
     from sentprobe.errors import UsageError
     from sentprobe.report.charts import CHARTS
     from sentprobe.report.figure import check_figure_suffix, check_options, check_run, write
-    from sentprobe.report.full_summary import full_summary
-    from sentprobe.report.published_results import check_published
+    from sentprobe.report.published import check_published
+    from sentprobe.report.summary import full_summary
     from sentprobe.run import Run, join
 
     for path in out:

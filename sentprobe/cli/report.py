@@ -104,7 +104,7 @@ def _report_run(
     from sentprobe.cli._warnings import printed_warnings
     from sentprobe.errors import UsageError
     from sentprobe.report.notebook import Report, check_report_suffix
-    from sentprobe.report.published_results import check_published
+    from sentprobe.report.published import check_published
     from sentprobe.run import Run, join
 
     if more and not out:

@@ -115,9 +115,9 @@ def run(
     from sentprobe.data.sources import filter_by_suite, find_sets
     from sentprobe.encoders.diagnosis import check_encoders
     from sentprobe.errors import RunError, UsageError
+    from sentprobe.report.names import listed
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
-    from sentprobe.report.wording import listed
     from sentprobe.run.control import CONTROLS
     from sentprobe.run.info import read_diagnoses, read_unloadable
     from sentprobe.run.inputs import named_encoders

@@ -144,10 +144,9 @@ def _show_run(
 ) -> None:
     from sentprobe.cli._warnings import printed_warnings
     from sentprobe.errors import UsageError
-    from sentprobe.report.differences import choose_published
     from sentprobe.report.filters import apply
     from sentprobe.report.overview import overview_tables
-    from sentprobe.report.published_results import check_published
+    from sentprobe.report.published import check_published, choose_published
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import (
         csv_text,

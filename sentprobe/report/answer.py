@@ -1,25 +1,19 @@
-"""What a run says, in one to four sentences: who is better than the best baseline, where nobody is, what may be missed.
-
-Nothing is tested here: the sentences count the verdicts of ``sentprobe.report.verdict``, which come from paired tests
-on the same rows, adjusted by Holm over the encoders of a set. They are not adjusted over sets, which
-``answer_note`` says.
-"""
+"""What a run says, in a few sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from sentprobe.core.formatting import POINTS, count_of
 from sentprobe.core.table import plain
-from sentprobe.report.meaning import MEANINGS
-from sentprobe.report.missed import missed_differences
-from sentprobe.report.names import brief_set_names, short_names
-from sentprobe.report.scores import LOSSES
-from sentprobe.report.types import BaselineComparison, Summary
-from sentprobe.report.verdict import UNCOMPARED, verdict_of
+from sentprobe.report.cells import LOSSES
+from sentprobe.report.names import brief_set_names, listed, short_names
+from sentprobe.report.types import BaselineComparison, Cell, Summary
+from sentprobe.report.verdict import MEANINGS, UNCOMPARED, verdict_of
 from sentprobe.report.word_texts import is_of_words, noun_of
-from sentprobe.report.wording import listed
+from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
 
 MAX_NAMED_SETS = 6
@@ -282,3 +276,37 @@ def _names(summary: Summary, sets: Sequence[int]) -> str:
 
 def _number(value: float, metric: str) -> str:
     return f"{value:.2f} bits" if metric in LOSSES else POINTS.number(value)
+
+
+# Power
+
+
+SMALL = 400
+"""With fewer test rows, differences of several points are rarely significant."""
+
+
+def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """A sentence, if most comparisons with baselines that are not significant are on few test rows."""
+    undecided = list(_undecided(summary, tested))
+    small = [(cell.n, size) for cell, size in undecided if cell.n < SMALL]
+    if 2 * len(small) <= len(undecided):
+        return []
+    about = f"below about {max(1, round(100 * median(size for _, size in small)))} points"
+    if len(undecided) == 1:
+        return [f"With {small[0][0]} test rows, a difference {about} would often have been missed."]
+    which = "The" if len(small) == len(undecided) else "Most"
+    return [
+        f"{which} comparisons that are not significant are on fewer than {SMALL} test rows: differences {about} would "
+        "often have been missed."
+    ]
+
+
+def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[Cell, float]]:
+    """Cells that do not differ significantly from the best baseline, and the difference that would be detected."""
+    for i in tested:
+        for cell in summary.sets[i].cells:
+            against = None if cell is None else cell.against
+            if cell is None or against is None or against.p is None or against.p <= levels.ALPHA:
+                continue
+            if against.detectable is not None:
+                yield cell, against.detectable

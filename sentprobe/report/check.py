@@ -1,12 +1,16 @@
-"""A methodological check of a run: its rule, its advice, and its documentation."""
+"""A methodological check of a report, and the results in a summary as checks read them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from statistics import NormalDist
+from typing import Literal, NamedTuple
 
-from sentprobe.report.types import CheckResult, Summary
+from sentprobe.report.types import Cell, CheckResult, Column, SetSummary, Summary
+from sentprobe.results.result import RIGHT_OR_WRONG
+from sentprobe.stats import holm
+from sentprobe.stats import level as levels
 
 Level = Literal["issue", "tip", "passed"]
 MAX_PLACES = 50
@@ -65,3 +69,84 @@ class Check:
             code=self.name, level=found.level, title=found.title, text=found.text,
             where=tuple(found.where[:MAX_PLACES]), docs=self.docs or f"report-checks.md#{self.name}" * bool(self.doc),
         )  # fmt: skip
+
+
+# Results
+
+
+MARGIN = 0.03
+"""A notable difference: Conneau et al. (2018, appendix) point out gains of an MLP above 3 points."""
+
+
+class ScoredCell(NamedTuple):
+    """A cell that has a result, with its set and column."""
+
+    set: int
+    set_summary: SetSummary
+    column: Column
+    cell: Cell
+    baselines: Mapping[str, Cell]
+    """The baselines on the same rows that have a result, by name."""
+
+    @property
+    def name(self) -> str:
+        """Which column, and which set."""
+        return f"{self.column.name} on {self.set_summary.label}"
+
+    @property
+    def sample(self) -> tuple[int, int | None, str]:
+        """Cells with the same sample were tested on the same rows."""
+        return self.set, self.column.limit, self.column.sentprobe
+
+    @property
+    def right_or_wrong(self) -> bool:
+        """Whether the score is the share of rows that are right."""
+        return self.set_summary.scored_by in RIGHT_OR_WRONG
+
+    @property
+    def by_accuracy(self) -> bool:
+        """Whether the set is scored by accuracy."""
+        return self.set_summary.scored_by == "accuracy"
+
+
+def scored_cells(summary: Summary) -> Iterator[ScoredCell]:
+    """Every result of an encoder, set by set."""
+    for i, own in enumerate(summary.sets):
+        for column, cell in zip(summary.columns, own.cells, strict=True):
+            if cell:
+                yield ScoredCell(i, own, column, cell, _baselines(summary, own, column))
+
+
+def _baselines(summary: Summary, own: SetSummary, column: Column) -> dict[str, Cell]:
+    return {
+        other.encoder: cell
+        for other, cell in zip(summary.baselines, own.baselines, strict=True)
+        if cell and (other.limit, other.sentprobe) == (column.limit, column.sentprobe)
+    }
+
+
+def comparable(summary: Summary) -> list[list[ScoredCell]]:
+    """Results on the same rows of sets whose rows are right or wrong, the best first."""
+    found: dict[tuple[int, int | None, str], list[ScoredCell]] = {}
+    for number in scored_cells(summary):
+        if number.right_or_wrong:
+            found.setdefault(number.sample, []).append(number)
+    return [sorted(group, key=lambda n: -n.cell.accuracy) for group in found.values()]
+
+
+def differs_significantly(cells: Sequence[Cell], bounds: Sequence[float], scale: Sequence[float] = ()) -> list[bool]:
+    """Whether each accuracy differs from its bound, adjusted by Holm over all of them.
+
+    The error is that side of the interval that faces the bound, times ``scale`` where the bound has an error of
+    its own.
+    """
+    p = []
+    for cell, bound, times in zip(cells, bounds, scale or [1.0] * len(cells), strict=True):
+        off = cell.accuracy - bound
+        low, high = cell.accuracy if cell.low is None else cell.low, cell.accuracy if cell.high is None else cell.high
+        half = times * (cell.accuracy - low if off > 0 else high - cell.accuracy)
+        if half > 0:
+            p.append(2 * NormalDist().cdf(-levels.standard_errors() * abs(off) / half))
+        else:
+            p.append(0.0 if off else 1.0)
+    return [bool(value <= levels.ALPHA) for value in holm(p)]

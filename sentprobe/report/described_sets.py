@@ -24,8 +24,8 @@ from sentprobe.data.sources import Source
 from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
 from sentprobe.probes.baselines.naive_bayes import top_features
+from sentprobe.report.error_analysis import shown_row
 from sentprobe.report.sets import SOURCE_KINDS, label_names_of
-from sentprobe.report.shown_rows import shown_row
 from sentprobe.report.types import ShownRow
 from sentprobe.tasks import SPLITS, Example
 

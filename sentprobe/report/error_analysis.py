@@ -1,11 +1,8 @@
-"""What a probe got wrong: confusions, accuracy by length and target form, and the most confident errors.
-
-For each set that is scored by accuracy, or has words or sentences that are retrieved, and each of its columns by the
-first seed and the layer shown.
-"""
+"""What the columns got wrong on the sets: confusions, accuracy by length and target form, errors, doubtful labels."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import RunError, SentProbeError
-from sentprobe.report.bins import Bins, Ints, by_length, by_target, tally
 from sentprobe.report.extension import SUMMARY_EXTENSIONS
-from sentprobe.report.grid import Grid, SetKey, grid_of
-from sentprobe.report.shown_rows import shown_row
-from sentprobe.report.types import ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
+from sentprobe.report.result_grid import Grid, SetKey, grid_of
+from sentprobe.report.types import Bin, ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
+from sentprobe.stats.intervals import wilson
 from sentprobe.tasks import Example
 
 MAX_LABELS = 24
@@ -199,3 +195,121 @@ def _most_confident(rows: Sequence[Example], wrong: Ints, confidence: npt.NDArra
         if len(found) == MAX_ERRORS:
             break
     return list(found.values())
+
+
+# Bins
+
+
+MAX_BINS = 8
+"""Maximum number of bins."""
+MIN_BIN_ROWS = 20
+"""Rows that a bin should have: with fewer, its interval is more than 40 points wide."""
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Rows grouped by a number that they have."""
+
+    of_row: Ints
+    """The bin of each row (n); -1 for a row without a number."""
+    ends: Sequence[tuple[int, int]]
+    """The lowest and highest number of each bin."""
+    forms: Sequence[int | None]
+    """How many target forms are in each bin; None for bins by length."""
+
+
+def by_target(rows: Sequence[Example]) -> Bins | None:
+    """Rows by how many test rows have the same target form; None where the set has no target forms."""
+    keys = [row.key for row in rows]
+    times = Counter(key for key in keys if key is not None)
+    if not times:
+        return None
+    of_row, ends = _bins([-1 if key is None else times[key] for key in keys])
+    named = Counter(place for _, place in set(zip(keys, of_row.tolist(), strict=True)) if place >= 0)
+    return Bins(of_row, ends, [named[place] for place in range(len(ends))])
+
+
+def by_length(rows: Sequence[Example], inputs: Sequence[str]) -> Bins:
+    """Rows by the number of tokens of their sentences."""
+    of_row, ends = _bins(_lengths(rows, inputs))
+    return Bins(of_row, ends, [None] * len(ends))
+
+
+def by_rank(ranks: Sequence[int]) -> Bins:
+    """Rows by the frequency rank of their word, which is 1 for the most frequent."""
+    of_row, ends = _bins(ranks)
+    return Bins(of_row, ends, [None] * len(ends))
+
+
+def _lengths(rows: Sequence[Example], inputs: Sequence[str]) -> list[int]:
+    """The tokens of each row's sentences; inputs that are single words do not count."""
+    lengths = [len(row.tokens) for row in rows]
+    for name in inputs:
+        words = [len(dict(row.extra).get(name, "").split()) for row in rows]
+        if max(words, default=0) > 1:
+            lengths = [a + b for a, b in zip(lengths, words, strict=True)]
+    return lengths
+
+
+def _bins(numbers: Sequence[int]) -> tuple[Ints, list[tuple[int, int]]]:
+    """The bin of each row (n), and the ends of the bins, which have about as many rows each.
+
+    Rows with the same number are in one bin, those with -1 in none.
+    """
+    values = np.array(numbers, np.int64)
+    there = values >= 0
+    distinct, places, counts = np.unique(values[there], return_inverse=True, return_counts=True)
+    many = max(1, min(MAX_BINS, int(there.sum()) // MIN_BIN_ROWS))
+    # the bin that the middle row of those with the same number would be in
+    middle = (counts.cumsum() - counts / 2) / max(1, int(counts.sum()))
+    number = np.unique((middle * many).astype(np.int64), return_inverse=True)[1]
+    of_row = np.full(len(values), -1, np.int64)
+    of_row[there] = number[places]
+    own = [distinct[number == i] for i in range(number.max(initial=-1) + 1)]
+    return of_row, [(int(some[0]), int(some[-1])) for some in own]
+
+
+def tally(bins: Bins, right: Flags) -> tuple[Bin, ...]:
+    """How many rows of each bin are right, given which rows (n) are."""
+    sizes, hits = (np.bincount(bins.of_row + 1, rows, len(bins.ends) + 1)[1:] for rows in (None, right))
+    found = []
+    for (low, high), forms, n, k in zip(bins.ends, bins.forms, map(int, sizes), map(int, hits), strict=True):
+        below, above = wilson(k, n)
+        found.append(Bin(low=low, high=high, n=n, correct=k, below=below, above=above, forms=forms))
+    return tuple(found)
+
+
+# Rows as they are shown
+
+
+MAX_TOKENS_SHOWN, MAX_TOKEN_LENGTH = 60, 200
+"""Tokens of a sentence, and characters of a token, that are shown."""
+ELLIPSIS, INPUT_SEPARATOR = "…", "|"
+
+
+def shown_row(row: Example, inputs: Sequence[str]) -> ShownRow:
+    """As much of a row as there is room for."""
+    tokens, marks = _window(row.tokens, row.marks)
+    for name in inputs:
+        tokens += [INPUT_SEPARATOR, *_window(dict(row.extra).get(name, "").split(), ())[0]]
+    return ShownRow(tokens=tuple(tokens), marks=tuple(marks), source=row.source, label=row.label)
+
+
+def _window(tokens: Sequence[str], marks: Sequence[int]) -> tuple[list[str], list[int]]:
+    """At most MAX_TOKENS_SHOWN tokens around the marks, or the first ones, and the positions of the marks in these."""
+    marks = sorted({mark for mark in marks if 0 <= mark < len(tokens)})
+    start = 0
+    if marks and len(tokens) > MAX_TOKENS_SHOWN:
+        apart = marks[-1] - marks[0] >= MAX_TOKENS_SHOWN
+        start = marks[0] if apart else (marks[0] + marks[-1] + 1 - MAX_TOKENS_SHOWN) // 2
+        start = max(0, min(start, len(tokens) - MAX_TOKENS_SHOWN))
+    end = min(len(tokens), start + MAX_TOKENS_SHOWN)
+    shown = [
+        token if len(token) <= MAX_TOKEN_LENGTH else f"{token[: MAX_TOKEN_LENGTH - 1]}{ELLIPSIS}"
+        for token in tokens[start:end]
+    ]
+    before, after = [ELLIPSIS] * (start > 0), [ELLIPSIS] * (end < len(tokens))
+    return before + shown + after, [mark - start + len(before) for mark in marks if start <= mark < end]

@@ -1,13 +1,16 @@
-"""What another package, or the lab, adds to the summary of a run of its own: analyses, tables and errors."""
+"""What other packages, or the lab, add to the summary of a run; a part that fails is left out, with a warning."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sentprobe.core.plugins import Kind
 from sentprobe.core.table import Table
-from sentprobe.report.grid import Grid, SetKey
+from sentprobe.errors import SentProbeWarning, describe_error, error_location
+from sentprobe.report.result_grid import Grid, SetKey
 from sentprobe.report.types import SetErrors, SetSummary, Summary
 from sentprobe.results.run import Run
 
@@ -43,3 +46,16 @@ class SummaryExtension:
 
 SUMMARY_EXTENSIONS = Kind("summary extension", "sentprobe.report.extensions", SummaryExtension)
 """All extensions, also those that other packages offer as entry points of ``sentprobe.summary_extensions``."""
+
+T = TypeVar("T")
+
+
+def attempt(what: str, make: Callable[[], T]) -> T | None:
+    """What the function returns; None, with a warning, if it fails."""
+    try:
+        return make()
+    except Exception as e:
+        warnings.warn(
+            SentProbeWarning(f"{what} is left out of the report: {describe_error(e)}{error_location(e)}"), stacklevel=3
+        )
+        return None

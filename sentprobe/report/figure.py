@@ -14,8 +14,8 @@ from sentprobe.core.folders import FOLDER_TYPES, FolderType, folder_type_of
 from sentprobe.core.table import csv_text as as_csv
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error, error_location
 from sentprobe.report.charts import CHARTS, Chart, Options, chart
+from sentprobe.report.drawing.chart import Lines, Mode
 from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
-from sentprobe.report.drawing.options import Lines, Mode
 from sentprobe.report.filters import column_names, find_named, find_sets_of
 from sentprobe.report.types import Seconds, Summary
 from sentprobe.report.verdict import mark_note

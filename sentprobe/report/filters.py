@@ -13,9 +13,8 @@ from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from sentprobe.errors import UsageError
-from sentprobe.report.grid import identity_digest
-from sentprobe.report.missing import missing_notes
 from sentprobe.report.names import set_names, short_names
+from sentprobe.report.result_grid import identity_digest, missing_notes
 from sentprobe.report.types import HumanResult, MissingCells, SetSummary, Summary
 from sentprobe.report.verdict import verdict_of
 from sentprobe.results.result import Cell

@@ -11,7 +11,7 @@ from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import SentProbeError
 from sentprobe.judge.people import People, read_people
-from sentprobe.report.grid import Grid, SetKey
+from sentprobe.report.result_grid import Grid, SetKey
 from sentprobe.report.score_table import human_text
 from sentprobe.report.types import AnswerShare, HumanResult, SetSummary, Summary
 from sentprobe.results.result import Result

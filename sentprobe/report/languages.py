@@ -11,8 +11,8 @@ import numpy as np
 from sentprobe.published import TRANSFER, published
 from sentprobe.report.cells import value_of
 from sentprobe.report.correlations import MIN_ENCODERS, comparable_columns
+from sentprobe.report.names import listed
 from sentprobe.report.types import LanguageComparison, LanguageCorrelation, ProfilePoint, SetSummary, Summary
-from sentprobe.report.wording import listed
 from sentprobe.stats.correlation import ranks
 from sentprobe.tasks import SUITES
 

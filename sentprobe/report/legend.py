@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
-from sentprobe.report import published_results
-from sentprobe.report.differences import difference_notes
+from sentprobe.report import published as published_results
+from sentprobe.report.cells import LOSSES
 from sentprobe.report.human_results import human_notes
-from sentprobe.report.scores import LOSSES
+from sentprobe.report.names import failure_text
+from sentprobe.report.published import difference_notes
 from sentprobe.report.types import Cell, FailureSummary, SetSummary, Summary
-from sentprobe.report.variant_tables import interpretations
+from sentprobe.report.variants import interpretations
 from sentprobe.report.verdict import BOLD_NOTE, UNCOMPARED, footnotes
 from sentprobe.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
-from sentprobe.report.wording import failure_text
 from sentprobe.results.result import CONSTANT_INTERVAL
 from sentprobe.run.variant import base_variant
 from sentprobe.stats.level import alpha_text, level_text

@@ -1,4 +1,4 @@
-"""Names short enough to be drawn: of encoders, which may be paths, and of sets, which have suites and languages."""
+"""Names in tables and sentences: short ones that are not confused, lists, and failures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from sentprobe import errors
 from sentprobe.core.table import plain
 from sentprobe.report.types import SetSummary
 
@@ -131,3 +132,29 @@ def _counted(names: Sequence[str]) -> list[str]:
         taken.add(own)
         found.append(own)
     return found
+
+
+# In sentences
+
+
+def listed(names: Sequence[str], *, most: int | None = None, more: str = "more") -> str:
+    """``a, b and c``; of more than ``most``, the first ones and how many others there are."""
+    shown = list(names)
+    if most is not None and len(shown) > most:
+        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {more}"]
+    if not shown:
+        return ""
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def failure_text(where: str, encoder: str | None, kind: str, error: str) -> str:
+    """A failure after what it is about: errors of ours without their class, and none with the encoder once more."""
+    ours = getattr(errors, kind, None)
+    if isinstance(ours, type) and issubclass(ours, errors.SentProbeError):
+        if encoder and error.startswith(f"{encoder}: "):
+            error = error[len(encoder) + 2 :]
+        elif encoder and error.startswith(f"{encoder} "):
+            error = f"it{error[len(encoder) :]}"
+    else:
+        error = f"{kind}: {error}"
+    return f"{where.removesuffix(':')}: {error}"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from sentprobe.core.files import write_atomically
 from sentprobe.core.table import plain
 from sentprobe.errors import UsageError
-from sentprobe.report.differences import choose_published
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import fragment, render
+from sentprobe.report.published import choose_published
+from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown
 from sentprobe.report.types import Summary
 from sentprobe.results.run import Run

@@ -15,9 +15,8 @@ import numpy as np
 
 from sentprobe.core.formatting import BITS, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
-from sentprobe.report.cells import value_of
+from sentprobe.report.cells import LOSSES, value_of
 from sentprobe.report.languages import class_note, language_of, named_tasks, task_of
-from sentprobe.report.scores import LOSSES
 from sentprobe.report.types import Summary
 
 MIN_COLUMNS = 2

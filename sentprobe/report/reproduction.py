@@ -10,7 +10,7 @@ from typing import Any
 
 from sentprobe.core.table import plain
 from sentprobe.encoders import SCHEMES
-from sentprobe.report.grid import BASELINE_NAMES
+from sentprobe.report.result_grid import BASELINE_NAMES
 from sentprobe.report.types import Reproduction
 from sentprobe.results.result import FLOAT16_FACT, Cell, Result
 from sentprobe.results.run import Run

@@ -15,10 +15,11 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from sentprobe.report.types import VERSION, Summary, analyses, cell, errors, sets, summary
+from sentprobe.report import types
+from sentprobe.report.types import VERSION, Summary
 from sentprobe.run import variant
 
-MODULES = (summary, sets, cell, errors, analyses, variant)
+MODULES = (types, variant)
 """Where the types are."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -12,9 +12,8 @@ from functools import partial
 
 from sentprobe.core.formatting import ABSENT, BITS, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn, folded_width, in_blocks, table_width
-from sentprobe.report.cells import value_of
-from sentprobe.report.published_results import EXTENT_NOTES
-from sentprobe.report.scores import LOSSES
+from sentprobe.report.cells import LOSSES, value_of
+from sentprobe.report.published import EXTENT_NOTES
 from sentprobe.report.types import Cell, Column, LayerTable, Score, SetSummary, Summary
 from sentprobe.report.verdict import mark_of
 

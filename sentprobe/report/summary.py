@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from sentprobe.errors import SentProbeError
-from sentprobe.report.aggregate import aggregate
-from sentprobe.report.cells import make_cell, make_layer_cell, value_of
-from sentprobe.report.differences import mark_best
-from sentprobe.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
+from sentprobe.report.cells import Metric, aggregate, check_metric, make_cell, make_layer_cell, value_of
+from sentprobe.report.curves import curves
+from sentprobe.report.error_analysis import error_analysis
+from sentprobe.report.extension import SUMMARY_EXTENSIONS, attempt
 from sentprobe.report.human_results import human_result, judged_sets
 from sentprobe.report.languages import class_note
-from sentprobe.report.meaning import meanings
-from sentprobe.report.missing import missing_cells, missing_notes
-from sentprobe.report.scores import Metric, check_metric
+from sentprobe.report.published import mark_best
+from sentprobe.report.reproduction import reproduction
+from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
 from sentprobe.report.sets import describe_set
 from sentprobe.report.types import (
     Cell,
@@ -27,14 +29,17 @@ from sentprobe.report.types import (
     Symptom,
     TrainingScore,
 )
-from sentprobe.report.variant_results import interpret_variants, variant_results
-from sentprobe.report.verdict import Scored, compare_with_baseline, verdict_of
+from sentprobe.report.variants import interpret_variants, variant_results
+from sentprobe.report.verdict import Scored, compare_with_baseline, meanings, verdict_of
 from sentprobe.results.compare import tie_letters
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import RIGHT_OR_WRONG, Failure, Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
 from sentprobe.run.info import read_diagnoses, read_training_scores
+
+if TYPE_CHECKING:
+    from sentprobe.report.correlations import Adjustment
 
 
 def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) -> Summary:
@@ -237,3 +242,39 @@ def _seconds(results: Sequence[Result]) -> Seconds:
         fit=sum(r.seconds.get("fit", 0.0) for r in results),
         score=sum(r.seconds.get("score", 0.0) for r in results),
     )
+
+
+# With analyses
+
+
+def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = False) -> Summary:
+    """Summarise a run, with error analysis, curves, correlations, languages, reproduction, extensions and checks.
+
+    Parameters
+    ----------
+    run
+        The run, or several joined by ``sentprobe.results.run``.
+    adjust
+        How the p-values of the correlation matrix are adjusted: holm, bonferroni, bh (Benjamini and Hochberg's false
+        discovery rate) or none.
+    published
+        Also include results that papers printed for other sets.
+    """
+    from sentprobe.report.checks import checks
+    from sentprobe.report.correlations import correlations
+    from sentprobe.report.languages import languages
+
+    summary = summarise(run, published=published)
+    errors, notes = error_analysis(run, summary)
+    summary = replace(
+        summary,
+        notes=tuple(dict.fromkeys((*summary.notes, *notes))),
+        errors=errors,
+        curves=curves(summary),
+        correlations=correlations(summary, adjust),
+        languages=languages(summary),
+        reproduction=reproduction(run, summary.versions),
+    )
+    for extension in SUMMARY_EXTENSIONS.parts().values():
+        summary = attempt(f"The extension {extension.name}", partial(extension.analyse, run, summary)) or summary
+    return replace(summary, checks=checks(summary))

@@ -13,19 +13,18 @@ from sentprobe.console import narrow_out, print_wrapped
 from sentprobe.core.table import Table, TableColumn, in_latex, in_markdown, plain
 from sentprobe.core.table import csv_text as as_csv
 from sentprobe.report.answer import answer, answer_note
-from sentprobe.report.data_errors import data_errors, error_codes
-from sentprobe.report.differences import difference_table
 from sentprobe.report.extension import SUMMARY_EXTENSIONS
 from sentprobe.report.filters import keeps
 from sentprobe.report.human_results import human_tables
 from sentprobe.report.legend import Seen, failures, legend
-from sentprobe.report.missing import missing_line
-from sentprobe.report.names import set_names, short_names
+from sentprobe.report.names import listed, set_names, short_names
+from sentprobe.report.published import difference_table
+from sentprobe.report.result_grid import missing_line
 from sentprobe.report.score_table import Layout, ShortNames, lay_out, layer_table, score_table
+from sentprobe.report.sets import data_errors, error_codes
 from sentprobe.report.types import BaselineComparison, Cell, Summary
-from sentprobe.report.variant_tables import variant_tables
+from sentprobe.report.variants import variant_tables
 from sentprobe.report.verdict import MARK, NOT_SIGNIFICANT
-from sentprobe.report.wording import listed
 from sentprobe.results.run import Run, to_row
 
 NO_RESULTS = "There are no results."

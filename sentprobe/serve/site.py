@@ -11,9 +11,9 @@ import msgspec
 
 from sentprobe.core.arguments import StringsOrPaths
 from sentprobe.errors import UsageError
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import Section, render
 from sentprobe.report.page.section import sibling_file
+from sentprobe.report.summary import full_summary
 from sentprobe.results.records import INFO, RESULTS
 from sentprobe.results.run import Run
 from sentprobe.serve.choices import ProbeCatalogue, probe_catalogue

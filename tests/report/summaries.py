@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sentprobe.report.scores import Score
+from sentprobe.report.cells import Score
 from sentprobe.report.types import Cell, Column, Seconds, SetSummary, Summary
 from sentprobe.results.result import Signature
 

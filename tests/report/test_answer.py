@@ -6,8 +6,8 @@ import pytest
 
 from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
+from sentprobe.report.names import listed
 from sentprobe.report.types import BaselineComparison, Meaning, MissingCells
-from sentprobe.report.wording import listed
 from tests.report.summaries import cell, column, set_summary, summary
 
 TESTED = {

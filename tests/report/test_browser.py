@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sentprobe.report import Report
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import Section, render
+from sentprobe.report.summary import full_summary
 from sentprobe.results.run import Run
 from tests.browser import CHROMIUM, needs_chromium
 from tests.plugins import plugin  # noqa: F401 - a fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sentprobe.report.page.bundle import bundle
+from sentprobe.report.page.templates import bundle
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.report.checks import CHECKS, checks
-from sentprobe.report.full_summary import full_summary
+from sentprobe.report.summary import full_summary
 from sentprobe.report.types import (
     AuditFinding,
     CheckResult,

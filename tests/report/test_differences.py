@@ -7,9 +7,8 @@ import pytest
 from sentprobe.errors import UsageError
 from sentprobe.published import published
 from sentprobe.report import summarise
-from sentprobe.report.differences import LEGEND, choose_published, compared, difference_table
 from sentprobe.report.notebook import Report
-from sentprobe.report.published_results import check_published
+from sentprobe.report.published import LEGEND, check_published, choose_published, compared, difference_table
 from sentprobe.report.tables import markdown
 from sentprobe.report.types import PublishedResult
 from sentprobe.results.log import open_log

@@ -8,8 +8,8 @@ import pytest
 
 from sentprobe.cli import main
 from sentprobe.core.table import csv_text, in_csv
-from sentprobe.report.full_summary import full_summary
-from sentprobe.report.page.table import table_csv
+from sentprobe.report.page.score_table import table_csv
+from sentprobe.report.summary import full_summary
 from sentprobe.run import evaluate
 from tests.run.sets import Knowing, dataset
 

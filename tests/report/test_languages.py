@@ -10,7 +10,7 @@ from sentprobe.errors import UsageError
 from sentprobe.published import published
 from sentprobe.report import Report, summarise
 from sentprobe.report.charts import CHARTS
-from sentprobe.report.drawing.options import Options
+from sentprobe.report.drawing.chart import Options
 from sentprobe.report.figure import write
 from sentprobe.report.languages import TASK_ALIASES, class_note, languages, task_means
 from sentprobe.report.overview import overview_tables, task_spreads

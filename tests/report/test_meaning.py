@@ -11,13 +11,11 @@ from sentprobe.core.formatting import ABSENT
 from sentprobe.errors import SentProbeWarning
 from sentprobe.report.charts import chart
 from sentprobe.report.error_analysis import error_analysis
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page.page import render
-from sentprobe.report.summary import summarise
+from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import json_text, latex, markdown, print_table
 from sentprobe.report.types import Information, Summary
-from sentprobe.report.variant_results import UNKNOWN
-from sentprobe.report.variant_tables import interpretations, variant_tables
+from sentprobe.report.variants import UNKNOWN, interpretations, variant_tables
 from sentprobe.run import evaluate, join
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.measure import MEASURES

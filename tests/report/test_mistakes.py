@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 
 from sentprobe.data.dataset import Dataset
 from sentprobe.report import summarise
-from sentprobe.report.bins import MAX_BINS, MIN_BIN_ROWS, _bins
-from sentprobe.report.error_analysis import MAX_ERRORS, MAX_LABELS, MAX_PAIRS, error_analysis
-from sentprobe.report.shown_rows import ELLIPSIS, MAX_TOKEN_LENGTH, MAX_TOKENS_SHOWN, _window
+from sentprobe.report.error_analysis import (
+    ELLIPSIS,
+    MAX_BINS,
+    MAX_ERRORS,
+    MAX_LABELS,
+    MAX_PAIRS,
+    MAX_TOKEN_LENGTH,
+    MAX_TOKENS_SHOWN,
+    MIN_BIN_ROWS,
+    _bins,
+    _window,
+    error_analysis,
+)
 from sentprobe.report.types import Bin, Confusion, SetErrors, ShownRow
 from sentprobe.results.log import open_log
 from sentprobe.results.result import Result

@@ -19,20 +19,19 @@ from hypothesis import strategies as st
 from sentprobe.errors import UsageError
 from sentprobe.report import Report
 from sentprobe.report.answer import answer, answer_note
+from sentprobe.report.cells import Score
 from sentprobe.report.checks import checks
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.languages import languages
-from sentprobe.report.meaning import meanings
 from sentprobe.report.page import SECTIONS, Section, render
+from sentprobe.report.page.header import duration
 from sentprobe.report.page.packed_errors import MAX_SENTENCE_LENGTH, pack_errors, segments
-from sentprobe.report.page.sanitise import readable, script_json
+from sentprobe.report.page.score_table import table, table_csv
 from sentprobe.report.page.section import PageData
 from sentprobe.report.page.sections import errors
-from sentprobe.report.page.table import table, table_csv
-from sentprobe.report.page.text import duration
-from sentprobe.report.scores import Score
+from sentprobe.report.page.templates import readable, script_json
+from sentprobe.report.summary import full_summary
 from sentprobe.report.types import Bin, ColumnErrors, Confusion, Information, SetErrors, ShownRow, Summary
-from sentprobe.report.verdict import BaselineComparison
+from sentprobe.report.verdict import BaselineComparison, meanings
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.variant import VariantSummary

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.report.scores import intervals_of, score
+from sentprobe.report.cells import intervals_of, score
 from sentprobe.results.log import open_log
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run

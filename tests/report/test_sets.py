@@ -9,7 +9,7 @@ from sentprobe.published import published
 from sentprobe.published.sets import releases
 from sentprobe.report import summarise
 from sentprobe.report.legend import legend
-from sentprobe.report.published_results import MAX_PUBLISHED_ROWS, check_published
+from sentprobe.report.published import MAX_PUBLISHED_ROWS, check_published
 from sentprobe.report.tables import latex, markdown
 from sentprobe.report.types import AuditFinding
 from sentprobe.results.log import open_log

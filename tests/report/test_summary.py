@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from sentprobe.errors import CorruptionWarning, UsageError
 from sentprobe.report import summarise
 from sentprobe.report.legend import legend
-from sentprobe.report.missing import missing_line
+from sentprobe.report.result_grid import missing_line
 from sentprobe.report.types import Score, Seconds, Summary
 from sentprobe.results.log import open_log
 from sentprobe.results.result import Cell

@@ -15,19 +15,21 @@ from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.report import Report, summarise, tables
 from sentprobe.report.charts import Options, chart
 from sentprobe.report.checks import checks
-from sentprobe.report.full_summary import full_summary
-from sentprobe.report.meaning import DEFINITIONS, MEANINGS, meanings
-from sentprobe.report.page.table import table_csv
+from sentprobe.report.page.score_table import table_csv
+from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table
 from sentprobe.report.types import BaselineComparison, Meaning
 from sentprobe.report.verdict import (
     BOLD_NOTE,
+    DEFINITIONS,
     MARK,
     MARK_NOTE,
+    MEANINGS,
     NOT_SIGNIFICANT,
     Scored,
     _verdict,
     compare_with_baseline,
+    meanings,
     paired_p,
 )
 from sentprobe.run.variant import VariantSummary

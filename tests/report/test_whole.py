@@ -9,8 +9,8 @@ import pytest
 from sentprobe.data.sources import find_sets
 from sentprobe.data.tables import Columns
 from sentprobe.report import Report, summarise
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.reproduction import reproduction
+from sentprobe.report.summary import full_summary
 from sentprobe.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
 from sentprobe.results.log import open_log
 from sentprobe.results.result import FLOAT16_FACT

@@ -4,9 +4,8 @@ import pytest
 
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import UsageError
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page.page import render
-from sentprobe.report.summary import summarise
+from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import markdown
 from sentprobe.results.sides import select_side
 from sentprobe.run import Run, evaluate

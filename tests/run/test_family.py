@@ -11,7 +11,7 @@ from sentprobe.data.splits import splits_of
 from sentprobe.encoders import encoder_info, load
 from sentprobe.encoders.store import Store
 from sentprobe.errors import DataError, EncoderError, SentProbeError, SentProbeWarning, UsageError
-from sentprobe.report.full_summary import full_summary
+from sentprobe.report.summary import full_summary
 from sentprobe.run.controls.memorise import memorise_labels
 from sentprobe.run.encoder import splits_in_languages
 

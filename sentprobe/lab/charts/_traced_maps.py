@@ -10,7 +10,7 @@ from typing import Any
 
 from sentprobe.core.table import plain
 from sentprobe.lab.alignment.folder import open_alignment
-from sentprobe.report.drawing.options import Options, selected_sets
+from sentprobe.report.drawing.chart import Options, selected_sets
 from sentprobe.report.names import short_names
 from sentprobe.report.types import MapPoint, Summary
 

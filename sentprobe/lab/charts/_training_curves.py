@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sentprobe.report.drawing.chart import METRIC_TITLES, Lines
 from sentprobe.report.drawing.figure_style import FigureStyle, Row, Spec, number_axis, styles, tooltip
 from sentprobe.report.drawing.lines import (
     Axes,
@@ -14,8 +15,7 @@ from sentprobe.report.drawing.lines import (
     panels_of_lines,
     x_encoding,
 )
-from sentprobe.report.drawing.options import METRIC_TITLES, Lines
-from sentprobe.report.drawing.panels import Panel, legend_columns
+from sentprobe.report.drawing.matrix import Panel, legend_columns
 
 THIN = 5.5
 """The height of a panel above another, in font sizes."""

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.lab.charts._traced_maps import CHOSEN, HIGHEST, TracedMap, maps_of_folder, maps_of_run
-from sentprobe.report.drawing.chart import Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.chart import Chart, OnPage, Options
 from sentprobe.report.drawing.figure_style import (
     FigureStyle,
     Row,
@@ -20,8 +19,8 @@ from sentprobe.report.drawing.figure_style import (
     ticks,
     tooltip,
 )
-from sentprobe.report.drawing.options import Options
-from sentprobe.report.drawing.panels import Panel, grid, legend_columns
+from sentprobe.report.drawing.lines import CURVE_FIELDS
+from sentprobe.report.drawing.matrix import Panel, grid, legend_columns
 from sentprobe.report.types import Summary
 from sentprobe.stats.level import level_text
 

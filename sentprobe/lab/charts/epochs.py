@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from sentprobe.core.table import plain
 from sentprobe.lab.charts._training_curves import curves_with_training
-from sentprobe.report.drawing.chart import Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS, curve_rows
+from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, NAME_COLUMNS, Chart, OnPage, Options
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style
-from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, curves
-from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options
+from sentprobe.report.drawing.lines import CURVE_FIELDS, INTERVAL_CAPTION, LINES_OPTION, Axes, curve_rows, curves
 from sentprobe.report.types import Summary
 
 MAX_TICKS = 10

@@ -7,11 +7,9 @@ from math import sqrt
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
-from sentprobe.report.drawing.chart import Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, Chart, OnPage, Options, selected_sets
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import Axes, curves
-from sentprobe.report.drawing.options import INTERVAL_COLUMNS, Options, selected_sets
+from sentprobe.report.drawing.lines import CURVE_FIELDS, Axes, curves
 from sentprobe.report.names import short_names
 from sentprobe.report.types import Summary
 

@@ -8,7 +8,7 @@ from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.encoders import expand_names, load
 from sentprobe.errors import UsageError
-from sentprobe.report.drawing.chart import Chart
+from sentprobe.report.drawing.chart import Chart, Options
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
     Row,
@@ -18,8 +18,7 @@ from sentprobe.report.drawing.figure_style import (
     points,
     tooltip,
 )
-from sentprobe.report.drawing.options import Options
-from sentprobe.report.drawing.panels import Panel, grid
+from sentprobe.report.drawing.matrix import Panel, grid
 from sentprobe.report.names import short_names
 from sentprobe.report.types import Summary
 

@@ -11,11 +11,10 @@ from sentprobe.encoders.identity import Spec as EncoderName
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.folder import open_folder
 from sentprobe.lab.training.history import read_history
-from sentprobe.report.drawing.chart import Chart
+from sentprobe.report.drawing.chart import Chart, Options
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, number_axis, styles, tooltip
 from sentprobe.report.drawing.lines import Axes, panel_height, panels_of_lines, x_encoding
-from sentprobe.report.drawing.options import Options
-from sentprobe.report.drawing.panels import Panel, legend_columns
+from sentprobe.report.drawing.matrix import Panel, legend_columns
 from sentprobe.report.names import short_names
 from sentprobe.report.types import Summary
 

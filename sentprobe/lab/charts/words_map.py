@@ -10,12 +10,19 @@ import numpy as np
 from sentprobe.core.table import plain
 from sentprobe.lab.alignment.folder import open_alignment
 from sentprobe.lab.alignment.picture import picture
-from sentprobe.report.drawing.chart import Chart
-from sentprobe.report.drawing.figure_style import SERIES_COLOURS, FigureStyle, Row, Spec, figure_style, tooltip
-from sentprobe.report.drawing.labels import SIDES as LABEL_SIDES
-from sentprobe.report.drawing.labels import Numbers, place_labels
-from sentprobe.report.drawing.options import Options
-from sentprobe.report.drawing.panels import Panel, grid
+from sentprobe.report.drawing.chart import Chart, Options
+from sentprobe.report.drawing.figure_style import (
+    SERIES_COLOURS,
+    FigureStyle,
+    Numbers,
+    Row,
+    Spec,
+    figure_style,
+    place_labels,
+    tooltip,
+)
+from sentprobe.report.drawing.figure_style import SIDES as LABEL_SIDES
+from sentprobe.report.drawing.matrix import Panel, grid
 from sentprobe.report.names import truncate_names
 from sentprobe.report.types import Summary
 

@@ -14,11 +14,10 @@ import numpy as np
 
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.extensions._word_tables import word_tables
-from sentprobe.report.bins import by_length, by_rank, tally
+from sentprobe.report.cells import accuracy_intervals
+from sentprobe.report.error_analysis import by_length, by_rank, shown_row, tally
 from sentprobe.report.extension import SummaryExtension
-from sentprobe.report.grid import ColumnKey, Grid, SetKey, grid_of
-from sentprobe.report.scores import accuracy_intervals
-from sentprobe.report.shown_rows import shown_row
+from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of
 from sentprobe.report.types import ColumnErrors, FrequencyCurve, MapPoint, SetErrors, SetSummary, Summary, WordSpaces
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run

@@ -29,9 +29,8 @@ from sentprobe.lab.word_page.view import (
     view_of,
     words_of,
 )
-from sentprobe.report.page.sanitise import page_policy, readable, script_json
 from sentprobe.report.page.section import sibling_file
-from sentprobe.report.page.templates import environment, raw
+from sentprobe.report.page.templates import environment, page_policy, raw, readable, script_json
 from sentprobe.serve.routes import Routes, html, json
 
 FINAL, BEFORE = "final", "before"

@@ -17,7 +17,7 @@ from sentprobe.lab.alignment.picture import components, content_pairs, mutual_pa
 from sentprobe.lab.alignment.retrieval import Means
 from sentprobe.lab.alignment.space import Matrix, Rows, Space
 from sentprobe.lab.word_page.spelling import Spellings
-from sentprobe.report.page.sanitise import readable
+from sentprobe.report.page.templates import readable
 
 SideName = Literal["source", "target"]
 OTHER: Mapping[SideName, SideName] = {"source": "target", "target": "source"}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from sentprobe.core.plugins import Kind
 from sentprobe.errors import UsageError
-from sentprobe.report.drawing.chart import Chart
+from sentprobe.report.drawing.chart import Chart, Options
 from sentprobe.report.drawing.figure_style import Row, Spec
-from sentprobe.report.drawing.options import Options
 from sentprobe.report.types import Summary
 
 __all__ = ["CHARTS", "Chart", "Options", "chart"]

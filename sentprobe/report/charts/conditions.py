@@ -10,11 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
-from sentprobe.report.drawing.chart import Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.chart import (
+    INTERVAL_COLUMNS,
+    NAME_COLUMNS,
+    Chart,
+    OnPage,
+    Options,
+    selected_columns,
+    selected_sets,
+)
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import INTERVAL_CAPTION, Axes, curves
-from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
+from sentprobe.report.drawing.lines import CURVE_FIELDS, INTERVAL_CAPTION, Axes, curves
 from sentprobe.report.names import short_names
 from sentprobe.report.types import SetSummary, Summary
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.errors import UsageError
-from sentprobe.report.drawing.chart import Chart
+from sentprobe.report.drawing.chart import Chart, Options, selected_columns, selected_sets
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, single_view
 from sentprobe.report.drawing.matrix import Matrix, cells
-from sentprobe.report.drawing.options import Options, selected_columns, selected_sets
 from sentprobe.report.names import truncate_names
 from sentprobe.report.types import Summary
 

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
-from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
+from sentprobe.report.drawing.chart import (
+    INTERVAL_COLUMNS,
+    MAX_MARKS,
+    NAME_COLUMNS,
+    Chart,
+    OnPage,
+    Options,
+    score_title,
+    selected_columns,
+    selected_sets,
+)
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
     SHAPES,
@@ -24,17 +34,9 @@ from sentprobe.report.drawing.figure_style import (
     ticks,
     tooltip,
 )
-from sentprobe.report.drawing.options import (
-    INTERVAL_COLUMNS,
-    NAME_COLUMNS,
-    Options,
-    score_title,
-    selected_columns,
-    selected_sets,
-)
-from sentprobe.report.drawing.panels import Panel, grid, legend_columns
+from sentprobe.report.drawing.matrix import Panel, grid, legend_columns
 from sentprobe.report.types import Summary
-from sentprobe.report.variant_results import part_of
+from sentprobe.report.variants import part_of
 from sentprobe.run.variant import VariantSummary, above_majority
 
 SCORE, BASELINE = "score", "best baseline"

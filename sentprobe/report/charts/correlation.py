@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sentprobe.report.drawing.chart import Chart, OnPage
+from sentprobe.report.drawing.chart import Chart, OnPage, Options, selected_sets
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, single_view
 from sentprobe.report.drawing.matrix import Matrix, cells
-from sentprobe.report.drawing.options import Options, selected_sets
 from sentprobe.report.types import CorrelationCell, Summary
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sentprobe.report.drawing.chart import Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS, curve_rows
+from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, NAME_COLUMNS, Chart, OnPage, Options
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style
-from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, curves
-from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options
+from sentprobe.report.drawing.lines import CURVE_FIELDS, INTERVAL_CAPTION, LINES_OPTION, Axes, curve_rows, curves
 from sentprobe.report.types import Summary
 
 LOG_AXIS_RATIO = 8

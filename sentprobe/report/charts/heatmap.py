@@ -11,11 +11,18 @@ from typing import Any
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.errors import UsageError
-from sentprobe.report.drawing.chart import Chart, OnPage
+from sentprobe.report.cells import estimate_of
+from sentprobe.report.drawing.chart import (
+    NAME_COLUMNS,
+    Chart,
+    OnPage,
+    Options,
+    score_title,
+    selected_columns,
+    selected_sets,
+)
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, points, single_view, ticks
 from sentprobe.report.drawing.matrix import Matrix, cells
-from sentprobe.report.drawing.options import NAME_COLUMNS, Options, score_title, selected_columns, selected_sets
-from sentprobe.report.interval import estimate_of
 from sentprobe.report.languages import class_note, language_of, task_of
 from sentprobe.report.types import Cell, Summary
 from sentprobe.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of

@@ -11,8 +11,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
-from sentprobe.report import published_results
-from sentprobe.report.drawing.chart import Chart, OnPage
+from sentprobe.report import published as published_results
+from sentprobe.report.cells import estimate_of
+from sentprobe.report.drawing.chart import (
+    INTERVAL_COLUMNS,
+    METRIC_TITLES,
+    NAME_COLUMNS,
+    Chart,
+    OnPage,
+    Options,
+    score_title,
+    selected_columns,
+    selected_sets,
+)
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
     FigureStyle,
@@ -25,20 +36,10 @@ from sentprobe.report.drawing.figure_style import (
     ticks,
     tooltip,
 )
-from sentprobe.report.drawing.options import (
-    INTERVAL_COLUMNS,
-    METRIC_TITLES,
-    NAME_COLUMNS,
-    Options,
-    score_title,
-    selected_columns,
-    selected_sets,
-)
-from sentprobe.report.drawing.panels import Panel, grid, legend_columns
-from sentprobe.report.interval import estimate_of
+from sentprobe.report.drawing.matrix import Panel, grid, legend_columns
+from sentprobe.report.names import listed
 from sentprobe.report.types import Column, SetSummary, Summary
 from sentprobe.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
-from sentprobe.report.wording import listed
 
 Sample = tuple[int | None, str]
 """Limit and version: columns with the same were tested on the same rows."""

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
-from sentprobe.report.drawing.chart import Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.cells import estimate_of
+from sentprobe.report.drawing.chart import (
+    INTERVAL_COLUMNS,
+    NAME_COLUMNS,
+    Chart,
+    OnPage,
+    Options,
+    selected_columns,
+    selected_sets,
+)
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
-from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
-from sentprobe.report.interval import estimate_of
+from sentprobe.report.drawing.lines import CURVE_FIELDS, INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
 from sentprobe.report.types import SetSummary, Summary
 
 REFERENCE_CAPTION = "Dashed: the best baseline of the set; dash-dotted, where known: human performance."

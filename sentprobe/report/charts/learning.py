@@ -11,13 +11,20 @@ from typing import Any
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
-from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.chart import (
+    INTERVAL_COLUMNS,
+    MAX_MARKS,
+    NAME_COLUMNS,
+    Chart,
+    OnPage,
+    Options,
+    selected_columns,
+    selected_sets,
+)
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers, wrap_title
-from sentprobe.report.drawing.lines import LINES_OPTION, Axes, curves
-from sentprobe.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
+from sentprobe.report.drawing.lines import CURVE_FIELDS, LINES_OPTION, Axes, curves
+from sentprobe.report.names import listed
 from sentprobe.report.types import SetSummary, Summary
-from sentprobe.report.wording import listed
 from sentprobe.run.variant import VariantSummary
 
 MEASURE = "learning"

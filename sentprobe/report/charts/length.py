@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.report.drawing.chart import Chart
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.chart import Chart, Options, selected_columns, selected_sets
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import Axes, curves
-from sentprobe.report.drawing.options import Options, selected_columns, selected_sets
+from sentprobe.report.drawing.lines import CURVE_FIELDS, Axes, curves
 from sentprobe.report.types import Summary
 
 

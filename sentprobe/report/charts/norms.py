@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sentprobe.report.drawing.chart import MAX_MARKS, Chart, OnPage
+from sentprobe.report.drawing.chart import (
+    MAX_MARKS,
+    NAME_COLUMNS,
+    Chart,
+    OnPage,
+    Options,
+    selected_columns,
+    selected_sets,
+)
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, number_axis, styles, tooltip
 from sentprobe.report.drawing.lines import MAX_BANDS, Axes, panel_height, panels_of_lines, x_encoding
-from sentprobe.report.drawing.options import NAME_COLUMNS, Options, selected_columns, selected_sets
-from sentprobe.report.drawing.panels import Panel, legend_columns
+from sentprobe.report.drawing.matrix import Panel, legend_columns
 from sentprobe.report.types import Summary
 
 MEASURE = "norms"

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.errors import UsageError
-from sentprobe.report.drawing.chart import Chart, OnPage
-from sentprobe.report.drawing.curve_rows import CURVE_FIELDS
+from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, Chart, OnPage, Options, score_title, selected_columns
 from sentprobe.report.drawing.figure_style import (
     FigureStyle,
     Row,
@@ -24,9 +23,8 @@ from sentprobe.report.drawing.figure_style import (
     ticks,
     tooltip,
 )
-from sentprobe.report.drawing.matrix import Matrix, cells
-from sentprobe.report.drawing.options import INTERVAL_COLUMNS, Options, score_title, selected_columns
-from sentprobe.report.drawing.panels import Panel, grid, legend_columns
+from sentprobe.report.drawing.lines import CURVE_FIELDS
+from sentprobe.report.drawing.matrix import Matrix, Panel, cells, grid, legend_columns
 from sentprobe.report.languages import class_note
 from sentprobe.report.names import truncate_names
 from sentprobe.report.types import Summary

@@ -10,8 +10,8 @@ from functools import partial
 from typing import get_args
 
 from sentprobe.core.plugins import Kind
-from sentprobe.report.attempt import attempt
 from sentprobe.report.check import Check, Level
+from sentprobe.report.extension import attempt
 from sentprobe.report.types import CheckResult, Summary
 
 __all__ = ["CHECKS", "Check", "checks"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.report.check import Check, Finding
-from sentprobe.report.scored_cells import ScoredCell, differs_significantly, scored_cells
+from sentprobe.report.check import Check, Finding, ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import verdict_of
 from sentprobe.report.word_texts import noun_of

@@ -6,8 +6,7 @@ import math
 from itertools import combinations
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.report.check import Check, Finding
-from sentprobe.report.scored_cells import MARGIN, ScoredCell, comparable
+from sentprobe.report.check import MARGIN, Check, Finding, ScoredCell, comparable
 from sentprobe.report.types import Cell, Summary
 from sentprobe.stats import detectable, wilson
 from sentprobe.stats import level as levels

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sentprobe.report.check import Check, Finding
-from sentprobe.report.scored_cells import scored_cells
+from sentprobe.report.check import Check, Finding, scored_cells
+from sentprobe.report.names import failure_text
 from sentprobe.report.types import SetSummary, Summary
 from sentprobe.report.word_texts import is_of_words
-from sentprobe.report.wording import failure_text
 
 
 def failures(summary: Summary) -> Finding | None:

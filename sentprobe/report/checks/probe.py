@@ -12,8 +12,7 @@ from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import Probe, parse
 from sentprobe.probes.kind import kind_of
-from sentprobe.report.check import Check, Finding
-from sentprobe.report.scored_cells import MARGIN, ScoredCell, differs_significantly, scored_cells
+from sentprobe.report.check import MARGIN, Check, Finding, ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Cell, Summary
 from sentprobe.report.word_texts import is_of_words
 from sentprobe.results.result import Signature

@@ -4,8 +4,7 @@ A chart is one file in ``sentprobe.report.charts``, or in another package that o
 ``sentprobe.charts``.
 """
 
-from sentprobe.report.drawing.chart import Chart, OnPage
+from sentprobe.report.drawing.chart import Chart, OnPage, Options
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, single_view
-from sentprobe.report.drawing.options import Options
 
 __all__ = ["Chart", "OnPage", "Options", "Row", "Spec", "figure_style", "single_view"]

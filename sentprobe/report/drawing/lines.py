@@ -1,4 +1,4 @@
-"""Scores along an axis: layers, dimensions, epochs, tokens. A line per series, in one view or in panels."""
+"""Curves with intervals, a panel per set or a line per set, and their rows."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from sentprobe.core.formatting import POINTS
+from sentprobe.core.table import plain
+from sentprobe.report.drawing.chart import Lines, Options, score_title, selected_sets
 from sentprobe.report.drawing.figure_style import (
     FigureStyle,
     Row,
     Spec,
     number_axis,
+    numbers,
     points_axis,
     single_view,
     styles,
     ticks,
     tooltip,
 )
-from sentprobe.report.drawing.options import Lines, score_title
-from sentprobe.report.drawing.panels import Draw, Panel, grid, legend_columns
+from sentprobe.report.drawing.matrix import Draw, Panel, grid, legend_columns
+from sentprobe.report.names import short_names
+from sentprobe.report.types import Summary
 
 INTERVAL_CAPTION = "Bands or lines: {level} intervals."
 LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
@@ -296,3 +301,31 @@ def _labels(style: FigureStyle, names: Sequence[str], y: Spec) -> list[Spec]:
             },
         },
     ]
+
+
+CURVE_FIELDS = ("value", "low", "high", "points", "points_low", "points_high")
+"""The fields that ``numbers`` makes."""
+
+
+def curve_rows(summary: Summary, along: Literal["dimension", "epoch"], options: Options) -> list[Row]:
+    """A row per series, set and position on the axis, ``x``; a series is drawn like an encoder."""
+    titles = selected_sets(summary, options.sets)
+    curves = [
+        c
+        for c in (summary.curves.dimension if along == "dimension" else summary.curves.epoch)
+        if c.set in titles and (not options.columns or c.column in options.columns)
+    ]
+    series = list(dict.fromkeys(c.series for c in curves))
+    short = dict(zip(series, short_names(series), strict=True))
+    found: list[Row] = [
+        {
+            "set": c.set, "set_name": titles[c.set], "series_name": plain(c.series), "column": c.column,
+            "encoder_name": short[c.series], "metric": summary.sets[c.set].scored_by, along: c.x,
+            "x": c.x, **numbers(c.value, c.low, c.high),
+            "text": f"{short[c.series]}, {along} {c.x:g}, {titles[c.set]}: "
+            f"{POINTS.with_interval(c.value, c.low, c.high)}",
+        }
+        for c in curves
+    ]  # fmt: skip
+    names = list(short.values())
+    return sorted(found, key=lambda row: (names.index(row["encoder_name"]), row["set"], row["x"]))

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any
 
 from sentprobe.errors import UsageError
-from sentprobe.report.attempt import attempt
 from sentprobe.report.charts import CHARTS, Chart, Options
-from sentprobe.report.drawing.chart import OnPage
+from sentprobe.report.drawing.chart import Mode, OnPage
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style
-from sentprobe.report.drawing.options import Mode
+from sentprobe.report.extension import attempt
 from sentprobe.report.names import short_names
-from sentprobe.report.page.text import languages_of
+from sentprobe.report.page.header import languages_of
 from sentprobe.report.types import Summary
 from sentprobe.stats.level import with_levels
 

@@ -10,21 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentprobe import __version__
-from sentprobe.report.attempt import attempt
+from sentprobe.report.extension import attempt
 from sentprobe.report.legend import failures
-from sentprobe.report.names import short_names
-from sentprobe.report.page.bundle import bundle
+from sentprobe.report.names import listed, short_names
 from sentprobe.report.page.figures import Figure, figures_of
-from sentprobe.report.page.sanitise import page_policy, script_json
+from sentprobe.report.page.header import PageHeader, head_of
+from sentprobe.report.page.score_table import table
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.page.sections import SECTIONS
-from sentprobe.report.page.table import table
-from sentprobe.report.page.templates import environment, raw
-from sentprobe.report.page.text import PageHeader, head_of
+from sentprobe.report.page.templates import bundle, environment, page_policy, raw, script_json
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import footnotes
 from sentprobe.report.word_texts import is_of_words, noun_of
-from sentprobe.report.wording import listed
 
 if TYPE_CHECKING:
     from jinja2 import Environment

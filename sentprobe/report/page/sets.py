@@ -11,11 +11,11 @@ from sentprobe.core.formatting import count_of
 from sentprobe.core.plugins import part_modules
 from sentprobe.report.described_sets import DescribedSets
 from sentprobe.report.figure import NO_RUN
+from sentprobe.report.names import listed
+from sentprobe.report.page.header import PageHeader
 from sentprobe.report.page.page import assemble, render_sections
 from sentprobe.report.page.section import PageData, Section
 from sentprobe.report.page.templates import environment
-from sentprobe.report.page.text import PageHeader
-from sentprobe.report.wording import listed
 
 MAX_NAMED = 6
 """Of more sets, only the number is given."""

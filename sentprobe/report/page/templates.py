@@ -1,13 +1,20 @@
-"""The templates of the page: every text that is put into them is escaped, and made readable."""
+"""What a page is made of: templates with escaped texts, JSON for scripts, a policy, and the script that draws."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.report.page.sanitise import readable
-from sentprobe.report.page.text import duration
+from sentprobe.core.files import make_folder, write_atomically
+from sentprobe.core.folders import cache_folder
+from sentprobe.errors import DataError
+from sentprobe.report.page.header import duration
 from sentprobe.stats.level import level_text
 
 if TYPE_CHECKING:
@@ -66,3 +73,86 @@ def _coded(text: str) -> Markup:
 
 def _coefficient(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".replace("-", "\u2212")
+
+
+# Untrusted text
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+"""Bidirectional and other controls, and lone surrogates; joiners stay, since words and emoji need them."""
+_MEANT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def readable(text: str) -> str:
+    """The text, with invisible characters and bidirectional controls shown as escapes."""
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def all_readable(value: Any) -> Any:
+    """Plain data in which every string is readable, including keys."""
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, dict):
+        return {readable(key): all_readable(own) for key, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [all_readable(own) for own in value]
+    return value
+
+
+def script_json(value: Any) -> str:
+    """JSON for a script element, which cannot close that element."""
+    return json.dumps(all_readable(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_MEANT)
+
+
+def csp_hash(text: str) -> str:
+    """The source expression with which a policy admits exactly this inline script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def page_policy(styles: str, scripts: Sequence[str], *, served: bool) -> str:
+    """What the page may do: run these scripts, and connect to nothing, or to nothing but its own server.
+
+    Expressions in charts are interpreted, not compiled, so that no text is ever run as a program.
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(map(csp_hash, scripts))}",
+            f"style-src {csp_hash(styles)}",
+            "img-src data:",
+            "connect-src 'self'" if served else "connect-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+# The bundle
+
+
+def bundle() -> str:
+    """Vega-Embed with Vega-Lite and Vega, as one script that fetches nothing.
+
+    Bundling takes seconds and is deterministic: the result is cached by version, after a line with its hash. A file
+    that does not match its hash is made again.
+    """
+    import vl_convert
+
+    kept = cache_folder() / "charts" / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        first, _, content = kept.read_bytes().partition(b"\n")
+        if first == _hash(content):
+            return content.decode()
+    # in a function, so that none of its many names clashes with one of the page
+    script = f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();\n"
+    with suppress(DataError):  # a read-only cache costs time, nothing else
+        make_folder(kept.parent)
+        write_atomically(kept, _hash(script.encode()) + b"\n" + script.encode())
+    return script
+
+
+def _hash(content: bytes) -> bytes:
+    """A comment, for the first line of the cached file."""
+    return b"// blake2b " + hashlib.blake2b(content, digest_size=16).hexdigest().encode()

@@ -11,8 +11,8 @@ from sentprobe.report.charts import chart
 from sentprobe.report.curves import curves
 from sentprobe.report.drawing import Options
 from sentprobe.report.figure import write
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page import render
+from sentprobe.report.summary import full_summary
 from sentprobe.report.types import TrainingScore
 from sentprobe.run import Run, evaluate, join
 from tests.lab.networks.folders import one_thread, sealed, write_folder

@@ -12,11 +12,10 @@ from sentprobe.cli import app
 from sentprobe.errors import UsageError
 from sentprobe.lab.alignment.space import read_space
 from sentprobe.report.charts import Options, chart
-from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
-from sentprobe.report.drawing.labels import place_labels
+from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, place_labels
 from sentprobe.report.figure import write
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.legend import legend
+from sentprobe.report.summary import full_summary
 from sentprobe.results.log import open_log
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run

@@ -12,9 +12,8 @@ from sentprobe.lab.words import neighbours
 from sentprobe.lab.words.evaluate import evaluate_words
 from sentprobe.lab.words.evaluation import Request
 from sentprobe.report.charts import chart
-from sentprobe.report.full_summary import full_summary
 from sentprobe.report.page.page import render
-from sentprobe.report.summary import summarise
+from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import json_text, markdown
 from sentprobe.results.compare import compare, ties
 from sentprobe.results.sides import non_baseline_encoders, untested_sets

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sentprobe.report.checks import CHECKS
+from sentprobe.report.page.header import checks_of
 from sentprobe.report.page.section import PageData, Section, sibling_file
-from sentprobe.report.page.text import checks_of
 
 
 def data(page: PageData) -> Mapping[str, object]:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sentprobe.core.table import Table
-from sentprobe.report.meaning import DEFINITIONS, MEANINGS
 from sentprobe.report.page.section import PageData, Section, sibling_file
-from sentprobe.report.variant_tables import column_tables
+from sentprobe.report.variants import column_tables
+from sentprobe.report.verdict import DEFINITIONS, MEANINGS
 from sentprobe.report.word_texts import is_of_words
 
 MAX_CELLS = 2500

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sentprobe.report.languages import class_note, task_means
+from sentprobe.report.names import listed
+from sentprobe.report.page.header import languages_of
 from sentprobe.report.page.section import PageData, Section, sibling_file
-from sentprobe.report.page.text import languages_of
-from sentprobe.report.wording import listed
 
 
 def absent(page: PageData) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sentprobe.report.differences import difference_notes, difference_table
 from sentprobe.report.page.section import Section
+from sentprobe.report.published import difference_notes, difference_table
 
 TEMPLATE = """\
 {{ macros.number_table(table) }}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from sentprobe.report.page.header import not_audited
 from sentprobe.report.page.section import PageData, Section, sibling_file
-from sentprobe.report.page.text import not_audited
 
 
 def data(page: PageData) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""What the page says about a run in sentences."""
+"""The header of the page: what was run, what to know before reading a score, what the run says."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import date
 
 from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
-from sentprobe.report.data_errors import data_errors
-from sentprobe.report.missing import missing_line
+from sentprobe.report.names import listed
+from sentprobe.report.result_grid import missing_line
+from sentprobe.report.sets import data_errors
 from sentprobe.report.types import CheckResult, Summary
 from sentprobe.report.word_texts import is_of_words, noun_of
-from sentprobe.report.wording import listed
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The table of sets and encoders, as its template needs it."""
+"""The table of sets and encoders as the page shows it: how cells are sorted, coloured and explained."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, TableColumn, csv_text
-from sentprobe.report.data_errors import error_codes
-from sentprobe.report.interval import estimate_of
+from sentprobe.report.cells import estimate_of
 from sentprobe.report.score_table import score_table
+from sentprobe.report.sets import error_codes
 from sentprobe.report.types import Cell, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
 

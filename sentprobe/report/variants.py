@@ -1,23 +1,28 @@
-"""The controls and measures of a run, by set and column.
+"""Controls and measures: the results of each on every set, and tables of them, to be read together with the scores.
 
-Nothing here knows a control or measure by name: what each is about (all layers, another encoder, the linear probe)
-follows from its object. One whose package is not installed is kept as it was recorded, and shown.
+The columns come from the objects: each control and measure has ``columns`` that say what is printed of its results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from sentprobe.report.grid import ColumnKey, Grid, SetKey
-from sentprobe.results.result import Cell, Result
+from sentprobe.core.formatting import ABSENT, BITS, PLAIN, POINTS
+from sentprobe.core.table import CellText, Table, TableColumn
+from sentprobe.report.extension import attempt
+from sentprobe.report.result_grid import ColumnKey, Grid, SetKey
+from sentprobe.report.types import Cell, Summary
+from sentprobe.results.result import Cell as ResultCell
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
 from sentprobe.run.control import CONTROLS, Control
 from sentprobe.run.measure import MEASURES, Measure
 from sentprobe.run.measures import measure_of
-from sentprobe.run.variant import ERASED, GIVEN, VariantSummary, base_variant
+from sentprobe.run.variant import ERASED, GIVEN, VariantColumn, VariantSummary, base_variant
 
 GIVEN_SEPARATOR = " given "
 """Separates the identities of two encoders; neither has spaces."""
@@ -110,7 +115,7 @@ def _about(extras: _Extras, plain: Result) -> dict[str, Result]:
     return found
 
 
-def _as_plain(other: Cell, plain: Cell, linear: bool) -> Cell:
+def _as_plain(other: ResultCell, plain: ResultCell, linear: bool) -> ResultCell:
     """The cell of a variant without what it may differ in from the plain cell that it is shown with."""
     part = part_of(base_variant(other.variant or ""))
     # measures are about the linear probe: they are shown with it, or if it was not run, with the probe that was
@@ -165,3 +170,88 @@ def _baselines(extras: _Extras, r: Result) -> dict[str, tuple[Mapping[str, Any],
         if other.tried and replace(alike, layer=r.cell.layer, device=r.cell.device, parts=r.cell.parts) == r.cell:
             found[other.cell.encoder] = tuple(dict(point) for point in other.tried)
     return found
+
+
+# Tables
+
+
+ERASED_NOTE = "after a property (column) is erased"
+
+Variants = Sequence[VariantSummary]
+"""Those of one set and column."""
+
+
+def variant_tables(summary: Summary) -> Iterator[Table]:
+    """Per encoder, a table of controls, one of measures and one of erasures, in this order."""
+    for i in range(len(summary.columns)):
+        yield from column_tables(summary, i)
+
+
+def column_tables(summary: Summary, number: int) -> Iterator[Table]:
+    """The tables of one column."""
+    name = summary.columns[number].name
+    rows = [s.variants[number] if s.variants else () for s in summary.sets]
+    cells = [s.cells[number] for s in summary.sets]
+    names = TableColumn(["set"], [s.label for s in summary.sets], "left")
+    scores = TableColumn(["score"], cells, format=_accuracy)
+    measures = _columns(rows, lambda v: v.kind == "measure" and not _erases(v))
+    for title, columns in (
+        (f"Controls of {name}", _columns(rows, lambda v: v.kind == "control")),
+        (f"Measures of {name}", [*_information(cells), *measures] if measures else []),
+        (f"Erasure of {name}: accuracy on a set (row) {ERASED_NOTE}", _columns(rows, _erases)),
+    ):
+        if columns:
+            yield Table([names, scores, *columns], title)
+
+
+def interpretations(summary: Summary) -> list[str]:
+    """How to read each control and measure, in a sentence."""
+    return [f"{name}: {text}" for name, text in summary.interpretations.items()]
+
+
+def _erases(variant: VariantSummary) -> bool:
+    """Whether it is of a measure with a result for every set whose property is erased."""
+    part = part_of(variant.of)
+    return isinstance(part, Measure) and part.erases
+
+
+def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]) -> list[TableColumn]:
+    """The columns of those variants that belong to a table, without empty ones."""
+    found = []
+    by_name = [{v.name: v for v in row if belongs(v)} for row in rows]
+    there = dict.fromkeys((v.name, v.of) for row in by_name for v in row.values())
+    for name, of in sorted(there, key=lambda pair: variant_order(pair[1])):
+        part = part_of(of)
+        for column in (GENERIC,) if part is None else part.columns:
+            heading = [line.replace("{name}", name) for line in column.heading]
+            what = f"The column {' '.join(heading)!r}"
+            texts = [attempt(what, partial(column.text, row[name])) if name in row else None for row in by_name]
+            if any(texts):
+                found.append(TableColumn(heading, texts))
+    return found
+
+
+def _generic(variant: VariantSummary) -> CellText:
+    """The number as it was recorded: without its object, nothing is known about its unit."""
+    return CellText(PLAIN.number(variant.value), PLAIN.half_width(variant.low, variant.high))
+
+
+GENERIC = VariantColumn(("{name}",), _generic)
+"""The column of a control or measure whose package is not installed."""
+
+
+def _accuracy(cell: Cell | None) -> CellText:
+    if cell is None:
+        return CellText(ABSENT)
+    return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
+
+
+def _information(cells: Sequence[Cell | None]) -> Iterator[TableColumn]:
+    """Usable information of the plain probe, which measures are read with."""
+    found = [cell.information if cell is not None else None for cell in cells]
+    if any(found):
+        texts = [
+            CellText(ABSENT) if each is None else CellText(BITS.number(each.bits), BITS.half_width(each.low, each.high))
+            for each in found
+        ]
+        yield TableColumn(["information", "bits"], texts)
