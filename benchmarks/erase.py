@@ -22,10 +22,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sentprobe.probes import Features, Fit, convex, mix, named
-from sentprobe.probes.erase import Eraser, Moments, leace, random_directions
+from sentprobe.probes.erase import Eraser, VectorMoments, leace, random_directions
 from sentprobe.probes.erased_probes import measure, measure_reinjected
 from sentprobe.probes.nullspace import inlp
-from sentprobe.probes.standardised_rows import Rows
+from sentprobe.probes.standardised_rows import StandardisedRows
 
 SHORT = "--rows 1000 --draws 1"
 
@@ -77,11 +77,15 @@ def plain(task: Task) -> Fit:
 
 def row(task: Task, own: int, erasers: list[Eraser], found: Fit, draws: int) -> list[float]:
     """All that one task adds to the map: accuracies under each eraser, under the random ones, and told again."""
-    moments = Moments.of(task.train)
+    moments = VectorMoments.of(task.train)
     erasers = [*erasers[:own], leace(task.train, task.labels, task.classes, moments), *erasers[own + 1 :]]
     ranks = sorted({eraser.rank for eraser in erasers})
     control = [random_directions(DIMENSIONS, rank, seed, moments) for rank in ranks for seed in range(draws)]
-    rows, l2, start = Rows.of(task.train, task.labels, task.classes, moments), found.chosen["l2"], found.model
+    rows, l2, start = (
+        StandardisedRows.of(task.train, task.labels, task.classes, moments),
+        found.chosen["l2"],
+        found.model,
+    )
     scores = list(measure(rows, [*erasers, *control], task.test, l2, start))
     scores.append(measure_reinjected(rows, erasers[own], task.test, task.test_labels, l2))
     return [float((logs.argmax(axis=1) == task.test_labels).mean()) for logs in scores]

@@ -20,7 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sentprobe.probes import Features, fit, named
-from sentprobe.probes.calibrate import fit_temperature, scaled
+from sentprobe.probes.calibration import fit_temperature, scaled
 from sentprobe.probes.capacity import capacity
 from sentprobe.probes.convex import TrainingStatistics
 from sentprobe.probes.online import online

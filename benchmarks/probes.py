@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from sentprobe.probes import Features, Probe, fit, named, network
 from sentprobe.probes.network import steps_numpy, training
-from sentprobe.probes.network.group import Setting
+from sentprobe.probes.network.group import GridPoint
 
 SHORT = "8.5k-256"
 
@@ -81,10 +81,10 @@ class Parts:
 
 
 Trained = tuple[float, Callable[[torch.Tensor], torch.Tensor]]
-Peer = Callable[[Probe, Setting, Parts], Trained]
+Peer = Callable[[Probe, GridPoint, Parts], Trained]
 
 
-def plain(probe: Probe, setting: Setting, parts: Parts) -> Trained:
+def plain(probe: Probe, setting: GridPoint, parts: Parts) -> Trained:
     """One fit by SentEval's rule, as anybody would write it: accuracy on dev, and the model."""
     torch.manual_seed(SEED)
     orders = np.random.RandomState(SEED)
@@ -124,7 +124,7 @@ def upstream(folder: str) -> Peer:
     sys.path.insert(0, folder)
     from senteval.tools.classifier import MLP
 
-    def fit(probe: Probe, setting: Setting, parts: Parts) -> Trained:
+    def fit(probe: Probe, setting: GridPoint, parts: Parts) -> Trained:
         options = {
             "nhid": setting.hidden, "dropout": setting.dropout, "optim": "adam", "batch_size": probe.batch,
             "tenacity": probe.patience, "epoch_size": probe.every, "max_epoch": probe.passes,

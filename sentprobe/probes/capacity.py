@@ -25,7 +25,7 @@ import numpy.typing as npt
 from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError, UsageError
 from sentprobe.probes import convex
-from sentprobe.probes.calibrate import fit_temperature
+from sentprobe.probes.calibration import fit_temperature
 from sentprobe.probes.convex import Linear, TrainingStatistics
 from sentprobe.probes.features import Doubles, Features, Ints
 from sentprobe.stats import inputs

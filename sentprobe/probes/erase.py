@@ -96,7 +96,7 @@ def reinjected(features: Features, labels: Ints, classes: int) -> Features:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class VectorMoments:
     """Mean and covariances of vectors: one read serves every property, and every fit on erased vectors."""
 
     rows: int
@@ -106,7 +106,7 @@ class Moments:
     """(d, d), the mean product of deviations."""
 
     @classmethod
-    def of(cls, features: Features) -> Moments:
+    def of(cls, features: Features) -> VectorMoments:
         """Those of rows (n, d), read block by block."""
         n, d = features.shape
         if n < 2:
@@ -152,16 +152,16 @@ class Moments:
         return Eraser(self.mean, unwhiten @ basis, basis.T @ whiten)
 
 
-def leace(features: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Eraser:
+def leace(features: Features, labels: Ints, classes: int, moments: VectorMoments | None = None) -> Eraser:
     """The eraser after which no linear classifier can predict the labels (n,) of the features (n, d).
 
     ``moments`` are those of these features, if they are known.
     """
-    moments = Moments.of(features) if moments is None else moments
+    moments = VectorMoments.of(features) if moments is None else moments
     return moments.oblique(discriminants(features, labels, classes, moments))
 
 
-def discriminants(features: Features, labels: Ints, classes: int, moments: Moments) -> Doubles:
+def discriminants(features: Features, labels: Ints, classes: int, moments: VectorMoments) -> Doubles:
     """The whitened directions (r, rank) in which the classes' means differ, the largest difference first.
 
     They are orthonormal, and those of linear discriminant analysis.
@@ -176,7 +176,7 @@ def discriminants(features: Features, labels: Ints, classes: int, moments: Momen
     return directions
 
 
-def random_directions(dimension: int, rank: int, seed: int, moments: Moments | None = None) -> Eraser:
+def random_directions(dimension: int, rank: int, seed: int, moments: VectorMoments | None = None) -> Eraser:
     """Remove ``rank`` random directions, uniformly distributed.
 
     With ``moments`` they are uniform among whitened directions, and the map is of the same kind as LEACE's; without,

@@ -18,7 +18,12 @@ from scipy.special import softmax
 from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError
 from sentprobe.probes.convex import TOLERANCE, Linear
-from sentprobe.probes.convex.data import MAX_CACHED_BYTES, MAX_CORRELATED_DIMENSIONS, MAX_FACTORED_DIMENSIONS
+from sentprobe.probes.convex.data import (
+    MAX_CACHED_BYTES,
+    MAX_CORRELATED_DIMENSIONS,
+    MAX_FACTORED_DIMENSIONS,
+    expand_classes,
+)
 from sentprobe.probes.convex.engine import Numpy
 from sentprobe.probes.convex.path import MAX_COLUMNS
 from sentprobe.probes.convex.preconditioner import solver
@@ -26,7 +31,7 @@ from sentprobe.probes.convex.rows import block_rows
 from sentprobe.probes.convex.search import End, Search, Value, by_search, descend, run_searches
 from sentprobe.probes.erase import Eraser, reinjected
 from sentprobe.probes.features import Doubles, Features, Floats, Ints
-from sentprobe.probes.standardised_rows import Rows, expand_classes, standardised_blocks, values
+from sentprobe.probes.standardised_rows import StandardisedRows, standardised_blocks, values
 
 MAX_PASSES = 200
 """Reads of the rows after which a search gives up, as in the probe ``linear``."""
@@ -40,7 +45,7 @@ CONSTANT_TOLERANCE = 1e-6
 
 
 def measure(
-    rows: Rows,
+    rows: StandardisedRows,
     erasers: Sequence[Eraser],
     test: Features,
     l2: float,
@@ -61,7 +66,7 @@ def measure(
         yield from log_probabilities
 
 
-def measure_reinjected(rows: Rows, eraser: Eraser, test: Features, labels: Ints, l2: float) -> Floats:
+def measure_reinjected(rows: StandardisedRows, eraser: Eraser, test: Features, labels: Ints, l2: float) -> Floats:
     """The log-probabilities (n, classes) of test rows whose one-hot class is appended to their erased vectors.
 
     ``labels`` (n,) are those of the test rows. As the probe can read what it has to predict, it must be right: this
@@ -75,7 +80,7 @@ def measure_reinjected(rows: Rows, eraser: Eraser, test: Features, labels: Ints,
 
 
 def refit(
-    rows: Rows,
+    rows: StandardisedRows,
     erasers: Sequence[Eraser],
     l2: float,
     start: Linear | None = None,
@@ -115,7 +120,7 @@ class ErasedSpace:
     """Deviations (d,) of the erased vectors; 0 where they are constant."""
 
     @classmethod
-    def of(cls, rows: Rows, eraser: Eraser) -> ErasedSpace:
+    def of(cls, rows: StandardisedRows, eraser: Eraser) -> ErasedSpace:
         """With the eraser's map I - left @ right, covariances Σ become Σ - left R - (left R)ᵀ + left R rightᵀ leftᵀ.
 
         R is right @ Σ. The eraser's mean does not matter, as the bias is free.
@@ -169,7 +174,7 @@ class ErasedSpace:
             return final
 
 
-def _groups(rows: Rows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]:
+def _groups(rows: StandardisedRows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]:
     """As many at a time as profit from sharing a read, and whose factors do not fill the memory."""
     d = len(rows.scale)
     most = (
@@ -182,7 +187,12 @@ def _groups(rows: Rows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]
 
 
 def _search(
-    rows: Rows, spaces: Sequence[ErasedSpace], l2: float, start: Linear | None, passes: int, tolerance: float
+    rows: StandardisedRows,
+    spaces: Sequence[ErasedSpace],
+    l2: float,
+    start: Linear | None,
+    passes: int,
+    tolerance: float,
 ) -> list[Doubles]:
     """The optimum in each erased space: weights of the standardised vectors and biases, (outputs, d + 1)."""
     n, d = rows.moments.rows, len(rows.scale)
@@ -217,7 +227,7 @@ def _search(
     return [space.plain(ends[i].point) for i, space in enumerate(spaces)]
 
 
-def _curvature(rows: Rows, start: Linear | None) -> Doubles:
+def _curvature(rows: StandardisedRows, start: Linear | None) -> Doubles:
     """The curvature of the loss for each class that has rows: where the search starts, or at the classes' shares.
 
     A probe that is confident on most rows has far less there, and with the right scale a search takes half the reads.
@@ -233,7 +243,7 @@ def _curvature(rows: Rows, start: Linear | None) -> Doubles:
     return np.maximum(curvatures / rows.moments.rows, MIN_CURVATURE)
 
 
-def _class_reader(rows: Rows, l2: float) -> Linear:
+def _class_reader(rows: StandardisedRows, l2: float) -> Linear:
     """The classifier that reads the one-hot class alone, with weights that suit the penalty, to start a search from."""
     shares = rows.counts / rows.moments.rows
     other_classes, variance = max(1, np.count_nonzero(shares) - 1), float((shares * (1 - shares)).sum())
@@ -244,7 +254,7 @@ def _class_reader(rows: Rows, l2: float) -> Linear:
     return Linear(np.hstack([unread, weight * np.eye(len(shares))]), np.zeros(len(shares)))
 
 
-def _start(rows: Rows, space: ErasedSpace, start: Linear | None) -> Doubles:
+def _start(rows: StandardisedRows, space: ErasedSpace, start: Linear | None) -> Doubles:
     """Where a search starts: at the weights of ``start``, taken as those of erased vectors, or else at 0."""
     if start is None:
         return rows.shares
@@ -252,7 +262,7 @@ def _start(rows: Rows, space: ErasedSpace, start: Linear | None) -> Doubles:
     return full[1:] - full[:1] if rows.outputs == 1 else full - full.mean(axis=0)
 
 
-def _point(rows: Rows, model: Linear, scale: Doubles) -> Doubles:
+def _point(rows: StandardisedRows, model: Linear, scale: Doubles) -> Doubles:
     """Weights and biases (classes that have rows, d + 1) of a model, for vectors that are centred and of this scale."""
     present = rows.counts > 0
     if model.weights.shape != (len(present), len(scale)):
@@ -260,14 +270,14 @@ def _point(rows: Rows, model: Linear, scale: Doubles) -> Doubles:
     return np.column_stack([model.weights * scale, model.bias + model.weights @ rows.centre])[present]
 
 
-def _model(rows: Rows, point: Doubles) -> Linear:
+def _model(rows: StandardisedRows, point: Doubles) -> Linear:
     """The classifier of the original vectors."""
     expanded = expand_classes(point, rows.counts)
     weights = expanded[:, :-1] / rows.scale
     return Linear(weights, expanded[:, -1] - weights @ rows.centre)
 
 
-def _scores(models: Sequence[Linear], test: Features, rows: Rows) -> list[Floats]:
+def _scores(models: Sequence[Linear], test: Features, rows: StandardisedRows) -> list[Floats]:
     """Log-probabilities (n, classes) by each model, from one read."""
     classes = len(rows.counts)
     weights = np.concatenate([model.weights * rows.scale for model in models]).astype(np.float32)

@@ -38,7 +38,7 @@ CURVE_TOLERANCE = 3e-5
 
 
 @dataclass(frozen=True, eq=False)
-class CurvePoint:
+class LearningPoint:
     """The probes that were trained on this many rows."""
 
     rows: int
@@ -112,7 +112,7 @@ def learning(
     clusters: Sequence[Hashable] | None = None,
     statistics: TrainingStatistics | None = None,
     device: str | None = None,
-) -> list[CurvePoint]:
+) -> list[LearningPoint]:
     """Points of the curve, from few rows to all (n), whose labels are 0 … classes - 1.
 
     ``l2`` is the grid, and ``plain`` the penalty and the probe of all rows. A dev or test label of -1 is not in train,
@@ -146,7 +146,7 @@ def learning(
             for correct_by_size, hits in zip(right, label_costs(models, test, test_labels)[1], strict=True):
                 correct_by_size.append(hits)
     points = [
-        CurvePoint(
+        LearningPoint(
             round(sum(map(len, size)) / subsamples),
             np.array(right[s]),
             np.array([majority(labels[rows], test_labels) for rows in size]),
@@ -155,7 +155,7 @@ def learning(
         for s, size in enumerate(subsamples_by_size)
     ]
     last = (plain[1].scores(test).argmax(axis=1) == test_labels)[None]
-    return [*points, CurvePoint(len(train), last, majority(labels, test_labels)[None], (plain[0],))]
+    return [*points, LearningPoint(len(train), last, majority(labels, test_labels)[None], (plain[0],))]
 
 
 def _fit_prefixes(

@@ -28,12 +28,13 @@ from scipy.special import expit, log_softmax, softmax
 from sentprobe.core.resources import single_threaded
 from sentprobe.errors import DataError, ShapeError, UsageError
 from sentprobe.probes.convex import TOLERANCE
+from sentprobe.probes.convex.data import expand_classes
 from sentprobe.probes.convex.preconditioner import solver
 from sentprobe.probes.convex.rows import moments
 from sentprobe.probes.convex.search import by_search, descend, run_searches
 from sentprobe.probes.erased_probes import MAX_PASSES
 from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels
-from sentprobe.probes.standardised_rows import cached_blocks, expand_classes, values
+from sentprobe.probes.standardised_rows import cached_blocks, values
 
 CELLS = 2**20
 """The approximate number of values that are read at a time."""

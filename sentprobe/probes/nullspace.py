@@ -26,7 +26,7 @@ from sentprobe.probes.convex import Linear, log_probabilities
 from sentprobe.probes.erase import Eraser, discriminants
 from sentprobe.probes.erased_probes import refit
 from sentprobe.probes.features import Features
-from sentprobe.probes.standardised_rows import Rows
+from sentprobe.probes.standardised_rows import StandardisedRows
 from sentprobe.stats.means import mean
 from sentprobe.stats.resample import Clusters
 
@@ -46,7 +46,7 @@ def inlp(
     *,
     l2: float,
     clusters: Clusters | None = None,
-    rows: Rows | None = None,
+    rows: StandardisedRows | None = None,
 ) -> Eraser:
     """Remove as many directions as it takes until the probe ``linear`` at one penalty finds nothing on dev.
 
@@ -55,26 +55,26 @@ def inlp(
     """
     if len(dev) != len(dev_labels):
         raise ShapeError(f"There are {len(dev)} dev rows and {len(dev_labels)} labels; expected one per row.")
-    rows = Rows.of(train, labels, classes) if rows is None else rows
+    rows = StandardisedRows.of(train, labels, classes) if rows is None else rows
     basis = discriminants(train, labels, classes, rows.moments)
-    known = np.flatnonzero(dev_labels >= 0)
-    dev, dev_labels = dev.select(known), dev_labels[known]
-    clusters = None if clusters is None else [clusters[i] for i in known.tolist()]
+    labelled = np.flatnonzero(dev_labels >= 0)
+    dev, dev_labels = dev.select(labelled), dev_labels[labelled]
+    clusters = None if clusters is None else [clusters[i] for i in labelled.tolist()]
     tried: dict[int, bool] = {basis.shape[1]: False}  # without them all, every class has the same mean
 
-    def attempt(ranks: Sequence[int]) -> None:
+    def try_ranks(ranks: Sequence[int]) -> None:
         models = refit(rows, [rows.moments.oblique(basis[:, :rank]) for rank in ranks], l2)
         for rank, model in zip(ranks, models, strict=True):
             tried[rank] = p_value(model, dev, dev_labels, clusters) < CHANCE_LEVEL
 
     # with a thousand classes there are hundreds of rounds: powers of two first, which share their reads, then halves
-    attempt([rank for rank in (0, *(2**i for i in range(20))) if rank < basis.shape[1]])
+    try_ranks([rank for rank in (0, *(2**i for i in range(20))) if rank < basis.shape[1]])
     while True:
         high = min(rank for rank, finds in tried.items() if not finds)
         low = max((rank for rank in tried if rank < high), default=-1)
         if high - low <= 1:
             return rows.moments.oblique(basis[:, :high])
-        attempt([(low + high) // 2])
+        try_ranks([(low + high) // 2])
 
 
 def p_value(model: Linear, dev: Features, labels: Ints, clusters: Clusters | None = None) -> float:

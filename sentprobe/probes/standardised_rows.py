@@ -14,7 +14,7 @@ from sentprobe.probes.convex.data import MAX_CACHED_BYTES
 from sentprobe.probes.convex.engine import Numpy
 from sentprobe.probes.convex.rows import block_rows
 from sentprobe.probes.convex.search import Value
-from sentprobe.probes.erase import Moments
+from sentprobe.probes.erase import VectorMoments
 from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels
 
 T = TypeVar("T")
@@ -23,24 +23,24 @@ Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class StandardisedRows:
     """The training rows of a task, standardised: read once, fitted many times."""
 
     blocks: Blocks
     counts: Ints
     """(classes,)."""
-    moments: Moments
+    moments: VectorMoments
     centre: Doubles
     """What is subtracted from the rows: their mean (d,), rounded to float32."""
     scale: Doubles
     """What they are then divided by: deviations (d,), rounded to float32; 1 for 0."""
 
     @classmethod
-    def of(cls, train: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Rows:
+    def of(cls, train: Features, labels: Ints, classes: int, moments: VectorMoments | None = None) -> StandardisedRows:
         """Rows (n, d) and labels 0 … classes - 1; ``moments`` are those of these rows, if they are known."""
         n, d = train.shape
         check_labels(train, labels, classes, "training")
-        moments = Moments.of(train) if moments is None else moments
+        moments = VectorMoments.of(train) if moments is None else moments
         if (moments.rows, len(moments.mean)) != (n, d):
             raise ShapeError(
                 f"The moments are of {moments.rows} x {len(moments.mean)} values; expected {n} x {d}, as the rows."
@@ -75,7 +75,7 @@ class Rows:
         point[:, -1] = logs[1] - logs[0] if self.outputs == 1 else logs
         return point
 
-    def reinjected(self) -> Rows:
+    def reinjected(self) -> StandardisedRows:
         """The training rows with their one-hot class appended, as ``erase.reinjected`` does."""
         n, classes, d = self.moments.rows, len(self.counts), len(self.scale)
         present, shares, one_hot = np.flatnonzero(self.counts), self.counts / n, np.eye(classes, dtype=np.float32)
@@ -84,7 +84,7 @@ class Rows:
             sums += one_hot[:, present[numbers]] @ rows
         crossed = sums / n * self.scale + np.outer(shares, self.centre - self.moments.mean)
         class_covariance = np.diag(shares) - np.outer(shares, shares)
-        moments = Moments(
+        moments = VectorMoments(
             n,
             np.concatenate([self.moments.mean, shares]),
             np.block([[self.moments.covariance, crossed.T], [crossed, class_covariance]]),
@@ -96,7 +96,7 @@ class Rows:
             for rows, numbers in self.blocks():
                 yield np.hstack([rows, one_hot[present[numbers]]]), numbers
 
-        return Rows(cached_blocks(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
+        return StandardisedRows(cached_blocks(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
 
 
 def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
@@ -120,25 +120,12 @@ def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
     return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
 
 
-def expand_classes(point: Doubles, counts: Ints) -> Doubles:
-    """Weights and bias of all classes (classes, d + 1), from those that were fitted (outputs, d + 1).
-
-    Classes without rows are treated as in ``convex``: no weights, and together as probable as half a row.
-    """
-    present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
-    expanded = np.zeros((len(counts), point.shape[1]))
-    if len(present) > 1:
-        expanded[present] = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
-    expanded[missing, -1] = np.logaddexp.reduce(expanded[present, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
-    return expanded
-
-
 def _rounded(numbers: Doubles) -> Doubles:
     """Rounded to float32, so that float32 arithmetic subtracts and divides by exactly this."""
     return numbers.astype(np.float32).astype(np.float64)
 
 
-def _scale(moments: Moments) -> Doubles:
+def _scale(moments: VectorMoments) -> Doubles:
     deviations = _rounded(np.sqrt(np.maximum(np.diag(moments.covariance), 0)))
     return np.where(deviations > 0, deviations, 1.0)
 

@@ -11,9 +11,9 @@ from sentprobe.core.plugins import Kind
 from sentprobe.data.splits import Splits
 from sentprobe.probes import Features, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear
-from sentprobe.probes.erase import Moments
+from sentprobe.probes.erase import VectorMoments
 from sentprobe.probes.fitting import from_arrays
-from sentprobe.probes.standardised_rows import Rows
+from sentprobe.probes.standardised_rows import StandardisedRows
 from sentprobe.results.result import Cell, Result
 from sentprobe.run.fit import Finished, saved_arrays
 from sentprobe.run.job import FitJob, shared
@@ -57,17 +57,17 @@ def plain_probe(job: FitJob, train: Features, dev: Features) -> tuple[float, Lin
     return shared(job, "plain", 8 * train.shape[1] * len(job.splits.labels), make)
 
 
-def moments_of(job: FitJob, train: Features) -> Moments:
+def moments_of(job: FitJob, train: Features) -> VectorMoments:
     """Mean and covariances of the training vectors of a set, with the maps derived from them."""
-    return shared(job, "moments", 24 * train.shape[1] ** 2, partial(Moments.of, train))
+    return shared(job, "moments", 24 * train.shape[1] ** 2, partial(VectorMoments.of, train))
 
 
-def rows_of(job: FitJob, train: Features) -> Rows:
+def rows_of(job: FitJob, train: Features) -> StandardisedRows:
     """The training rows of a set, as probes on erased vectors read them."""
     labels, classes = job.splits.train.labels, len(job.splits.labels)
     size = 4 * math.prod(train.shape)
     size = size if size <= MAX_CACHED_BYTES else 0  # larger ones are not cached
-    return shared(job, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(job, train)))
+    return shared(job, "rows", size, lambda: StandardisedRows.of(train, labels, classes, moments_of(job, train)))
 
 
 def empty_result(cell: Cell, splits: Splits) -> Result:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sentprobe import __version__
 from sentprobe.data.splits import Splits
 from sentprobe.probes.baselines import CONSTANT_BASELINES
-from sentprobe.probes.calibrate import fit_temperature, scaled
+from sentprobe.probes.calibration import fit_temperature, scaled
 from sentprobe.results.result import CONSTANT_INTERVAL, Cell, Result
 from sentprobe.results.run import MAX_SAVED_CLASSES
 from sentprobe.run.job import clusters_of

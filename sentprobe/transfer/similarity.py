@@ -50,7 +50,7 @@ class CorrelationSummary:
 
 
 @dataclass(frozen=True)
-class Correlations:
+class GoldCorrelations:
     """Agreement with gold scores. A correlation is NaN where a side does not vary, and so is a mean with it."""
 
     groups: Mapping[str, GroupCorrelation]
@@ -86,7 +86,7 @@ def correlations(
     *,
     seed: int,
     draws: int = 2000,
-) -> Correlations:
+) -> GoldCorrelations:
     """How similarities (n,) agree with gold scores (n,), within groups, which each row (n,) names, and over all."""
     x, y = inputs.numbers(similarities, "similarities"), inputs.numbers(gold, "gold")
     inputs.check_same_shape(x, "similarities", y, "gold")
@@ -101,7 +101,7 @@ def correlations(
     sizes = [group.n for group in by_group.values()]
     pearson = _summary([group.pearson[0] for group in by_group.values()], sizes, overall[0][0], bootstrap[0])
     spearman = _summary([group.spearman[0] for group in by_group.values()], sizes, overall[1][0], bootstrap[1])
-    return Correlations(by_group, pearson, spearman, len(x))
+    return GoldCorrelations(by_group, pearson, spearman, len(x))
 
 
 def _summary(

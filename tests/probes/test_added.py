@@ -8,8 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.added_coverage import NOTHING, draw, measure
 from sentprobe.probes import Features
-from sentprobe.probes.added import Labels, SplitFeatures, add_vectors, probe_baseline
-from sentprobe.probes.imitate import imitate
+from sentprobe.probes.added import Labels, SplitFeatures, add_vectors, imitate, probe_baseline
 
 LARGE, SMALL = (1500, 500, 1500), (300, 100, 200)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Split, Splits, splits_of
-from sentprobe.probes.baselines.naive_bayes import SetWords, Vocabulary
+from sentprobe.probes.baselines.naive_bayes import SetWords, WordNumbers
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.tasks import Example
 
@@ -53,8 +53,8 @@ def test_counts_are_those_of_counting_one_by_one(train, choose, test, pairs, inp
 
 
 def test_the_words_of_a_set_are_read_once_for_all_its_baselines(monkeypatch):
-    read, calls = Vocabulary.read, []
-    monkeypatch.setattr(Vocabulary, "read", lambda self, rows: [calls.append(len(rows)), read(self, rows)][1])
+    read, calls = WordNumbers.read, []
+    monkeypatch.setattr(WordNumbers, "read", lambda self, rows: [calls.append(len(rows)), read(self, rows)][1])
     some = [Example("ab"[i % 2], ("the", "word", str(i % 3)), "") for i in range(12)]
     dataset = Dataset("own/task", "task", 1, "en", ("a", "b"), {"tr": some, "va": some[:4], "te": some[:6]})
     given = Baselines(splits_of(dataset))

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from sentprobe.errors import DataError, ShapeError, UsageError
 from sentprobe.probes import Features, erased_probes, fit, named
-from sentprobe.probes.erase import Eraser, Moments, erased, leace, random_directions, reinjected
+from sentprobe.probes.erase import Eraser, VectorMoments, erased, leace, random_directions, reinjected
 from sentprobe.probes.erased_probes import measure, measure_reinjected, refit
-from sentprobe.probes.standardised_rows import Rows
+from sentprobe.probes.standardised_rows import StandardisedRows
 from sentprobe.stats.intervals import wilson
 
 LINEAR = named("linear")
@@ -149,7 +149,7 @@ def test_moments_are_shared_and_come_from_pieces():
     x, y = draw(20_000, 30, 4)
     features = Features.of(x)
     tracemalloc.start()
-    moments = Moments.of(features)
+    moments = VectorMoments.of(features)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * x.size / 4
@@ -169,8 +169,8 @@ def test_the_number_of_threads_does_not_matter():
         with threadpool_limits(limits=threads):
             features = Features.of(x)
             eraser = leace(features, y, 4)
-            control = random_directions(60, 3, 1, Moments.of(features))
-            rows = Rows.of(features, y, 4)
+            control = random_directions(60, 3, 1, VectorMoments.of(features))
+            rows = StandardisedRows.of(features, y, 4)
             found.append(
                 [
                     eraser.proj_left,
@@ -188,9 +188,9 @@ def test_the_number_of_threads_does_not_matter():
 
 def test_random_directions_are_as_many_and_change_little():
     x, y = draw(1200, 40, 2)
-    features, moments = Features.of(x), Moments.of(Features.of(x))
+    features, moments = Features.of(x), VectorMoments.of(Features.of(x))
     (plain,) = fit(replace(LINEAR, l2=(1e-3,)), features, y, features, y, 2)
-    rows = Rows.of(features, y, 2, moments)
+    rows = StandardisedRows.of(features, y, 2, moments)
     draws = [random_directions(40, 1, seed, given) for seed in range(2) for given in (None, moments)]
     for eraser, logs in zip(draws, measure(rows, draws, features, 1e-3, plain.model), strict=True):
         assert eraser.rank == 1
@@ -204,7 +204,7 @@ def test_random_directions_are_as_many_and_change_little():
 
 def test_random_directions_with_moments_are_of_deviation_1():
     x, _ = draw(500, 6, 2)
-    moments = Moments.of(Features.of(x))
+    moments = VectorMoments.of(Features.of(x))
     eraser = random_directions(6, 4, 0, moments)
     taken = (x.astype(np.float64) - moments.mean) @ eraser.proj_right.T
     assert taken.T @ taken / 500 == pytest.approx(np.eye(4), abs=1e-9)
@@ -218,7 +218,7 @@ def test_directions_that_are_not_there_are_refused(rank):
     with pytest.raises(UsageError, match="0 … 6"):
         random_directions(6, rank, 0)
     with pytest.raises(ShapeError, match="6 dimensions"):
-        random_directions(5, 1, 0, Moments.of(Features.of(draw(50, 6, 2)[0])))
+        random_directions(5, 1, 0, VectorMoments.of(Features.of(draw(50, 6, 2)[0])))
 
 
 # features
@@ -272,10 +272,10 @@ def test_a_fit_is_that_of_the_probe_on_erased_vectors(name):
     other = draw(len(x), x.shape[1], 2, seed=5)
     erasers = [
         leace(Features.of((other[0] * x.std(axis=0)).astype(np.float32)), other[1], 2),
-        random_directions(x.shape[1], 2, 1, Moments.of(features)),
+        random_directions(x.shape[1], 2, 1, VectorMoments.of(features)),
     ]
     (plain,) = fit(probe, features, y, features, y, classes, seeds=(1,))
-    rows = Rows.of(features, y, classes)
+    rows = StandardisedRows.of(features, y, classes)
     for start in (None, plain.model):
         found = list(measure(rows, [nothing(x.shape[1]), *erasers], features, l2, start))
         assert np.exp(found[0]) == pytest.approx(np.exp(plain.model.scores(features)), abs=2 * CLOSE)
@@ -288,13 +288,13 @@ def test_a_fit_is_that_of_the_probe_on_erased_vectors(name):
 def test_erasers_fitted_together_and_alone_agree(monkeypatch):
     x, y = draw(900, 12, 3)
     features = Features.of(x)
-    rows = Rows.of(features, y, 3)
+    rows = StandardisedRows.of(features, y, 3)
     erasers = [nothing(12), leace(features, y, 3), *(random_directions(12, rank, rank) for rank in (1, 5, 12))]
     together = list(measure(rows, erasers, features, 1e-3))
     alone = [next(measure(rows, [eraser], features, 1e-3)) for eraser in erasers]
     monkeypatch.setattr(erased_probes, "MAX_COLUMNS", 6)
     monkeypatch.setattr("sentprobe.probes.standardised_rows.MAX_CACHED_BYTES", 0)
-    by_two = list(measure(Rows.of(features, y, 3), erasers, features, 1e-3))
+    by_two = list(measure(StandardisedRows.of(features, y, 3), erasers, features, 1e-3))
     for one, two, three in zip(together, alone, by_two, strict=True):
         assert np.exp(one) == pytest.approx(np.exp(two), abs=CLOSE)
         assert np.exp(one) == pytest.approx(np.exp(three), abs=CLOSE)
@@ -302,7 +302,7 @@ def test_erasers_fitted_together_and_alone_agree(monkeypatch):
 
 def test_what_has_no_direction_left_says_how_frequent_the_classes_are():
     x, y = draw(400, 5, 3)
-    rows = Rows.of(Features.of(x), y, 3)
+    rows = StandardisedRows.of(Features.of(x), y, 3)
     (logs,) = measure(rows, [random_directions(5, 5, 0)], Features.of(x), 1e-3)
     assert np.exp(logs) == pytest.approx(np.tile(np.bincount(y) / 400, (400, 1)), abs=1e-4)
 
@@ -310,7 +310,7 @@ def test_what_has_no_direction_left_says_how_frequent_the_classes_are():
 def test_a_classifier_of_erased_vectors_reads_vectors_as_they_are():
     x, y = draw(600, 8, 2)
     eraser = leace(Features.of(x), (x[:, 0] > x[:, 0].mean()).astype(np.int64), 2)
-    (model,) = refit(Rows.of(Features.of(x), y, 2), [eraser], 1e-3)
+    (model,) = refit(StandardisedRows.of(Features.of(x), y, 2), [eraser], 1e-3)
     same = model.scores(erased(Features.of(x), eraser))
     assert model.scores(Features.of(x)) == pytest.approx(same, abs=1e-4)
     assert np.abs(model.weights @ eraser.proj_left).max() < 1e-9 * np.abs(model.weights).max()
@@ -333,7 +333,7 @@ def test_what_goes_with_an_erased_property_is_lost_and_what_does_not_is_kept():
     eraser = leace(Features.of(other), given_there[0], 2)
     scores = []
     for y, truth in zip(labels, truths, strict=True):
-        rows = Rows.of(Features.of(x), y, 2)
+        rows = StandardisedRows.of(Features.of(x), y, 2)
         control = [random_directions(20, 1, seed, rows.moments) for seed in range(5)]
         found = measure(rows, [nothing(20), eraser, *control], Features.of(test), 1e-3)
         scores.append([(logs.argmax(axis=1) == truth).mean() for logs in found])
@@ -351,7 +351,7 @@ def test_what_was_erased_and_told_again_is_found_again(classes):
     x, y = draw(1300, 10, classes)
     features, tested, truth, y = Features.of(x[:800]), Features.of(x[800:]), y[800:], y[:800]
     eraser = leace(features, y, classes)
-    rows = Rows.of(features, y, classes)
+    rows = StandardisedRows.of(features, y, classes)
     (plain,) = fit(replace(LINEAR, l2=(1e-2,)), features, y, features, y, classes)
     (gone,) = measure(rows, [eraser], tested, 1e-2, plain.model)
     assert (gone.argmax(axis=1) == truth).mean() < (plain.model.scores(tested).argmax(axis=1) == truth).mean()
@@ -367,8 +367,8 @@ def test_what_was_erased_and_told_again_is_found_again(classes):
 def test_rows_with_their_class_have_the_moments_of_such_rows():
     x, y = draw(700, 5, 3)
     y = np.where(y == 1, 4, y)
-    rows = Rows.of(Features.of(x), y, 6).reinjected()
-    wanted = Moments.of(reinjected(Features.of(x), y, 6))
+    rows = StandardisedRows.of(Features.of(x), y, 6).reinjected()
+    wanted = VectorMoments.of(reinjected(Features.of(x), y, 6))
     assert rows.moments.mean == pytest.approx(wanted.mean, abs=1e-9)
     assert rows.moments.covariance == pytest.approx(wanted.covariance, abs=1e-6)
     block, numbers = next(iter(rows.blocks()))
@@ -386,17 +386,17 @@ def test_what_does_not_fit_together_is_refused():
     x, y = draw(50, 4, 2)
     features = Features.of(x)
     eraser = leace(features, y, 2)
-    rows = Rows.of(features, y, 2)
+    rows = StandardisedRows.of(features, y, 2)
     with pytest.raises(ShapeError, match="49 labels"):
         leace(features, y[:49], 2)
     with pytest.raises(ShapeError, match="49 labels"):
-        Rows.of(features, y[:49], 2)
+        StandardisedRows.of(features, y[:49], 2)
     with pytest.raises(ShapeError, match="49 labels"):
         reinjected(features, y[:49], 2)
     with pytest.raises(DataError, match="expected 0 … 0"):
         leace(features, y, 1)
     with pytest.raises(DataError, match="-1 … 1"):
-        Rows.of(features, np.where(np.arange(50) == 3, -1, y), 2)
+        StandardisedRows.of(features, np.where(np.arange(50) == 3, -1, y), 2)
     with pytest.raises(ShapeError, match="4 dimensions"):
         erased(Features.of(x[:, :3]), eraser)
     with pytest.raises(ShapeError, match="4 dimensions"):
@@ -404,18 +404,18 @@ def test_what_does_not_fit_together_is_refused():
     with pytest.raises(ShapeError, match="6 dimensions"):
         next(measure(rows, [eraser.widened(2)], features, 1e-3))
     with pytest.raises(ShapeError, match="50 x 4"):
-        Rows.of(features.select(slice(40)), y[:40], 2, rows.moments)
+        StandardisedRows.of(features.select(slice(40)), y[:40], 2, rows.moments)
     with pytest.raises(ShapeError, match="start"):
-        refit(rows, [eraser], 1e-3, refit(Rows.of(features, y, 3), [eraser], 1e-3)[0])
+        refit(rows, [eraser], 1e-3, refit(StandardisedRows.of(features, y, 3), [eraser], 1e-3)[0])
     with pytest.raises(ShapeError, match="two rows"):
-        Moments.of(features.select([0]))
+        VectorMoments.of(features.select([0]))
     many = Features((csr_array((3, 42_000), dtype=np.float32),), (np.arange(3),))
     with pytest.raises(ShapeError, match=r"Covariances of 42,000 dimensions would take 14 GB.*tfidf:FILE\?words=10000"):
-        Moments.of(many)
+        VectorMoments.of(many)
     broken = x.copy()
     broken[3, 1] = np.nan
     with pytest.raises(DataError, match="1 of 4 dimensions"):
-        Moments.of(Features.of(broken))
+        VectorMoments.of(Features.of(broken))
 
 
 def test_an_eraser_says_how_many_directions_it_takes():

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from sentprobe.errors import ShapeError
 from sentprobe.probes import Features
-from sentprobe.probes.imitate import imitate
+from sentprobe.probes.added import imitate
 
 
 def drawn(n=500, d=12, seed=0):

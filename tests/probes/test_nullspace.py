@@ -8,9 +8,9 @@ import pytest
 from sentprobe.errors import ShapeError
 from sentprobe.probes import Features, fit, named
 from sentprobe.probes.convex import Linear
-from sentprobe.probes.erase import Moments, erased, leace
+from sentprobe.probes.erase import VectorMoments, erased, leace
 from sentprobe.probes.nullspace import CHANCE_LEVEL, inlp, p_value
-from sentprobe.probes.standardised_rows import Rows
+from sentprobe.probes.standardised_rows import StandardisedRows
 from tests.probes.test_erase import draw
 
 LINEAR = named("linear")
@@ -143,7 +143,7 @@ def test_nothing_to_erase_is_left_as_it_is():
 def test_rows_that_were_read_before_change_nothing():
     case = planted(6, 2)
     train, labels, classes = case[:3]
-    rows = Rows.of(train, labels, classes, Moments.of(train))
+    rows = StandardisedRows.of(train, labels, classes, VectorMoments.of(train))
     one, two = inlp(*case, l2=1e-3), inlp(*case, l2=1e-3, rows=rows)
     assert np.array_equal(one.proj_left, two.proj_left)
     assert np.array_equal(one.proj_right, two.proj_right)

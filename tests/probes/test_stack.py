@@ -6,8 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from sentprobe.errors import ShapeError, TooFewError
-from sentprobe.probes.calibrate import fit_temperature
-from sentprobe.probes.stack import PRIOR_ROWS, centred, fit_stack
+from sentprobe.probes.calibration import PRIOR_ROWS, centred, fit_stack, fit_temperature
 from sentprobe.stats.means import mean
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from sentprobe.errors import DataError, TooFewError
 from sentprobe.probes import Features, fit, named
-from sentprobe.probes.calibrate import fit_temperature, scaled
+from sentprobe.probes.calibration import fit_temperature, scaled
 from sentprobe.stats import bits
 from sentprobe.stats.classification import MOST_BITS
 from sentprobe.stats.information import conditional, information, prior

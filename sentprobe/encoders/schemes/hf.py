@@ -64,7 +64,7 @@ RANDOM_INIT_PACKAGES = ("torch", "transformers")
 POOLINGS = ("mean", "max", "cls", "last", "first-last")
 
 
-class Tokens(NamedTuple):
+class TokenisedText(NamedTuple):
     """One text as a model reads it."""
 
     ids: list[int]
@@ -119,7 +119,7 @@ class Transformer:
         words = as_texts(words)
         return input_embeddings(self.tokenizer, self.model.get_input_embeddings(), words)
 
-    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
+    def tokens(self, texts: Sequence[str]) -> list[TokenisedText]:
         """The texts as the model reads them, truncated."""
         texts = as_texts(texts)
         if not texts:
@@ -129,13 +129,13 @@ class Transformer:
         got = self.tokenizer(prompted, **options)
         ids = got["input_ids"]
         token_type_ids = got.get("token_type_ids") or [[0] * len(row) for row in ids]
-        blank = Tokens([first_special_token_id(self.tokenizer, "bos", "cls", "eos", "pad")], [0], [0])
+        blank = TokenisedText([first_special_token_id(self.tokenizer, "bos", "cls", "eos", "pad")], [0], [0])
         return [
-            Tokens(*row) if row[0] else blank
+            TokenisedText(*row) if row[0] else blank
             for row in zip(ids, token_type_ids, got["special_tokens_mask"], strict=True)
         ]
 
-    def _encode(self, torch: Any, rows: Sequence[Tokens]) -> Any:
+    def _encode(self, torch: Any, rows: Sequence[TokenisedText]) -> Any:
         """The pooled hidden states (layers, n, d), on the CPU."""
         device, length = self.model.device, max(len(row.ids) for row in rows)
 

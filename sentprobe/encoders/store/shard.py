@@ -59,7 +59,7 @@ class CorruptShardError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
+class VectorShard:
     """A shard whose header was read and is valid."""
 
     path: Path
@@ -122,7 +122,7 @@ def _open(path: Path, *, ahead: bool) -> FileIO:
     return file
 
 
-def read_header(path: Path) -> Shard:
+def read_header(path: Path) -> VectorShard:
     """Read a header. CorruptShardError if it is not valid."""
     with _open(path, ahead=False) as file:
         head, stat = file.read(HEADER_BYTES), os.fstat(file.fileno())
@@ -136,10 +136,10 @@ def read_header(path: Path) -> Shard:
         raise FileNotFoundError  # intact, but written by a later version of sentprobe, and left to it
     if magic != SHARD_MAGIC or digest.hex() != path.parent.name or code not in STORED_DTYPES:
         raise CorruptShardError("its header is of another format or another encoder")
-    return Shard(path, rows, dimension, STORED_DTYPES[code], table, stat.st_size, stat.st_mtime)
+    return VectorShard(path, rows, dimension, STORED_DTYPES[code], table, stat.st_size, stat.st_mtime)
 
 
-def read_table(shard: Shard) -> Array:
+def read_table(shard: VectorShard) -> Array:
     """Read a table. CorruptShardError if it is not valid."""
     with _open(shard.path, ahead=False) as file:
         file.seek(HEADER_BYTES)
@@ -149,7 +149,7 @@ def read_table(shard: Shard) -> Array:
     return np.frombuffer(content, ROW)
 
 
-def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, valid: Mask, out: Array) -> None:
+def read_rows(shard: VectorShard, rows: Array, high: Array, check: Array, to: Array, valid: Mask, out: Array) -> None:
     """Read rows of one shard, in ascending order and a stretch at a time, into the rows ``to`` of ``out``.
 
     ``high`` has the first halves of their keys and ``check`` their checksums; those that match are marked in ``valid``.
@@ -181,7 +181,7 @@ def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, v
                 out[to[a:b][right]] = vectors[right]
 
 
-def main_kind(shards: list[Shard]) -> str:
+def main_kind(shards: list[VectorShard]) -> str:
     """The kind of most vectors: all are of one kind, unless an identity leaves something out."""
     rows: dict[str, int] = {}
     for shard in shards:

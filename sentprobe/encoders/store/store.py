@@ -25,7 +25,7 @@ from sentprobe.encoders.identity import Identity
 from sentprobe.encoders.store.shard import (
     ROW,
     CorruptShardError,
-    Shard,
+    VectorShard,
     commit,
     digest_of,
     main_kind,
@@ -72,7 +72,7 @@ class _Index:
     """Every row of one identity, sorted by the first half of its key; copies of a text come newest first."""
 
     names: list[str]
-    shards: list[Shard]
+    shards: list[VectorShard]
     damaged: list[Path]
     high: Array
     low: Array
@@ -239,7 +239,7 @@ class Store:
         row_of = np.concatenate([np.zeros(0, np.uint32), *(np.arange(n, dtype=np.uint32) for n in sizes)])[order]
         return _Index(names, shards, damaged, high, low, check, shard_of, row_of)
 
-    def _shards(self, folder: Path, names: list[str], damaged: list[Path]) -> list[Shard]:
+    def _shards(self, folder: Path, names: list[str], damaged: list[Path]) -> list[VectorShard]:
         """The shards whose headers are valid."""
         shards = []
         for name in names:

@@ -28,7 +28,7 @@ RawToken = str | tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Words:
+class RowWords:
     """The lower-cased words of rows, text after text; those of further inputs are prefixed with a name and a tab."""
 
     numbers: Ints
@@ -40,7 +40,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class WordNumbers:
     """Numbers of words, in the order in which these are first seen."""
 
     inputs: tuple[str, ...]
@@ -50,7 +50,7 @@ class Vocabulary:
     _words_of: list[list[int]] = field(default_factory=list)
     """The numbers of the words of each token."""
 
-    def read(self, rows: Sequence[Example]) -> Words:
+    def read(self, rows: Sequence[Example]) -> RowWords:
         """The words of rows; each distinct token is looked at once."""
         texts = [self._texts(row) for row in rows] if self.inputs else [(row.tokens,) for row in rows]
         flat_texts: list[Sequence[RawToken]] = list(chain.from_iterable(texts))
@@ -62,7 +62,7 @@ class Vocabulary:
         tokens = np.fromiter(map(self._tokens.__getitem__, flat_tokens), np.int64, len(flat_tokens))
         sizes = np.fromiter(map(len, self._words_of), np.int64, len(self._words_of))
         starts = _ends(sizes[tokens])[_ends(map(len, flat_texts))]
-        return Words(self._expanded(tokens, sizes), starts, _ends(map(len, texts)))
+        return RowWords(self._expanded(tokens, sizes), starts, _ends(map(len, texts)))
 
     def _texts(self, row: Example) -> list[Sequence[RawToken]]:
         return [row.tokens, *([(name, text)] for name, text in row.extra if name in self.inputs)]
@@ -94,10 +94,10 @@ class SetWords:
     """The words of the rows of a set, read when they are first needed."""
 
     def __init__(self, splits: Splits) -> None:
-        self.splits, self.vocabulary = splits, Vocabulary(splits.train.requested_inputs)
+        self.splits, self.vocabulary = splits, WordNumbers(splits.train.requested_inputs)
 
     @cached_property
-    def words(self) -> tuple[Words, Words, Words]:
+    def words(self) -> tuple[RowWords, RowWords, RowWords]:
         """The words of train, dev and test."""
         splits = self.splits
         train, dev, test = (self.vocabulary.read(rows.examples) for rows in (splits.train, splits.dev, splits.test))
@@ -123,7 +123,7 @@ class NGrams:
     """The column of each of them."""
 
     @classmethod
-    def of(cls, train: Words, pairs: bool, base: int) -> tuple[NGrams, sparse.csr_array]:
+    def of(cls, train: RowWords, pairs: bool, base: int) -> tuple[NGrams, sparse.csr_array]:
         """The features of the training rows, which must be the first rows that were read; and their counts."""
         occurrences, starts = _features(train, pairs, base)
         if not pairs:  # words are numbered as they are first seen
@@ -137,14 +137,14 @@ class NGrams:
     def __len__(self) -> int:
         return len(self.features)
 
-    def counts(self, words: Words) -> sparse.csr_array:
+    def counts(self, words: RowWords) -> sparse.csr_array:
         """How often each feature occurs in each row, (rows, features); unknown features are left out."""
         occurrences, starts = _features(words, self.pairs, self.base)
         index = np.searchsorted(self.features, occurrences)
         in_train = np.append(self.features, -1)[index] == occurrences
         return _matrix(self.columns[index[in_train]], _ends(in_train)[starts], len(self))
 
-    def names(self, vocabulary: Vocabulary) -> Iterator[str]:
+    def names(self, vocabulary: WordNumbers) -> Iterator[str]:
         """The features by column; the words of a bigram are joined by a space."""
         words = list(vocabulary.numbers)
         for feature in self.features[np.argsort(self.columns)].tolist():
@@ -160,7 +160,7 @@ def _matrix(columns: Ints, starts: Ints, width: int) -> sparse.csr_array:
     return matrix
 
 
-def _features(words: Words, pairs: bool, base: int) -> tuple[Ints, Ints]:
+def _features(words: RowWords, pairs: bool, base: int) -> tuple[Ints, Ints]:
     """The features of each text, words before bigrams; and where those of each row start and end."""
     if not pairs:
         return words.numbers, words.starts[words.rows]

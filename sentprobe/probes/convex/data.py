@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe.core.resources import single_threaded
-from sentprobe.probes.convex.engine import MANY_OUTPUTS, Engine, Numpy, Sparse, engine_of
+from sentprobe.probes.convex.engine import MANY_OUTPUTS, LogisticEngine, Numpy, Sparse, engine_of
 from sentprobe.probes.convex.few_rows import RowSpace
 from sentprobe.probes.convex.linear import Linear
 from sentprobe.probes.convex.preconditioner import (
@@ -120,7 +120,7 @@ class TrainingData:
     mean: Doubles
     scale: Doubles
     """Standard deviations, but 1 for 0."""
-    engine: Engine
+    engine: LogisticEngine
     blocks: Callable[[], Iterable[tuple[Any, Any]]]
     """Rows (m, d) and labels (m,), from top to bottom."""
     far: bool
@@ -142,7 +142,7 @@ class TrainingData:
         features: Features,
         labels: Ints,
         counts: Ints,
-        engine: Engine,
+        engine: LogisticEngine,
         statistics: TrainingStatistics | None = None,
         cache_bytes: int | None = None,
     ) -> TrainingData:
@@ -188,7 +188,7 @@ class TrainingData:
 
     @classmethod
     def few(
-        cls, space: RowSpace, labels: Ints, counts: Ints, engine: Engine, rows: Ints | slice = slice(None)
+        cls, space: RowSpace, labels: Ints, counts: Ints, engine: LogisticEngine, rows: Ints | slice = slice(None)
     ) -> TrainingData:
         """The coordinates of all rows of a space, or of some; ``labels`` and ``counts`` as in ``of``."""
         coordinates = space.coordinates
@@ -268,12 +268,7 @@ class TrainingData:
 
     def model_at(self, point: Doubles, counts: Ints) -> Linear:
         """The classifier at a point of the search; ``counts`` are the rows of each class."""
-        present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
-        rows = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
-        if len(missing):
-            fitted, rows = rows, np.zeros((len(counts), point.shape[1]))
-            rows[present] = fitted
-            rows[missing, -1] = np.logaddexp.reduce(fitted[:, -1]) - np.log(2 * counts.sum() * len(missing))
+        rows = expand_classes(point, counts)
         weights = rows[:, :-1] / self.scale
         return Linear(weights, rows[:, -1] - weights @ self.mean)
 
@@ -290,3 +285,21 @@ class TrainingData:
 def curvature_of(shares: Doubles) -> Doubles:
     """That of the loss at the classes' shares, for each output."""
     return (shares * (1 - shares))[: 1 if len(shares) == 2 else len(shares)]
+
+
+def expand_classes(point: Doubles, counts: Ints) -> Doubles:
+    """Weights and bias of all classes (classes, d + 1), from those that were fitted (outputs, d + 1).
+
+    ``counts`` (classes,) are the training rows of each class. Classes without rows have no weights, and are together as
+    probable as half a row.
+    """
+    present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+    fitted = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
+    if not len(fitted):  # a single class has no logit
+        fitted = np.zeros((len(present), point.shape[1]))
+    if not len(missing):
+        return fitted  # not copied, as it may be as large as the memory allows
+    expanded = np.zeros((len(counts), point.shape[1]))
+    expanded[present] = fitted
+    expanded[missing, -1] = np.logaddexp.reduce(fitted[:, -1]) - np.log(2 * counts.sum() * len(missing))
+    return expanded

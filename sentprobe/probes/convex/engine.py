@@ -22,7 +22,7 @@ MANY_OUTPUTS = 256
 """Outputs of a model from which they are many."""
 
 
-class Engine(Protocol):
+class LogisticEngine(Protocol):
     """What does the arithmetic. Arrays of its own kind are Any."""
 
     @property
@@ -135,7 +135,7 @@ class Sparse:
 
 
 @dataclass(frozen=True)
-class Torch:
+class TorchLogistic:
     """torch, and where it computes. Sums leave the device in float32, since not every device has float64."""
 
     torch: Any
@@ -171,14 +171,14 @@ class Torch:
         return summed.astype(np.float64), gradients, bias_slopes.astype(np.float64)
 
 
-def engine_of(device: str | None) -> Engine:
+def engine_of(device: str | None) -> LogisticEngine:
     """numpy, or torch on a device."""
     if device is None:
         return Numpy()
     from sentprobe.probes.network.steps_torch import torch_engine
 
     network_engine = torch_engine(device)
-    return Torch(network_engine.torch, network_engine.device)
+    return TorchLogistic(network_engine.torch, network_engine.device)
 
 
 def _multinomial(logits: Floats, labels: Ints, models: int) -> Doubles:

@@ -33,7 +33,7 @@ from sentprobe.errors import ShapeError
 from sentprobe.probes.convex.data import MAX_FACTORED_DIMENSIONS, TrainingData, TrainingStatistics, curvature_of
 from sentprobe.probes.convex.engine import engine_of
 from sentprobe.probes.convex.linear import Linear
-from sentprobe.probes.convex.path import MAX_COLUMNS, FewRows, Objective, dev_scorer, follow
+from sentprobe.probes.convex.path import MAX_COLUMNS, FewRows, PenalisedLoss, dev_scorer, follow
 from sentprobe.probes.convex.preconditioner import Preconditioner
 from sentprobe.probes.convex.rows import sort_rows
 from sentprobe.probes.convex.search import End, by_search, run_searches
@@ -84,7 +84,7 @@ def fit(
             else statistics
         )
         tried, best = follow(
-            Objective(
+            PenalisedLoss(
                 data,
                 preconditioner,
                 probe.standardise,
@@ -151,12 +151,12 @@ def optima(
     engine = engine_of(device)
     data = TrainingData.of(train, labels, counts, engine, statistics)
     point = None if start is None else data.point_of(start, counts)
-    objective = Objective(data, statistics, few=FewRows.of(train, labels, counts, engine, data, standardise=True))
+    objective = PenalisedLoss(data, statistics, few=FewRows.of(train, labels, counts, engine, data, standardise=True))
     return [data.model_at(end.point, counts) for end in _search(objective, l2, point, tolerance, limit)]
 
 
 def _search(
-    objective: Objective, penalties: Sequence[float | Doubles], start: Doubles | None, tolerance: float, limit: int
+    objective: PenalisedLoss, penalties: Sequence[float | Doubles], start: Doubles | None, tolerance: float, limit: int
 ) -> list[End]:
     """The end of the search for each penalty."""
     data = objective.data

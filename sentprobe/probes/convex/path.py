@@ -16,10 +16,10 @@ import numpy as np
 
 from sentprobe.probes.convex import few_rows
 from sentprobe.probes.convex.data import TrainingData, curvature_of
-from sentprobe.probes.convex.engine import Engine
+from sentprobe.probes.convex.engine import LogisticEngine
 from sentprobe.probes.convex.linear import Linear, logits
 from sentprobe.probes.convex.preconditioner import Preconditioner
-from sentprobe.probes.convex.search import End, Pair, Search, Solve, Value, by_search, descend, run_searches
+from sentprobe.probes.convex.search import End, Search, Solve, StepPair, Value, by_search, descend, run_searches
 from sentprobe.probes.features import Doubles, Features, Ints
 
 ROUGH = 1e-5
@@ -80,7 +80,14 @@ class FewRows:
 
     @classmethod
     def of(
-        cls, train: Features, labels: Ints, counts: Ints, engine: Engine, data: TrainingData, *, standardise: bool
+        cls,
+        train: Features,
+        labels: Ints,
+        counts: Ints,
+        engine: LogisticEngine,
+        data: TrainingData,
+        *,
+        standardise: bool,
     ) -> FewRows | None:
         """Those of the training rows that ``data`` are; None if there are more."""
         if not few_rows.suits(train):
@@ -111,7 +118,7 @@ class FewRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class PenalisedLoss:
     """Mean cross-entropy + penalty on the training rows; and the searches for its optimum."""
 
     data: TrainingData
@@ -143,7 +150,7 @@ class Objective:
         tolerance: float,
         limit: int,
         first: Doubles | None = None,
-        memory: Sequence[Pair] = (),
+        memory: Sequence[StepPair] = (),
         scale: float = 1.0,
     ) -> Search:
         """The search for one penalty, a number or one per dimension (d,)."""
@@ -194,7 +201,7 @@ class Objective:
 
 
 def follow(
-    objective: Objective,
+    objective: PenalisedLoss,
     penalties: Sequence[float],
     score: Callable[[Sequence[Linear]], list[DevScores]],
     select: Callable[[Sequence[DevScores]], int],
@@ -258,7 +265,7 @@ def follow(
     return tried, best
 
 
-def _resume(objective: Objective, rough: PathPoint, counts: Ints, *, tolerance: float, limit: int) -> Search:
+def _resume(objective: PenalisedLoss, rough: PathPoint, counts: Ints, *, tolerance: float, limit: int) -> Search:
     """The search that goes on where a penalty is."""
     data, end = objective.data, rough.end
     point = _point(data, rough, counts)

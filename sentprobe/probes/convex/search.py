@@ -28,7 +28,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class StepPair:
     """A step of a search, and what it did to the gradient."""
 
     move: Floats
@@ -50,7 +50,7 @@ class End:
     passes: int
     """Points that were evaluated."""
     converged: bool
-    memory: Sequence[Pair] = ()
+    memory: Sequence[StepPair] = ()
     """The last steps, with which a search can be resumed."""
     scale: float = 1.0
     """The factor by which the approximate inverse Hessian was wrong about the last change."""
@@ -98,7 +98,7 @@ def descend(
     limit: int,
     share: float = np.inf,
     first: Doubles | None = None,
-    memory: Sequence[Pair] = (),
+    memory: Sequence[StepPair] = (),
     scale: float = 1.0,
 ) -> Search:
     """Search for the minimum of a convex loss + the sum of penalty / 2 * point², from a point whose loss is known.
@@ -152,7 +152,7 @@ def descend(
         solved = new_solved
         product, expected = float(np.vdot(move, change)), float(np.vdot(change, solved_change))
         if product > 0 and expected > 0:
-            pairs.append(Pair(move, change, solved_change, product))
+            pairs.append(StepPair(move, change, solved_change, product))
             scale = product / expected
 
 
@@ -164,7 +164,7 @@ def _penalised(point: Doubles, value: Value, penalty: Doubles) -> Value:
     return loss, gradient
 
 
-def _newton_step(slope: Doubles, solved: Floats, memory: Sequence[Pair], scale: float) -> Floats:
+def _newton_step(slope: Doubles, solved: Floats, memory: Sequence[StepPair], scale: float) -> Floats:
     """Minus the gradient times the approximate inverse Hessian: the two-loop recursion of Nocedal (1980).
 
     ``solved`` is the gradient times the approximate inverse that the search was given: as all that is multiplied by it

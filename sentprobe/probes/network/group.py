@@ -44,7 +44,7 @@ EPSILON = {"adam": 1e-8, "adagrad": 1e-10, "rmsprop": 1e-8, "sgd": 0.0}
 """What is added to the square root; all of these are torch's defaults."""
 
 
-class Setting(NamedTuple):
+class GridPoint(NamedTuple):
     """A point of the grid."""
 
     hidden: int
@@ -62,7 +62,7 @@ class Group:
 
     probe: Probe
     seed: int
-    settings: tuple[Setting, ...]
+    settings: tuple[GridPoint, ...]
     weights: Sequence[Any]
     first: Sequence[Any]
     second: Sequence[Any]
@@ -82,7 +82,7 @@ class Group:
         )
 
 
-class Engine(Protocol):
+class NetworkEngine(Protocol):
     """The arithmetic of training, on arrays of its own kind."""
 
     def hold(self, array: Floats) -> Any:
@@ -102,7 +102,9 @@ class Engine(Protocol):
         ...
 
 
-def begin(engine: Engine, probe: Probe, seed: int, settings: Sequence[Setting], initial: Sequence[Floats]) -> Group:
+def begin(
+    engine: NetworkEngine, probe: Probe, seed: int, settings: Sequence[GridPoint], initial: Sequence[Floats]
+) -> Group:
     """A group whose members all start from the same weights, as ``initial_layers`` draws them."""
     stacked = [np.repeat(array[None], len(settings), axis=0) for array in initial]
     return Group(

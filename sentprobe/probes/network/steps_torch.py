@@ -14,7 +14,7 @@ from sentprobe.probes.network.group import ALPHA, BETAS, EPSILON, Group, mask_ha
 from sentprobe.probes.probe import is_relu
 
 
-def torch_engine(device: str) -> Torch:
+def torch_engine(device: str) -> TorchNetworks:
     """The engine on the device of that name, after a trial."""
     try:
         import torch
@@ -29,11 +29,11 @@ def torch_engine(device: str) -> Torch:
     except (RuntimeError, AssertionError, NotImplementedError) as why:  # torch has no single error for this
         reason = str(why).split("\n")[0].split(". ")[0].rstrip(".")
         raise UsageError(f"The device {device!r} cannot be used here: {reason}. Use cpu, cuda, cuda:1, mps, …") from why
-    return Torch(torch, torch_device)
+    return TorchNetworks(torch, torch_device)
 
 
 @dataclass(frozen=True)
-class Torch:
+class TorchNetworks:
     """torch, and where it computes."""
 
     torch: Any

@@ -18,7 +18,7 @@ from sentprobe.errors import ShapeError, TooFewError, UsageError
 from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels, is_sparse
 from sentprobe.probes.kind import Fit, select_first_best
 from sentprobe.probes.network import steps_numpy
-from sentprobe.probes.network.group import SEEDS, Engine, Group, Setting, begin, initial_layers
+from sentprobe.probes.network.group import SEEDS, GridPoint, Group, NetworkEngine, begin, initial_layers
 from sentprobe.probes.network.model import CHUNK, Network, Scale, log_softmax, scale_of, standardised
 from sentprobe.probes.probe import AS_INPUT, Probe
 
@@ -133,10 +133,10 @@ def fit_grid(
     return [_fit(setting, stopping[setting], seed, scale) for setting in grid]
 
 
-def settings(probe: Probe, dimensions: int) -> list[Setting]:
+def settings(probe: Probe, dimensions: int) -> list[GridPoint]:
     """The points of the grid in order; without hidden units there is no dropout."""
     points = {
-        Setting(dimensions if hidden == AS_INPUT else hidden, dropout, l2): None
+        GridPoint(dimensions if hidden == AS_INPUT else hidden, dropout, l2): None
         for hidden in probe.hidden
         for dropout in (probe.dropout if hidden else (0.0,))
         for l2 in probe.l2
@@ -158,7 +158,7 @@ def _check(train: Features, labels: Ints, dev: Features, dev_labels: Ints, class
         raise UsageError(f"A seed must be 0 … {SEEDS - 1}, got {seed}.")
 
 
-def _engine(device: str | None) -> Engine:
+def _engine(device: str | None) -> NetworkEngine:
     if device is not None:
         from sentprobe.probes.network.steps_torch import torch_engine
 
@@ -171,7 +171,7 @@ def _engine(device: str | None) -> Engine:
 
 
 def _groups(
-    engine: Engine, probe: Probe, seed: int, grid: Sequence[Setting], dimensions: int, classes: int
+    engine: NetworkEngine, probe: Probe, seed: int, grid: Sequence[GridPoint], dimensions: int, classes: int
 ) -> list[Group]:
     groups = []
     for hidden in dict.fromkeys(setting.hidden for setting in grid):
@@ -202,7 +202,7 @@ def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, In
 
 
 def _evaluate(
-    engine: Engine, groups: Sequence[Group], dev: Features, labels: Ints, scale: Scale | None
+    engine: NetworkEngine, groups: Sequence[Group], dev: Features, labels: Ints, scale: Scale | None
 ) -> tuple[list[Doubles], list[Doubles]]:
     """Per group, the accuracies and mean losses of its members; a label that is not in train has no loss."""
     hits = [np.zeros(len(group)) for group in groups]
@@ -219,7 +219,7 @@ def _evaluate(
     return [sums / len(labels) for sums in hits], [sums / rows for sums in losses]
 
 
-def _fit(setting: Setting, watch: EarlyStopping, seed: int, scale: Scale | None) -> Fit:
+def _fit(setting: GridPoint, watch: EarlyStopping, seed: int, scale: Scale | None) -> Fit:
     probe = watch.probe
     settings = {"l2": setting.l2, "hidden": setting.hidden, "dropout": setting.dropout}
     return Fit(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sentprobe.data.splits import Split, Splits, has_train_test_split
 from sentprobe.probes import Features
-from sentprobe.probes.added import Baseline, Labels, SplitFeatures, add_vectors, probe_baseline
+from sentprobe.probes.added import Labels, ProbedBaseline, SplitFeatures, add_vectors, probe_baseline
 from sentprobe.run.fit import Finished
 from sentprobe.run.job import FitJob, Vectors, clusters_of, features_of, split_features
 from sentprobe.run.measure import Measure
@@ -76,12 +76,12 @@ def compute(job: FitJob) -> list[Finished]:
     return [(result, {"pointwise": added.pointwise.astype(np.float32)}, None)]
 
 
-def _baseline(job: FitJob, labels: Labels) -> Baseline:
+def _baseline(job: FitJob, labels: Labels) -> ProbedBaseline:
     """The probe of what is given, fitted once for all layers of the encoder."""
     splits, plain = job.splits, job.plain
     assert plain is not None
 
-    def make() -> Baseline:
+    def make() -> ProbedBaseline:
         views = [_view(job, vectors) for vectors in plain.given_vectors]
         return probe_baseline(views, labels, _folds(splits.train), job.cells[0].device)
 

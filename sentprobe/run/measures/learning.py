@@ -13,7 +13,7 @@ import numpy as np
 
 from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes.baselines.naive_bayes import bayes_curve
-from sentprobe.probes.learning import CurvePoint, learning, majority, subsets
+from sentprobe.probes.learning import LearningPoint, learning, majority, subsets
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
 from sentprobe.run.fit import Finished
@@ -58,7 +58,7 @@ def compute(job: FitJob) -> list[Finished]:
 
 
 def _finished(
-    found: Result, points: Sequence[CurvePoint], clusters: Clusters | None, seconds: float
+    found: Result, points: Sequence[LearningPoint], clusters: Clusters | None, seconds: float
 ) -> tuple[Result, Arrays]:
     """The result of a curve, and the arrays to save."""
     half, last = points[-2:]
@@ -91,7 +91,7 @@ def baseline_curve(cell: Cell, splits: Splits) -> tuple[Result, Arrays]:
     sizes.append([np.arange(len(labels))])
     right = bayes_curve(splits, (rows for size in sizes for rows in size))
     points = [
-        CurvePoint(
+        LearningPoint(
             round(sum(map(len, size)) / len(size)),
             np.array([next(right) for _ in size]),
             np.array([majority(labels[rows], splits.test.labels) for rows in size]),
@@ -107,7 +107,7 @@ def _several(clusters: Clusters | None) -> Clusters | None:
     return clusters if clusters is not None and len(set(clusters)) > 1 else None
 
 
-def _curve(points: Sequence[CurvePoint], clusters: Clusters | None) -> list[dict[str, float | int]]:
+def _curve(points: Sequence[LearningPoint], clusters: Clusters | None) -> list[dict[str, float | int]]:
     """The points as plain data: accuracies with intervals over training sets and test rows."""
     found: list[dict[str, float | int]] = []
     all_rows, estimate = points[-1].rows, None
@@ -134,7 +134,7 @@ def _curve(points: Sequence[CurvePoint], clusters: Clusters | None) -> list[dict
     return found
 
 
-def _gain(half: CurvePoint, last: CurvePoint, clusters: Clusters | None) -> tuple[float, float, float]:
+def _gain(half: LearningPoint, last: LearningPoint, clusters: Clusters | None) -> tuple[float, float, float]:
     """The gain of all rows over half of them, paired by test row.
 
     The subsamples are taken from the same rows, so most of the variance between training sets cancels.

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from sentprobe.errors import DataError, TooFewError
-from sentprobe.probes.calibrate import MAX_TEMPERATURE, fit_temperature, scaled
+from sentprobe.probes.calibration import MAX_TEMPERATURE, fit_temperature, scaled
 
 
 def draw(n, classes, seed=0, temperature=1.0):
