@@ -20,7 +20,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from sentprobe.audit import audit_set
 from sentprobe.audit.checks.shortcuts import _plan
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.data.sources import find_sets
 from sentprobe.data.splits import Split
 

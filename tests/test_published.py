@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import pytest
 
-from sentprobe.published import TRAINING, TRANSFER, WORDS, XNLI_CORPUS, Row, human, papers, published, rows_of
+from sentprobe.published import TRAINING, TRANSFER, WORDS, XNLI_CORPUS, human, papers, published, rows_of
 from sentprobe.tasks import PAPERS, SUITES
 
 KINDS = {"transfer": TRANSFER, "words": WORDS, "training": TRAINING, "xnli": XNLI_CORPUS, **SUITES}

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe import Corpus, Dataset, Run, evaluate, find_sets, load_encoder, make_sets, select_tasks
-from sentprobe.published import Row, published
+from sentprobe.published import published
 from sentprobe.report.cells import Score
 from sentprobe.report.correlations import correlations
 from sentprobe.report.figure import write

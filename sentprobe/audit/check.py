@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sentprobe.audit.finding import Code, Finding, ShortcutScore
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.plugins import Kind
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.errors import UsageError
 

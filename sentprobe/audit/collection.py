@@ -10,7 +10,7 @@ from sentprobe.audit.finding import Finding
 from sentprobe.audit.one_set import Audit, audit_rows
 from sentprobe.core.arguments import as_list
 from sentprobe.core.workers import map_largest_first
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError

@@ -11,7 +11,7 @@ import numpy as np
 
 from sentprobe.audit.bayes import Bag
 from sentprobe.corpus.folding import fold, fold_text, lower_case
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 HASHED = 18

@@ -11,7 +11,7 @@ from sentprobe.audit.check import AUDIT_CHECKS, AuditCheck
 from sentprobe.audit.finding import SEVERITIES, Finding, ShortcutScore
 from sentprobe.core.table import Table, in_html
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import Expectations, expectations_for
+from sentprobe.data.expectations import Expectations, expectations_for
 from sentprobe.data.splits import Split
 
 

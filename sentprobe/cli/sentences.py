@@ -35,7 +35,7 @@ def sentences(
     """
     from sentprobe.cli._sets import readable_sets
     from sentprobe.console import err
-    from sentprobe.data.expected import origins
+    from sentprobe.data.expectations import origins
     from sentprobe.encoders.embed import collect_texts
     from sentprobe.encoders.schemes.npy import to_line
     from sentprobe.errors import DataError, UsageError

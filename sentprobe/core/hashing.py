@@ -6,6 +6,7 @@ The module imports the standard library only: sets are hashed in every worker.
 from __future__ import annotations
 
 import hashlib
+from io import BytesIO
 from pathlib import Path
 
 _CHUNK_BYTES = 1 << 16
@@ -47,11 +48,12 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def git_blob(path: Path) -> str:
-    """The name that git gives to the content of a file: what a repository says a file at one of its tags must be."""
+def git_blob(content: bytes | Path) -> str:
+    """The object id that git gives to the content of a file: what a repository says a file at one of its tags is."""
+    size = len(content) if isinstance(content, bytes) else content.stat().st_size
     # git's own choice of hash; it finds every damage and every other version of a file
-    sha1 = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
+    sha1 = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+    with BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
         while chunk := file.read(_CHUNK_BYTES):
             sha1.update(chunk)
     return sha1.hexdigest()

@@ -366,8 +366,8 @@ def _numbers(values: Sequence[int]) -> Any:
 def _names(values: Sequence[str]) -> Any:
     import pyarrow as pa
 
-    known = {name: i for i, name in enumerate(dict.fromkeys(values))}
-    return pa.DictionaryArray.from_arrays(_numbers([known[v] for v in values]), _strings(list(known)))
+    codes = {name: i for i, name in enumerate(dict.fromkeys(values))}
+    return pa.DictionaryArray.from_arrays(_numbers([codes[v] for v in values]), _strings(list(codes)))
 
 
 def _lists(items: Any, lengths: Sequence[int]) -> Any:
@@ -389,10 +389,10 @@ def decode_rows(content: bytes) -> dict[str, list[Example]]:
     except (pa.ArrowException, OSError, OverflowError, MemoryError) as e:
         raise ValueError(str(e).partition("\n")[0]) from e
     rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
-    for split, label, text, tokens, source, key, stratum, marks, *more in zip(*columns, strict=True):
+    for split, label, text, tokens, source, key, stratum, marks, *extra_values in zip(*columns, strict=True):
         if split not in rows:
             raise ValueError(f"it has a row of the split {split!r}; expected {', '.join(SPLITS)}")
-        pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
+        pairs = tuple((name, value) for name, value in zip(extra, extra_values, strict=True) if value is not None)
         rows[split].append(Example(label, tokens, text, source, key, stratum, marks, pairs))
     return rows
 
@@ -427,10 +427,10 @@ def _values_of(chunk: Any) -> list[Any]:
 
     values: list[Any]
     if pa.types.is_list(chunk.type):
-        known: dict[Any, Any] = {}
+        interned: dict[Any, Any] = {}
         items: list[Any] = []
         for start in range(0, len(chunk.values), DECODED_ITEMS):
-            items += [known.setdefault(item, item) for item in chunk.values.slice(start, DECODED_ITEMS).to_pylist()]
+            items += [interned.setdefault(item, item) for item in chunk.values.slice(start, DECODED_ITEMS).to_pylist()]
         values = [tuple(items[a:b]) for a, b in pairwise(chunk.offsets.to_pylist())]
     elif pa.types.is_dictionary(chunk.type):  # a cast would be as fast, but imports pyarrow.compute
         names = chunk.dictionary.to_pylist()
@@ -448,11 +448,11 @@ def dataset_html(name: str, language: str | None, labels: Sequence[str], rows: M
     counts = {split: Counter(row.label for row in rows.get(split, ())) for split in SPLITS}
     body = [[label, *(f"{counts[split][label]:,}" for split in SPLITS)] for label in labels[:SHOWN_LABELS]]
     if len(labels) > SHOWN_LABELS:
-        others = labels[SHOWN_LABELS:]
-        body.append([f"{len(others):,} more", *(f"{sum(counts[split][c] for c in others):,}" for split in SPLITS)])
+        unlisted = labels[SHOWN_LABELS:]
+        body.append([f"{len(unlisted):,} more", *(f"{sum(counts[split][c] for c in unlisted):,}" for split in SPLITS)])
     body.append(["all", *(f"{counts[split].total():,}" for split in SPLITS)])
-    shown = _first_of_each_label(rows)
-    examples = [[split, row.label, _shorten(row.text)] for split, row in shown]
+    first_rows = _first_of_each_label(rows)
+    examples = [[split, row.label, _shorten(row.text)] for split, row in first_rows]
     caption = f"{name} ({language})" if language else name
     counted = Table.of_rows(["label", *SPLITS], body, title=caption)
     return counted.html() + Table.of_rows(["split", "label", "text"], examples).html()

@@ -52,8 +52,8 @@ def lookalike_labels(counts: Mapping[str, int], declared: Collection[str] = ()) 
 def describe_groups(groups: Sequence[Sequence[str]], counts: Mapping[str, int]) -> str:
     """``'Yes' (30 rows) and 'yes' (10 rows)``; what ASCII does not have is escaped, so that differences are seen."""
     texts = [" and ".join(f"{label!a} ({counts[label]:,} rows)" for label in group) for group in groups]
-    more = f"; and {len(texts) - MAX_SHOWN} more" if len(texts) > MAX_SHOWN else ""
-    return "; ".join(texts[:MAX_SHOWN]) + more
+    unlisted = f"; and {len(texts) - MAX_SHOWN} more" if len(texts) > MAX_SHOWN else ""
+    return "; ".join(texts[:MAX_SHOWN]) + unlisted
 
 
 def refuse_lookalikes(dataset: Dataset, declared: Collection[str] = ()) -> None:
@@ -73,8 +73,8 @@ def merge_labels(dataset: Dataset, declared: Collection[str] = ()) -> Dataset:
     if not merged:
         return dataset
     rows = {
-        split: [row._replace(label=merged[row.label]) if row.label in merged else row for row in found]
-        for split, found in dataset.rows.items()
+        split: [row._replace(label=merged[row.label]) if row.label in merged else row for row in examples]
+        for split, examples in dataset.rows.items()
     }
     labels = tuple(dict.fromkeys(merged.get(label, label) for label in dataset.labels))
     return replace(dataset, rows=rows, labels=labels, manifest={**dataset.manifest, MERGED: merged})

@@ -48,8 +48,8 @@ class RandomSplit:
 
     def record(self, keyed: bool = True) -> dict[str, Any]:
         """What the manifest and run.json say about it; ``keyed``: the keys of rows are their groups."""
-        found = {"shares": [self.train, self.dev, self.test], "seed": self.seed, "group": self.group}
-        return {**found, "keys": "group"} if self.group and keyed else found
+        record = {"shares": [self.train, self.dev, self.test], "seed": self.seed, "group": self.group}
+        return {**record, "keys": "group"} if self.group and keyed else record
 
 
 def split_name(record: Any) -> str | None:
@@ -83,122 +83,123 @@ def parse_random_split(text: str, group: str | None = None, seed: int | None = N
     if len(shares) == 3 and abs(sum(shares) - 1) < 1e-6:
         shares = [round(100 * share, 6) for share in shares]
     if len(shares) != 3 or abs(sum(shares) - 100) > 1e-4 or not (shares[0] > 0 and shares[2] > 0):
-        why = (
-            f"got {len(shares)} numbers" if len(shares) != 3
-            else "train and test need rows" if abs(sum(shares) - 100) <= 1e-4
-            else f"got a sum of {sum(shares):g}, not 100"
-        )  # fmt: skip
-        raise UsageError(f"--split {text}: expected {example}; {why}.")
+        if len(shares) != 3:
+            problem = f"got {len(shares)} numbers"
+        elif abs(sum(shares) - 100) <= 1e-4:
+            problem = "train and test need rows"
+        else:
+            problem = f"got a sum of {sum(shares):g}, not 100"
+        raise UsageError(f"--split {text}: expected {example}; {problem}.")
     return RandomSplit(shares[0], shares[1], shares[2], group, DEFAULT_SEED if seed is None else seed)
 
 
-def split_rows(rows: Sequence[tuple[Example, str]], plan: RandomSplit, place: str) -> dict[str, list[Example]]:
+def split_rows(rows: Sequence[tuple[Example, str]], plan: RandomSplit, path: str) -> dict[str, list[Example]]:
     """Rows, each with the name of its group, by split, in their order; a row without a group is one of its own.
 
     Raises
     ------
     DataError
-        If groups are too large, or a split would lack a label; ``place`` is the file to name.
+        If groups are too large, or a split would lack a label; ``path`` is the file to name.
     """
-    units: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    blocks: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for i, (row, group) in enumerate(rows):
-        own = ("group", group) if group else ("text", row.text, *(value for _, value in row.extra))
-        units[own].append(i)
-    order = sorted(units, key=lambda unit: (_hash(plan.seed, unit), unit))
+        block_name = ("group", group) if group else ("text", row.text, *(value for _, value in row.extra))
+        blocks[block_name].append(i)
+    order = sorted(blocks, key=lambda block: (_hash(plan.seed, block), block))
     labels = [row.label for row, _ in rows]
     if plan.group:
-        split_of = _by_group(order, units, labels, plan.shares)
+        split_of = _by_group(order, blocks, labels, plan.shares)
     else:
-        split_of = _by_label(order, units, labels, plan.shares)
-    found: dict[str, list[Example]] = {split: [] for split in SPLITS}
-    assigned = {i: split_of[unit] for unit, places in units.items() for i in places}
+        split_of = _by_label(order, blocks, labels, plan.shares)
+    splits: dict[str, list[Example]] = {split: [] for split in SPLITS}
+    assigned = {i: split_of[block] for block, indices in blocks.items() for i in indices}
     for i, (row, _) in enumerate(rows):
-        found[assigned[i]].append(row)
-    _check(found, labels, units, plan, place)
-    return found
+        splits[assigned[i]].append(row)
+    _check(splits, labels, blocks, plan, path)
+    return splits
 
 
-Units = Mapping[tuple[str, ...], Sequence[int]]
+Blocks = Mapping[tuple[str, ...], Sequence[int]]
 """Rows that are kept together, by text or group."""
 
 
-def _hash(seed: int, unit: tuple[str, ...]) -> bytes:
-    return blake2b("\0".join((str(seed), *unit)).encode(errors="surrogatepass"), digest_size=16).digest()
+def _hash(seed: int, block: tuple[str, ...]) -> bytes:
+    return blake2b("\0".join((str(seed), *block)).encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 def _by_label(
-    order: Sequence[tuple[str, ...]], units: Units, labels: Sequence[str], shares: Mapping[str, float]
+    order: Sequence[tuple[str, ...]], blocks: Blocks, labels: Sequence[str], shares: Mapping[str, float]
 ) -> dict[tuple[str, ...], str]:
     """Every label has its share in every split; a text with several labels counts as its first in the alphabet."""
     strata: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for unit in order:
-        strata[min(labels[i] for i in units[unit])].append(unit)
-    found = {}
-    for own in strata.values():
-        n = sum(len(units[unit]) for unit in own)
+    for block in order:
+        strata[min(labels[i] for i in blocks[block])].append(block)
+    split_of = {}
+    for stratum in strata.values():
+        n = sum(len(blocks[block]) for block in stratum)
         room = {split: max(1, round(n * shares[split])) for split in ("te", "va") if shares[split]}
-        for unit in own:
-            split = next((split for split in room if 0 < len(units[unit]) <= room[split]), "tr")
-            found[unit] = split
+        for block in stratum:
+            split = next((split for split in room if 0 < len(blocks[block]) <= room[split]), "tr")
+            split_of[block] = split
             if split in room:
-                room[split] -= len(units[unit])
+                room[split] -= len(blocks[block])
         for split in room:  # a label whose texts are all too frequent to fit
-            rest = [unit for unit in own if found[unit] == "tr"]
-            if len(rest) > 1 and split not in {found[unit] for unit in own}:
-                found[min(rest, key=lambda unit: len(units[unit]))] = split
-    return found
+            training_blocks = [block for block in stratum if split_of[block] == "tr"]
+            if len(training_blocks) > 1 and split not in {split_of[block] for block in stratum}:
+                split_of[min(training_blocks, key=lambda block: len(blocks[block]))] = split
+    return split_of
 
 
 def _by_group(
-    order: Sequence[tuple[str, ...]], units: Units, labels: Sequence[str], shares: Mapping[str, float]
+    order: Sequence[tuple[str, ...]], blocks: Blocks, labels: Sequence[str], shares: Mapping[str, float]
 ) -> dict[tuple[str, ...], str]:
     """Each group, largest first, goes to the split that lacks most of its labels, if it fits in there."""
     totals = Counter(labels)
     wanted = {(split, label): share * n for split, share in shares.items() for label, n in totals.items()}
     lacking = dict(wanted)
     room = {split: share * len(labels) for split, share in shares.items() if share}
-    found = {}
-    for unit in sorted(order, key=lambda unit: -len(units[unit])):  # stable: by hash where sizes are equal
-        own = Counter(labels[i] for i in units[unit])
-        size = own.total()
+    split_of = {}
+    for block in sorted(order, key=lambda block: -len(blocks[block])):  # stable: by hash where sizes are equal
+        counts = Counter(labels[i] for i in blocks[block])
+        size = counts.total()
 
-        def need(split: str, own: Counter[str] = own) -> tuple[float, float]:
-            share = sum(n * lacking[split, label] / wanted[split, label] for label, n in own.items())
+        def need(split: str, counts: Counter[str] = counts) -> tuple[float, float]:
+            share = sum(n * lacking[split, label] / wanted[split, label] for label, n in counts.items())
             return share, room[split]
 
         fitting = [split for split in room if size <= room[split] + 0.5]
         split = max(fitting, key=need) if fitting else max(room, key=lambda split: room[split])
-        found[unit] = split
+        split_of[block] = split
         room[split] -= size
-        for label, n in own.items():
+        for label, n in counts.items():
             lacking[split, label] -= n
-    return found
+    return split_of
 
 
 def _check(
-    found: Mapping[str, Sequence[Example]], labels: Sequence[str], units: Units, plan: RandomSplit, place: str
+    splits: Mapping[str, Sequence[Example]], labels: Sequence[str], blocks: Blocks, plan: RandomSplit, path: str
 ) -> None:
     requested = [split for split in SPLITS if plan.shares[split]]
     if plan.group:
-        largest = max(units, key=lambda unit: len(units[unit]))
-        few = [split for split in requested if len(found[split]) < MIN_FILLED * plan.shares[split] * len(labels)]
+        largest = max(blocks, key=lambda block: len(blocks[block]))
+        few = [split for split in requested if len(splits[split]) < MIN_FILLED * plan.shares[split] * len(labels)]
         if few:
-            got = "/".join(f"{len(found[split]):,}" for split in SPLITS)
+            got = "/".join(f"{len(splits[split]):,}" for split in SPLITS)
             raise DataError(
-                f"{place}: the groups of {plan.group!r} cannot be split {plan.train:g}/{plan.dev:g}/{plan.test:g}: "
-                f"{len(units):,} groups, the largest with {len(units[largest]):,} of {len(labels):,} rows, give {got} "
-                f"rows, too few for {' and '.join(NAMES[s] for s in few)}. Choose other shares, or a column with "
+                f"{path}: the groups of {plan.group!r} cannot be split {plan.train:g}/{plan.dev:g}/{plan.test:g}: "
+                f"{len(blocks):,} groups, the largest with {len(blocks[largest]):,} of {len(labels):,} rows, give "
+                f"{got} rows, too few for {' and '.join(NAMES[s] for s in few)}. Choose other shares, or a column with "
                 "smaller groups."
             )
     counts = Counter(labels)
     for split in requested:
-        there = {row.label for row in found[split]}
-        if missing := sorted(set(counts) - there, key=lambda label: (counts[label], label)):
+        present = {row.label for row in splits[split]}
+        if missing := sorted(set(counts) - present, key=lambda label: (counts[label], label)):
             named = ", ".join(f"{label!r} ({counts[label]} rows)" for label in missing[:MAX_NAMED_LABELS])
-            more = f" and {len(missing) - MAX_NAMED_LABELS} more" if len(missing) > MAX_NAMED_LABELS else ""
-            kept = f" with the groups of {plan.group!r} kept together" if plan.group else ""
+            unlisted = f" and {len(missing) - MAX_NAMED_LABELS} more" if len(missing) > MAX_NAMED_LABELS else ""
+            condition = f" with the groups of {plan.group!r} kept together" if plan.group else ""
             raise DataError(
-                f"{place}: split {plan.train:g}/{plan.dev:g}/{plan.test:g}{kept}, {NAMES[split]} has no row of {named}"
-                f"{more}. Every label needs a row in every split: leave out rare labels or merge them, or choose other "
-                "shares."
+                f"{path}: split {plan.train:g}/{plan.dev:g}/{plan.test:g}{condition}, {NAMES[split]} has no row of "
+                f"{named}{unlisted}. Every label needs a row in every split: leave out rare labels or merge them, or "
+                "choose other shares."
             )

@@ -39,12 +39,12 @@ class FoundSet:
     trail: tuple[str, ...]
     task: str
     language: str | None = None
-    shown: int = 1
+    name_parts: int = 1
 
     @property
     def name(self) -> str:
         """The last parts of its path."""
-        return "/".join(self.trail[-self.shown :])
+        return "/".join(self.trail[-self.name_parts :])
 
 
 def sets_below(root: Path, columns: Columns | None) -> list[FoundSet]:
@@ -54,24 +54,24 @@ def sets_below(root: Path, columns: Columns | None) -> list[FoundSet]:
     top = root.resolve().parts
     candidates: list[FoundSet] = []
     refused: list[OSError] = []
-    other: str | None = None
+    first_file: str | None = None
     for folder, folders, names in os.walk(root, onerror=refused.append):
         trail = (*top, *Path(folder).relative_to(root).parts)
         files = [
             str(Path(folder, n)) for n in sorted(names) if not _NO_DATA.match(n) and is_plain_file(Path(folder, n))
         ]
         try:
-            found = list(_inside(Path(folder), trail, files, columns))
+            sets = list(_inside(Path(folder), trail, files, columns))
         except OSError as e:  # a folder whose files may be listed but not read
             refused.append(e)
-            found = []
-        complete = any(m.kind not in ("senteval", "table", "xprobe") for m in found)
+            sets = []
+        complete = any(m.kind not in ("senteval", "table", "xprobe") for m in sets)
         folders[:] = [] if complete else sorted(f for f in folders if f[0] != "." and not _is_pseudo(Path(folder, f)))
-        candidates += found
-        other = other or next(iter(files), None)
+        candidates += sets
+        first_file = first_file or next(iter(files), None)
     if not candidates:
-        raise unrecognised(str(root), other, columns, refused)
-    return sorted((replace(m, shown=max(1, len(m.trail) - len(top))) for m in candidates), key=lambda m: m.trail)
+        raise unrecognised(str(root), first_file, columns, refused)
+    return sorted((replace(m, name_parts=max(1, len(m.trail) - len(top))) for m in candidates), key=lambda m: m.trail)
 
 
 def sets_in_files(files: list[str]) -> Iterator[FoundSet]:
@@ -105,8 +105,8 @@ def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterat
     for path in named:
         groups[(Path(path).parent, common_name(path)) if twice else (Path(), "")].append(path)
     for group in (*groups.values(), *([path] for path in unnamed)):
-        found = _table(group)
-        yield replace(found, language=_code(found.trail) if twice and group[0] in named else None)
+        table = _table(group)
+        yield replace(table, language=_code(table.trail) if twice and group[0] in named else None)
 
 
 def _table(group: Sequence[str]) -> FoundSet:
@@ -123,10 +123,10 @@ def _check_unsplit(files: Sequence[str]) -> None:
     for path in files:
         if split := split_of(path):
             folders[Path(path).parent, common_name(path)][split] = path
-    for found in folders.values():
-        if len(found) > 1:
+    for paths in folders.values():
+        if len(paths) > 1:
             raise UsageError(
-                f"The names of {' and '.join(found.values())} say their split: leave out the shares of --split, or "
+                f"The names of {' and '.join(paths.values())} say their split: leave out the shares of --split, or "
                 "name one file."
             )
 
@@ -139,8 +139,8 @@ def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Col
         except DataError:  # reported when the set is loaded; the others can still be read
             manifest = {}
         language = manifest.get("language")
-        known = language if isinstance(language, str) else None
-        yield FoundSet("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), known)
+        language_code = language if isinstance(language, str) else None
+        yield FoundSet("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), language_code)
         return
     if columns:
         yield from table_sets(_table_files(files), columns, typed=False)
@@ -176,8 +176,8 @@ def is_plain_file(path: Path) -> bool:
 
 
 def _is_pseudo(folder: Path) -> bool:
-    place = folder.resolve()
-    return any(place.is_relative_to(root) for root in _PSEUDO) and not place.is_relative_to(_MEMORY)
+    path = folder.resolve()
+    return any(path.is_relative_to(root) for root in _PSEUDO) and not path.is_relative_to(_MEMORY)
 
 
 def _senteval(path: str) -> FoundSet:
@@ -227,17 +227,17 @@ def distinct(candidates: Iterable[FoundSet]) -> list[FoundSet]:
     once: dict[tuple[str, ...], FoundSet] = {}
     for m in candidates:
         key = (m.kind, *m.trail, *(Path(p).resolve().name for p in m.paths))
-        once[key] = max(once.get(key, m), m, key=lambda candidate: candidate.shown)
+        once[key] = max(once.get(key, m), m, key=lambda candidate: candidate.name_parts)
     trails = Counter(m.trail for m in once.values())
-    left = [
+    named = [
         replace(m, trail=(*m.trail[:-1], Path(m.paths[0]).name)) if trails[m.trail] > 1 else m for m in once.values()
     ]
-    while max((names := Counter(m.name for m in left)).values(), default=1) > 1:
-        longer = [replace(m, shown=min(m.shown + 1, len(m.trail))) if names[m.name] > 1 else m for m in left]
-        if longer == left:
-            return [replace(m, trail=(*m.trail[:-1], f"{m.trail[-1]}#{i}")) for i, m in enumerate(left, 1)]
-        left = longer
-    return left
+    while max((names := Counter(m.name for m in named)).values(), default=1) > 1:
+        longer = [replace(m, name_parts=min(m.name_parts + 1, len(m.trail))) if names[m.name] > 1 else m for m in named]
+        if longer == named:
+            return [replace(m, trail=(*m.trail[:-1], f"{m.trail[-1]}#{i}")) for i, m in enumerate(named, 1)]
+        named = longer
+    return named
 
 
 def _code(trail: Sequence[str]) -> str | None:
@@ -245,24 +245,25 @@ def _code(trail: Sequence[str]) -> str | None:
     return trail[-1] if trail and _LANGUAGE_CODE.fullmatch(trail[-1]) and not _NO_CODE.fullmatch(trail[-1]) else None
 
 
-def unrecognised(path: str, other: str | None, columns: Columns | None, refused: Sequence[OSError] = ()) -> DataError:
-    """The error for a path that holds no set; ``other`` is a file that was found instead."""
+def unrecognised(path: str, file: str | None, columns: Columns | None, refused: Sequence[OSError] = ()) -> DataError:
+    """The error for a path that holds no set; ``file`` is one that was found instead."""
     seen = "no file"
-    if other is not None:
+    if file is not None:
         try:
-            first = next(iter(_peek(other)), "")
-            seen = f"{other}, which begins with {first[:_SHOWN_CHARACTERS]!r}" if first else f"{other}, which is empty"
+            first = next(iter(_peek(file)), "")
+            seen = f"{file}, which begins with {first[:_SHOWN_CHARACTERS]!r}" if first else f"{file}, which is empty"
         except SentProbeError as error:
             seen = str(error)
     elif refused:
         seen = f"{refused[0].filename}, which may not be read: {refused[0].strerror}"
     if columns:
-        known = " ".join((*TABLE_SUFFIXES, ".txt"))
+        suffixes = " ".join((*TABLE_SUFFIXES, ".txt"))
         return DataError(
-            f"{path} holds no table: expected a file with one of the suffixes {known}, compressed or not; got {seen}."
+            f"{path} holds no table: expected a file with one of the suffixes {suffixes}, compressed or not; "
+            f"got {seen}."
         )
     hint = "name its columns with --text and --label, or give their numbers with --no-header"
-    if other is not None and without_compression_suffix(other).suffix.lower() in TABLE_SUFFIXES:
+    if file is not None and without_compression_suffix(file).suffix.lower() in TABLE_SUFFIXES:
         begin = f"got {seen}. If it is a table, {hint}. Otherwise expected"
         end = "."
     else:

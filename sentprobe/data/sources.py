@@ -13,7 +13,7 @@ from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_stri
 from sentprobe.core.files import open_bytes, reject_special_file
 from sentprobe.core.reader import read_rows
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.data.layouts import LAYOUTS, read_layout
 from sentprobe.data.lookalike_labels import merge_labels
 from sentprobe.data.search import FoundSet, distinct, is_made, is_plain_file, sets_below, sets_in_files, table_sets
@@ -60,13 +60,13 @@ class Source:
 
     def load(self) -> Dataset:
         """Read the set, and give it the name, task and language that were found or requested."""
-        found = self._read()
+        dataset = self._read()
         if self.merge_labels:
-            expectations = expectations_for(replace(found, task=self.task))
-            found = merge_labels(found, expectations.labels or ()) if expectations.classes else found
-        if (found.name, found.task, found.language) == (self.name, self.task, self.language):
-            return found  # which has computed its digest
-        return replace(found, name=self.name, task=self.task, language=self.language)
+            expectations = expectations_for(replace(dataset, task=self.task))
+            dataset = merge_labels(dataset, expectations.labels or ()) if expectations.classes else dataset
+        if (dataset.name, dataset.task, dataset.language) == (self.name, self.task, self.language):
+            return dataset  # which has computed its digest
+        return replace(dataset, name=self.name, task=self.task, language=self.language)
 
     @property
     def size_bytes(self) -> int:
@@ -154,12 +154,12 @@ def find_sets(
     """
     candidates: list[FoundSet] = []
     files: list[str] = []
-    for path in (found for given in as_strings(paths, "a path") for found in _expand(given)):
-        place = _existing(path)
-        if place.name in (MANIFEST_FILE, ROWS_FILE) and is_made(place.parent):
-            place = place.parent
-        if place.is_dir():
-            candidates += sets_below(place, columns)
+    for path in (path for typed in as_strings(paths, "a path") for path in _expand(typed)):
+        existing = _existing(path)
+        if existing.name in (MANIFEST_FILE, ROWS_FILE) and is_made(existing.parent):
+            existing = existing.parent
+        if existing.is_dir():
+            candidates += sets_below(existing, columns)
         else:
             files.append(path)
     candidates = distinct([*candidates, *(table_sets(files, columns, typed=True) if columns else sets_in_files(files))])
@@ -205,29 +205,29 @@ def _check_columns(sources: Sequence[Source]) -> None:
         raise wrong[0]
 
 
-def _stated(found: FoundSet, what: str, own: str | None, given: str | None) -> str | None:
+def _stated(candidate: FoundSet, what: str, stated: str | None, typed: str | None) -> str | None:
     """The task or language of a set: what it says itself, or what the user says of files that do not say it."""
-    if given is None or given == own:
-        return own
-    if own is not None and (found.kind == "made" or found.kind in LAYOUTS):
-        who = "The manifest of" if found.kind == "made" else "The layout of"
+    if typed is None or typed == stated:
+        return stated
+    if stated is not None and (candidate.kind == "made" or candidate.kind in LAYOUTS):
+        who = "The manifest of" if candidate.kind == "made" else "The layout of"
         raise UsageError(
-            f"--as-{what} {given}: {who} {found.name} says that its {what} is {own}, and is not overridden. Leave it "
-            f"out; --{what} {given} selects the sets whose {what} that is."
+            f"--as-{what} {typed}: {who} {candidate.name} says that its {what} is {stated}, and is not overridden. "
+            f"Leave it out; --{what} {typed} selects the sets whose {what} that is."
         )
-    return given
+    return typed
 
 
 def _of_tasks(sources: list[Source], tasks: Sequence[str]) -> list[Source]:
     """The sets of these tasks, by name, or by the path or module of the task; all if none are named."""
-    known = list(dict.fromkeys(source.task for source in sources))
+    names = list(dict.fromkeys(source.task for source in sources))
     wanted = set()
     for text in tasks:
-        task = text if text in known else task_name(text)
-        if task not in known:
-            hint = did_you_mean(text, known)
+        task = text if text in names else task_name(text)
+        if task not in names:
+            hint = did_you_mean(text, names)
             raise UsageError(
-                f"--task {text}: no set is of this task.{hint} Expected one of {', '.join(known)}. To name the task of "
+                f"--task {text}: no set is of this task.{hint} Expected one of {', '.join(names)}. To name the task of "
                 f"files without a manifest, use --as-task {text}."
             )
         wanted.add(task)
@@ -244,10 +244,10 @@ def task_name(text: str) -> str:
 
 def _of_languages(sources: list[Source], languages: Sequence[str]) -> list[Source]:
     """The sets in these languages; all if none are named."""
-    known = list(dict.fromkeys(source.language for source in sources))
+    codes = list(dict.fromkeys(source.language for source in sources))
     for code in languages:
-        if code not in known:
-            have = ", ".join(code or "unknown" for code in known)
+        if code not in codes:
+            have = ", ".join(code or "unknown" for code in codes)
             raise UsageError(
                 f"--language {code}: no set is in this language; they are in: {have}. To name the language of files "
                 f"without a manifest, use --as-language {code}."
@@ -267,20 +267,20 @@ def filter_by_suite(sources: Source | Iterable[Source], suites: StringsOrPaths) 
     return [s for s, suite in zip(sources, suite_of, strict=True) if suite in suites]
 
 
-def _expand(given: str) -> list[str]:
-    if given == "-":
+def _expand(typed: str) -> list[str]:
+    if typed == "-":
         raise UsageError("A set cannot be read from standard input; save it to a file first.")
-    if glob.has_magic(given) and not Path(given).exists():
-        return sorted(glob.glob(given, recursive=True)) or [given]  # noqa: PTH207 - pathlib's takes no absolute pattern
-    return [given]
+    if glob.has_magic(typed) and not Path(typed).exists():
+        return sorted(glob.glob(typed, recursive=True)) or [typed]  # noqa: PTH207 - pathlib's takes no absolute pattern
+    return [typed]
 
 
 def _existing(path: str) -> Path:
-    place = Path(path)
+    file = Path(path)
     try:
-        if place.is_dir() or is_plain_file(place):
-            return place
-        special = place.exists()
+        if file.is_dir() or is_plain_file(file):
+            return file
+        special = file.exists()
     except (OSError, ValueError):
         special = False
     if not special:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.folding import fold, near_duplicate_key
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import Expectations, expectations_for
+from sentprobe.data.expectations import Expectations, expectations_for
 from sentprobe.data.layouts.captions import images
 from sentprobe.data.layouts.catalogue import Protocol
 from sentprobe.data.lookalike_labels import MERGED
@@ -160,7 +160,10 @@ class Split:
     @cached_property
     def exact(self) -> tuple[str, ...]:
         """What the probe is given, as one string."""
-        return tuple("\t".join((t, *more)) if more else t for t, more in zip(self.texts, self.further, strict=True))
+        return tuple(
+            "\t".join((text, *inputs)) if inputs else text
+            for text, inputs in zip(self.texts, self.further, strict=True)
+        )
 
     @cached_property
     def sentence_keys(self) -> tuple[int, ...]:
@@ -172,8 +175,8 @@ class Split:
     def near(self) -> tuple[int, ...]:
         """The same for all that the probe is given."""
         return tuple(
-            hash((key, *map(near_duplicate_key, more))) if more else key
-            for key, more in zip(self.sentence_keys, self.further, strict=True)
+            hash((key, *map(near_duplicate_key, inputs))) if inputs else key
+            for key, inputs in zip(self.sentence_keys, self.further, strict=True)
         )
 
     @property
@@ -201,7 +204,7 @@ class Split:
 
     @cached_property
     def split_sizes(self) -> Counter[str]:
-        """Split per split."""
+        """Rows per split."""
         return Counter(self.splits)
 
     @cached_property
@@ -210,7 +213,7 @@ class Split:
         return tuple(sorted(set(self.label_names)))
 
     def label_counts(self, split: str) -> Counter[str]:
-        """Split per label in a split."""
+        """Rows per label in a split."""
         return Counter(label for s, label in zip(self.splits, self.label_names, strict=True) if s == split)
 
 
@@ -274,7 +277,7 @@ class Splits:
         return not any(" " in word for rows in splits for values in rows.inputs.values() for word in values)
 
     def check_trainable(self, what: str) -> None:
-        """Raise DataError for ``what`` needs labels, and training rows that are not the test rows."""
+        """Raise DataError unless there are labels, and training rows besides the test rows, which ``what`` needs."""
         if not self.labels:
             raise DataError(f"{self.name} has scores or images instead of labels, and {what} needs labels.")
         if self.protocol == "nested":
@@ -446,8 +449,8 @@ def sampled(dataset: Dataset, limit: int | None) -> Dataset:
     rows, expectations = dataset.rows, expectations_for(dataset)
     labels = {row.label for split in rows.values() for row in split} if expectations.classes else set()
     if limit < len(labels):
-        drawn = set(sorted(labels, key=lambda label: (hash_64(f"limit\t{label}"), label))[:limit])
-        rows = {split: [row for row in examples if row.label in drawn] for split, examples in rows.items()}
+        sampled_labels = set(sorted(labels, key=lambda label: (hash_64(f"limit\t{label}"), label))[:limit])
+        rows = {split: [row for row in examples if row.label in sampled_labels] for split, examples in rows.items()}
     return replace(dataset, rows={split: _sample(examples, limit, expectations) for split, examples in rows.items()})
 
 
@@ -459,13 +462,13 @@ def _sample(rows: Sequence[Example], limit: int, expectations: Expectations) -> 
         return [rows[i] for i in sorted(drawn_first[:limit])]
     by_label: dict[str, list[tuple[int, int]]] = {}
     for i, row in enumerate(rows):
-        drawn = hash_64("\t".join(("limit", row.text, *(value for _, value in sorted(row.extra)))))
-        by_label.setdefault(row.label if expectations.classes else "", []).append((drawn, i))
+        priority = hash_64("\t".join(("limit", row.text, *(value for _, value in sorted(row.extra)))))
+        by_label.setdefault(row.label if expectations.classes else "", []).append((priority, i))
     # the first of every label; of the others those with the smallest share of their label before them (Sainte-Laguë)
     queue = sorted(
-        ((rank + 0.5) / len(candidates) if rank else 0.0, drawn, i)
+        ((rank + 0.5) / len(candidates) if rank else 0.0, priority, i)
         for candidates in by_label.values()
-        for rank, (drawn, i) in enumerate(sorted(candidates))
+        for rank, (priority, i) in enumerate(sorted(candidates))
     )
     return [rows[i] for i in sorted(i for _, _, i in queue[:limit])]
 
@@ -473,7 +476,7 @@ def _sample(rows: Sequence[Example], limit: int, expectations: Expectations) -> 
 def cluster_ids(keys: Sequence[str | None], texts: Sequence[str]) -> list[str] | None:
     """The cluster of each row (n); None if rows are independent.
 
-    Split are clustered by target form, a row without one being its own cluster; in a set without target forms, by
+    Rows are clustered by target form, a row without one being its own cluster; in a set without target forms, by
     sentence (of pairs, the first), if many sentences are repeated, as in Adi's word_order.
     """
     if any(key is not None for key in keys):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from sentprobe.core.reader import TABLE_SUFFIXES, find_file, read_rows, read_tsv, without_compression_suffix
 from sentprobe.core.words import mark_class
@@ -57,8 +56,8 @@ class Columns:
     def requested(self) -> list[tuple[str, str]]:
         """The columns to read, each with the option that names it: texts, label, split, target, group."""
         group = self.random.group if self.random else None
-        rest = (("--label", self.label), ("--split", self.split), ("--target", self.target), ("--group", group))
-        return [*(("--text", name) for name in self.text), *((flag, name) for flag, name in rest if name is not None)]
+        single = (("--label", self.label), ("--split", self.split), ("--target", self.target), ("--group", group))
+        return [*(("--text", name) for name in self.text), *((flag, name) for flag, name in single if name is not None)]
 
 
 def parse_columns(
@@ -112,33 +111,23 @@ def read_senteval(path: str | Path) -> Dataset:
     >>> sentprobe.read_senteval(path)
     Dataset('past_present', 2 labels, tr 2, va 0, te 1)
     """
-    path, rows, known = str(path), empty_splits(), Interned()
+    path, rows = str(path), empty_splits()
     check_against_manifest(Path(path))
-    for row in senteval_rows(path):
-        extra = tuple((f"column{i}", value) for i, value in enumerate(row.more, 3))
-        rows[row.split].append(example(path, row.line, row.label, row.sentence, known, extra=extra))
+    build = RowBuilder(path, Interned())
+    for number, split, label, further, sentence in senteval_rows(path):
+        row = build(number, label, sentence)
+        extra = tuple((f"column{i}", value) for i, value in enumerate(further, 3))
+        rows[split].append(row._replace(extra=extra) if extra else row)
     return build_dataset(stem(path), rows, path)
 
 
-class SentEvalRow(NamedTuple):
-    """A line of one of SentEval's probing files."""
-
-    line: int
-    split: str
-    label: str
-    more: Sequence[str]
-    """Extra columns."""
-    sentence: str
-
-
-def senteval_rows(path: str) -> Iterator[SentEvalRow]:
-    """The rows of one of SentEval's probing files, of all splits."""
-    for number, (split, label, *more, sentence) in read_tsv(
-        path, "partition, label and sentence, tab-separated", least=3
-    ):
+def senteval_rows(path: str) -> Iterator[tuple[int, str, str, list[str], str]]:
+    """Yield line number, split, label, extra columns and sentence of SentEval's probing files, of all splits."""
+    expected = "partition, label and sentence, tab-separated"
+    for number, (split, label, *further, sentence) in read_tsv(path, expected, least=3):
         if split not in SPLITS:
             raise CorpusError(path, number, f"the partition {split[:20]!r}", "tr, va or te in the first column")
-        yield SentEvalRow(number, split, label, more, sentence)
+        yield number, split, label, further, sentence
 
 
 def read_xprobe(folder: str | Path) -> Dataset:
@@ -176,14 +165,14 @@ def xprobe_parts(folder: Path) -> list[str]:
     return [str(path) for split in SPLITS if (path := find_file(folder / f"{split}.txt"))]
 
 
-def read_parts(paths: Iterable[str], name: str, place: str) -> Dataset:
+def read_parts(paths: Iterable[str], name: str, folder: str) -> Dataset:
     """Read some of the three files of an X-Probe folder; the first two letters of a name are the split."""
-    rows, known = empty_splits(), Interned()
+    rows, strings = empty_splits(), Interned()
     for path in paths:
-        split = rows[Path(path).name[:2]]
+        split, build = rows[Path(path).name[:2]], RowBuilder(path, strings)
         for number, (text, label) in read_tsv(path, "sentence and label, tab-separated", least=2, most=2):
-            split.append(example(path, number, label, text, known))
-    return build_dataset(name, rows, place)
+            split.append(build(number, label, text))
+    return build_dataset(name, rows, folder)
 
 
 def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name: str | None = None) -> Dataset:
@@ -195,27 +184,27 @@ def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name:
     files = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     if not files or not columns.text:
         raise UsageError("A table needs at least one file and one text column (--text).")
-    rows, known, n, inputs = empty_splits(), Interned(), len(columns.text), columns.inputs
+    rows, strings, n = empty_splits(), Interned(), len(columns.text)
     unsplit: list[tuple[Example, str]] = []
     for path in files:
         split = "" if columns.split or columns.random else split_of(path) or only_file_split(path, files)
+        build = RowBuilder(path, strings, columns.inputs)
         for number, cells in read_rows(path, columns.requested, columns.header):
-            label, *rest = cells[n:]
-            group = rest.pop() if columns.random and columns.random.group else ""
+            label, *options = cells[n:]  # split, target and group, as far as they were requested
+            group = options.pop() if columns.random and columns.random.group else ""
             if columns.split:
-                split = _split(path, number, columns.split, rest[0])
-            target = rest[-1] if columns.target else group
-            extra = tuple(zip(inputs, cells[1:n], strict=True))
-            row = example(path, number, label, cells[0], known, known[target] if target else None, extra)
+                split = _split(path, number, columns.split, options[0])
+            target = options[-1] if columns.target else group
+            row = build(number, label, *cells[:n], key=strings[target] if target else None)
             if columns.random:
                 unsplit.append((row, group))
             else:
                 rows[split].append(row)
     if columns.random is None:
-        return build_dataset(name or table_name(files), rows, files[0], inputs)
+        return build_dataset(name or table_name(files), rows, files[0], columns.inputs)
     if unsplit:
         rows = split_rows(unsplit, columns.random, files[0])
-    dataset = build_dataset(name or table_name(files), rows, files[0], inputs)
+    dataset = build_dataset(name or table_name(files), rows, files[0], columns.inputs)
     return replace(dataset, manifest={**dataset.manifest, "split": columns.random.record(keyed=not columns.target)})
 
 
@@ -277,24 +266,28 @@ class Interned(dict[str, str]):
         return self.setdefault(word, word)
 
 
+@dataclass(frozen=True, slots=True)
+class RowBuilder:
+    """Makes rows of what the lines of a file hold."""
+
+    path: str
+    strings: Interned
+    """Those of all files of the set."""
+    inputs: Sequence[str] = ()
+    """The names of the columns that follow the text: the second sentence of a pair."""
+
+    def __call__(self, number: int, label: str, text: str, *further: str, key: str | None = None) -> Example:
+        """The row at this line; a label is required. A text without words is kept, because an audit must see it."""
+        if not (label := label.strip()):
+            raise CorpusError(self.path, number, "an empty label", "a label")
+        intern = self.strings.__getitem__
+        extra = tuple(zip(self.inputs, further, strict=True)) if further else ()
+        return Example(intern(label), tuple(map(intern, text.split())), text, f"{number}", key, extra=extra)
+
+
 def empty_splits() -> RowsBySplit:
     """Three empty splits."""
     return {split: [] for split in SPLITS}
-
-
-def example(
-    path: str,
-    number: int,
-    label: str,
-    text: str,
-    known: Interned,
-    key: str | None = None,
-    extra: tuple[tuple[str, str], ...] = (),
-) -> Example:
-    """One row. A text without words has no tokens and is kept, because an audit must see it; a label is required."""
-    if not (label := label.strip()):
-        raise CorpusError(path, number, "an empty label", "a label")
-    return Example(known[label], tuple(map(known.__getitem__, text.split())), text, f"{number}", key, extra=extra)
 
 
 def build_dataset(name: str, rows: RowsBySplit, path: str, inputs: Sequence[str] = ()) -> Dataset:

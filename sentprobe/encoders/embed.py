@@ -15,7 +15,7 @@ from sentprobe.core.arguments import Progress, as_texts, check_integer
 from sentprobe.core.cluster import current_cluster
 from sentprobe.core.third_party import third_party_code
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.encoders.batches import MIN_WORKER_TEXTS, NamedEncoder, SharedStore, cut_batches, encode_batches
 from sentprobe.encoders.encoder import EncoderInfo, encoder_info
 from sentprobe.encoders.identity import Identity

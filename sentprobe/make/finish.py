@@ -18,7 +18,7 @@ from sentprobe.core.workers import map_largest_first
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expected
+from sentprobe.data.expectations import task_expectations
 from sentprobe.errors import TooFewError, describe_error
 from sentprobe.make.candidates import Candidate, Cell, Cells, Pool, pack_pools, tie_break_key, unpack_pools
 from sentprobe.make.job import Job, SkippedTask
@@ -120,7 +120,7 @@ def finish(
         return SkippedTask(job.name, task.name, f"{e}.{hint}", "too few")
     dataset = Dataset(job.name, task.name, task.version, corpus.language, selection.labels, rows)
     errors = _label_errors(job, facts)
-    expectations = expected(task, policy.disjoint, corpus.language, policy.balance == "natural")
+    expectations = task_expectations(task, policy.disjoint, corpus.language, policy.balance == "natural")
     expectations = replace(expectations, label_errors=errors)
     findings = audit_quickly(dataset, expectations)
     if fatal := [f.message for f in findings if f.severity == "error" or f.code in FATAL_CODES]:

@@ -18,7 +18,7 @@ from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.reader import read_lines
 from sentprobe.core.words import mark_class
 from sentprobe.corpus.corpus import Corpus
-from sentprobe.data.expected import sentences_of
+from sentprobe.data.expectations import sentences_of
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.make.filters import ExcludedSentences

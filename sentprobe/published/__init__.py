@@ -74,9 +74,8 @@ class Paper:
 def published(task: str, *, suite: str | None = None, language: str | None = None) -> list[Row]:
     """The published results of a task, for all suites and languages by default; none for your own task."""
     return [
-        row for row in _rows()
-        if row.task == task and suite in (None, row.suite) and language in (None, row.language)
-    ]  # fmt: skip
+        row for row in _rows() if row.task == task and suite in (None, row.suite) and language in (None, row.language)
+    ]
 
 
 def human(task: str, suite: str) -> Row | None:
@@ -91,8 +90,8 @@ def rows_of(paper: str, table: str) -> list[Row]:
 
 def papers() -> dict[str, Paper]:
     """The papers that results come from, by key."""
-    found = tomllib.loads(files(__name__).joinpath("sources.toml").read_text("utf-8"))
-    return {key: Paper(**{**entry, "authors": tuple(entry["authors"])}) for key, entry in found.items()}
+    entries = tomllib.loads(files(__name__).joinpath("sources.toml").read_text("utf-8"))
+    return {key: Paper(**{**entry, "authors": tuple(entry["authors"])}) for key, entry in entries.items()}
 
 
 @cache

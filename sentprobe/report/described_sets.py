@@ -18,7 +18,7 @@ from sentprobe.core.hashing import digest, hash_64
 from sentprobe.core.workers import map_largest_first
 from sentprobe.corpus.provenance import describe_provenance
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Split

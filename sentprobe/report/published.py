@@ -17,8 +17,8 @@ from sentprobe.core.formatting import ABSENT, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
-from sentprobe.published import TRANSFER, WORDS, Row, human, papers, published
-from sentprobe.published.sets import Extent, recognise
+from sentprobe.published import TRANSFER, WORDS, human, papers, published
+from sentprobe.published.releases import Extent, recognise
 from sentprobe.report.types import PublishedResult, SetSummary, Summary
 from sentprobe.results.result import Result
 from sentprobe.tasks import SUITES

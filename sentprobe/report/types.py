@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sentprobe.published.sets import Extent
+from sentprobe.published.releases import Extent
 from sentprobe.run.variant import VariantSummary
 
 # One number

@@ -15,7 +15,7 @@ from sentprobe import __version__
 from sentprobe.audit import audit_quickly
 from sentprobe.core.resources import return_free_memory
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.data.lookalike_labels import MERGED, refuse_lookalikes
 from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
@@ -23,7 +23,7 @@ from sentprobe.data.splits import Splits, sampled, splits_of
 from sentprobe.encoders import check_name, expand_names
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.probes.baselines.predict import Baselines
-from sentprobe.published.content import content_digests
+from sentprobe.published.releases import content_digests
 from sentprobe.results.records import dataset_failure_cell
 from sentprobe.run.cells import PreparedSet, RunContext, set_cell
 from sentprobe.run.fit import baseline_result

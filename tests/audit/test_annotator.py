@@ -6,7 +6,7 @@ import pytest
 
 from sentprobe.audit import audit_set
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.errors import DataError
 from sentprobe.tasks import Example, load_task
 

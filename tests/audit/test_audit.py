@@ -18,7 +18,7 @@ from sentprobe.audit.finding import Finding, ShortcutScore, first_words, some
 from sentprobe.audit.show import markdown, tally, told_once
 from sentprobe.corpus import languages
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import expectations_for
+from sentprobe.data.expectations import expectations_for
 from sentprobe.data.splits import Split
 from sentprobe.errors import DataError, UsageError
 from sentprobe.tasks import Example

@@ -10,7 +10,7 @@ from sentprobe.audit import bayes
 from sentprobe.audit.checks.balance import chi_square
 from sentprobe.audit.checks.lengths import correlation_ratio
 from sentprobe.audit.features import bags
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from tests.audit.plants import sound
 

@@ -11,7 +11,7 @@ from sentprobe.audit.checks import language as module
 from sentprobe.audit.checks.language import CODES, MOST_ROWS, find
 from sentprobe.corpus.languages import FEWEST_WORDS, has_detector
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.tasks import Example
 from tests.audit.test_text import CLEAN

@@ -15,7 +15,7 @@ from sentprobe.audit.checks import text as damage
 from sentprobe.audit.checks.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
 from sentprobe.audit.finding import MAX_EXAMPLES, around
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.tasks import Example
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from sentprobe import evaluate, find_sets
+from sentprobe.core.hashing import git_blob
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source
 from sentprobe.published import human, published
-from sentprobe.published.content import content_digests, git_blob_id, rows_digest
-from sentprobe.published.sets import recognise, releases
+from sentprobe.published.releases import content_digests, recognise, releases, rows_digest
 from sentprobe.report import summarise
 from sentprobe.tasks import Example
 
@@ -87,18 +87,18 @@ def test_the_second_sentence_of_a_pair_counts():
 
 def test_a_file_has_the_id_that_git_gives_it(tmp_path):
     # the empty file's, which git itself names in its documentation
-    assert git_blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert git_blob(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
     path = senteval(tmp_path / "x.txt")
     found = subprocess.run(["git", "hash-object", path], capture_output=True, text=True, check=False)
     if found.returncode == 0:
-        assert git_blob_id(path.read_bytes()) == found.stdout.strip()
+        assert git_blob(path.read_bytes()) == found.stdout.strip()
 
 
 def test_the_id_of_a_file_is_that_of_what_was_compressed(tmp_path, monkeypatch):
-    monkeypatch.setattr("sentprobe.published.content.SENTEVAL_ROWS", len(SENTENCES))
+    monkeypatch.setattr("sentprobe.published.releases.SENTEVAL_ROWS", len(SENTENCES))
     for name in ("x.txt", "y.txt.gz"):
         path = senteval(tmp_path / name)
-        assert content_digests(loaded(path), str(path))["file"] == git_blob_id((tmp_path / "x.txt").read_bytes())
+        assert content_digests(loaded(path), str(path))["file"] == git_blob((tmp_path / "x.txt").read_bytes())
     gone = loaded(tmp_path / "x.txt")
     assert "file" not in content_digests(gone, str(tmp_path / "gone.txt"))
 
@@ -128,7 +128,7 @@ def test_a_run_knows_the_released_set_wherever_it_lies(tmp_path, monkeypatch):
     digest = content_digests(loaded(path))["te"]
     known = next(r for r in releases() if (r.suite, r.task, r.by) == ("conneau2018", "past_present", "all"))
     stand_in = replace(known, by="te", digest=digest, train=len(SPLITS["tr"]))
-    monkeypatch.setattr("sentprobe.published.sets._releases", lambda: {("te", digest): stand_in})
+    monkeypatch.setattr("sentprobe.published.releases._releases", lambda: {("te", digest): stand_in})
     run = evaluate([], find_sets([str(path)]), tmp_path / "run", baselines=("majority",))
     (own,) = summarise(run).sets
     assert (own.name, own.printed_for, own.human.accuracy) == ("thing", "this set", 0.85)

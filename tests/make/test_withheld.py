@@ -7,7 +7,7 @@ import pytest
 from sentprobe.cli import main
 from sentprobe.corpus import Corpus
 from sentprobe.corpus.folding import near_duplicate_key
-from sentprobe.data.expected import origins
+from sentprobe.data.expectations import origins
 from sentprobe.make import make_sets
 from sentprobe.make.filters import ExcludedSentences
 from sentprobe.make.request import read_excluded, select_tasks

@@ -6,7 +6,7 @@ import pytest
 
 from sentprobe.errors import UsageError
 from sentprobe.published import published
-from sentprobe.published.sets import releases
+from sentprobe.published.releases import releases
 from sentprobe.report import summarise
 from sentprobe.report.legend import legend
 from sentprobe.report.published import MAX_PUBLISHED_ROWS, check_published

@@ -12,7 +12,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.features import words_and_pairs
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, Severity, some
 from sentprobe.core.hashing import hash_64
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 MOST_ROWS = 20_000

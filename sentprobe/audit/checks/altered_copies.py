@@ -17,7 +17,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.folding import near_duplicate_text
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 MIN_WORDS = 6

@@ -8,7 +8,7 @@ from typing import Any
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, Code, Finding, some
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.stats.intervals import wilson
 

@@ -10,7 +10,7 @@ import numpy as np
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.checks.labels import unusual
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, Severity
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 MAX_P_BALANCE = 1e-3

@@ -9,7 +9,7 @@ from itertools import combinations
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
 from sentprobe.corpus.folding import letters_of, near_duplicate_key
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 SAME_SPLIT_SHARE = 0.9

@@ -14,7 +14,7 @@ from sentprobe.audit.finding import Code, Finding, severity_by_share, some
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import fold, lower_case
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 Hashes = npt.NDArray[np.uint64]

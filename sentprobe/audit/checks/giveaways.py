@@ -17,7 +17,7 @@ import numpy as np
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import MAX_EXAMPLES, Code, Finding
 from sentprobe.corpus.folding import fold
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 DECIDES = 0.98

@@ -10,7 +10,7 @@ from unicodedata import category
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, around, some
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 CODES: tuple[Code, ...] = (

@@ -9,7 +9,7 @@ from unicodedata import category
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import MAX_EXAMPLES, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.lookalike_labels import describe_groups, lookalike_labels, plain_label
 from sentprobe.data.splits import Split
 

@@ -9,7 +9,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.languages import detector, detector_code, has_detector, is_long, other_language
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 CODES: tuple[Code, ...] = (

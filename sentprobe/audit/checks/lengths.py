@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.tasks import LENGTH_BINS
 

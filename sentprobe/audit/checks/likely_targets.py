@@ -9,7 +9,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, some
 from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import fold
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 OFTEN = 8

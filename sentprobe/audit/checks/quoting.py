@@ -9,7 +9,7 @@ from functools import cache
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, severity_by_share, some
 from sentprobe.core.words import mark_class
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 CODE = Code(

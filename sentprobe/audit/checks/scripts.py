@@ -12,7 +12,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.checks.giveaways import script
 from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, severity_by_share, some
 from sentprobe.core.words import mark_class
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 CODE = Code(

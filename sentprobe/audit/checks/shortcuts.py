@@ -13,7 +13,7 @@ from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.features import bags
 from sentprobe.audit.finding import Code, Finding, Severity, ShortcutScore
 from sentprobe.core.hashing import mix
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.stats.intervals import wilson
 

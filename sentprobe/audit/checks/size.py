@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, Severity, some
 from sentprobe.core.formatting import POINTS
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import normal_quantile

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sentprobe.audit.check import AuditCheck
 from sentprobe.audit.finding import Code, Finding, some
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 SHARED_TARGETS = Code(

@@ -18,7 +18,7 @@ from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, around, severity
 from sentprobe.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
 from sentprobe.corpus.folding import fold, fold_text
 from sentprobe.corpus.languages import UNSPACED
-from sentprobe.data.expected import Expectations
+from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
 CODES: tuple[Code, ...] = (

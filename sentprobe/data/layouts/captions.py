@@ -24,7 +24,7 @@ import msgspec
 from sentprobe.core.files import describe_damage, map_array, open_bytes
 from sentprobe.core.reader import without_compression_suffix
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.tables import Interned, example
+from sentprobe.data.tables import Interned, RowBuilder
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.tasks import Example
 
@@ -39,39 +39,39 @@ class _File(msgspec.Struct):
     captions: list[list[str]]
 
 
-def scan_captions(path: str, known: Interned) -> Iterator[Example]:
+def scan_captions(path: str, strings: Interned) -> Iterator[Example]:
     """A row for each of the first five captions of every image.
 
     The label is the image's number, from 0. A hash of all features is added, so that the digest of the set covers them.
     """
     try:
-        found = msgspec.json.decode(b"".join(open_bytes(path)), type=_File)
+        content = msgspec.json.decode(b"".join(open_bytes(path)), type=_File)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         expected = f'{{"format": "{CAPTIONS_FORMAT}", "captions": [[…], …]}}'
         raise CorpusError(path, 1, f"invalid JSON or another structure ({error})", expected) from None
-    if found.format != CAPTIONS_FORMAT:
-        raise CorpusError(path, 1, f"the format {found.format[:40]!r}", CAPTIONS_FORMAT)
+    if content.format != CAPTIONS_FORMAT:
+        raise CorpusError(path, 1, f"the format {content.format[:40]!r}", CAPTIONS_FORMAT)
     features = load_features(features_path(path))
-    if len(features) != len(found.captions):
+    if len(features) != len(content.captions):
         raise DataError(
-            f"{path} has captions for {len(found.captions):,} images, and {features_path(path)} features of "
+            f"{path} has captions for {len(content.captions):,} images, and {features_path(path)} features of "
             f"{len(features):,}; expected the same number."
         )
-    extra = (("features", features_digest(features)),)
-    for i, captions in enumerate(found.captions):
+    build = RowBuilder(path, strings, ("features",))
+    hashed = features_digest(features)
+    for i, captions in enumerate(content.captions):
         if len(captions) < CAPTIONS_PER_IMAGE:
             raise DataError(f"{path}: image {i} has {len(captions)} captions; expected at least {CAPTIONS_PER_IMAGE}.")
         for caption in captions[:CAPTIONS_PER_IMAGE]:
-            yield example(path, i + 2, str(i), caption, known, extra=extra)
+            yield build(i + 2, str(i), caption, hashed)
 
 
 def features_path(path: str) -> str:
     """The file with the features that belong to a file of captions."""
-    tried = [without_compression_suffix(path).with_suffix(suffix) for suffix in (".npy", ".npz")]
-    found = next((file for file in tried if file.is_file()), None)
-    if found is None:
-        raise DataError(f"{path} has no image features next to it: expected {tried[0]} or {tried[1].name}.")
-    return str(found)
+    candidates = [without_compression_suffix(path).with_suffix(suffix) for suffix in (".npy", ".npz")]
+    if not (file := next((file for file in candidates if file.is_file()), None)):
+        raise DataError(f"{path} has no image features next to it: expected {candidates[0]} or {candidates[1].name}.")
+    return str(file)
 
 
 def load_features(path: str) -> Any:
@@ -81,17 +81,17 @@ def load_features(path: str) -> Any:
     try:
         if Path(path).suffix == ".npz":
             with np.load(path, allow_pickle=False) as file:
-                found = file["features"]
+                features = file["features"]
         else:
-            found = map_array(path)
+            features = map_array(path)
     except Exception as error:  # numpy and zipfile raise many kinds of errors for a damaged file
         raise DataError(
             f"{path} cannot be read as image features ({describe_damage(error)}); expected an .npy file, or an .npz "
             "file with the array `features`."
         ) from None
-    if found.ndim != 2 or found.dtype.kind != "f" or not found.size:
-        raise DataError(f"{path} has an array {found.shape} of {found.dtype}; expected (images, d) of floats.")
-    return found
+    if features.ndim != 2 or features.dtype.kind != "f" or not features.size:
+        raise DataError(f"{path} has an array {features.shape} of {features.dtype}; expected (images, d) of floats.")
+    return features
 
 
 def features_digest(features: Any) -> str:

@@ -24,7 +24,6 @@ from sentprobe.data.layouts.captions import features_path, scan_captions
 from sentprobe.data.layouts.catalogue import LAYOUTS, Layout, LayoutPart, LineFormat
 from sentprobe.data.layouts.xnli import (
     NO_GOLD,
-    BuildRow,
     is_nli,
     nli_files,
     nli_languages,
@@ -32,7 +31,7 @@ from sentprobe.data.layouts.xnli import (
     no_language,
     train_language,
 )
-from sentprobe.data.tables import Columns, Interned, build_dataset, empty_splits, example
+from sentprobe.data.tables import Columns, Interned, RowBuilder, build_dataset, empty_splits
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 from sentprobe.tasks import Example
 
@@ -129,26 +128,26 @@ def scan(
     """
     if name not in LAYOUTS:
         raise UsageError(f"There is no transfer set {name!r}; expected one of {', '.join(LAYOUTS)}.")
-    layout, known, complain = LAYOUTS[name], Interned(), broken or _raise
+    layout, strings, complain = LAYOUTS[name], Interned(), broken or _raise
     if layout.read == "nli":
-        yield from _nli(layout, folder, language, train, known, complain)
+        yield from _nli(layout, folder, language, train, strings, complain)
     elif layout.read == "captions":
         for part in layout.parts:
             path = _needed(name, folder, part.files[0])
-            for row in scan_captions(path, known):
+            for row in scan_captions(path, strings):
                 yield part.split, path, row
     else:
         for part in layout.parts if not split else [part for part in layout.parts if part.split == split]:
-            yield from _part(name, layout, part, folder, known, complain)
+            yield from _part(name, layout, part, folder, strings, complain)
 
 
 def _nli(
-    layout: Layout, folder: Path, language: str | None, train: str | None, known: Interned, complain: OnBad
+    layout: Layout, folder: Path, language: str | None, train: str | None, strings: Interned, complain: OnBad
 ) -> Iterator[tuple[str, str, Example]]:
     held_out = False
     for split, path in nli_files(folder, language, train).items():
-        build = _row_builder(path, (layout.second,), known)
-        for row in nli_rows(path, None if split == "tr" else language or "", build, complain):
+        build = RowBuilder(path, strings, (layout.second,))
+        for row in nli_rows(build, None if split == "tr" else language or "", complain):
             held_out = held_out or split != "tr"
             yield split, path, row
     if not held_out:
@@ -156,7 +155,7 @@ def _nli(
 
 
 def _part(
-    name: str, layout: Layout, part: LayoutPart, folder: Path, known: Interned, complain: OnBad
+    name: str, layout: Layout, part: LayoutPart, folder: Path, strings: Interned, complain: OnBad
 ) -> Iterator[tuple[str, str, Example]]:
     paths = [_needed(name, folder, file) for file in part.files]
     columns = [read_all_lines(path, layout.latin1_fallback) for path in paths]
@@ -164,7 +163,7 @@ def _part(
         raise unequal_files(paths, [len(lines) for lines in columns])
     if not columns[0]:
         return
-    parse = parser(layout.read, paths, columns[0][0], _row_builder(paths[-1], layout.inputs, known))
+    parse = parser(layout.read, paths, columns[0][0], RowBuilder(paths[-1], strings, layout.inputs))
     for number, lines in enumerate(zip(*columns, strict=True), 1):
         if number == 1 and isinstance(layout.read, Columns):
             continue  # the header
@@ -178,13 +177,6 @@ def _part(
             complain(error)
             continue
         yield part.split, paths[-1], row._replace(stratum=part.stratum) if part.stratum else row
-
-
-def _row_builder(path: str, inputs: Sequence[str], known: Interned) -> BuildRow:
-    def row(number: int, label: str, text: str, second: str = "") -> Example:
-        return example(path, number, label, text, known, extra=tuple((column, second) for column in inputs))
-
-    return row
 
 
 def _manifest(name: str, folder: Path) -> dict[str, Any]:
@@ -207,9 +199,9 @@ def _needed(name: str, folder: Path, file: str) -> str:
             f"cd {folder} && sentprobe data convert-coco train.pkl valid.pkl test.pkl -o ."
         )
     expected = LAYOUTS[name].files
-    shown = ", ".join(expected if len(expected) < 10 else (*expected[:8], "…"))
+    listed = ", ".join(expected if len(expected) < 10 else (*expected[:8], "…"))
     raise DataError(
-        f"{name} lacks the file {file}: looked for it in {folder}, compressed or not; expected {shown}. "
+        f"{name} lacks the file {file}: looked for it in {folder}, compressed or not; expected {listed}. "
         f"`sentprobe data get {name}` downloads it, or says where to get it."
     )
 
@@ -225,48 +217,49 @@ Parse = Callable[[int, Sequence[str]], Example | None]
 """From a line number, and that line of every file of a part, to the row; None where there is none."""
 
 
-def parser(form: Columns | LineFormat, paths: Sequence[str], header: str, row: BuildRow) -> Parse:
+def parser(form: Columns | LineFormat, paths: Sequence[str], header: str, build: RowBuilder) -> Parse:
     """The function that reads a line of these files, the first of which begins with the line ``header``."""
     path = paths[0]
     if isinstance(form, Columns):
-        return _table(form, path, header, row)
+        return _table(form, path, header, build)
     match form:
         case "sentence":
             suffix = without_compression_suffix(path).suffix[1:]
-            return lambda number, lines: row(number, suffix, lines[0])  # also if empty: the published sizes count them
+            # also if the line is empty: the published sizes count them
+            return lambda number, lines: build(number, suffix, lines[0])
         case "seven columns":
-            return lambda number, lines: _seven(row, path, number, lines[0])
+            return lambda number, lines: _seven(build, path, number, lines[0])
         case "sentence|sentence|label":
             return lambda number, lines: (
-                None if lines[2].strip() == NO_GOLD else row(number, lines[2], lines[0], lines[1])
+                None if lines[2].strip() == NO_GOLD else build(number, lines[2], lines[0], lines[1])
             )
         case "sentence<TAB>sentence|score":
-            return lambda number, lines: _scored(row, paths, number, *lines)
-    return lambda number, lines: _labelled(row, form, path, number, lines[0])
+            return lambda number, lines: _scored(build, paths, number, *lines)
+    return lambda number, lines: _labelled(build, form, path, number, lines[0])
 
 
-def _labelled(row: BuildRow, form: LineFormat, path: str, number: int, line: str) -> Example | None:
+def _labelled(build: RowBuilder, form: LineFormat, path: str, number: int, line: str) -> Example | None:
     """Label and sentence of a line that has both."""
     if not line:
         return None
     if form == "sentence<TAB>label":
         text, label = _cells(path, number, line, 2, "sentence and label, tab-separated", most=2)
-        return row(number, label, text)
+        return build(number, label, text)
     label, _, text = line.partition(" ")
     if form == "COARSE:fine sentence":
         label, colon, _ = label.partition(":")
         if not colon:
             raise CorpusError(path, number, f"{line[:20]!r}", "a line such as `NUM:date When … ?`")
-    return row(number, label, text)
+    return build(number, label, text)
 
 
-def _table(columns: Columns, path: str, header: str, row: BuildRow) -> Parse:
+def _table(columns: Columns, path: str, header: str, build: RowBuilder) -> Parse:
     """A table with a header; every line has as many columns as that."""
     names = [name.strip() for name in header.split("\t")]
     for name in (*columns.text, columns.label):
         if name not in names:
-            shown = ", ".join(map(repr, names[:8]))
-            raise DataError(f"{path} has no column {name!r}; it has {shown}. Is it the right file?")
+            listed = ", ".join(map(repr, names[:8]))
+            raise DataError(f"{path} has no column {name!r}; it has {listed}. Is it the right file?")
     first, second, label = (names.index(name) for name in (*columns.text, columns.label))
 
     def parse(number: int, lines: Sequence[str]) -> Example | None:
@@ -274,26 +267,26 @@ def _table(columns: Columns, path: str, header: str, row: BuildRow) -> Parse:
             return None
         width = len(names)
         cells = _cells(path, number, lines[0], width, f"{width}, as in the first line", most=width)
-        return row(number, cells[label], cells[first], cells[second])
+        return build(number, cells[label], cells[first], cells[second])
 
     return parse
 
 
-def _seven(row: BuildRow, path: str, number: int, line: str) -> Example | None:
+def _seven(build: RowBuilder, path: str, number: int, line: str) -> Example | None:
     """A pair of the STS benchmark, which may have its sources in extra columns."""
     if not line:
         return None
     expected = "genre, file, year, number, score and two sentences, tab-separated"
     cells = _cells(path, number, line, 7, expected)
-    return row(number, cells[4], cells[5], cells[6])
+    return build(number, cells[4], cells[5], cells[6])
 
 
-def _scored(row: BuildRow, paths: Sequence[str], number: int, pair: str, score: str) -> Example | None:
+def _scored(build: RowBuilder, paths: Sequence[str], number: int, pair: str, score: str) -> Example | None:
     """A pair of SemEval's tasks, unless it was never scored; extra columns are sources."""
     if not score.strip():
         return None
     cells = _cells(paths[0], number, pair, 2, "two sentences, tab-separated")
-    return row(number, score, cells[0], cells[1])
+    return build(number, score, cells[0], cells[1])
 
 
 def check_score(path: str, number: int, score: str) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from sentprobe.core.files import COMPRESSED
 from sentprobe.core.reader import OnBad, find_file, read_lines, wrong_width
+from sentprobe.data.tables import RowBuilder
 from sentprobe.errors import CorpusError, SentProbeError, UsageError
 from sentprobe.tasks import Example
 
@@ -42,14 +42,6 @@ _HEADERS = (("sentence1", "sentence2", "gold_label"), ("premise", "hypo", "label
 """The names of the columns where there is a header."""
 
 
-class BuildRow(Protocol):
-    """Makes a row; ``second`` is the other sentence of a pair."""
-
-    def __call__(self, number: int, label: str, text: str, second: str = "") -> Example:
-        """The row at this line number."""
-        ...
-
-
 def is_nli(folder: Path, names: Iterable[str]) -> bool:
     """Whether XNLI is in a folder that has files of these names."""
     return any(
@@ -61,28 +53,29 @@ def is_nli(folder: Path, names: Iterable[str]) -> bool:
 
 def nli_languages(folder: Path) -> tuple[str, ...]:
     """The languages of XNLI directly in this folder, sorted."""
-    found: set[str] = set()
+    languages: set[str] = set()
     for entry in folder.iterdir():
         if (match := _ONE.fullmatch(entry.name)) and _PAIR.match(_first(entry)):
-            found.add(match[2])
+            languages.add(match[2])
     for file in OFFICIAL.values():
         if (path := find_file(folder / file)) and _first(path).startswith("language\t"):
             with suppress(SentProbeError):  # reported when the set is read
-                found |= {code for _, line in read_lines(str(path)) if _CODE.fullmatch(code := line.partition("\t")[0])}
-    return tuple(sorted(found))
+                codes = (line.partition("\t")[0] for _, line in read_lines(str(path)))
+                languages.update(code for code in codes if _CODE.fullmatch(code))
+    return tuple(sorted(languages))
 
 
 def nli_files(folder: Path, language: str | None, train: str | None) -> dict[str, str]:
     """The file of every split that is there; the training part only where it is given or found."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     if train is not None:
-        found["tr"] = train
+        files["tr"] = train
     elif path := next(filter(None, (find_file(folder / file) for file in TRAINING)), None):
-        found["tr"] = str(path)
+        files["tr"] = str(path)
     for word, split in _SPLIT.items():
-        if held := find_file(folder / f"{word}-{language}.tsv") or find_file(folder / OFFICIAL[split]):
-            found[split] = str(held)
-    return found
+        if held_out := find_file(folder / f"{word}-{language}.tsv") or find_file(folder / OFFICIAL[split]):
+            files[split] = str(held_out)
+    return files
 
 
 def train_language(path: str) -> str:
@@ -90,8 +83,8 @@ def train_language(path: str) -> str:
 
     As ``train-fr.tsv`` does, or ``multinli.train.fr.tsv`` of XNLI's machine translations.
     """
-    found = _TRAIN.search(Path(path).name)
-    return found[1] if found else "en"
+    match = _TRAIN.search(Path(path).name)
+    return match[1] if match else "en"
 
 
 def no_language(folder: Path, language: str | None) -> UsageError:
@@ -100,37 +93,37 @@ def no_language(folder: Path, language: str | None) -> UsageError:
     return UsageError(f"XNLI was requested in {requested}; {folder} has it in {got}.")
 
 
-def nli_rows(path: str, language: str | None, row: BuildRow, broken: OnBad) -> Iterator[Example]:
-    """The pairs of a file, of one language only where the file has several."""
-    lines = read_lines(path, on_bad=broken)
+def nli_rows(build: RowBuilder, language: str | None, on_bad: OnBad) -> Iterator[Example]:
+    """The pairs of the builder's file, of one language only where the file has several."""
+    lines = read_lines(build.path, on_bad=on_bad)
     first = next(lines, (1, ""))
     names = first[1].rstrip("\r").split("\t")
     header = next((header for header in _HEADERS if set(header) <= set(names)), None)
-    places = [names.index(name) for name in header] if header else [0, 1, 2]
+    indices = [names.index(name) for name in header] if header else [0, 1, 2]
     tagged = names.index("language") if header and "language" in names else None
     for number, line in lines if header else chain([first], lines):
         cells = line.rstrip("\r").split("\t")
         if cells == [""] or (tagged is not None and language is not None and cells[tagged : tagged + 1] != [language]):
             continue
         try:
-            found = _pair(row, path, number, cells, places)
+            pair = _pair(build, number, cells, indices)
         except CorpusError as error:
-            broken(error)
+            on_bad(error)
             continue
-        if found:
-            yield found
+        if pair:
+            yield pair
 
 
-def _pair(row: BuildRow, path: str, number: int, cells: Sequence[str], places: Sequence[int]) -> Example | None:
-    if len(cells) <= max(places):  # more are allowed: the header of MultiNLI does not fit its lines
-        expected = f"at least {max(places) + 1}: two sentences and a label"
-        raise wrong_width(path, number, cells, expected)
-    text, second, label = (cells[place] for place in places)
+def _pair(build: RowBuilder, number: int, cells: Sequence[str], indices: Sequence[int]) -> Example | None:
+    if len(cells) <= max(indices):  # more are allowed: the header of MultiNLI does not fit its lines
+        expected = f"at least {max(indices) + 1}: two sentences and a label"
+        raise wrong_width(build.path, number, cells, expected)
+    text, second, label = (cells[index] for index in indices)
     if label == NO_GOLD:
         return None
     if label not in _LABELS:
-        raise CorpusError(path, number, f"the label {label[:20]!r}", "entailment, neutral or contradiction")
-    return row(number, _LABELS[label], text, second)
+        raise CorpusError(build.path, number, f"the label {label[:20]!r}", "entailment, neutral or contradiction")
+    return build(number, _LABELS[label], text, second)
 
 
 def _first(path: Path | None) -> str:

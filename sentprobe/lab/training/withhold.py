@@ -23,7 +23,7 @@ def read_withheld(paths: Sequence[str]) -> frozenset[int]:
     """
     if not paths:
         return frozenset()
-    from sentprobe.data.expected import origins, sentences_of
+    from sentprobe.data.expectations import origins, sentences_of
 
     keys: set[int] = set()
     for dataset in (dataset for path in paths for dataset in _read_sets(path)):

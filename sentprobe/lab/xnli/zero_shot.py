@@ -16,7 +16,7 @@ from sentprobe.encoders import encoder_info, load
 from sentprobe.encoders.schemes.family import Family
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.xnli.pairs import LABELS, Pair
-from sentprobe.published.content import content_digests
+from sentprobe.published.releases import content_digests
 from sentprobe.results.log import Log
 from sentprobe.results.result import Cell, Result
 from sentprobe.run.scoring import versions

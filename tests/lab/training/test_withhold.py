@@ -6,7 +6,7 @@ import pytest
 
 from sentprobe.corpus import Corpus
 from sentprobe.corpus.folding import near_duplicate_text
-from sentprobe.data.expected import origins
+from sentprobe.data.expectations import origins
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.training.plan import Plan
 from sentprobe.lab.training.request import Request

@@ -263,10 +263,10 @@ def read_aligned_files(paths: Sequence[str], fields: Sequence[str]) -> Iterator[
 def read_probing_set(path: str, fields: Sequence[str], split: str) -> Iterator[Row]:
     """The rows of one split of lines ``tr|va|te<TAB>label<TAB>…<TAB>sentence``."""
     places = [_place(path, field, {LABEL: 0, TEXT: 1}) for field in fields]
-    for row in senteval_rows(path):
-        if row.split == split:
-            values = (row.label, row.sentence)
-            yield Row(tuple([values[place] for place in places]), path, row.line)
+    for number, row_split, label, _, sentence in senteval_rows(path):
+        if row_split == split:
+            values = (label, sentence)
+            yield Row(tuple([values[place] for place in places]), path, number)
 
 
 def read_transfer_set(name: str, folder: str, fields: Sequence[str], split: str) -> Iterator[Row]:

@@ -38,7 +38,7 @@ class Expectations:
     """Whether labels are classes, not scores or image numbers."""
 
 
-def expected(task: Task, disjoint: bool, language: str | None, natural_balance: bool = False) -> Expectations:
+def task_expectations(task: Task, disjoint: bool, language: str | None, natural_balance: bool = False) -> Expectations:
     """What a task expects of every set made for it."""
     return Expectations(
         task=task.name,
@@ -67,7 +67,7 @@ def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations
     if task is None:
         of_task = Expectations(language=dataset.language)
     else:
-        of_task = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
+        of_task = task_expectations(task, any(p.disjoint for p in task.policies.values()), dataset.language)
     policy = manifest.get("policy", {})
     solved_by, inputs = manifest.get("solved_by", of_task.solved_by), manifest.get("inputs", of_task.inputs)
     if not isinstance(policy, dict) or not all(isinstance(x, list | tuple | frozenset) for x in (solved_by, inputs)):
