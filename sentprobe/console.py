@@ -37,13 +37,13 @@ def out(piped_width: int = 160) -> Console:
     """Standard output; in a pipe it is plain and has this width."""
     from rich.console import Console
 
-    class Plain(Console):
+    class PlainConsole(Console):
         """A console that leaves a closed pipe to ``main``, which exits without an error."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Plain(highlight=False, width=None if sys.stdout.isatty() else piped_width)
+    return PlainConsole(highlight=False, width=None if sys.stdout.isatty() else piped_width)
 
 
 def narrow_out() -> Console:

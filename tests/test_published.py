@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import pytest
 
-from sentprobe.published import TRAINING, TRANSFER, WORDS, XNLI_CORPUS, human, papers, published, rows_of
+from sentprobe.published import TRAINING, TRANSFER, WORDS, XNLI_CORPUS, PublishedRow, human, papers, published, rows_of
 from sentprobe.tasks import PAPERS, SUITES
 
 KINDS = {"transfer": TRANSFER, "words": WORDS, "training": TRAINING, "xnli": XNLI_CORPUS, **SUITES}
@@ -228,7 +228,7 @@ def test_the_papers_of_the_suites_go_by_the_suites_names():
 def test_a_row_cannot_be_altered():
     with pytest.raises(FrozenInstanceError):
         published("word_content")[0].value = 1.0
-    assert isinstance(published("word_content")[0], Row)
+    assert isinstance(published("word_content")[0], PublishedRow)
 
 
 def test_nothing_is_read_before_it_is_needed():

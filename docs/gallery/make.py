@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe import Corpus, Dataset, Run, evaluate, find_sets, load_encoder, make_sets, select_tasks
-from sentprobe.published import published
+from sentprobe.published import PublishedRow, published
 from sentprobe.report.cells import Score
 from sentprobe.report.correlations import correlations
 from sentprobe.report.figure import write
@@ -168,7 +168,7 @@ def printed(
     )  # fmt: skip
 
 
-def _cell(row: Row | None) -> Cell | None:
+def _cell(row: PublishedRow | None) -> Cell | None:
     """The score alone: papers print neither intervals nor anything else."""
     if row is None:
         return None

@@ -21,7 +21,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from sentprobe import __version__
-from sentprobe.core.plugins import Kind, Source
+from sentprobe.core.plugins import Kind, PartSource
 from sentprobe.errors import SentProbeError, UsageError, describe_error, error_location
 
 AFTER_BUILT_IN = 1000
@@ -43,7 +43,7 @@ class Verb:
     resumes: bool = False
 
 
-def _read(source: Source, content: object) -> Verb:
+def _read(source: PartSource, content: object) -> Verb:
     if source.entry is None:
         about = vars(content)
         summary = (about["__doc__"] or "").split("\n")[0].partition(": ")[2]
@@ -123,7 +123,7 @@ def add_installed_verbs(app: cyclopts.App) -> None:
             app.command(_installed_verb(source))
 
 
-def _installed_verb(source: Source) -> cyclopts.App:
+def _installed_verb(source: PartSource) -> cyclopts.App:
     """A command that loads the verb when it is called, so that a broken one breaks no other."""
     version = f" {source.entry.dist.version}" if source.entry and source.entry.dist else ""
     app = cyclopts.App(

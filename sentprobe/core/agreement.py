@@ -46,7 +46,7 @@ RECHECK_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Agreement:
+class WorkerAgreement:
     """What a worker must have; sent with every call."""
 
     versions: tuple[tuple[str, str], ...]
@@ -59,7 +59,7 @@ class Agreement:
     """Those of the files that were made to find out whether their folder is shared."""
 
     @classmethod
-    def of(cls, reads: Iterable[str | Path], tokens: Sequence[str] = ()) -> Agreement:
+    def of(cls, reads: Iterable[str | Path], tokens: Sequence[str] = ()) -> WorkerAgreement:
         """What this process has; of a folder, all files in it."""
         paths = [*dict.fromkeys(file for path in reads for file in _files(os.fspath(path))), *tokens]
         sizes = [size for path in paths if (size := _size(path)) is not None]
@@ -88,10 +88,10 @@ class Agreement:
         return ""
 
 
-_checked: dict[Agreement, float] = {}
+_checked: dict[WorkerAgreement, float] = {}
 
 
-def require(agreement: Agreement) -> None:
+def require(agreement: WorkerAgreement) -> None:
     """Raise UsageError if this process does not have what was agreed on; files are looked at again after a while."""
     if time.monotonic() - _checked.get(agreement, -RECHECK_SECONDS) < RECHECK_SECONDS:
         return
@@ -215,5 +215,5 @@ class Cluster:
     """That of joblib."""
     is_alive: Callable[[], bool] = lambda: True
     """Whether its scheduler still answers."""
-    agreement: Agreement | None = None
+    agreement: WorkerAgreement | None = None
     """What its workers must have, once they were asked."""

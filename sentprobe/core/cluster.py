@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.agreement import Agreement, Cluster, require
+from sentprobe.core.agreement import Cluster, WorkerAgreement, require
 from sentprobe.core.arguments import did_you_mean, resolve_jobs
 from sentprobe.core.install import pip_install
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error
@@ -116,9 +116,9 @@ def _first_line(error: BaseException) -> str:
 # What every node has
 
 
-def _agreement(cluster: Cluster, typed: str, reads: Sequence[str | Path], tokens: Sequence[str]) -> Agreement:
+def _agreement(cluster: Cluster, typed: str, reads: Sequence[str | Path], tokens: Sequence[str]) -> WorkerAgreement:
     """What all nodes have; UsageError if a node has other versions, or does not see the same files."""
-    agreement = Agreement.of(reads, tokens)
+    agreement = WorkerAgreement.of(reads, tokens)
     answers = cluster.on_nodes(partial(_difference_on_node, os.getcwd(), agreement))  # noqa: PTH109
     if not answers:
         raise UsageError(f"--cluster {typed}: the cluster has no workers. Start some, and try again.")
@@ -133,7 +133,7 @@ def _agreement(cluster: Cluster, typed: str, reads: Sequence[str | Path], tokens
     return agreement
 
 
-def _difference_on_node(directory: str, agreement: Agreement) -> str:
+def _difference_on_node(directory: str, agreement: WorkerAgreement) -> str:
     """What is different on a node; empty if there is nothing."""
     _change_directory(directory)
     return agreement.disagreement()
@@ -161,7 +161,7 @@ _call_lock = threading.Lock()
 
 
 def call_on_worker(
-    agreement: Agreement | None, directory: str | None, call: Callable[..., Any], arguments: tuple[Any, ...]
+    agreement: WorkerAgreement | None, directory: str | None, call: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> Any:
     """Make a call in the working directory of the command, and no other at the same time.
 

@@ -124,7 +124,7 @@ def _compression_error(path: str, reached: int, lines: int, error: Exception) ->
     return CorpusError(path, lines, f"{what} ({read})", COMPLETE_FILE, ends_file=True)
 
 
-class Source(Protocol):
+class ByteStream(Protocol):
     """A stream that bytes are read from."""
 
     def read1(self, size: int, /) -> bytes:
@@ -132,7 +132,7 @@ class Source(Protocol):
         ...
 
 
-def open_source(path: str, stack: ExitStack) -> Source:
+def open_source(path: str, stack: ExitStack) -> ByteStream:
     """A file, decompressed according to its suffix; the stack closes it."""
     return _decompressed(path, _open_raw(path, stack), stack)
 
@@ -143,7 +143,7 @@ def _open_raw(path: str, stack: ExitStack) -> BinaryIO:
     return open_seekable(path, stack)
 
 
-def _decompressed(path: str, raw: BinaryIO, stack: ExitStack) -> Source:
+def _decompressed(path: str, raw: BinaryIO, stack: ExitStack) -> ByteStream:
     match Path(path).suffix.lower():
         case ".gz":
             return stack.enter_context(gzip.GzipFile(fileobj=raw))
@@ -153,7 +153,7 @@ def _decompressed(path: str, raw: BinaryIO, stack: ExitStack) -> Source:
             return stack.enter_context(lzma.LZMAFile(raw))
         case ".zst":
             return _Zstd(path, raw)
-    return raw if hasattr(raw, "read1") else cast(Source, BufferedReader(raw))
+    return raw if hasattr(raw, "read1") else cast(ByteStream, BufferedReader(raw))
 
 
 def open_seekable(path: str, stack: ExitStack) -> BinaryIO:

@@ -63,7 +63,7 @@ class _UnknownHost(_TransientError):
     """There is no such host, or no network."""
 
 
-class _Refused(Exception):
+class _DownloadRefused(Exception):
     """This address does not serve the file; another may."""
 
     def __init__(self, message: str, absent: bool = False) -> None:
@@ -96,7 +96,7 @@ def download(
             return
         except _TransientError as error:
             reasons.append(f"{url}: {error}")
-        except _Refused as error:
+        except _DownloadRefused as error:
             reached = True
             absent += error.absent
             reasons.append(f"{url}: {error}")
@@ -176,7 +176,7 @@ class _Download:
         if error.code in _DOWNLOAD_RETRY_STATUSES:
             raise _TransientError(f"the server answered {error.code}") from None
         reason = " ".join(str(error.reason).split())[:200]
-        raise _Refused(f"the server answered {error.code} ({reason})", error.code in _ABSENT) from None
+        raise _DownloadRefused(f"the server answered {error.code} ({reason})", error.code in _ABSENT) from None
 
     def _total(self, answer: Any, have: int) -> int | None:
         """The size of the complete file in bytes, if the server says so."""
@@ -252,7 +252,7 @@ def _network_error(error: OSError | http.client.HTTPException, timeout: float) -
     if isinstance(reason, socket.gaierror):
         return _UnknownHost(f"unknown host ({reason.strerror})")
     if isinstance(reason, ssl.SSLCertVerificationError):
-        return _Refused(f"its certificate is not valid ({reason.verify_message})")
+        return _DownloadRefused(f"its certificate is not valid ({reason.verify_message})")
     return _TransientError(f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__)
 
 
@@ -287,7 +287,7 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
         to = urlsplit(newurl)
         schemes = ("https",) if self.requested.scheme == "https" else ("http", "https")
         if to.scheme not in schemes or to.hostname != self.requested.hostname:
-            raise _Refused(f"it redirects to {newurl[:200]}, which is not followed")
+            raise _DownloadRefused(f"it redirects to {newurl[:200]}, which is not followed")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

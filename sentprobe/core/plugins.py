@@ -41,7 +41,7 @@ ROOT = Path(__file__).parents[1]
 """Where ``sentprobe`` is installed."""
 
 
-class Part(Protocol):
+class NamedPart(Protocol):
     """What all parts have in common."""
 
     @property
@@ -50,11 +50,11 @@ class Part(Protocol):
         ...
 
 
-T = TypeVar("T", bound=Part)
+T = TypeVar("T", bound=NamedPart)
 
 
 @dataclass(frozen=True)
-class Source:
+class PartSource:
     """Where a part is defined: a file of sentprobe, or an entry point of another package."""
 
     noun: str
@@ -101,7 +101,7 @@ class Kind(Generic[T]):
     """The entry point group; if it is not given, by the noun, such as ``sentprobe.measures``."""
     by_file: bool = False
     """Whether a part has the name of its file or entry point, so that it can be loaded without the others."""
-    read: Callable[[Source, object], T] | None = None
+    read: Callable[[PartSource, object], T] | None = None
     """Makes a part of what a file defines, or an entry point names, where that is not an object of the type itself."""
     name_fault: Callable[[str], str] | None = None
     """What is wrong with the name of an entry point; nothing if it can be used."""
@@ -115,15 +115,15 @@ class Kind(Generic[T]):
         """The variable that holds the part of a module; those of several parts has the plural as its name."""
         return self.noun.replace(" ", "_")
 
-    def built_in(self) -> Mapping[str, Source]:
+    def built_in(self) -> Mapping[str, PartSource]:
         """The files of the built-in parts by name; nothing is loaded, and no other packages are looked for."""
         return _built_in(self.noun, self.package)
 
-    def installed(self) -> tuple[Source, ...]:
+    def installed(self) -> tuple[PartSource, ...]:
         """The entry points of other packages, which are not loaded."""
-        return tuple(Source(self.noun, entry.name, entry.module, entry) for entry in entry_points_in(self.group))
+        return tuple(PartSource(self.noun, entry.name, entry.module, entry) for entry in entry_points_in(self.group))
 
-    def sources(self) -> Mapping[str, Source]:
+    def sources(self) -> Mapping[str, PartSource]:
         """Of a kind whose parts are named by their files: where each of them is defined. Nothing is loaded."""
         return _sources(self, tuple(sys.path))
 
@@ -167,7 +167,7 @@ def part_modules(package: str) -> Mapping[str, str]:
 
 
 @cache
-def _built_in(noun: str, package: str) -> Mapping[str, Source]:
+def _built_in(noun: str, package: str) -> Mapping[str, PartSource]:
     folders = dict.fromkeys((package, f"{LAB}.{package.rpartition('.')[2]}"))
     sources = {}
     for folder in folders:
@@ -175,7 +175,7 @@ def _built_in(noun: str, package: str) -> Mapping[str, Source]:
         for module in pkgutil.iter_modules([str(ROOT.joinpath(*folder.split(".")[1:]))]):
             if not module.ispkg and not module.name.startswith("_"):
                 assert module.name not in sources, f"two {noun}s are called {module.name!r}"
-                sources[module.name] = Source(noun, module.name, f"{folder}.{module.name}")
+                sources[module.name] = PartSource(noun, module.name, f"{folder}.{module.name}")
     return MappingProxyType(dict(sorted(sources.items())))
 
 
@@ -193,7 +193,7 @@ def _entry_points(path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
 
 
 @cache
-def _sources(kind: Kind[Part], path: tuple[str, ...]) -> Mapping[str, Source]:
+def _sources(kind: Kind[NamedPart], path: tuple[str, ...]) -> Mapping[str, PartSource]:
     sources = dict(kind.built_in())
     for source in kind.installed():
         fault = "the name is taken" if source.name in sources else kind.name_fault and kind.name_fault(source.name)
@@ -205,9 +205,9 @@ def _sources(kind: Kind[Part], path: tuple[str, ...]) -> Mapping[str, Source]:
 
 
 @cache
-def _parts(kind: Kind[Part], path: tuple[str, ...]) -> Mapping[str, Part]:
+def _parts(kind: Kind[NamedPart], path: tuple[str, ...]) -> Mapping[str, NamedPart]:
     built_in = [part for source in kind.built_in().values() for part in _read(kind, source)]
-    parts: dict[str, Part] = {}
+    parts: dict[str, NamedPart] = {}
     for part in sorted(built_in, key=lambda part: (getattr(part, "order", 0), part.name)):
         assert part.name not in parts, f"two {kind.noun}s are called {part.name!r}"
         parts[part.name] = part
@@ -224,7 +224,7 @@ def _parts(kind: Kind[Part], path: tuple[str, ...]) -> Mapping[str, Part]:
     return MappingProxyType(parts)
 
 
-def _read(kind: Kind[T], source: Source) -> tuple[T, ...]:
+def _read(kind: Kind[T], source: PartSource) -> tuple[T, ...]:
     """The parts in what a file defines, or an entry point names."""
     content = source.load()
     if kind.read is not None:

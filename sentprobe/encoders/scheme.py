@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sentprobe.core.arguments import did_you_mean
-from sentprobe.core.plugins import Kind, Source
+from sentprobe.core.plugins import Kind, PartSource
 from sentprobe.core.third_party import third_party_code
 from sentprobe.encoders.encoder import Encoder
 from sentprobe.encoders.identity import SCHEME_NAME, Spec
@@ -59,7 +59,7 @@ class Scheme:
     """Whether it sends texts to a server."""
 
 
-def _read(source: Source, content: object) -> Scheme:
+def _read(source: PartSource, content: object) -> Scheme:
     """The scheme that a file or an entry point defines, as a module or as its ``load``."""
     module = content if isinstance(content, ModuleType) else sys.modules.get(getattr(content, "__module__", None) or "")
     load = getattr(content, "load", None) if isinstance(content, ModuleType) else content

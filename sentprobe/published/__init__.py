@@ -35,7 +35,7 @@ XNLI_CORPUS = ("xnli_tokens", "xnli_translation", "xnli_votes", "xnli_agreement"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PublishedRow:
     """One published result."""
 
     paper: str
@@ -71,19 +71,19 @@ class Paper:
     """Why nothing, or nothing else, was taken from other tables."""
 
 
-def published(task: str, *, suite: str | None = None, language: str | None = None) -> list[Row]:
+def published(task: str, *, suite: str | None = None, language: str | None = None) -> list[PublishedRow]:
     """The published results of a task, for all suites and languages by default; none for your own task."""
     return [
         row for row in _rows() if row.task == task and suite in (None, row.suite) and language in (None, row.language)
     ]
 
 
-def human(task: str, suite: str) -> Row | None:
+def human(task: str, suite: str) -> PublishedRow | None:
     """Human performance on the set of a suite, if its paper reports it."""
     return next((row for row in published(task, suite=suite) if row.kind == "human"), None)
 
 
-def rows_of(paper: str, table: str) -> list[Row]:
+def rows_of(paper: str, table: str) -> list[PublishedRow]:
     """The results that were taken from a table."""
     return [row for row in _rows() if (row.paper, row.table) == (paper, table)]
 
@@ -95,11 +95,11 @@ def papers() -> dict[str, Paper]:
 
 
 @cache
-def _rows() -> tuple[Row, ...]:
+def _rows() -> tuple[PublishedRow, ...]:
     """Every row, in the order of the tables."""
     lines = files(__name__).joinpath("rows.csv").read_text("utf-8").splitlines()
     return tuple(_row(**cells) for cells in csv.DictReader(lines))
 
 
-def _row(*, kind: str, value: str, **cells: str) -> Row:
-    return Row(**cells, kind=cast("Kind", kind), value=float(value))
+def _row(*, kind: str, value: str, **cells: str) -> PublishedRow:
+    return PublishedRow(**cells, kind=cast("Kind", kind), value=float(value))

@@ -17,7 +17,7 @@ from sentprobe.core.formatting import ABSENT, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
-from sentprobe.published import TRANSFER, WORDS, human, papers, published
+from sentprobe.published import TRANSFER, WORDS, PublishedRow, human, papers, published
 from sentprobe.published.releases import Extent, recognise
 from sentprobe.report.types import PublishedResult, SetSummary, Summary
 from sentprobe.results.result import Result
@@ -110,13 +110,13 @@ def _suite(name: str, task: str, source: Mapping[str, Any] | None) -> str:
     return next((part for part in name.split("/") if part in SUITES), "conneau2018")
 
 
-def _kept(rows: Sequence[Row], task: str, results: Sequence[Result]) -> tuple[PublishedResult, ...]:
+def _kept(rows: Sequence[PublishedRow], task: str, results: Sequence[Result]) -> tuple[PublishedResult, ...]:
     """Rows in the papers' order; of too many, the best models and all others.
 
     Of two tables that differ in the probe, the one whose probe is like that of the results.
     """
     other = MLP_TABLE if all(_flat(probe, task) for probe in {r.cell.probe for r in results}) else LOGISTIC_TABLE
-    once: dict[tuple[str, float], Row] = {}
+    once: dict[tuple[str, float], PublishedRow] = {}
     for row in rows:
         if (row.suite, row.table) != ("conneau2018", other):
             once.setdefault((row.model, row.value), row)
@@ -124,7 +124,7 @@ def _kept(rows: Sequence[Row], task: str, results: Sequence[Result]) -> tuple[Pu
     return tuple(_result(row) for row in once.values() if row in kept)
 
 
-def _result(row: Row) -> PublishedResult:
+def _result(row: PublishedRow) -> PublishedResult:
     return PublishedResult(model=row.model, kind=row.kind, accuracy=row.value, paper=row.paper, table=row.table)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sentprobe.core.files import encoding_error, open_bytes
 from sentprobe.core.reader import find_file
-from sentprobe.data.layouts import LAYOUTS, Layout, scan
+from sentprobe.data.layouts import LAYOUTS, TransferLayout, scan
 from sentprobe.data.layouts.xnli import nli_files
 from sentprobe.data.sources import Source, find_sets
 from sentprobe.errors import CorpusError, SentProbeError, UsageError
@@ -105,7 +105,7 @@ def check_set(source: Source) -> SetReport:
 class _Contents:
     """What occurs in the rows of a set, with the location of the first occurrence."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: TransferLayout) -> None:
         self.layout = layout
         self.rows: Counter[str] = Counter()
         self.labels: dict[str, str] = {}
@@ -138,7 +138,7 @@ class _Contents:
             yield f"rows with a sentence without words: {len(self.without_words)}, the first at {first}"
 
 
-def _release(layout: Layout, rows: Mapping[str, int]) -> tuple[Mapping[str, int], list[str]]:
+def _release(layout: TransferLayout, rows: Mapping[str, int]) -> tuple[Mapping[str, int], list[str]]:
     """The published sizes that match, and a note if they are not the usual ones; otherwise the usual ones."""
     for i, sizes in enumerate(layout.sizes):
         if all(rows.get(part, 0) == n for part, n in sizes.items()):
@@ -151,7 +151,7 @@ def _wrong_sizes(rows: Mapping[str, int], release: Mapping[str, int], source: st
     return [f"rows are not as published: {', '.join(wrong)} ({source})"] if wrong else []
 
 
-def _file_notes(layout: Layout, folder: Path) -> Iterator[str]:
+def _file_notes(layout: TransferLayout, folder: Path) -> Iterator[str]:
     """Notes on the files themselves."""
     for file in layout.files:
         path = find_file(folder / file)

@@ -186,7 +186,7 @@ def test_large_files_are_compared_in_blocks_all_over_them(tmp_path, monkeypatch)
     monkeypatch.setattr(agreement, "MAX_HASHED_BYTES", 100)
     path = tmp_path / "a"
     path.write_bytes(bytes(1000))
-    made = agreement.Agreement.of([path])
+    made = agreement.WorkerAgreement.of([path])
     assert made.share == 0.1
     assert made.disagreement() == ""
     for place, is_seen in ((0, True), (41, True), (7, False), (999, True)):
@@ -200,7 +200,7 @@ def test_large_files_are_compared_in_blocks_all_over_them(tmp_path, monkeypatch)
 def test_a_worker_refuses_calls_of_a_command_with_other_code_or_files(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_text("one")
-    made = agreement.Agreement.of([path])
+    made = agreement.WorkerAgreement.of([path])
     assert call_on_worker(made, None, pow, (2, 3)) == 8
     other = replace(made, versions=(("sentprobe", "0.0"), *made.versions[2:]))
     said = r"The worker .* \(process \d+\) of the cluster has sentprobe .*, and this command 0.0"

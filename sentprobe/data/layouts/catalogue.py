@@ -1,6 +1,6 @@
 """The transfer sets, by SentEval's names; the Polish CDS corpus and XNLI, which SentEval lacks, by theirs.
 
-A ``Layout`` is what is known about a set before it is read: its files, what a line holds, how many rows it has.
+A ``TransferLayout`` is what is known about a set before it is read: its files, what a line holds, how many rows it has.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LayoutPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class TransferLayout:
     """One set: its files in SentEval's order, how they are read, and what should be in them."""
 
     home: str
@@ -95,7 +95,7 @@ _ENTAILMENT = Columns(("sentence_A", "sentence_B"), "entailment_judgment")
 _RELATEDNESS = Columns(("sentence_A", "sentence_B"), "relatedness_score")
 _NLI = ("entailment", "neutral", "contradiction")
 
-_SICK = Layout(
+_SICK = TransferLayout(
     home="SICK",
     parts=_parts({"tr": "SICK_train.txt", "va": "SICK_trial.txt", "te": "SICK_test_annotated.txt"}),
     read=_ENTAILMENT,
@@ -112,7 +112,7 @@ _CDS = replace(
     source="Wróblewska and Krasnowska-Kieraś 2017: 10,000 pairs; the release has them in these parts",
     language="pl",
 )
-_STSB = Layout(
+_STSB = TransferLayout(
     home="STS/STSBenchmark",
     parts=_parts({"tr": "sts-train.csv", "va": "sts-dev.csv", "te": "sts-test.csv"}),
     read="seven columns",
@@ -125,9 +125,9 @@ _STSB = Layout(
 )
 
 
-def _sts(year: int, source: str, marker_file: str, sizes: Mapping[str, int]) -> Layout:
+def _sts(year: int, source: str, marker_file: str, sizes: Mapping[str, int]) -> TransferLayout:
     """One year of SemEval's task; all sub-datasets are test rows."""
-    return Layout(
+    return TransferLayout(
         home=f"STS/STS{year}-en-test",
         parts=tuple(LayoutPart("te", (f"STS.input.{name}.txt", f"STS.gs.{name}.txt"), name) for name in sizes),
         read="sentence<TAB>sentence|score",
@@ -142,7 +142,7 @@ def _sts(year: int, source: str, marker_file: str, sizes: Mapping[str, int]) -> 
 
 
 LAYOUTS = {
-    "MR": Layout(
+    "MR": TransferLayout(
         home="MR",
         parts=_halves("rt-polarity.pos", "rt-polarity.neg"),
         read="sentence",
@@ -152,7 +152,7 @@ LAYOUTS = {
         labels=("neg", "pos"),
         latin1_fallback=True,
     ),
-    "CR": Layout(
+    "CR": TransferLayout(
         home="CR",
         parts=_halves("custrev.pos", "custrev.neg"),
         read="sentence",
@@ -162,7 +162,7 @@ LAYOUTS = {
         labels=("neg", "pos"),
         latin1_fallback=True,
     ),
-    "SUBJ": Layout(
+    "SUBJ": TransferLayout(
         home="SUBJ",
         parts=_halves("subj.objective", "subj.subjective"),
         read="sentence",
@@ -172,7 +172,7 @@ LAYOUTS = {
         labels=("subjective", "objective"),
         latin1_fallback=True,
     ),
-    "MPQA": Layout(
+    "MPQA": TransferLayout(
         home="MPQA",
         parts=_halves("mpqa.pos", "mpqa.neg"),
         read="sentence",
@@ -182,7 +182,7 @@ LAYOUTS = {
         labels=("neg", "pos"),
         latin1_fallback=True,
     ),
-    "SST2": Layout(
+    "SST2": TransferLayout(
         home="SST/binary",
         parts=_SENTIMENT,
         read="sentence<TAB>label",
@@ -192,7 +192,7 @@ LAYOUTS = {
         labels=("0", "1"),
         first=r"[^\t]*\t\d$",
     ),
-    "SST5": Layout(
+    "SST5": TransferLayout(
         home="SST/fine",
         parts=_SENTIMENT,
         read="label sentence",
@@ -202,7 +202,7 @@ LAYOUTS = {
         labels=("0", "1", "2", "3", "4"),
         first=r"\d [^\t]*$",
     ),
-    "TREC": Layout(
+    "TREC": TransferLayout(
         home="TREC",
         parts=_parts({"tr": "train_5500.label", "te": "TREC_10.label"}),
         read="COARSE:fine sentence",
@@ -212,7 +212,7 @@ LAYOUTS = {
         labels=("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
         latin1_fallback=True,
     ),
-    "MRPC": Layout(
+    "MRPC": TransferLayout(
         home="MRPC",
         parts=_parts({"tr": "msr_paraphrase_train.txt", "te": "msr_paraphrase_test.txt"}),
         read=Columns(("#1 String", "#2 String"), "Quality"),
@@ -221,7 +221,7 @@ LAYOUTS = {
         source="Dolan and Brockett 2005",
         labels=("0", "1"),
     ),
-    "SNLI": Layout(
+    "SNLI": TransferLayout(
         home="SNLI",
         parts=tuple(
             LayoutPart(split, tuple(f"{column}.{word}" for column in ("s1", "s2", "labels")))
@@ -264,7 +264,7 @@ LAYOUTS = {
         "plagiarism",
         {"answer-answer": 254, "headlines": 249, "plagiarism": 230, "postediting": 244, "question-question": 209},
     ),
-    "ImageCaptionRetrieval": Layout(
+    "ImageCaptionRetrieval": TransferLayout(
         home="COCO",
         parts=_parts({"tr": "train.json", "va": "valid.json", "te": "test.json"}),
         read="captions",
@@ -275,7 +275,7 @@ LAYOUTS = {
     ),
     "CDSEntailment": _CDS,
     "CDSRelatedness": replace(_CDS, read=_RELATEDNESS, protocol="relatedness", labels=(), scale=(0.0, 5.0)),
-    "XNLI": Layout(
+    "XNLI": TransferLayout(
         home="XNLI",
         parts=(),
         read="nli",

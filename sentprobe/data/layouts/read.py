@@ -21,7 +21,7 @@ from sentprobe.core.reader import (
 )
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.layouts.captions import features_path, scan_captions
-from sentprobe.data.layouts.catalogue import LAYOUTS, Layout, LayoutPart, LineFormat
+from sentprobe.data.layouts.catalogue import LAYOUTS, LayoutPart, LineFormat, TransferLayout
 from sentprobe.data.layouts.xnli import (
     NO_GOLD,
     is_nli,
@@ -72,7 +72,7 @@ def locate(name: str, data: Path) -> Path:
     )
 
 
-def _matches(layout: Layout, folder: Path, names: set[str]) -> bool:
+def _matches(layout: TransferLayout, folder: Path, names: set[str]) -> bool:
     if layout.read == "nli":
         return is_nli(folder, names)
     folder_name = folder.resolve().name
@@ -142,7 +142,7 @@ def scan(
 
 
 def _nli(
-    layout: Layout, folder: Path, language: str | None, train: str | None, strings: Interned, complain: OnBad
+    layout: TransferLayout, folder: Path, language: str | None, train: str | None, strings: Interned, complain: OnBad
 ) -> Iterator[tuple[str, str, Example]]:
     held_out = False
     for split, path in nli_files(folder, language, train).items():
@@ -155,7 +155,7 @@ def _nli(
 
 
 def _part(
-    name: str, layout: Layout, part: LayoutPart, folder: Path, strings: Interned, complain: OnBad
+    name: str, layout: TransferLayout, part: LayoutPart, folder: Path, strings: Interned, complain: OnBad
 ) -> Iterator[tuple[str, str, Example]]:
     paths = [_needed(name, folder, file) for file in part.files]
     columns = [read_all_lines(path, layout.latin1_fallback) for path in paths]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.core.files import Source, encoding_error, map_array, open_bytes, open_source
+from sentprobe.core.files import ByteStream, encoding_error, map_array, open_bytes, open_source
 from sentprobe.core.reader import read_lines
 from sentprobe.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, Blocks, Subwords, open_fasttext
 from sentprobe.encoders.wordvectors.rows import Matrix
@@ -56,13 +56,13 @@ def explain_errors(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def _stream(path: str) -> Iterator[Source]:
+def _stream(path: str) -> Iterator[ByteStream]:
     """A file's bytes, decompressed."""
     with explain_errors(path), ExitStack() as stack:
         yield open_source(path, stack)
 
 
-def _pull(source: Source, least: int) -> bytes:
+def _pull(source: ByteStream, least: int) -> bytes:
     """At least ``least`` bytes, or all that are left."""
     pieces: list[bytes] = []
     while least > 0 and (piece := source.read1(CHUNK_BYTES)):
