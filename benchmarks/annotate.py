@@ -24,8 +24,7 @@ import spacy
 from common.memory import resident
 
 from sentprobe.annotate.annotators.spacy import UNUSED
-from sentprobe.annotate.inputs import find_inputs, read_pieces
-from sentprobe.annotate.request import Request
+from sentprobe.annotate.request import AnnotationRequest, find_inputs, read_pieces
 from sentprobe.annotate.run import annotate_corpus
 from sentprobe.annotate.source import split_paragraphs
 from sentprobe.core.resources import single_threaded
@@ -67,11 +66,11 @@ def main() -> None:
 
 def compare(model: str, text: str, folder: Path, rounds: int) -> None:
     """Both sides in turns."""
-    request = Request(f"spacy:{model}", find_inputs([text]))
+    request = AnnotationRequest(f"spacy:{model}", find_inputs([text]))
     Path(folder, "copy.txt").write_bytes(Path(text).read_bytes())
-    double = Request(f"spacy:{model}", find_inputs([text, str(folder / "copy.txt")]))
+    double = AnnotationRequest(f"spacy:{model}", find_inputs([text, str(folder / "copy.txt")]))
     Path(folder, "word.txt").write_text("Oui.", "utf-8")
-    short = Request(f"spacy:{model}", find_inputs([str(folder / "word.txt")]))
+    short = AnnotationRequest(f"spacy:{model}", find_inputs([str(folder / "word.txt")]))
     reading = request.readings["text"]
     pieces = read_pieces(request.inputs, request.readings, None)
     paragraphs = [paragraph for _, piece in pieces for paragraph in split_paragraphs(piece, reading)]

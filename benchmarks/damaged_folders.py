@@ -219,9 +219,8 @@ class Folders(damage.World):
     # annotation
 
     def _annotate(self, place: Path, out: str, text: str, crash: bool = False) -> Any:
-        from sentprobe.annotate import annotate as chunking
-        from sentprobe.annotate.inputs import find_inputs
-        from sentprobe.annotate.request import Request
+        from sentprobe.annotate import chunks as chunking
+        from sentprobe.annotate.request import AnnotationRequest, find_inputs
         from sentprobe.annotate.run import annotate_corpus
         from sentprobe.annotate.sources import text as text_source
 
@@ -229,7 +228,9 @@ class Folders(damage.World):
             if crash and done > 20:
                 raise Crash
 
-        request = Request(f"py:{self.root / 'rules.py'}:annotate", find_inputs([str(place / text)]), dedupe="exact")
+        request = AnnotationRequest(
+            f"py:{self.root / 'rules.py'}:annotate", find_inputs([str(place / text)]), dedupe="exact"
+        )
         with patch.object(chunking, "CHUNK_PIECES", 3), patch.object(text_source, "PIECE_CHARACTERS", 10):
             annotate_corpus(request, place / out, progress=progress)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 from urllib.parse import unquote
 
@@ -127,3 +128,9 @@ def load_annotator(typed: str) -> Loaded:
     """Load what ``KIND:MODEL?key=value`` names."""
     annotator, name, options = parse_annotator(typed)
     return annotator.load(name, options)
+
+
+@lru_cache(maxsize=1)
+def loaded_annotator(typed: str) -> Loaded:
+    """The annotator that was typed, loaded once per process."""
+    return load_annotator(typed)

@@ -8,13 +8,24 @@ words only. Intervals are of a bootstrap over the sentences of the gold standard
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from sentprobe.annotate.annotator import loaded_annotator
+from sentprobe.annotate.repair import repair
 from sentprobe.annotate.word_alignment import Annotation, Span, align, sentence_at, spans_of
-from sentprobe.errors import DataError
+from sentprobe.core.formatting import POINTS
+from sentprobe.core.resources import single_threaded
+from sentprobe.core.third_party import third_party_code
+from sentprobe.corpus.corpus import Corpus
+from sentprobe.corpus.files import stem
+from sentprobe.corpus.tokenisers import splitter
+from sentprobe.corpus.treebanks.catalogue import find_treebank, is_spec
+from sentprobe.corpus.treebanks.fetch import fetch_treebank
+from sentprobe.errors import DataError, SentProbeError, describe_error
 from sentprobe.sentence import Sentence
 from sentprobe.stats.resample import Floats, bootstrap_sums, percentile_interval
 
@@ -52,12 +63,16 @@ METRICS = tuple(NEEDS)
 ROOT, NO_HEAD, NOT_ALIGNED = -1, -2, -3
 """In place of the number of a gold word."""
 DRAWS = 1000
+PARAGRAPH_SENTENCES = 10
+"""Gold sentences that are given to the annotator as one paragraph, if it is to find their boundaries."""
+HEADLINE_METRICS = ("UPOS", "UFeats", "UAS", "LAS")
+"""The scores that a line has room for."""
 
 Key = Callable[[int], object]
 
 
 @dataclass(frozen=True)
-class Score:
+class AnnotationScore:
     """One score, as counts."""
 
     correct: int
@@ -90,7 +105,7 @@ class Score:
 class Evaluation:
     """The scores of an annotator on a treebank; those whose columns one side lacks are left out."""
 
-    scores: Mapping[str, Score]
+    scores: Mapping[str, AnnotationScore]
     sentences: int
     """Of the gold standard."""
     words: int
@@ -112,14 +127,12 @@ class _Side:
     functional: Mapping[int, list[int]]
     """The function words below a word."""
 
-    def counts(self, word: int) -> bool:
+    def is_content(self, word: int) -> bool:
         """Whether it is a content word."""
         return self.deprels[word] in CONTENT
 
 
-def evaluate(
-    gold: Iterable[Sentence], system: Iterable[Sentence], *, draws: int = DRAWS, seed: int = 0
-) -> Evaluation:  # fmt: skip
+def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, draws: int = DRAWS, seed: int = 0) -> Evaluation:
     """Score the annotation of a text against the gold standard of the same text.
 
     Parameters
@@ -136,32 +149,47 @@ def evaluate(
     >>> evaluate(sentences, sentences).scores["LAS"].f1
     1.0
     """
-    one, two = _side(list(gold)), _side(list(system))
-    if not one.spans.words:
+    gold_side, system_side = _side(list(gold)), _side(list(system))
+    spans, system_spans = gold_side.spans, system_side.spans
+    if not spans.words:
         raise DataError("the gold standard has no words; expected annotated sentences")
-    gold_of = align(one.spans, two.spans)
-    columns = one.columns & two.columns
-    place_gold = [sentence_at(one.spans, start) for start, _ in one.spans.words]
-    place_system = [sentence_at(one.spans, start) for start, _ in two.spans.words]
-    scores: dict[str, Score] = {}
+    gold_of = align(spans, system_spans)
+    columns = gold_side.columns & system_side.columns
+    # the gold sentence of every word of both sides
+    sentences_of = [[sentence_at(spans, start) for start, _ in side.words] for side in (spans, system_spans)]
+    scores: dict[str, AnnotationScore] = {}
     for name in METRICS:
         if not columns.issuperset(NEEDS[name]):
             continue
         if name == "Tokens":
-            tally = _spans_tally(one.spans, one.spans.tokens, two.spans.tokens)
+            counts = _span_counts(spans, spans.tokens, system_spans.tokens)
         elif name == "Sentences":
-            tally = _spans_tally(one.spans, one.spans.sentences, two.spans.sentences)
+            counts = _span_counts(spans, spans.sentences, system_spans.sentences)
         else:
-            content = name in ("CLAS", "MLAS", "BLEX")
-            pairs = [(s, g) for s, g in gold_of.items() if not content or one.counts(g)]
-            left, right = _keys(name, one, two, gold_of)
-            tally = np.zeros((len(one.spans.sentences), 4))
-            for row, (side, places) in enumerate(((one, place_gold), (two, place_system)), 1):
-                np.add.at(tally[:, row], [p for w, p in enumerate(places) if not content or side.counts(w)], 1)
-            np.add.at(tally[:, 3], [place_gold[g] for _, g in pairs], 1)
-            np.add.at(tally[:, 0], [place_gold[g] for s, g in pairs if left(g) == right(s)], 1)
-        scores[name] = _score(tally, name in ("Tokens", "Sentences", "Words"), draws, seed)
-    return Evaluation(scores, len(one.spans.sentences), len(one.spans.words))
+            counts = _word_counts(name, gold_side, system_side, gold_of, *sentences_of)
+        scores[name] = _score(counts, name in ("Tokens", "Sentences", "Words"), draws, seed)
+    return Evaluation(scores, len(spans.sentences), len(spans.words))
+
+
+def _word_counts(
+    name: str,
+    gold: _Side,
+    system: _Side,
+    gold_of: Mapping[int, int],
+    gold_sentences: Sequence[int],
+    system_sentences: Sequence[int],
+) -> Floats:
+    """Correct, gold, system and aligned words by gold sentence, of shape (sentences, 4)."""
+    is_content_metric = name in ("CLAS", "MLAS", "BLEX")
+    pairs = [(s, g) for s, g in gold_of.items() if not is_content_metric or gold.is_content(g)]
+    gold_key, system_key = _keys(name, gold, system, gold_of)
+    counts = np.zeros((len(gold.spans.sentences), 4))
+    np.add.at(counts[:, 0], [gold_sentences[g] for s, g in pairs if gold_key(g) == system_key(s)], 1)
+    for column, (side, sentences) in enumerate(((gold, gold_sentences), (system, system_sentences)), 1):
+        words = [i for w, i in enumerate(sentences) if not is_content_metric or side.is_content(w)]
+        np.add.at(counts[:, column], words, 1)
+    np.add.at(counts[:, 3], [gold_sentences[g] for _, g in pairs], 1)
+    return counts
 
 
 def _side(sentences: Sequence[Sentence]) -> _Side:
@@ -170,12 +198,12 @@ def _side(sentences: Sequence[Sentence]) -> _Side:
     heads: list[int] = []
     for first, s in zip(spans.first, sentences, strict=True):
         heads += [NO_HEAD] * len(s) if s.heads is None else [ROOT if h < 0 else first + h for h in s.heads]
-    deprels = [one.partition(":")[0] for one in _column(sentences, "deprels")]
+    deprels = [deprel.partition(":")[0] for deprel in _column(sentences, "deprels")]
     functional: dict[int, list[int]] = {}
     for word, head in enumerate(heads):
         if head >= 0 and deprels[word] in FUNCTIONAL:
             functional.setdefault(head, []).append(word)
-    feats = [_universal(one) for one in _column(sentences, "feats")]
+    feats = [_universal_feats(feats) for feats in _column(sentences, "feats")]
     upos, xpos, lemmas = (_column(sentences, name) for name in ("upos", "xpos", "lemmas"))
     return _Side(spans, columns, upos, xpos, feats, lemmas, deprels, heads, functional)
 
@@ -184,8 +212,8 @@ def _column(sentences: Sequence[Sentence], name: str) -> list[str]:
     return [value for s in sentences for value in getattr(s, name) or ("_",) * len(s)]
 
 
-def _universal(feats: str) -> str:
-    return "|".join(sorted(one for one in feats.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES))
+def _universal_feats(feats: str) -> str:
+    return "|".join(sorted(pair for pair in feats.split("|") if pair.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
 def _keys(name: str, gold: _Side, system: _Side, gold_of: Mapping[int, int]) -> tuple[Key, Key]:
@@ -206,7 +234,7 @@ def _keys(name: str, gold: _Side, system: _Side, gold_of: Mapping[int, int]) -> 
     def arc(side: _Side, word: int, of: Callable[[int], int]) -> object:
         return head(side, word, of), side.deprels[word]
 
-    def below(side: _Side, word: int, of: Callable[[int], int]) -> object:
+    def function_words(side: _Side, word: int, of: Callable[[int], int]) -> object:
         children = side.functional.get(word, ())
         return [(of(c), side.deprels[c], side.upos[c], side.feats[c]) for c in children]
 
@@ -220,27 +248,121 @@ def _keys(name: str, gold: _Side, system: _Side, gold_of: Mapping[int, int]) -> 
         "UAS": head,
         "LAS": arc,
         "CLAS": arc,
-        "MLAS": lambda side, w, of: (arc(side, w, of), side.upos[w], side.feats[w], below(side, w, of)),
+        "MLAS": lambda side, w, of: (arc(side, w, of), side.upos[w], side.feats[w], function_words(side, w, of)),
         "BLEX": lambda side, w, of: (arc(side, w, of), lemma(side, w, of)),
     }
     key = compared[name]
     return lambda word: key(gold, word, itself), lambda word: key(system, word, counterpart)
 
 
-def _spans_tally(gold: Annotation, ours: Sequence[Span], theirs: Sequence[Span]) -> Floats:
-    """Correct, gold and system spans by the sentence of the gold standard that they begin in."""
-    tally = np.zeros((len(gold.sentences), 4))
-    for column, spans in enumerate((set(ours) & set(theirs), ours, theirs)):
-        np.add.at(tally[:, column], [sentence_at(gold, start) for start, _ in spans], 1)
-    return tally
+def _span_counts(gold: Annotation, gold_spans: Sequence[Span], system_spans: Sequence[Span]) -> Floats:
+    """Correct, gold and system spans by the gold sentence that they begin in, of shape (sentences, 4)."""
+    counts = np.zeros((len(gold.sentences), 4))
+    for column, spans in enumerate((set(gold_spans) & set(system_spans), gold_spans, system_spans)):
+        np.add.at(counts[:, column], [sentence_at(gold, start) for start, _ in spans], 1)
+    return counts
 
 
-def _score(tally: Floats, plain: bool, draws: int, seed: int) -> Score:
-    correct, gold, system, aligned = (int(total) for total in tally.sum(axis=0))
+def _score(counts: Floats, plain: bool, draws: int, seed: int) -> AnnotationScore:
+    correct, gold, system, aligned = (int(total) for total in counts.sum(axis=0))
     interval = None
-    if len(tally) > 1:
-        rows = tally[:, :3]
+    if len(counts) > 1:
+        rows = counts[:, :3]
         sums = bootstrap_sums(rows[np.lexsort(rows.T[::-1])], draws, np.random.default_rng(seed))
         sizes = sums[:, 1] + sums[:, 2]
         interval = percentile_interval(2 * sums[:, 0] / np.maximum(sizes, 1))
-    return Score(correct, gold, system, None if plain else aligned, interval)
+    return AnnotationScore(correct, gold, system, None if plain else aligned, interval)
+
+
+# An annotator on a treebank, in the way in which it is going to be used
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Scores on a treebank."""
+
+    treebank: str
+    evaluation: Evaluation
+    is_split: bool
+    """Whether the annotator was given gold sentences, and not raw text."""
+
+    def __str__(self) -> str:
+        """One line, as it is written above the first sentence of a corpus."""
+        scores = self.evaluation.scores
+        figures = ", ".join(f"{name} {POINTS.number(scores[name].f1)}" for name in HEADLINE_METRICS if name in scores)
+        treebank = f"{self.evaluation.sentences:,} sentences of {self.treebank}"
+        return f"{figures} (F1 by the rules of CoNLL 2018, {self.input}) on {treebank}"
+
+    @property
+    def input(self) -> str:
+        """What the annotator was given."""
+        return "gold sentences" if self.is_split else "raw text"
+
+    def plain(self) -> dict[str, Any]:
+        """As plain data, for the card."""
+        return {
+            "treebank": self.treebank,
+            "sentences": self.evaluation.sentences,
+            "words": self.evaluation.words,
+            "input": self.input,
+            "f1": {name: round(score.f1, 6) for name, score in self.evaluation.scores.items()},
+            "interval": {
+                name: [round(x, 6) for x in score.interval]
+                for name, score in self.evaluation.scores.items()
+                if score.interval is not None
+            },
+            "text": str(self),
+        }
+
+
+@dataclass(frozen=True)
+class GoldTreebank:
+    """A treebank to score an annotator on: what the user typed, what it is called, and its files."""
+
+    typed: str
+    name: str
+    files: tuple[str, ...]
+
+    @classmethod
+    def of(cls, typed: str) -> GoldTreebank:
+        """The treebank in a file, or by name; one that is not here is downloaded."""
+        if not is_spec(typed):
+            return cls(typed, stem(typed), (typed,))
+        return cls(typed, find_treebank(typed).spec, tuple(map(str, fetch_treebank(typed))))
+
+
+def measure_accuracy(annotator: str, treebank: GoldTreebank, is_split: bool, splitter_name: str) -> Accuracy:
+    """Annotate the text of a treebank and score it; with ``is_split``, by its own sentences or by a splitter's.
+
+    Gold sentences are not given where a splitter is to find them: its errors count.
+    """
+    annotate = loaded_annotator(annotator).annotate
+    gold = list(Corpus.read(*treebank.files))
+    if not any(s.heads or s.upos for s in gold):
+        raise DataError(f"{treebank.typed} has no annotation to compare with; expected a treebank in CoNLL-U.")
+    paragraphs = [s.text for s in gold] if is_split and not splitter_name else list(_paragraphs(gold))
+    if splitter_name:
+        paragraphs = [sentence for text in paragraphs for sentence in splitter(splitter_name)(text)]
+    texts = [" ".join(text.split()) for text in paragraphs]
+    try:
+        with single_threaded(), third_party_code:
+            system = [repair(s).sentence for sentences in annotate(texts, is_split) for s in sentences]
+    except (SentProbeError, KeyboardInterrupt):
+        raise
+    except BaseException as e:
+        raise DataError(f"The annotator {annotator} fails on the text of {treebank.typed}: {describe_error(e)}") from e
+    return Accuracy(treebank.name, evaluate(gold, system), is_split and not splitter_name)
+
+
+def _paragraphs(gold: Sequence[Sentence]) -> Iterator[str]:
+    """Texts of a few sentences of the same document: files do not always say where paragraphs end."""
+    texts: list[str] = []
+    doc = None
+    for s in gold:
+        if texts and (s.doc != doc or len(texts) == PARAGRAPH_SENTENCES):
+            yield " ".join(texts)
+            texts = []
+        texts.append(s.text)
+        doc = s.doc
+    if texts:
+        yield " ".join(texts)

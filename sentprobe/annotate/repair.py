@@ -40,40 +40,40 @@ def repair(sentence: Sentence) -> Repair:
     Examples
     --------
     >>> from sentprobe import Sentence
-    >>> found = repair(Sentence("s", "Dogs bark", ("Dogs", "bark"), upos=("NOUN", "VERB"), heads=(1, 0)))
-    >>> found.faults, found.sentence.heads, found.changed
+    >>> repaired = repair(Sentence("s", "Dogs bark", ("Dogs", "bark"), upos=("NOUN", "VERB"), heads=(1, 0)))
+    >>> repaired.faults, repaired.sentence.heads, repaired.changed
     (('cycle', 'no root'), (1, -1), (1,))
     """
     heads = sentence.heads
     if not heads:
         return Repair(sentence)
     n = len(heads)
-    beyond = [i for i, head in enumerate(heads) if not -1 <= head < n]
-    alone = [i for i, head in enumerate(heads) if head == i]
+    out_of_range = [i for i, head in enumerate(heads) if not -1 <= head < n]
+    self_loops = [i for i, head in enumerate(heads) if head == i]
     cycles = _cycles(heads)
     roots = [i for i, head in enumerate(heads) if head == -1]
-    present = (beyond, alone, cycles, not roots, len(roots) > 1)
-    faults = tuple(fault for fault, found in zip(FAULTS, present, strict=True) if found)
+    present = (out_of_range, self_loops, cycles, not roots, len(roots) > 1)
+    faults = tuple(fault for fault, is_present in zip(FAULTS, present, strict=True) if is_present)
     if not faults:
         return Repair(sentence)
     preference = _preference(sentence)
-    candidates = roots or [*beyond, *alone, *(word for cycle in cycles for word in cycle)]
+    candidates = roots or [*out_of_range, *self_loops, *(word for cycle in cycles for word in cycle)]
     root = min(candidates, key=preference)
-    detached = {root, *roots, *beyond, *alone}
+    detached = {root, *roots, *out_of_range, *self_loops}
     detached |= {root if root in cycle else min(cycle, key=preference) for cycle in cycles}
-    mended = tuple([head if i not in detached else -1 if i == root else root for i, head in enumerate(heads)])
-    changed = tuple([i for i in range(n) if mended[i] != heads[i]])
+    new_heads = tuple([head if i not in detached else -1 if i == root else root for i, head in enumerate(heads)])
+    changed = tuple([i for i in range(n) if new_heads[i] != heads[i]])
     deprels = sentence.deprels
     if deprels is not None:
-        deprels = tuple([_relation(sentence, i, root) if i in changed else one for i, one in enumerate(deprels)])
-    return Repair(replace(sentence, heads=mended, deprels=deprels), faults, changed)
+        deprels = tuple([_new_deprel(sentence, i, root) if i in changed else old for i, old in enumerate(deprels)])
+    return Repair(replace(sentence, heads=new_heads, deprels=deprels), faults, changed)
 
 
 def _cycles(heads: Sequence[int]) -> list[list[int]]:
     """The cycles of two or more words; each word is visited once."""
     n = len(heads)
     walk_of = [0] * n
-    found: list[list[int]] = []
+    cycles: list[list[int]] = []
     for walk in range(1, n + 1):
         path: list[int] = []
         at = walk - 1
@@ -82,8 +82,8 @@ def _cycles(heads: Sequence[int]) -> list[list[int]]:
             path.append(at)
             at = heads[at]
         if 0 <= at < n and walk_of[at] == walk and at != heads[at]:
-            found.append(path[path.index(at) :])
-    return found
+            cycles.append(path[path.index(at) :])
+    return cycles
 
 
 def _preference(sentence: Sentence) -> Callable[[int], tuple[bool, bool, bool, int]]:
@@ -97,11 +97,11 @@ def _preference(sentence: Sentence) -> Callable[[int], tuple[bool, bool, bool, i
     return key
 
 
-def _relation(sentence: Sentence, word: int, root: int) -> str:
-    """The relation of a word whose head was changed: its own, unless it was that of the root, or is so now."""
-    own = (sentence.deprels or ())[word]
+def _new_deprel(sentence: Sentence, word: int, root: int) -> str:
+    """The relation of a word whose head was changed: as it was, unless it was that of the root, or is so now."""
+    deprel = (sentence.deprels or ())[word]
     if word == root:
         return ROOT
-    if own != ROOT:
-        return own
+    if deprel != ROOT:
+        return deprel
     return PUNCTUATION if sentence.upos is not None and sentence.upos[word] == "PUNCT" else UNSPECIFIED

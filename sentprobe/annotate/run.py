@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sentprobe.annotate.annotate import annotate_texts, output_files, trees_file
 from sentprobe.annotate.annotator import Model
-from sentprobe.annotate.corpus_card import card_file, check_corpus, header, read_card, write_card
-from sentprobe.annotate.gold import Accuracy, Gold, measure_accuracy
-from sentprobe.annotate.journal import Journal, unfinished
-from sentprobe.annotate.request import SUFFIXES, Request
+from sentprobe.annotate.chunks import annotate_texts, output_files, trees_file
+from sentprobe.annotate.evaluation import Accuracy, GoldTreebank, measure_accuracy
+from sentprobe.annotate.output import Journal, card_file, check_corpus, header, read_card, unfinished, write_card
+from sentprobe.annotate.request import SUFFIXES, AnnotationRequest
 from sentprobe.annotate.source import Lines
-from sentprobe.annotate.work import Work, loaded_annotator, model_of
+from sentprobe.annotate.work import Work, model_of
 from sentprobe.core.arguments import Progress
 from sentprobe.core.cluster import current_cluster
 from sentprobe.core.files import make_folder
@@ -38,8 +37,8 @@ class AnnotatedCorpus:
     """Whether it was written now; it may have been complete before."""
 
 
-def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Progress) -> AnnotatedCorpus:
-    """Annotate texts and write a corpus; the same call goes on with what was begun, and leaves what is finished."""
+def annotate_corpus(request: AnnotationRequest, out: Path, *, jobs: int = 1, progress: Progress) -> AnnotatedCorpus:
+    """Annotate texts and write a corpus; the same call resumes what was begun, and leaves what is finished."""
     if not out.name.endswith(SUFFIXES):
         raise UsageError(f"--out {out}: expected a name that ends in {' or '.join(SUFFIXES)}.")
     on_cluster = current_cluster() is not None
@@ -48,8 +47,8 @@ def annotate_corpus(request: Request, out: Path, *, jobs: int = 1, progress: Pro
 
 
 def _annotate_corpus(
-    request: Request, out: Path, workers: Children | int, children: Children, progress: Progress
-) -> AnnotatedCorpus:  # fmt: skip
+    request: AnnotationRequest, out: Path, workers: Children | int, children: Children, progress: Progress
+) -> AnnotatedCorpus:
     model = _model(children, request.annotator)
     request.check(model)
     trees = trees_file(out) if "tree" in model.columns else None
@@ -66,9 +65,9 @@ def _annotate_corpus(
         if request.gold and state.accuracy is None:
             state.accuracy = _accuracy(children, request, work).plain()
             journal.commit({})
-        about = header(request.annotator, model, (state.accuracy or {}).get("text", ""))
         if not state.is_complete:
-            annotate_texts(request, work, journal, about, workers, progress)
+            comments = header(request.annotator, model, (state.accuracy or {}).get("text", ""))
+            annotate_texts(request, work, journal, comments, workers, progress)
         journal.finish()
         write_card(out, request.annotator, model, state, journal.digests())
         journal.job.dissolve()
@@ -81,7 +80,7 @@ def measure(
     annotator: str, treebank: str, *, split: str = "", language: str | None = None, lines: Lines | None = None
 ) -> tuple[Accuracy, Model]:
     """How well an annotator does on a treebank, from raw text; with ``lines`` as sentences, from gold sentences."""
-    request = Request(annotator, (), split=split, language=language, lines=lines, gold=treebank)
+    request = AnnotationRequest(annotator, (), split=split, language=language, lines=lines, gold=treebank)
     with Children(1) as children:
         model = _model(children, annotator)
         return _accuracy(children, request, _work(request, model)), model
@@ -97,47 +96,45 @@ def _model(children: Children, annotator: str) -> Model:
         ) from None
 
 
-def _accuracy(children: Children, request: Request, work: Work) -> Accuracy:
+def _accuracy(children: Children, request: AnnotationRequest, work: Work) -> Accuracy:
     assert request.gold is not None
     try:
-        return children.call(_measured, request.annotator, Gold.of(request.gold), work.is_split, work.splitter)
+        return children.call(
+            measure_accuracy, request.annotator, GoldTreebank.of(request.gold), work.is_split, work.splitter
+        )
     except ChildDied as died:
         raise AnnotatorError(
             f"The annotator {request.annotator} crashes on the text of {request.gold} ({died})."
         ) from None
 
 
-def _measured(annotator: str, treebank: Gold, is_split: bool, splitter_name: str) -> Accuracy:
-    return measure_accuracy(annotator, loaded_annotator(annotator), treebank, is_split, splitter_name)
-
-
-def _work(request: Request, model: Model) -> Work:
+def _work(request: AnnotationRequest, model: Model) -> Work:
     """What workers need to know; raises if a package is missing, before any work is done."""
-    own = request.split
-    if not own and not model.splits and request.lines != "sentences":
+    splitter_name = request.split
+    if not splitter_name and not model.splits and request.lines != "sentences":
         if not (language := request.language or model.language):
             raise UsageError(
                 f"{request.annotator} does not split sentences: add --language CODE or --split NAME, or --lines "
                 "sentences if each line is one."
             )
-        own = splitter_for(language)
-    if own:
-        splitter(own)
-    checked: str | None = ""
+        splitter_name = splitter_for(language)
+    if splitter_name:
+        splitter(splitter_name)
+    expected_language: str | None = ""
     if request.check_language:
         language = request.language or model.language or ""
         if not has_detector():
             raise NotInstalled(f"--check-language needs py3langid: {pip_install('language')}")
-        checked = detector_code(language)
-        if checked is None:
+        expected_language = detector_code(language)
+        if expected_language is None:
             raise UsageError(f"--check-language: the detector does not know {language!r}. Leave it out.")
     return Work(
         annotator=request.annotator,
         readings=request.readings,
         model=model,
-        splitter=own,
-        is_split=bool(own) or request.lines == "sentences",
-        language=checked or "",
+        splitter=splitter_name,
+        is_split=bool(splitter_name) or request.lines == "sentences",
+        language=expected_language or "",
         length=request.length,
         dedupe=request.dedupe,
         non_trees=request.non_trees,

@@ -20,7 +20,7 @@ SENTENCE_END = re.compile(r"[.!?…。！？｡।॥؟۔።။។։༎]['\"”�
 """The end of a sentence: a mark, and what may close behind it."""
 HOLE = "\ufffc"
 """Stands for what was removed from a sentence, such as a formula: the sentence is dropped."""
-LONGEST_PARAGRAPH = 20_000
+MAX_PARAGRAPH_CHARACTERS = 20_000
 """Characters of a paragraph; a longer one is cut between words, since memory grows with it and no one wrote it."""
 
 
@@ -89,7 +89,7 @@ def split_paragraphs(piece: Piece, reading: Reading) -> list[str]:
     """The paragraphs of plain text: runs of white space become single spaces."""
     lines = piece.text.split("\n")
     if reading.lines != "wrapped":
-        found = [" ".join(line.split()) for line in lines]
+        paragraphs = [" ".join(line.split()) for line in lines]
     else:
         blocks: list[list[str]] = [[]]
         for line in lines:
@@ -98,16 +98,16 @@ def split_paragraphs(piece: Piece, reading: Reading) -> list[str]:
                 blocks[-1] += words
             elif blocks[-1]:
                 blocks.append([])
-        found = [" ".join(words) for words in blocks]
-    return [part for paragraph in found if paragraph for part in cut(paragraph)]
+        paragraphs = [" ".join(words) for words in blocks]
+    return [part for paragraph in paragraphs if paragraph for part in cut(paragraph)]
 
 
-def cut(paragraph: str, most: int = LONGEST_PARAGRAPH) -> Iterator[str]:
+def cut(paragraph: str, max_characters: int = MAX_PARAGRAPH_CHARACTERS) -> Iterator[str]:
     """Parts of at most this many characters, cut at the last end of a sentence if there is one, else between words."""
     start = 0  # a long text is not copied for every part of it
-    while len(paragraph) - start > most:
-        end = start + most
-        at = max(paragraph.rfind(mark, start + most // 2, end) for mark in (". ", "! ", "? ")) + 1
+    while len(paragraph) - start > max_characters:
+        end = start + max_characters
+        at = max(paragraph.rfind(mark, start + max_characters // 2, end) for mark in (". ", "! ", "? ")) + 1
         at = at or paragraph.rfind(" ", start + 1, end)
         at = at if at > 0 else end
         yield paragraph[start:at]

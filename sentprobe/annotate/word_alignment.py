@@ -38,30 +38,29 @@ class Annotation:
 
 def spans_of(sentences: Sequence[Sentence]) -> Annotation:
     """The spans of all tokens and words of a text."""
-    pieces: list[str] = []
-    made = Annotation("", [], [], [], [], [], [])
+    spellings: list[str] = []
+    sentence_spans, tokens, words = list[Span](), list[Span](), list[Span]()
+    inside, forms, first_words = list[bool](), list[str](), list[int]()
     at = 0
     for s in sentences:
-        made.first.append(len(made.words))
+        first_words.append(len(words))
         begin = at
         ranges = {first: (end, form) for first, end, form in s.mwts}
         word = 0
         while word < len(s.forms):
             end, form = ranges.get(word, (word + 1, s.forms[word]))
-            spelled = without_spaces(form)
-            if not spelled:
+            spelling = without_spaces(form)
+            if not spelling:
                 raise DataError(f"sentence {s.id!r}, word {word + 1}: got a word of spaces; expected one with letters")
-            span = at, at + len(spelled)
-            made.tokens.append(span)
-            made.words.extend([span] * (end - word))
-            made.inside.extend([word in ranges] * (end - word))
-            made.forms.extend([f.lower() if word in ranges else without_spaces(f).lower() for f in s.forms[word:end]])
-            pieces.append(spelled)
+            span = at, at + len(spelling)
+            tokens.append(span)
+            words += [span] * (end - word)
+            inside += [word in ranges] * (end - word)
+            forms += [f.lower() if word in ranges else without_spaces(f).lower() for f in s.forms[word:end]]
+            spellings.append(spelling)
             at, word = span[1], end
-        made.sentences.append((begin, at))
-    return Annotation(
-        "".join(pieces), made.sentences, made.tokens, made.words, made.inside, made.forms, made.first
-    )  # fmt: skip
+        sentence_spans.append((begin, at))
+    return Annotation("".join(spellings), sentence_spans, tokens, words, inside, forms, first_words)
 
 
 def without_spaces(text: str) -> str:
@@ -80,21 +79,21 @@ def align(gold: Annotation, system: Annotation) -> dict[int, int]:
     """The gold word of each word of the system that has one; DataError if the texts differ."""
     if gold.characters != system.characters:
         raise DataError(_difference(gold.characters, system.characters))
-    found: dict[int, int] = {}
+    gold_of: dict[int, int] = {}
     g = s = 0
     while g < len(gold.words) and s < len(system.words):
         if gold.inside[g] or system.inside[s]:
             g, s, last_g, last_s = _multiword_span(gold, system, g, s)
-            found |= _common(gold.forms[g:last_g], system.forms[s:last_s], g, s)
+            gold_of |= _common(gold.forms[g:last_g], system.forms[s:last_s], g, s)
             g, s = last_g, last_s
         elif gold.words[g] == system.words[s]:
-            found[s] = g
+            gold_of[s] = g
             g, s = g + 1, s + 1
         elif gold.words[g][0] <= system.words[s][0]:
             g += 1
         else:
             s += 1
-    return found
+    return gold_of
 
 
 def _multiword_span(gold: Annotation, system: Annotation, g: int, s: int) -> tuple[int, int, int, int]:
@@ -106,7 +105,7 @@ def _multiword_span(gold: Annotation, system: Annotation, g: int, s: int) -> tup
         end = system.words[s][1]
         g += not gold.inside[g] and gold.words[g][0] < system.words[s][0]
     first_g, first_s = g, s
-    while not (_beyond(gold, g, end) and _beyond(system, s, end)):
+    while not (_is_outside(gold, g, end) and _is_outside(system, s, end)):
         if g < len(gold.words) and (s >= len(system.words) or gold.words[g][0] <= system.words[s][0]):
             end = max(end, gold.words[g][1]) if gold.inside[g] else end
             g += 1
@@ -116,7 +115,7 @@ def _multiword_span(gold: Annotation, system: Annotation, g: int, s: int) -> tup
     return first_g, first_s, g, s
 
 
-def _beyond(side: Annotation, word: int, end: int) -> bool:
+def _is_outside(side: Annotation, word: int, end: int) -> bool:
     """Whether a word lies outside a span that ends there."""
     if word >= len(side.words):
         return True
@@ -128,19 +127,19 @@ def _common(gold: Sequence[str], system: Sequence[str], first_g: int, first_s: i
     longest = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
     for g in reversed(range(len(gold))):
         for s in reversed(range(len(system))):
-            both = 1 + longest[g + 1][s + 1] if gold[g] == system[s] else 0
-            longest[g][s] = max(both, longest[g + 1][s], longest[g][s + 1])
-    found: dict[int, int] = {}
+            matched = 1 + longest[g + 1][s + 1] if gold[g] == system[s] else 0
+            longest[g][s] = max(matched, longest[g + 1][s], longest[g][s + 1])
+    gold_of: dict[int, int] = {}
     g = s = 0
     while g < len(gold) and s < len(system):
         if gold[g] == system[s]:
-            found[first_s + s] = first_g + g
+            gold_of[first_s + s] = first_g + g
             g, s = g + 1, s + 1
         elif longest[g][s] == longest[g + 1][s]:
             g += 1
         else:
             s += 1
-    return found
+    return gold_of
 
 
 def _difference(gold: str, system: str) -> str:

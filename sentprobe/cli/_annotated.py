@@ -10,7 +10,7 @@ from sentprobe.core.formatting import FINE_POINTS, POINTS
 
 if TYPE_CHECKING:
     from sentprobe.annotate.annotator import Model
-    from sentprobe.annotate.gold import Accuracy
+    from sentprobe.annotate.evaluation import Accuracy
     from sentprobe.annotate.run import AnnotatedCorpus
 
 
@@ -31,8 +31,7 @@ def annotate_first(
     **options: Any,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Annotate texts for `sentprobe make`, and keep the corpus beside the sets: its files, and those with trees."""
-    from sentprobe.annotate.inputs import find_inputs
-    from sentprobe.annotate.request import Request
+    from sentprobe.annotate.request import AnnotationRequest, find_inputs
     from sentprobe.annotate.run import annotate_corpus
     from sentprobe.console import announce, progress_bar
     from sentprobe.core.formatting import count_of
@@ -42,7 +41,7 @@ def annotate_first(
     out = folder / f"{stem}{'' if len(inputs) <= MAX_NAMES else f'+{len(inputs) - MAX_NAMES}'}.conllu.gz"
     announce(f"Annotating {count_of(len(inputs), 'file')} with {annotator}; {count_of(jobs, 'job')}; writing to {out}")
     with progress_bar() as progress:
-        found = annotate_corpus(Request(annotator, inputs, **options), out, jobs=jobs, progress=progress)
+        found = annotate_corpus(AnnotationRequest(annotator, inputs, **options), out, jobs=jobs, progress=progress)
     kept, dropped = found.card["counts"].get("sentences", 0), sum(found.card["dropped"].values())
     _say(f"{count_of(kept, 'sentence')} {'written to' if found.is_new else 'are in'} {out}; {dropped:,} dropped")
     warn_of_crashes(found.card)

@@ -92,8 +92,7 @@ def annotate(
         Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
         dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     """
-    from sentprobe.annotate.inputs import find_inputs
-    from sentprobe.annotate.request import Request, parse_length
+    from sentprobe.annotate.request import AnnotationRequest, find_inputs, parse_length
     from sentprobe.annotate.run import annotate_corpus, measure
     from sentprobe.cli._annotated import print_accuracy, print_card
     from sentprobe.cli._options import workers_of
@@ -110,7 +109,7 @@ def annotate(
     if out is None:
         raise UsageError("Expected --out FILE: where the corpus is written, such as corpus.conllu.gz.")
     inputs = find_inputs(["-" if t == STDIN else t for t in texts], format)
-    request = Request(
+    request = AnnotationRequest(
         with_, inputs, text, id, lines, split, language, check_language, dedupe, parse_length(length), limit,
         non_trees, skip_bad, gold,
     )  # fmt: skip

@@ -7,9 +7,8 @@ from dataclasses import replace
 from io import StringIO
 
 from sentprobe.annotate.annotator import Loaded
+from sentprobe.annotate.conversion import not_universal, sentence_fault
 from sentprobe.annotate.repair import repair
-from sentprobe.annotate.sentence_fault import sentence_fault
-from sentprobe.annotate.universal import not_universal
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.conllu import parse_conllu, write_conllu
 from sentprobe.corpus.languages import code_of

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from sentprobe import Corpus, Sentence
-from sentprobe.annotate import annotate as chunking
-from sentprobe.annotate.inputs import find_inputs, read_pieces
-from sentprobe.annotate.journal import Journal
-from sentprobe.annotate.request import Request
+from sentprobe.annotate import chunks as chunking
+from sentprobe.annotate.conversion import sentence_fault
+from sentprobe.annotate.output import Journal
+from sentprobe.annotate.request import AnnotationRequest, find_inputs, read_pieces
 from sentprobe.annotate.run import annotate_corpus
-from sentprobe.annotate.sentence_fault import sentence_fault
 from sentprobe.annotate.source import Piece, Reading
 from sentprobe.annotate.work import Work, annotate_pieces, loaded_annotator
 from sentprobe.corpus.languages import has_detector
@@ -37,7 +36,7 @@ def silent(stage, done, of):
 
 
 def run(annotator, *texts, out="out.conllu", jobs=1, format=None, **options):
-    request = Request(annotator, find_inputs(texts, format), **options)
+    request = AnnotationRequest(annotator, find_inputs(texts, format), **options)
     return annotate_corpus(request, Path(out), jobs=jobs, progress=silent)
 
 
@@ -368,12 +367,12 @@ def test_a_text_that_changes_while_it_is_read_is_reported(rules):
     inputs = find_inputs(["text.txt"])
     Path("text.txt").write_text("He left. She stayed.", "utf-8")
     with pytest.raises(DataError, match=r"'text\.txt' changed while it was read"):
-        list(read_pieces(inputs, Request("", inputs).readings, None))
+        list(read_pieces(inputs, AnnotationRequest("", inputs).readings, None))
 
 
 def test_another_gold_treebank_of_the_same_name_is_another_request(rules):
     Path("text.txt").write_text("She left.", "utf-8")
-    request = Request(rules, find_inputs(["text.txt"]), gold="text.txt")
+    request = AnnotationRequest(rules, find_inputs(["text.txt"]), gold="text.txt")
     model = run(rules, "text.txt").model
     before = request.facts(model)["--gold"]
     Path("text.txt").write_text("He left.", "utf-8")
@@ -382,7 +381,7 @@ def test_another_gold_treebank_of_the_same_name_is_another_request(rules):
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no locks on Windows")
 def test_two_processes_do_not_write_the_same_corpus(many):
-    facts = Request(many, find_inputs(["many.txt"])).facts(run(many, "many.txt", out="x.conllu").model)
+    facts = AnnotationRequest(many, find_inputs(["many.txt"])).facts(run(many, "many.txt", out="x.conllu").model)
     with (
         Journal(Path("out.conllu"), {"": Path("out.conllu")}, facts).writing(),
         pytest.raises(DataError, match="Another process"),

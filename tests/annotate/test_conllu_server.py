@@ -4,8 +4,7 @@ import pytest
 
 from sentprobe import Corpus
 from sentprobe.annotate.annotator import load_annotator
-from sentprobe.annotate.inputs import find_inputs
-from sentprobe.annotate.request import Request
+from sentprobe.annotate.request import AnnotationRequest, find_inputs
 from sentprobe.annotate.run import annotate_corpus
 from sentprobe.errors import AnnotatorError, CorpusError, DataError, Offline, UsageError
 from tests.annotate.servers import annotated, conllu_service, says, serving
@@ -88,7 +87,7 @@ def test_a_text_that_a_server_changes_can_be_skipped(server, tmp_path):
 
     server.always = lower
     (tmp_path / "t.txt").write_text("Kissa nukkuu.\n\nTalo on suuri.\n\nSe on musta.\n")
-    request = Request(f"conllu-server:{server.address}", find_inputs([str(tmp_path / "t.txt")]))
+    request = AnnotationRequest(f"conllu-server:{server.address}", find_inputs([str(tmp_path / "t.txt")]))
     with pytest.raises(DataError, match=r"fails on 'Talo on suuri\.'.*got the token 'talo'.*--skip-bad"):
         annotate_corpus(request, tmp_path / "a.conllu", progress=lambda *_: None)
     annotate_corpus(replace(request, skip_bad=True), tmp_path / "b.conllu", progress=lambda *_: None)

@@ -1,6 +1,6 @@
 import pytest
 
-from sentprobe.annotate.constituency import tree_of
+from sentprobe.annotate.conversion import tree_of
 
 
 def parts(node):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sentprobe.annotate import annotate as chunking
+from sentprobe.annotate import chunks as chunking
 from sentprobe.annotate.sources import text
 from sentprobe.core.processes import Child, ChildDied, Children
 from sentprobe.errors import AnnotatorError, RunError, SentProbeWarning

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe import Sentence
-from sentprobe.annotate.fit import TextDiffersError, by_text, fit
+from sentprobe.annotate.conversion import TextDiffersError, by_text, fit
 
 
 def sentence(*forms, mwts=()):

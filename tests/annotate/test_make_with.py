@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sentprobe import Corpus, find_sets
-from sentprobe.annotate.inputs import find_inputs
-from sentprobe.annotate.request import Request
+from sentprobe.annotate.request import AnnotationRequest, find_inputs
 from sentprobe.annotate.run import annotate_corpus
 from sentprobe.corpus.conllu import write_conllu
 from sentprobe.corpus.provenance import describe_provenance, read_provenance
@@ -123,7 +122,7 @@ def test_an_annotator_is_scored_on_a_treebank(rules, gold):
 
 def test_gold_sentences_are_used_where_lines_are_sentences(rules, gold):
     Path("t.txt").write_text("He left. She left.\n", "utf-8")
-    request = Request(rules, find_inputs(["t.txt"]), lines="sentences", gold=gold)
+    request = AnnotationRequest(rules, find_inputs(["t.txt"]), lines="sentences", gold=gold)
     found = annotate_corpus(request, Path("out.conllu"), progress=lambda *_: None)
     assert found.card["accuracy"]["input"] == "gold sentences"
     assert found.card["accuracy"]["f1"]["Sentences"] == 1.0

@@ -13,15 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from sentprobe.annotate import source as limits
-from sentprobe.annotate.inputs import find_inputs, read_pieces
-from sentprobe.annotate.request import Request
+from sentprobe.annotate.request import AnnotationRequest, find_inputs, read_pieces
 from sentprobe.annotate.source import TEXT_SOURCES, Piece, Reading, cut, split_paragraphs
 from sentprobe.errors import CorpusError, DataError, NotInstalled, SentProbeError, UsageError
 
 
 def read(*paths, bad=None, format=None, **options):
     """The paragraphs of texts, with the ids of their documents."""
-    request = Request("py:x", find_inputs(paths, format), **options)
+    request = AnnotationRequest("py:x", find_inputs(paths, format), **options)
     found = []
     for source, piece in read_pieces(request.inputs, request.readings, None if bad is None else bad.append):
         found += [(piece.doc, text) for text in TEXT_SOURCES[source].paragraphs(piece, request.readings[source])]
@@ -82,7 +81,7 @@ def test_text_without_an_end_of_a_paragraph_is_cut(monkeypatch):
     from sentprobe.annotate.sources import text
 
     write("book.txt", "word word\n" * 1000)
-    monkeypatch.setattr(text, "LONGEST_PARAGRAPH", 500)
+    monkeypatch.setattr(text, "MAX_PARAGRAPH_CHARACTERS", 500)
     found = read("book.txt")
     assert len(found) > 10
     assert {doc for doc, _ in found} == {"book"}
@@ -93,7 +92,8 @@ def test_a_long_paragraph_is_cut_at_the_end_of_a_sentence_or_between_words():
     assert list(cut("One two. Three four five. Six", 28)) == ["One two. Three four five.", "Six"]
     assert list(cut("one two three four", 10)) == ["one two", "three four"]
     assert list(cut("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
-    assert split_paragraphs(Piece("d", "a b " * limits.LONGEST_PARAGRAPH, True), Reading("wrapped"))[0].endswith("b")
+    long = Piece("d", "a b " * limits.MAX_PARAGRAPH_CHARACTERS, True)
+    assert split_paragraphs(long, Reading("wrapped"))[0].endswith("b")
 
 
 def test_bytes_that_are_not_utf_8_are_named_or_skipped():

@@ -7,8 +7,7 @@ import pytest
 
 from sentprobe import Corpus
 from sentprobe.annotate.annotator import load_annotator
-from sentprobe.annotate.inputs import find_inputs
-from sentprobe.annotate.request import Request
+from sentprobe.annotate.request import AnnotationRequest, find_inputs
 from sentprobe.annotate.run import annotate_corpus
 from sentprobe.core.resources import single_threaded
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
@@ -104,7 +103,7 @@ def test_what_was_typed_is_checked(stanza_models, monkeypatch):
 def test_trees_go_to_a_file_of_their_own_and_are_joined_again(stanza_models, tmp_path):
     """From text to the columns that tasks on constituents read."""
     (tmp_path / "news.txt").write_text(f"{TEXT}\n\nShe left (I know).\n")
-    request = Request(f"stanza:en?dir={stanza_models}", find_inputs([str(tmp_path / "news.txt")]))
+    request = AnnotationRequest(f"stanza:en?dir={stanza_models}", find_inputs([str(tmp_path / "news.txt")]))
     written = annotate_corpus(request, tmp_path / "news.conllu", progress=lambda *_: None)
     assert written.trees == tmp_path / "news.trees"
     plain = list(Corpus.read(written.path))

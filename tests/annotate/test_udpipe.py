@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from sentprobe.annotate import served
+from sentprobe.annotate import http_annotator
 from sentprobe.annotate.annotator import load_annotator
 from sentprobe.core.network import Endpoint
 from sentprobe.errors import AnnotatorError, CorpusError, NotInstalled, UsageError
@@ -145,14 +145,14 @@ def test_what_a_server_answers_is_checked(server, plan, error, message):
 
 def test_a_large_response_is_refused(server, monkeypatch):
     loaded = load_annotator(f"udpipe:{server.address}/api")
-    monkeypatch.setattr(served, "MAX_RESPONSE_BYTES", 10)
+    monkeypatch.setattr(http_annotator, "MAX_RESPONSE_BYTES", 10)
     with pytest.raises(AnnotatorError, match="more than 0 MiB"):
         list(loaded.annotate(["a b"], False))
 
 
 def test_a_server_that_is_busy_is_asked_again(server, monkeypatch):
     naps = []
-    monkeypatch.setattr(served, "Endpoint", partial(Endpoint, sleep=naps.append))
+    monkeypatch.setattr(http_annotator, "Endpoint", partial(Endpoint, sleep=naps.append))
     server.plans += [says(503, b"busy")]
     loaded = load_annotator(f"udpipe:{server.address}/api")
     assert loaded.model.name

@@ -6,8 +6,7 @@ pytest.importorskip("mwparserfromhell")
 
 from sentprobe.annotate import wikitext
 from sentprobe.annotate.source import HOLE, LeftOutError
-from sentprobe.annotate.unclosed import characters_read_in_vain
-from sentprobe.annotate.wikitext import prose
+from sentprobe.annotate.wikitext import characters_read_in_vain, prose
 
 FRENCH = ("fichier", "catégorie")
 
@@ -106,7 +105,7 @@ def test_an_article_on_which_the_parser_fails_is_left_out():
 
 
 def test_an_article_that_is_too_long_is_left_out(monkeypatch):
-    monkeypatch.setattr(wikitext, "LONGEST_PAGE", 20)
+    monkeypatch.setattr(wikitext, "MAX_PAGE_CHARACTERS", 20)
     assert prose("Le lac est là.") == ["Le lac est là."]
     with pytest.raises(LeftOutError):
         prose("Le lac est là. La mer est là.")

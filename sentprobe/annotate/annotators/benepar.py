@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.annotate.annotator import Annotate, Annotator, Loaded, Model, load_annotator
-from sentprobe.annotate.constituency import tree_of
+from sentprobe.annotate.conversion import tree_of
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError, describe_error
 from sentprobe.sentence import Sentence
 
@@ -62,7 +62,7 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
             columns=(*(column for column in model.columns if column not in added), *added),
             notes=(*model.notes, f"Its trees are those of benepar's {name}, everything else is of {tokens}."),
         ),
-        _Annotate(parser, base.annotate, model),
+        _BeneparParser(parser, base.annotate, model),
     )
 
 
@@ -93,7 +93,7 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-class _Annotate:
+class _BeneparParser:
     """A parser, applied to the sentences of another annotator."""
 
     def __init__(self, parser: Any, base: Annotate, model: Model) -> None:
@@ -111,11 +111,11 @@ class _Annotate:
             try:
                 return list(zip(sentences, self._parser.parse_sents(inputs), strict=True))
             except ValueError:  # one of them is too long
-                return [(sentence, self._one(given)) for sentence, given in zip(sentences, inputs, strict=True)]
+                return [(sentence, self._parse_one(input)) for sentence, input in zip(sentences, inputs, strict=True)]
 
-    def _one(self, given: Any) -> Any:
+    def _parse_one(self, input: Any) -> Any:
         try:
-            return next(iter(self._parser.parse_sents([given])))
+            return next(iter(self._parser.parse_sents([input])))
         except ValueError as e:
             if "exceeds the maximum" not in str(e):
                 raise
@@ -128,14 +128,14 @@ class _Annotate:
         tags = list(sentence.xpos) if self._tagged and sentence.xpos else None
         return benepar.InputSentence(words=list(sentence.forms), space_after=list(space), tags=tags)
 
-    def _with_tree(self, sentence: Sentence, found: Any) -> Sentence:
-        if found is None:
+    def _with_tree(self, sentence: Sentence, parse: Any) -> Sentence:
+        if parse is None:
             return sentence
-        tree = tree_of(found, _parts, sentence.forms)
+        tree = tree_of(parse, _read_node, sentence.forms)
         return replace(sentence, tree=tree, xpos=sentence.xpos or tuple([tag for tag, _ in tree.leaves()]))
 
 
-def _parts(node: Any) -> tuple[str, Sequence[Any]] | None:
+def _read_node(node: Any) -> tuple[str, Sequence[Any]] | None:
     return None if isinstance(node, str) else (node.label(), list(node))
 
 

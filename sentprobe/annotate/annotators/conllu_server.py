@@ -15,8 +15,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
-from sentprobe.annotate.served import OPTIONS, TRIAL, Service, columns_of, endpoint_of, is_address
-from sentprobe.annotate.universal import not_universal
+from sentprobe.annotate.conversion import not_universal
+from sentprobe.annotate.http_annotator import (
+    OPTIONS,
+    TRIAL_TEXT,
+    HttpAnnotator,
+    columns_of,
+    endpoint_of,
+    is_address,
+)
 from sentprobe.errors import UsageError
 
 SENDS_TEXTS = True
@@ -29,10 +36,10 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
     if not is_address(name):
         raise UsageError(f"{typed}: expected the address of a service, such as conllu-server:http://127.0.0.1:7689/.")
     endpoint, batch = endpoint_of(typed, name, "", options)
-    service = Service(endpoint, _request, bytes, batch)
-    trial = service.ask([TRIAL], False)[0]
-    others = not_universal(relation for sentence in trial for relation in sentence.deprels or ())
-    universal = options.get("universal", "1" if not others else "0")
+    service = HttpAnnotator(endpoint, _request, bytes, batch)
+    trial = service.annotate_batch([TRIAL_TEXT], False)[0]
+    unknown_deprels = not_universal(deprel for sentence in trial for deprel in sentence.deprels or ())
+    universal = options.get("universal", "0" if unknown_deprels else "1")
     if universal not in ("0", "1"):
         raise UsageError(f"{typed} has universal={universal}; expected 0 or 1.")
     model = Model(

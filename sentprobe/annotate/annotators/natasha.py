@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
-from sentprobe.annotate.fit import fit
+from sentprobe.annotate.conversion import fit
 from sentprobe.core.install import pip_install
 from sentprobe.errors import NotInstalled, UsageError
 from sentprobe.sentence import Sentence
@@ -30,9 +30,7 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
     if name not in ("", "news"):
         raise UsageError(f"natasha:{name}: there is one model, for Russian; expected natasha: and nothing after it.")
     embedding = natasha.NewsEmbedding()
-    annotate = _Annotate(
-        natasha.Segmenter(), natasha.NewsMorphTagger(embedding), natasha.NewsSyntaxParser(embedding)
-    )  # fmt: skip
+    tagger, parser = natasha.NewsMorphTagger(embedding), natasha.NewsSyntaxParser(embedding)
     model = Model(
         name="news",
         version=version("natasha"),
@@ -44,10 +42,10 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
         splits=True,
         notes=("Its heads need not be trees: they are repaired, or such sentences dropped.", "It fills no lemmas."),
     )
-    return Loaded(model, annotate)
+    return Loaded(model, _NatashaModels(natasha.Segmenter(), tagger, parser))
 
 
-class _Annotate:
+class _NatashaModels:
     """The models, applied to texts."""
 
     def __init__(self, segmenter: Any, tagger: Any, parser: Any) -> None:
@@ -55,12 +53,12 @@ class _Annotate:
 
     def __call__(self, texts: Sequence[str], is_split: bool, /) -> Iterator[list[Sentence]]:
         """The sentences of each text."""
-        split = [[text] if is_split else [one.text for one in self._segmenter.sentenize(text)] for text in texts]
-        words = [[one.text for one in self._segmenter.tokenize(text)] for some in split for text in some]
-        made = [*map(_sentence, words, self._tagger.map(words), self._parser.map(words))]
+        split = [[text] if is_split else [span.text for span in self._segmenter.sentenize(text)] for text in texts]
+        words = [[token.text for token in self._segmenter.tokenize(text)] for parts in split for text in parts]
+        sentences = [*map(_sentence, words, self._tagger.map(words), self._parser.map(words))]
         ends = list(accumulate(map(len, split), initial=0))
         for text, start, end in zip(texts, ends, ends[1:], strict=False):
-            yield fit([sentence for sentence in made[start:end] if sentence.forms], text)
+            yield fit([sentence for sentence in sentences[start:end] if sentence.forms], text)
 
 
 def _sentence(words: Sequence[str], tagged: Any, parsed: Any) -> Sentence:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
-from sentprobe.annotate.fit import fit
+from sentprobe.annotate.conversion import fit
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.third_party import load_file, load_module
 from sentprobe.corpus.conllu import parse_conllu
@@ -32,18 +32,18 @@ CONLLU_COLUMNS = tuple(column for column in ANNOTATION_COLUMNS if column != "tre
 
 def load(name: str, options: Mapping[str, str]) -> Loaded:
     """The function that ``module:function`` or ``file.py:function`` names."""
-    place, _, attribute = name.rpartition(":") if ":" in name and not name.endswith(".py") else (name, "", "")
+    location, _, attribute = name.rpartition(":") if ":" in name and not name.endswith(".py") else (name, "", "")
     attribute = attribute or DEFAULT_FUNCTION
-    if not place:
+    if not location:
         raise UsageError(f"py:{name} names no function; expected py:module:function or py:path/to/file.py:function.")
-    in_file = place.endswith(".py") or "/" in place
-    module = load_file(Path(place), "annotator") if in_file else load_module(place, "annotator")
+    in_file = location.endswith(".py") or "/" in location
+    module = load_file(Path(location), "annotator") if in_file else load_module(location, "annotator")
     function = getattr(module, attribute, None)
     if not callable(function):
         functions = sorted(key for key, value in vars(module).items() if callable(value) and key[0] != "_")
         hint = did_you_mean(attribute, functions) or f" It has {', '.join(functions[:8]) or 'no functions'}."
-        raise UsageError(f"py:{name}: {place} has no function {attribute!r}.{hint}")
-    return Loaded(_model(function, f"{place}:{attribute}", module), _Annotate(function))
+        raise UsageError(f"py:{name}: {location} has no function {attribute!r}.{hint}")
+    return Loaded(_model(function, f"{location}:{attribute}", module), _UserFunction(function))
 
 
 def _model(function: Callable[..., Any], name: str, module: Any) -> Model:
@@ -78,20 +78,20 @@ def _digest(module: Any) -> str:
         return "unknown"
 
 
-class _Annotate:
+class _UserFunction:
     """The function, with what it returns as sentences."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._is_told = _takes_two(function)
+        self._takes_is_split = _takes_two(function)
 
     def __call__(self, texts: Sequence[str], is_split: bool, /) -> list[list[Sentence]]:
         """The sentences of each text."""
-        found = self._function(list(texts), is_split) if self._is_told else self._function(list(texts))
-        sentences = [_parsed(some) if isinstance(some, str) else list(some) for some in found]
-        if len(sentences) != len(texts):
-            raise ValueError(f"expected the sentences of {len(texts)} texts, got those of {len(sentences)}")
-        return [fit(some, text) for some, text in zip(sentences, texts, strict=True)]
+        results = self._function(list(texts), is_split) if self._takes_is_split else self._function(list(texts))
+        by_text = [_parsed(result) if isinstance(result, str) else list(result) for result in results]
+        if len(by_text) != len(texts):
+            raise ValueError(f"expected the sentences of {len(texts)} texts, got those of {len(by_text)}")
+        return [fit(sentences, text) for sentences, text in zip(by_text, texts, strict=True)]
 
 
 def _parsed(conllu: str) -> list[Sentence]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
-from sentprobe.annotate.universal import not_universal
+from sentprobe.annotate.conversion import not_universal
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.install import pip_install
 from sentprobe.errors import NotInstalled, UsageError, describe_error
@@ -29,7 +29,7 @@ UNUSED = ("ner", "entity_ruler", "entity_linker", "textcat", "textcat_multilabel
 FALLBACK_EXAMPLES = ("One two three.",)
 BATCH_CHARACTERS = 16_000
 """Characters that are annotated at once; with more, arrays outgrow what the allocator keeps, and it gets slower."""
-KEPT_STRINGS = 200_000
+MAX_NEW_STRINGS = 200_000
 """Words that are remembered besides those that a pipeline comes with."""
 ZONE_CHARACTERS = 2_000_000
 """Characters after which further words are forgotten."""
@@ -57,17 +57,17 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
             raise UsageError(f"The spaCy pipeline {name!r} cannot be loaded: {describe_error(e)}") from e
         nlp.disable_pipes(*(pipe for pipe in nlp.pipe_names if nlp.get_pipe_meta(pipe).factory in UNUSED))
         columns, splits = _try_out(nlp)
-    return Loaded(_model(nlp, name, columns, splits, [str(w.message) for w in caught]), _Annotate(nlp))
+    return Loaded(_model(nlp, name, columns, splits, [str(w.message) for w in caught]), _SpacyPipeline(nlp))
 
 
 def _model(nlp: Any, name: str, columns: tuple[str, ...], splits: bool, warned: Sequence[str]) -> Model:
     from spacy.about import __version__
 
     relations = [label for pipe in nlp.pipe_names for label in _relations(nlp, pipe)]
-    others = not_universal(relations)
+    unknown_deprels = not_universal(relations)
     notes = ["It does not split multi-word tokens into words, as Universal Dependencies does."]
-    if others:
-        notes.insert(0, f"Its relations are not those of Universal Dependencies: {', '.join(others[:5])}, ….")
+    if unknown_deprels:
+        notes.insert(0, f"Its relations are not those of Universal Dependencies: {', '.join(unknown_deprels[:5])}, ….")
     if trained := [str(source["name"]) for source in nlp.meta.get("sources") or () if "UD " in str(source.get("name"))]:
         notes.append(f"It was trained on {', '.join(trained)}.")
     notes += [warning for warning in warned if "[W095]" in warning]  # made for another version of spaCy
@@ -77,7 +77,7 @@ def _model(nlp: Any, name: str, columns: tuple[str, ...], splits: bool, warned: 
         software=f"spaCy {__version__}",
         licence=str(nlp.meta.get("license") or ""),
         language=nlp.lang if nlp.lang != "xx" else None,
-        universal=not others,
+        universal=not unknown_deprels,
         columns=columns,
         splits=splits,
         notes=tuple(notes),
@@ -98,20 +98,20 @@ def _try_out(nlp: Any) -> tuple[tuple[str, ...], bool]:
         examples = FALLBACK_EXAMPLES
     docs = [nlp(text) for text in examples]
     names = {"lemmas": "LEMMA", "upos": "POS", "xpos": "TAG", "feats": "MORPH", "heads": "HEAD", "deprels": "DEP"}
-    found = [c for c, attribute in names.items() if any(doc.has_annotation(attribute) for doc in docs)]
+    columns = [c for c, attribute in names.items() if any(doc.has_annotation(attribute) for doc in docs)]
     if all(token.tag_ == token.pos_ for doc in docs for token in doc):
-        found = [c for c in found if c != "xpos"]
-    return tuple(found), any(doc.has_annotation("SENT_START") for doc in docs)
+        columns = [c for c in columns if c != "xpos"]
+    return tuple(columns), any(doc.has_annotation("SENT_START") for doc in docs)
 
 
-class _Annotate:
+class _SpacyPipeline:
     """A pipeline, applied to texts."""
 
     def __init__(self, nlp: Any) -> None:
         self._nlp = nlp
         self._zone = ExitStack()
         self._characters = ZONE_CHARACTERS
-        self._most_strings = len(nlp.vocab.strings) + KEPT_STRINGS
+        self._most_strings = len(nlp.vocab.strings) + MAX_NEW_STRINGS
 
     def __call__(self, texts: Sequence[str], is_split: bool, /) -> list[list[Sentence]]:
         """The sentences of each text."""
@@ -120,8 +120,8 @@ class _Annotate:
         self._characters += characters
         docs = map(self._nlp.make_doc, texts)
         size = max(1, BATCH_CHARACTERS * len(texts) // characters)
-        found = self._nlp.pipe(map(_unsplit, docs) if is_split else docs, batch_size=size)
-        return [_sentences(doc, is_split) for doc in found]
+        annotated = self._nlp.pipe(map(_unsplit, docs) if is_split else docs, batch_size=size)
+        return [_sentences(doc, is_split) for doc in annotated]
 
     def _forget(self) -> None:
         """Once many words are known, forget further ones now and then: spaCy would keep all of them forever.
@@ -155,58 +155,58 @@ def _sentences(doc: Any, is_split: bool) -> list[Sentence]:
     table, text = doc.to_array(attributes), doc.text
     lemmas, upos, xpos, feats, deprels = (_texts(names, column) for column in table.T[:5].tolist())
     spaces, blanks = (list(map(bool, column)) for column in table.T[5:7].tolist())
-    heads, starts, places, lengths = table[:, 7:].T.astype("int64").tolist()
-    spans = [(at, at + length) for at, length in zip(places, lengths, strict=True)]
+    heads, starts, offsets, lengths = table[:, 7:].T.astype("int64").tolist()
+    spans = [(at, at + length) for at, length in zip(offsets, lengths, strict=True)]
     heads = [i + head for i, head in enumerate(heads)]  # they are relative
     has_heads = doc.has_annotation("DEP")
     bounds = [0] if is_split else [0, *(i for i, start in enumerate(starts) if start == 1 and i)]
-    found = []
+    sentences = []
     for first, end in zip(bounds, [*bounds[1:], len(doc)], strict=True):
-        keep = [i for i in range(first, end) if not blanks[i]]
-        if not keep:
+        words = [i for i in range(first, end) if not blanks[i]]
+        if not words:
             continue
-        place = {i: at for at, i in enumerate(keep)}
-        own = [_head(i, heads, place) for i in keep] if has_heads else None
-        tags, penn = _column(upos, keep), _column(xpos, keep)
-        found.append(
+        position = {i: at for at, i in enumerate(words)}
+        word_heads = [_head(i, heads, position) for i in words] if has_heads else None
+        word_upos, word_xpos = _column(upos, words), _column(xpos, words)
+        sentences.append(
             Sentence(
                 id="",
-                text=text[spans[keep[0]][0] : spans[keep[-1]][1]],
-                forms=tuple([text[slice(*spans[i])] for i in keep]),
-                lemmas=_column(lemmas, keep),
-                upos=tags,
-                xpos=None if penn == tags else penn,
-                feats=_column(feats, keep),
-                heads=None if own is None else tuple(own),
-                deprels=None if own is None else _relations_of(own, [deprels[i] for i in keep]),
-                space_after=tuple([spaces[i] for i in keep]),
+                text=text[spans[words[0]][0] : spans[words[-1]][1]],
+                forms=tuple([text[slice(*spans[i])] for i in words]),
+                lemmas=_column(lemmas, words),
+                upos=word_upos,
+                xpos=None if word_xpos == word_upos else word_xpos,
+                feats=_column(feats, words),
+                heads=None if word_heads is None else tuple(word_heads),
+                deprels=None if word_heads is None else _deprels(word_heads, [deprels[i] for i in words]),
+                space_after=tuple([spaces[i] for i in words]),
             )
         )
-    return found
+    return sentences
 
 
 def _texts(names: Any, column: list[int]) -> list[str]:
     """The strings that numbers stand for; each is looked up once."""
-    known = {number: names[number] if number else "" for number in set(column)}
-    return [known[number] for number in column]
+    strings = {number: names[number] if number else "" for number in set(column)}
+    return [strings[number] for number in column]
 
 
-def _column(values: list[str], keep: list[int]) -> tuple[str, ...] | None:
+def _column(values: list[str], words: list[int]) -> tuple[str, ...] | None:
     """A column of a sentence, None if it is empty."""
-    own = tuple([values[i] or "_" for i in keep])
-    return own if any(value != "_" for value in own) else None
+    column = tuple([values[i] or "_" for i in words])
+    return column if any(value != "_" for value in column) else None
 
 
-def _relations_of(heads: list[int], relations: list[str]) -> tuple[str, ...]:
+def _deprels(heads: list[int], relations: list[str]) -> tuple[str, ...]:
     return tuple(["root" if head < 0 else relation or "dep" for head, relation in zip(heads, relations, strict=True)])
 
 
-def _head(word: int, heads: list[int], place: Mapping[int, int]) -> int:
+def _head(word: int, heads: list[int], position: Mapping[int, int]) -> int:
     """The position of a word's head, or of the next head above it that is not white space; -1 for a root."""
     head = heads[word]
-    while head not in place and heads[head] != head:
+    while head not in position and heads[head] != head:
         head = heads[head]
-    return -1 if head == word else place.get(head, -1)
+    return -1 if head == word else position.get(head, -1)
 
 
 annotator = Annotator(

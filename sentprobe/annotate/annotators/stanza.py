@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
-from sentprobe.annotate.constituency import tree_of
-from sentprobe.annotate.fit import fit
+from sentprobe.annotate.conversion import fit, tree_of
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.install import pip_install
 from sentprobe.errors import AnnotatorError, NotInstalled, UsageError, describe_error
@@ -58,9 +57,9 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
     language = resources.get(name, {}).get("alias", name)
     packages = resources.get(language, {}).get("packages", {})
     if package not in packages:
-        known = packages or [key for key, value in resources.items() if isinstance(value, dict)]
+        names = packages or [key for key, value in resources.items() if isinstance(value, dict)]
         what = f"package {package!r} for {name}" if packages else f"language {name!r}"
-        hint = did_you_mean(package if packages else name, known)
+        hint = did_you_mean(package if packages else name, names)
         raise UsageError(f"Stanza has no {what}, by {folder}/resources.json.{hint}")
     models = packages[package]
     chosen = {processor: models[processor] for processor in PROCESSORS if processor in models}
@@ -73,7 +72,7 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
     files = [_file(folder, language, processor, of) for processor, of in chosen.items() if of != IDENTITY]
     if missing := next((file for file in files if not file.is_file()), None):
         raise UsageError(f"stanza:{name}: there is no {missing}. {fetch}")
-    annotate = _Annotate(language, folder, chosen, fetch)
+    annotate = _StanzaPipeline(language, folder, chosen, fetch)
     model = Model(
         name=f"{language} {package}",
         version=_digest(chosen, files),
@@ -107,7 +106,7 @@ def _download(language: str, package: str, processors: Sequence[str], options: M
     return f'Download them: python -c "import stanza; {call}"'
 
 
-class _Annotate:
+class _StanzaPipeline:
     """A pipeline, applied to texts."""
 
     def __init__(self, language: str, folder: str, chosen: Mapping[str, str], download: str) -> None:
@@ -122,9 +121,14 @@ class _Annotate:
         logging.getLogger("stanza").setLevel(logging.ERROR)
         try:
             return stanza.Pipeline(
-                language, dir=folder, package=None, processors=processors, download_method=None,
-                tokenize_no_ssplit=is_split, verbose=False,
-            )  # fmt: skip
+                language,
+                dir=folder,
+                package=None,
+                processors=processors,
+                download_method=None,
+                tokenize_no_ssplit=is_split,
+                verbose=False,
+            )
         except FileNotFoundError as e:  # what a model depends on, such as word vectors
             raise UsageError(f"stanza:{language} cannot be loaded: {e}. {self._download}") from None
         except Exception as e:
@@ -134,11 +138,11 @@ class _Annotate:
         """The sentences of each text."""
         if is_split != self._is_split:  # whether sentences are split is a property of a pipeline
             self._pipeline, self._is_split = self._load(is_split), is_split
-        given = [text for text in texts if text.strip()]
-        documents = iter(self._pipeline.bulk_process(given) if given else ())
+        not_blank = [text for text in texts if text.strip()]
+        documents = iter(self._pipeline.bulk_process(not_blank) if not_blank else ())
         for text in texts:
-            found = next(documents).sentences if text.strip() else ()
-            yield fit([_sentence(sentence) for sentence in found], text)
+            sentences = next(documents).sentences if text.strip() else ()
+            yield fit([_sentence(sentence) for sentence in sentences], text)
 
 
 def _sentence(sentence: Any) -> Sentence:
@@ -162,11 +166,11 @@ def _sentence(sentence: Any) -> Sentence:
         heads=heads,
         deprels=None if heads is None else tuple([word.deprel or "dep" for word in words]),
         mwts=tuple([(token.id[0] - 1, token.id[-1], token.text) for token in sentence.tokens if len(token.id) > 1]),
-        tree=None if tree is None else tree_of(tree, _parts, forms),
+        tree=None if tree is None else tree_of(tree, _read_node, forms),
     )
 
 
-def _parts(node: Any) -> tuple[str, Sequence[Any]] | None:
+def _read_node(node: Any) -> tuple[str, Sequence[Any]] | None:
     return (node.label, node.children) if node.children else None
 
 

@@ -20,8 +20,17 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sentprobe.annotate.annotator import Annotator, Loaded, Model
-from sentprobe.annotate.fit import fit
-from sentprobe.annotate.served import OPTIONS, TRIAL, Service, columns_of, endpoint_of, is_address, read_response, send
+from sentprobe.annotate.conversion import fit
+from sentprobe.annotate.http_annotator import (
+    OPTIONS,
+    TRIAL_TEXT,
+    HttpAnnotator,
+    columns_of,
+    endpoint_of,
+    is_address,
+    read_response,
+    send,
+)
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.files import nearest
 from sentprobe.core.install import pip_install
@@ -34,7 +43,7 @@ RELEASED = re.compile(r"(?P<language>[a-z_]+)-[a-z0-9_]+-(?P<version>ud-[0-9.]+-
 LICENCE = re.compile(r"^# udpipe_model_licence = (.+)$", re.M)
 RELEASED_LICENCE = "CC BY-NC-SA 4.0"
 """That of the models that the authors of UDPipe release; a model file does not say."""
-WHERE = "Models for UDPipe 1 are at https://hdl.handle.net/11234/1-3131; download one and name its file."
+MODELS_HINT = "Models for UDPipe 1 are at https://hdl.handle.net/11234/1-3131; download one and name its file."
 
 
 def load(name: str, options: Mapping[str, str]) -> Loaded:
@@ -52,14 +61,14 @@ def _file(name: str) -> Loaded:
     except ImportError:
         raise NotInstalled(f"udpipe: with a model file needs ufal.udpipe: {pip_install('udpipe')}") from None
     if not name:
-        raise UsageError(f"udpipe: needs a model file, or the address of a server. {WHERE}")
+        raise UsageError(f"udpipe: needs a model file, or the address of a server. {MODELS_HINT}")
     path = Path(name).expanduser()
     if not path.is_file():
-        raise UsageError(f"There is no UDPipe model {name!r}{nearest(str(path)) or '.'} {WHERE}")
+        raise UsageError(f"There is no UDPipe model {name!r}{nearest(str(path)) or '.'} {MODELS_HINT}")
     loaded = udpipe.Model.load(str(path))
     if loaded is None:
-        raise UsageError(f"{name} is not a model of UDPipe 1, or it is damaged: expected a .udpipe file. {WHERE}")
-    annotate = _Annotate(loaded, name)
+        raise UsageError(f"{name} is not a model of UDPipe 1, or it is damaged: expected a .udpipe file. {MODELS_HINT}")
+    annotate = _UdpipeModel(loaded, name)
     released = RELEASED.fullmatch(path.name)
     model = Model(
         name=path.name,
@@ -68,7 +77,7 @@ def _file(name: str) -> Loaded:
         licence=RELEASED_LICENCE if released else "",
         language=_language(released),
         universal=True,
-        columns=columns_of([sentence for some in annotate([TRIAL], False) for sentence in some]),
+        columns=columns_of([sentence for sentences in annotate([TRIAL_TEXT], False) for sentence in sentences]),
         splits=True,
     )
     return Loaded(model, annotate)
@@ -79,7 +88,7 @@ def _version(udpipe: Any) -> str:
     return f"{current.major}.{current.minor}.{current.patch}"
 
 
-class _Annotate:
+class _UdpipeModel:
     """A model file, applied to texts."""
 
     def __init__(self, model: Any, name: str) -> None:
@@ -95,17 +104,17 @@ class _Annotate:
                 raise UsageError(f"udpipe:{self._name} has no tokenizer; expected a model that splits text into words.")
             tokenizer.setText(text)
             failure = udpipe.ProcessingError()
-            found: list[Sentence] = []
+            sentences: list[Sentence] = []
             while True:
                 sentence = udpipe.Sentence()
                 if not tokenizer.nextSentence(sentence, failure):
                     break
                 tagged = self._model.tag(sentence, self._model.DEFAULT, udpipe.ProcessingError())
                 parsed = tagged and self._model.parse(sentence, self._model.DEFAULT, udpipe.ProcessingError())
-                found.append(_sentence(sentence, tagged, parsed))
+                sentences.append(_sentence(sentence, tagged, parsed))
             if failure.occurred():
                 raise AnnotatorError(f"udpipe:{self._name} failed on {text[:60]!r}: {failure.message}")
-            yield fit(found, text)
+            yield fit(sentences, text)
 
 
 def _sentence(sentence: Any, tagged: bool, parsed: bool) -> Sentence:
@@ -134,8 +143,8 @@ def _server(name: str, options: Mapping[str, str]) -> Loaded:
     endpoint, batch = endpoint_of(typed, name, "/process", options)
     listing, _ = endpoint_of(typed, name.rstrip("/").removesuffix("/process"), "/models", options)
     chosen = _chosen(send(listing, b"", FORM), options.get("model"), listing.url)
-    service = Service(endpoint, partial(_request, chosen), partial(_content, endpoint.url), batch)
-    response = send(endpoint, *_request(chosen, [TRIAL], False))
+    service = HttpAnnotator(endpoint, partial(_request, chosen), partial(_content, endpoint.url), batch)
+    response = send(endpoint, *_request(chosen, [TRIAL_TEXT], False))
     full = str(_fields(response, endpoint.url).get("model") or chosen)
     content = _content(endpoint.url, response)
     licence = LICENCE.search(content.decode(errors="replace"))
@@ -147,7 +156,7 @@ def _server(name: str, options: Mapping[str, str]) -> Loaded:
         licence=licence[1].strip() if licence else "",
         language=_language(released),
         universal=True,
-        columns=columns_of(read_response(content, [TRIAL], endpoint.url)[0]),
+        columns=columns_of(read_response(content, [TRIAL_TEXT], endpoint.url)[0]),
         splits=True,
         notes=(f"Texts are sent to {endpoint.url}.",),
     )
@@ -157,7 +166,7 @@ def _server(name: str, options: Mapping[str, str]) -> Loaded:
 class _Normalised:
     """A service that is given texts as it would normalise them."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: HttpAnnotator) -> None:
         self._service = service
 
     def __call__(self, texts: Sequence[str], is_split: bool, /) -> Iterator[list[Sentence]]:
@@ -169,15 +178,15 @@ def _chosen(response: bytes, model: str | None, url: str) -> str:
     """The model to use, of those that a server lists: a name, or the beginning of one."""
     listed = _fields(response, url)
     models, default = listed.get("models"), listed.get("default_model")
-    if not isinstance(models, dict) or not all(isinstance(one, str) for one in models):
+    if not isinstance(models, dict) or not all(isinstance(name, str) for name in models):
         raise AnnotatorError(f"{url} does not list models; expected a UDPipe server. Is the address right?")
     if model is None:
         if isinstance(default, str) and default:
             return default
         raise UsageError(f"{url} has no default model; add ?model=NAME, one of {', '.join(sorted(models))}.")
-    if any(f"{known}-".startswith(f"{model}-") for known in models) or model == default:
+    if any(f"{name}-".startswith(f"{model}-") for name in models) or model == default:
         return model
-    hint = did_you_mean(model, [*models, *(known.partition("-")[0] for known in models)])
+    hint = did_you_mean(model, [*models, *(name.partition("-")[0] for name in models)])
     raise UsageError(f"{url} has no model {model!r}.{hint} It has {len(models)}: {', '.join(sorted(models)[:20])}.")
 
 
@@ -188,13 +197,13 @@ def _request(model: str, texts: Sequence[str], is_split: bool) -> tuple[bytes, s
 
 def _fields(response: bytes, url: str) -> dict[str, Any]:
     try:
-        found = json.loads(response)
+        fields = json.loads(response)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        shown = " ".join(response[-200:].decode(errors="replace").split())
-        raise AnnotatorError(f"{url} answered, but not with JSON that is complete; it ends with {shown!r}.")
-    return found
+        fields = None
+    if not isinstance(fields, dict):
+        tail = " ".join(response[-200:].decode(errors="replace").split())
+        raise AnnotatorError(f"{url} answered, but not with JSON that is complete; it ends with {tail!r}.")
+    return fields
 
 
 def _content(url: str, response: bytes) -> bytes:

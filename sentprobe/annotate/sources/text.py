@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.annotate.source import LONGEST_PARAGRAPH, Piece, Reading, TextSource, split_paragraphs
+from sentprobe.annotate.source import MAX_PARAGRAPH_CHARACTERS, Piece, Reading, TextSource, split_paragraphs
 from sentprobe.core.reader import OnBad, read_lines
 
 PIECE_CHARACTERS = 4_000
@@ -13,17 +13,17 @@ PIECE_CHARACTERS = 4_000
 
 def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
     """Whole paragraphs of a file, a few at a time; one that does not end is cut at the end of a line."""
-    held: list[str] = []
+    lines: list[str] = []
     size, first = 0, True
     for _, line in read_lines(path, on_bad=on_bad):
-        held.append(line)
+        lines.append(line)
         size += len(line)
         ends = reading.lines != "wrapped" or not line or line.isspace()
-        if (size > PIECE_CHARACTERS and ends) or size > LONGEST_PARAGRAPH:
-            yield Piece(name, "\n".join(held), first)
-            held, size, first = [], 0, False
-    if held:
-        yield Piece(name, "\n".join(held), first)
+        if (size > PIECE_CHARACTERS and ends) or size > MAX_PARAGRAPH_CHARACTERS:
+            yield Piece(name, "\n".join(lines), first)
+            lines, size, first = [], 0, False
+    if lines:
+        yield Piece(name, "\n".join(lines), first)
 
 
 text_source = TextSource(

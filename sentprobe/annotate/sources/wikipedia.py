@@ -34,9 +34,9 @@ def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterat
         if tag == "siteinfo":
             wiki = _text(element, "dbname") or name
             namespaces = tuple(
-                each.text.lower()
-                for each in element.iter()
-                if _bare(each.tag) == "namespace" and each.get("key") in FILES_AND_CATEGORIES and each.text
+                child.text.lower()
+                for child in element.iter()
+                if _bare(child.tag) == "namespace" and child.get("key") in FILES_AND_CATEGORIES and child.text
             )
         elif (markup := _article(element)) is not None:
             yield Piece(f"{wiki}-{_text(element, 'id')}", markup, first=True, facts=namespaces)
@@ -77,19 +77,19 @@ def _article(page: Element) -> str | None:
     """The markup of a page if it is an article and no redirect."""
     if _text(page, "ns") not in (ARTICLES, "") or _find(page, "redirect") is not None:
         return None
-    revision = next((each for each in reversed(page) if _bare(each.tag) == "revision"), None)
+    revision = next((child for child in reversed(page) if _bare(child.tag) == "revision"), None)
     if revision is None or _text(revision, "model") not in (WIKITEXT, ""):
         return None
     return _text(revision, "text")
 
 
 def _find(element: Element, tag: str) -> Element | None:
-    return next((each for each in element if _bare(each.tag) == tag), None)
+    return next((child for child in element if _bare(child.tag) == tag), None)
 
 
 def _text(element: Element, tag: str) -> str:
-    found = _find(element, tag)
-    return "" if found is None else (found.text or "")
+    child = _find(element, tag)
+    return "" if child is None else (child.text or "")
 
 
 def _bare(tag: str) -> str:

@@ -1,7 +1,7 @@
-"""Annotators on servers: requests, and responses that are CoNLL-U of the texts that were sent, checked.
+"""Annotators behind HTTP: requests, and responses that are CoNLL-U of the texts that were sent, checked.
 
 Texts are sent to the address that was typed. Several go in one request, as paragraphs with an empty line between them;
-which sentences belong to which text is told by their characters, so that a response that is not the text is noticed.
+their characters tell which sentences belong to which text, so that a response that is not the text is noticed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from sentprobe import __version__
-from sentprobe.annotate.fit import TextDiffersError, by_text
+from sentprobe.annotate.conversion import TextDiffersError, by_text
 from sentprobe.core.network import RETRY_STATUSES, Endpoint, is_local, parse_address, parse_timeout
 from sentprobe.corpus.conllu import parse_conllu
 from sentprobe.errors import AnnotatorError, CorpusError, UsageError
@@ -27,11 +27,11 @@ OPTIONS = {
     "insecure": "1: allow http:// to another machine",
 }
 """What all annotators on servers take."""
-TRIAL = "One two three."
+TRIAL_TEXT = "One two three."
 
 
 @dataclass(frozen=True)
-class Service:
+class HttpAnnotator:
     """A server, and what is sent to it."""
 
     endpoint: Endpoint
@@ -43,21 +43,21 @@ class Service:
 
     def __call__(self, texts: Sequence[str], is_split: bool, /) -> Iterator[list[Sentence]]:
         """The sentences of each text."""
-        for some in _batches(texts, self.batch):
-            yield from self.ask(some, is_split)
+        for batch in _batches(texts, self.batch):
+            yield from self.annotate_batch(batch, is_split)
 
-    def ask(self, texts: Sequence[str], is_split: bool) -> list[list[Sentence]]:
+    def annotate_batch(self, texts: Sequence[str], is_split: bool) -> list[list[Sentence]]:
         """The sentences of the texts of one request; CorpusError if the response is not their annotation."""
-        body, kind = self.request(texts, is_split)
-        return read_response(self.content(send(self.endpoint, body, kind)), texts, self.endpoint.url)
+        body, content_type = self.request(texts, is_split)
+        return read_response(self.content(send(self.endpoint, body, content_type)), texts, self.endpoint.url)
 
 
-def send(endpoint: Endpoint, body: bytes, kind: str) -> bytes:
+def send(endpoint: Endpoint, body: bytes, content_type: str) -> bytes:
     """The response to a request."""
 
     def refusal(error: HTTPError, content: bytes) -> str:
-        said = " ".join(content.decode(errors="replace").split())
-        failure = f"{endpoint.url} answered {error.code}: {shorten(said, 300)!r}."
+        text = " ".join(content.decode(errors="replace").split())
+        failure = f"{endpoint.url} answered {error.code}: {shorten(text, 300)!r}."
         if error.code in RETRY_STATUSES:
             return failure
         if 300 <= error.code < 400:
@@ -68,7 +68,7 @@ def send(endpoint: Endpoint, body: bytes, kind: str) -> bytes:
             failure += " Send less at once: batch=5000."
         raise AnnotatorError(failure) from None
 
-    headers = {"Content-Type": kind, "User-Agent": f"sentprobe/{__version__}"}
+    headers = {"Content-Type": content_type, "User-Agent": f"sentprobe/{__version__}"}
     return endpoint.post(body, headers, refusal, MAX_RESPONSE_BYTES)
 
 
@@ -80,7 +80,7 @@ def read_response(content: bytes, texts: Sequence[str], url: str) -> list[list[S
     def sentences() -> Iterator[Sentence]:
         for line, sentence in parse_conllu(content, source):
             lines.append(line)
-            yield without_empty(sentence)
+            yield without_empty_columns(sentence)
 
     try:
         return list(by_text(sentences(), texts))
@@ -89,7 +89,7 @@ def read_response(content: bytes, texts: Sequence[str], url: str) -> list[list[S
         raise CorpusError(source, line, error.got, error.expected) from None
 
 
-def without_empty(sentence: Sentence) -> Sentence:
+def without_empty_columns(sentence: Sentence) -> Sentence:
     """The sentence without columns that have nothing but ``_``, which CoNLL-U cannot tell from missing ones."""
     lemmas, feats = (None if set(column or ()) == {"_"} else column for column in (sentence.lemmas, sentence.feats))
     return replace(sentence, lemmas=lemmas, feats=feats)
@@ -97,8 +97,8 @@ def without_empty(sentence: Sentence) -> Sentence:
 
 def columns_of(sentences: Sequence[Sentence]) -> tuple[str, ...]:
     """The columns that any of the sentences has."""
-    found = frozenset().union(*(sentence.columns for sentence in sentences))
-    return tuple(name for name in ANNOTATION_COLUMNS if name in found)
+    columns = frozenset().union(*(sentence.columns for sentence in sentences))
+    return tuple(name for name in ANNOTATION_COLUMNS if name in columns)
 
 
 def endpoint_of(typed: str, address: str, path: str, options: Mapping[str, str]) -> tuple[Endpoint, int]:
@@ -121,11 +121,11 @@ def is_address(name: str) -> bool:
     return urlsplit(name).scheme in ("http", "https")
 
 
-def _batches(texts: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+def _batches(texts: Sequence[str], max_characters: int) -> Iterator[Sequence[str]]:
     """Runs of texts with at most this many characters, or of one text."""
     start = size = 0
     for at, text in enumerate(texts):
-        if at > start and size + len(text) > most:
+        if at > start and size + len(text) > max_characters:
             yield texts[start:at]
             start, size = at, 0
         size += len(text)
