@@ -16,7 +16,7 @@ CHARTS = Kind("chart", __name__, Chart)
 
 def chart(kind: str, summary: Summary, options: Options | None = None) -> tuple[list[Row], Spec]:
     """The rows of a figure and its spec. UsageError if the summary has nothing for it, or there is no such chart."""
-    found = CHARTS.get(kind)
+    part = CHARTS.get(kind)
     if summary.metric != "accuracy":
         raise UsageError(f"Figures show accuracy; expected a summary of it, got one of {summary.metric}.")
-    return found.draw(summary, options or Options())
+    return part.draw(summary, options or Options())

@@ -35,28 +35,28 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set, encoder and kind of text; ``size`` where the encoder is one of several sizes."""
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
     sizes = {point.column: (point.series, point.x) for point in summary.curves.dimension}
-    found: list[Row] = []
+    records: list[Row] = []
     for i, title in titles.items():
         for j, name in short.items():
-            own = list(_scores(summary.sets[i], j))
-            if len(own) < 2:
+            scores = list(_scores(summary.sets[i], j))
+            if len(scores) < 2:
                 continue
             series, size = sizes.get(j, (None, None))
-            found += [
+            records += [
                 {
                     "set": i, "set_name": title, "column": j, "encoder_name": name, "text_kind": kind,
                     "series_name": series and plain(series), "size": size, "metric": summary.sets[i].scored_by,
                     **numbers(value, low, high),
                     "text": f"{name}, {title}, {kind} text: {POINTS.with_interval(value, low, high)}",
                 }
-                for kind, value, low, high in own
+                for kind, value, low, high in scores
             ]  # fmt: skip
-    return found
+    return records
 
 
-def _scores(own: SetSummary, column: int) -> Iterator[tuple[str, float, float | None, float | None]]:
-    cell = own.cells[column]
-    variants = own.variants[column] if column < len(own.variants) else ()
+def _scores(s: SetSummary, column: int) -> Iterator[tuple[str, float, float | None, float | None]]:
+    cell = s.cells[column]
+    variants = s.variants[column] if column < len(s.variants) else ()
     if cell is None:
         return
     yield NATURAL, cell.accuracy, cell.low, cell.high
@@ -74,14 +74,14 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     if None not in sizes and len(sizes) > 1:
         series = list(dict.fromkeys(row["series_name"] for row in rows))
         names = dict(zip(series, short_names(series), strict=True))
-        drawn = [
+        points = [
             row | {"x": row["size"], "encoder_name": _line(row, names) if len(series) > 1 else row["text_kind"]}
             for row in rows
         ]  # fmt: skip
-        drawn.sort(key=lambda row: (kinds.index(row["text_kind"]), row["set"], row["x"]))
-        return curves(style, drawn, Axes(x="dimensions", ticks=sorted(sizes)), "encoder")
-    drawn = [row | {"x": row["text_kind"]} for row in rows]
-    return curves(style, drawn, Axes(x="text", scale="point", ticks=kinds), "encoder")
+        points.sort(key=lambda row: (kinds.index(row["text_kind"]), row["set"], row["x"]))
+        return curves(style, points, Axes(x="dimensions", ticks=sorted(sizes)), "encoder")
+    points = [row | {"x": row["text_kind"]} for row in rows]
+    return curves(style, points, Axes(x="text", scale="point", ticks=kinds), "encoder")
 
 
 def _line(row: Row, names: dict[str, str]) -> str:

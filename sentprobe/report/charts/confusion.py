@@ -19,40 +19,40 @@ MAX_SQUARE_LABELS = 8
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per true and predicted label, for the one set and encoder that the options must leave."""
     titles, names = selected_sets(summary, options.sets), selected_columns(summary, options.columns)
-    there = [(i, j) for i in titles for j in names if matrix_rows(summary, i, j)]
-    if not there:
+    pairs = [(i, j) for i in titles for j in names if matrix_rows(summary, i, j)]
+    if not pairs:
         return []
     for which, option, all_names in ((0, "--set", titles), (1, "--encoder", names)):
-        found = list(dict.fromkeys(pair[which] for pair in there))
-        if len(found) > 1:
+        indices = list(dict.fromkeys(pair[which] for pair in pairs))
+        if len(indices) > 1:
             raise UsageError(
                 f"A confusion matrix shows one set and one encoder; choose one with {option}: "
-                f"{', '.join(all_names[i] for i in found)}."
+                f"{', '.join(all_names[i] for i in indices)}."
             )
-    return matrix_rows(summary, *there[0])
+    return matrix_rows(summary, *pairs[0])
 
 
 def matrix_rows(summary: Summary, set: int, column: int) -> list[Row]:
     """The rows of one set and encoder; ``share`` is relative to the rows with that true label."""
     errors = summary.errors[set] if summary.errors else None
-    of = errors.columns[column] if errors else None
-    if not errors or not of or not of.confusion:
+    column_errors = errors.columns[column] if errors else None
+    if not errors or not column_errors or not column_errors.confusion:
         return []
-    known = summary.sets[set].label_names
-    labels = truncate_names([known.get(str(label), str(label)) for label in errors.labels])
-    found: list[Row] = []
-    for truth, counts in zip(labels, of.confusion, strict=True):
+    label_names = summary.sets[set].label_names
+    labels = truncate_names([label_names.get(str(label), str(label)) for label in errors.labels])
+    records: list[Row] = []
+    for truth, counts in zip(labels, column_errors.confusion, strict=True):
         total = sum(counts)
         for predicted, n in zip(labels, counts, strict=True):
             share = n / total if total else None
             percent = "" if share is None else f" ({POINTS.number(share)} %)"
-            found.append(
+            records.append(
                 {
                     "set": set, "column": column, "truth": truth, "predicted": predicted, "n": n, "share": share,
                     "written": n or None, "text": f"true {truth}, predicted {predicted}: {n:,}{percent}",
                 }
             )  # fmt: skip
-    return found
+    return records
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:

@@ -46,13 +46,13 @@ INK, MUTED = "#222222", "#5a5a5a"
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set, encoder and control, one for the score itself, and one per set for the best baseline."""
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
-    found: list[Row] = []
+    records: list[Row] = []
     for i, title in titles.items():
-        own = summary.sets[i]
-        head = {"set": i, "set_name": title, "metric": own.scored_by}
-        shown: list[Row] = []
+        s = summary.sets[i]
+        head = {"set": i, "set_name": title, "metric": s.scored_by}
+        set_rows: list[Row] = []
         for j, name in short.items():
-            cell, variants = own.cells[j], own.variants[j] if j < len(own.variants) else ()
+            cell, variants = s.cells[j], s.variants[j] if j < len(s.variants) else ()
             controls = [v for v in variants if is_drawn(v)]
             if cell is None or not controls:
                 continue
@@ -60,18 +60,18 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 (SCORE, cell.accuracy, cell.low, cell.high),
                 *((v.name, v.value, v.low, v.high) for v in controls),
             ]
-            shown += [
+            set_rows += [
                 head | {"column": j, "encoder_name": name, "control": plain(what), **numbers(value, low, high),
                         "text": f"{name}, {plain(what)}: {POINTS.with_interval(value, low, high)}"}
                 for what, value, low, high in numbered
             ]  # fmt: skip
-        bars = dict.fromkeys((c.against.baseline, c.against.value) for c in own.cells if c is not None and c.against)
-        for name, value in bars if shown else ():
+        bars = dict.fromkeys((c.against.baseline, c.against.value) for c in s.cells if c is not None and c.against)
+        for name, value in bars if set_rows else ():
             text = f"best baseline on {title}: {plain(name)}, {POINTS.with_interval(value)}"
-            more = {"column": None, "encoder_name": None, "control": BASELINE, "text": text}
-            shown.append(head | more | numbers(value, None, None))
-        found += shown
-    return found
+            baseline_row = {"column": None, "encoder_name": None, "control": BASELINE, "text": text}
+            set_rows.append(head | baseline_row | numbers(value, None, None))
+        records += set_rows
+    return records
 
 
 def is_drawn(variant: VariantSummary) -> bool:
@@ -86,13 +86,13 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     titles = list(dict.fromkeys(row["set_name"] for row in rows))
     names = list(dict.fromkeys(row["encoder_name"] for row in rows if row["encoder_name"] is not None))
     controls = list(dict.fromkeys(row["control"] for row in rows if row["control"] not in (SCORE, BASELINE)))
-    drawn = [row | {"panel": titles.index(row["set_name"])} for row in rows]
+    panel_rows = [row | {"panel": titles.index(row["set_name"])} for row in rows]
 
     def draw(panel: Panel) -> Spec:
-        return _panel(style, [row for row in drawn if row["panel"] == panel.number], names, controls, panel)
+        return _panel(style, [row for row in panel_rows if row["panel"] == panel.number], names, controls, panel)
 
     label_width, gap = style.label_width(names), 2 * style.font
-    return grid(style, drawn, titles, draw, label_width=label_width, min_width=12 * style.font, gap=gap, most=3)
+    return grid(style, panel_rows, titles, draw, label_width=label_width, min_width=12 * style.font, gap=gap, most=3)
 
 
 def _panel(

@@ -15,25 +15,25 @@ from sentprobe.report.types import CorrelationCell, Summary
 
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per probing set and transfer task."""
-    known = summary.correlations
-    if not known:
+    matrix = summary.correlations
+    if not matrix:
         return []
     titles = selected_sets(summary, options.sets)
-    found: list[Row] = []
-    for of, line in zip(known.rows, known.cells, strict=True):
-        for other, cell in zip(known.columns, line, strict=True):
-            if not {of.set, other.set} <= titles.keys():
+    records: list[Row] = []
+    for row_set, line in zip(matrix.rows, matrix.cells, strict=True):
+        for column_set, cell in zip(matrix.columns, line, strict=True):
+            if not {row_set.set, column_set.set} <= titles.keys():
                 continue
-            probing, transfer = titles[of.set], titles[other.set]
-            found.append(
+            probing, transfer = titles[row_set.set], titles[column_set.set]
+            records.append(
                 {
-                    "set": of.set, "set_name": probing, "transfer": other.set, "transfer_name": transfer,
+                    "set": row_set.set, "set_name": probing, "transfer": column_set.set, "transfer_name": transfer,
                     **{name: getattr(cell, name, None) for name in ("value", "low", "high", "p", "adjusted", "n")},
-                    "drawn": cell is not None and cell.significant, "adjust": known.adjust,
+                    "drawn": cell is not None and cell.significant, "adjust": matrix.adjust,
                     "text": _tooltip_text(probing, transfer, cell),
                 }
             )  # fmt: skip
-    return found if any(row["value"] is not None for row in found) else []
+    return records if any(row["value"] is not None for row in records) else []
 
 
 def _tooltip_text(probing: str, transfer: str, cell: CorrelationCell | None) -> str:

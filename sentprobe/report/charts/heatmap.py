@@ -44,46 +44,46 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         raise UsageError("--mode relative needs an encoder or a language to compare with: --relative-to static:.")
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
     reference = selected_columns(summary, ())[to] if isinstance(to, int) else to and plain(to)
-    found: list[Row] = []
+    records: list[Row] = []
     for i, title in titles.items():
-        own = summary.sets[i]
+        s = summary.sets[i]
         for j, encoder in short.items():
-            cell = own.cells[j]
+            cell = s.cells[j]
             value, low, high = estimate_of(cell)
-            known = cell if value is not None else None
-            baseline = known.against if known else None
+            scored = cell if value is not None else None
+            baseline = scored.against if scored else None
             above = None if value is None or not baseline else value - baseline.value
-            found.append(
+            records.append(
                 {
-                    "set": i, "label": plain(own.label), "set_name": title, "task": plain(own.task),
-                    "language": own.language and plain(own.language),
+                    "set": i, "label": plain(s.label), "set_name": title, "task": plain(s.task),
+                    "language": s.language and plain(s.language),
                     "encoder": plain(summary.columns[j].name),
-                    "encoder_name": encoder, "column": j, "metric": own.scored_by, "value": value, "low": low,
+                    "encoder_name": encoder, "column": j, "metric": s.scored_by, "value": value, "low": low,
                     "high": high, "baseline": baseline.value if baseline else None, "above": above,
-                    "verdict": verdict_of(known), "marked": bool(mark_of(known)),
-                    "significant": is_significant(known),
-                    "letters": known.letters if known else None, "best": bool(known and known.best),
-                    "partial": bool(known and known.partial), "points": points(value), "points_above": points(above),
+                    "verdict": verdict_of(scored), "marked": bool(mark_of(scored)),
+                    "significant": is_significant(scored),
+                    "letters": scored.letters if scored else None, "best": bool(scored and scored.best),
+                    "partial": bool(scored and scored.partial), "points": points(value), "points_above": points(above),
                     "reference": reference,
                     "ratio": _ratio(summary, value, i, j, to),
-                    "text": _tooltip_text(encoder, title, cell, failed=j in own.failed),
+                    "text": _tooltip_text(encoder, title, cell, failed=j in s.failed),
                 }
             )  # fmt: skip
     if options.mode == "relative":
-        _refuse_blank(summary, found, to)
-    if options.mode == "above" and all(row["above"] is None for row in found):
+        _refuse_blank(summary, records, to)
+    if options.mode == "above" and all(row["above"] is None for row in records):
         raise UsageError("--mode above needs a baseline: no set has one on the rows that its encoders were tested on.")
-    return found if any(row["value"] is not None for row in found) else []
+    return records if any(row["value"] is not None for row in records) else []
 
 
-def _refuse_blank(summary: Summary, found: Sequence[Row], to: int | str | None) -> None:
+def _refuse_blank(summary: Summary, records: Sequence[Row], to: int | str | None) -> None:
     """Raise UsageError if there is nothing but what ratios are relative to, with the reason."""
     if isinstance(to, int):
-        if any(row["ratio"] is not None for row in found if row["column"] != to):
+        if any(row["ratio"] is not None for row in records if row["column"] != to):
             return
         why = f"no other encoder has a score on a set of {summary.columns[to].name}"
     else:
-        if any(row["ratio"] is not None for row in found if language_of(summary.sets[row["set"]]) != to):
+        if any(row["ratio"] is not None for row in records if language_of(summary.sets[row["set"]]) != to):
             return
         tasks = {task_of(s) for s in summary.sets if language_of(s) == to}
         note = class_note(s for s in summary.sets if task_of(s) in tasks).removesuffix(".")
@@ -92,15 +92,17 @@ def _refuse_blank(summary: Summary, found: Sequence[Row], to: int | str | None) 
 
 
 def _ratio(summary: Summary, value: float | None, i: int, j: int, to: int | str | None) -> float | None:
-    own = summary.sets[i]
+    this = summary.sets[i]
     if isinstance(to, int):
-        other, _, _ = estimate_of(own.cells[to])
+        reference, _, _ = estimate_of(this.cells[to])
     else:
         same = (
-            s for s in summary.sets if language_of(s) == to and task_of(s) == task_of(own) and s.classes == own.classes
+            s
+            for s in summary.sets
+            if language_of(s) == to and task_of(s) == task_of(this) and s.classes == this.classes
         )
-        other = next((v for s in same if (v := estimate_of(s.cells[j])[0]) is not None), None) if to else None
-    return None if value is None or not other else round(value / other, 6)
+        reference = next((v for s in same if (v := estimate_of(s.cells[j])[0]) is not None), None) if to else None
+    return None if value is None or not reference else round(value / reference, 6)
 
 
 def _tooltip_text(encoder: str, title: str, cell: Cell | None, *, failed: bool) -> str:

@@ -58,27 +58,27 @@ MARK_BASELINES = {"majority": ("majority",), "length": ("length",), "naive Bayes
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set and encoder, with ``mark`` null, and a row per set and mark, with ``column`` null."""
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
-    found: list[Row] = []
+    records: list[Row] = []
     for i, title in titles.items():
-        own = summary.sets[i]
-        head = {"set": i, "set_name": title, "label": plain(own.label), "metric": own.scored_by}
-        shown = {j: cell for j in short if (cell := own.cells[j]) and cell.score.value is not None}
-        for j, cell in shown.items():
+        s = summary.sets[i]
+        head = {"set": i, "set_name": title, "label": plain(s.label), "metric": s.scored_by}
+        scored = {j: cell for j in short if (cell := s.cells[j]) and cell.score.value is not None}
+        for j, cell in scored.items():
             value, low, high = estimate_of(cell)
             verdict = verdict_of(cell)
-            more = {
+            details = {
                 "letters": cell.letters, "best": cell.best, "partial": cell.partial,
                 "verdict": verdict, "marked": bool(mark_of(cell)),
             }  # fmt: skip
-            more["filled"] = more["best"] or (len(shown) == 1 and verdict == "above")
-            more_text = f"; {NOT_SIGNIFICANT}" if more["marked"] else ""
-            text = f"{short[j]} on {title}: {POINTS.with_interval(value, low, high)}{more_text}"
-            found.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | more)
-        samples = {_sample(summary.columns[j]) for j in shown}
-        for mark, name, score in _marks(summary, own, samples) if shown else ():
+            details["filled"] = details["best"] or (len(scored) == 1 and verdict == "above")
+            comment = f"; {NOT_SIGNIFICANT}" if details["marked"] else ""
+            text = f"{short[j]} on {title}: {POINTS.with_interval(value, low, high)}{comment}"
+            records.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | details)
+        samples = {_sample(summary.columns[j]) for j in scored}
+        for mark, name, score in _marks(summary, s, samples) if scored else ():
             text = f"{name} on {title}: {POINTS.with_interval(score)}"
-            found.append(head | _row(score, None, None, text) | {"mark": mark, "model": name})
-    return found
+            records.append(head | _row(score, None, None, text) | {"mark": mark, "model": name})
+    return records
 
 
 def _sample(column: Column) -> Sample:
@@ -92,34 +92,34 @@ def _row(value: float | None, low: float | None, high: float | None, text: str) 
     }  # fmt: skip
 
 
-def _marks(summary: Summary, own: SetSummary, samples: set[Sample]) -> Iterator[tuple[str, str, float]]:
+def _marks(summary: Summary, s: SetSummary, samples: set[Sample]) -> Iterator[tuple[str, str, float]]:
     """What each score of a set is to be compared with: kind, name and value; baselines on the encoders' own rows."""
-    there = [
+    scores = [
         (column.encoder, cell.score.value)
-        for column, cell in zip(summary.baselines, own.baselines, strict=True)
+        for column, cell in zip(summary.baselines, s.baselines, strict=True)
         if cell and cell.score.value is not None and _sample(column) in samples
     ]
     for mark, names in MARK_BASELINES.items():
-        best = max(((value, name) for name, value in there if name in names), default=None)
+        best = max(((value, name) for name, value in scores if name in names), default=None)
         if best:
             yield mark, plain(best[1]), best[0]
-    name, value = max(there, key=lambda pair: pair[1], default=("", 0.0))
+    name, value = max(scores, key=lambda pair: pair[1], default=("", 0.0))
     if name and all(name not in names for names in MARK_BASELINES.values()):
         yield "other baseline", plain(name), value
-    other = "" if own.printed_for in (None, "this set") else f", {own.printed_for}"
-    if own.people:
-        yield "human", f"human ({own.people.n} sentences judged)", own.people.accuracy
-    elif own.human:
-        yield "human", plain(f"human ({own.human.paper}{other})"), own.human.accuracy
-    for printed in own.published:
+    extent = "" if s.printed_for in (None, "this set") else f", {s.printed_for}"
+    if s.people:
+        yield "human", f"human ({s.people.n} sentences judged)", s.people.accuracy
+    elif s.human:
+        yield "human", plain(f"human ({s.human.paper}{extent})"), s.human.accuracy
+    for printed in s.published:
         if printed.kind == "model":
-            yield "published", plain(f"{printed.model} ({printed.paper}{other})"), printed.accuracy
+            yield "published", plain(f"{printed.model} ({printed.paper}{extent})"), printed.accuracy
 
 
 def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
     """Where the published numbers come from."""
-    drawn = {row["set"] for row in rows if row["mark"] in ("human", "published")}
-    return published_results.footnotes([summary.sets[i] for i in sorted(drawn)], "People and published models")
+    sets = {row["set"] for row in rows if row["mark"] in ("human", "published")}
+    return published_results.footnotes([summary.sets[i] for i in sorted(sets)], "People and published models")
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -127,18 +127,18 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     titles = list(dict.fromkeys(row["set_name"] for row in rows))
     names = list(dict.fromkeys(row["encoder_name"] for row in rows if row["encoder_name"] is not None))
-    drawn = [row | {"panel": titles.index(row["set_name"])} for row in rows]
+    panel_rows = [row | {"panel": titles.index(row["set_name"])} for row in rows]
     marks = [mark for mark in MARKS if any(row["mark"] == mark for row in rows)]
 
     def draw(panel: Panel) -> Spec:
-        own = [row for row in drawn if row["panel"] == panel.number]
-        return _panel(style, own, names, marks, panel)
+        rows_of_panel = [row for row in panel_rows if row["panel"] == panel.number]
+        return _panel(style, rows_of_panel, names, marks, panel)
 
     min_width = 9 * style.font
     lines = [*names, *([PUBLISHED_ROW] if "published" in marks else ())]
     return grid(
         style,
-        drawn,
+        panel_rows,
         titles,
         draw,
         label_width=style.label_width(lines),
@@ -200,7 +200,7 @@ def _dots(style: FigureStyle, x: Spec, y: Spec) -> list[Spec]:
         "opacity": 1,
     }
     ends: Spec = {"x": {**x, "field": "points_low"}, "x2": {"field": "points_high"}, "y": y}
-    found: list[Spec] = [
+    layers: list[Spec] = [
         {
             "transform": [encoders],
             "mark": {"type": "rule", "color": SERIES_COLOURS[0], "strokeWidth": style.font / 6},
@@ -209,36 +209,36 @@ def _dots(style: FigureStyle, x: Spec, y: Spec) -> list[Spec]:
     ]
     for filled in (False, True):
         which = {"filter": {"field": "filled", "equal": filled}}
-        found.append(
+        layers.append(
             {
                 "transform": [encoders, which],
                 "mark": {**dot, "fill": SERIES_COLOURS[0] if filled else "#ffffff"},
                 "encoding": {"x": x, "y": y, "tooltip": tooltip()},
             }
         )
-    found.append(
+    layers.append(
         {
             "transform": [encoders, {"filter": {"field": "marked", "equal": True}}],
             "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": style.font / 4},
             "encoding": {"x": {**x, "field": "points_high"}, "y": y, "text": {"value": MARK}},
         }
     )
-    return found
+    return layers
 
 
 def page_caption(rows: Sequence[Row]) -> str:
     """What dots, lines and marks are, as far as they are drawn."""
-    drawn = {row["mark"] for row in rows}
+    marks = {row["mark"] for row in rows}
     parts = ["Dots are scores on the test rows, lines {level} intervals."]
     if any(row["filled"] for row in rows):
         parts.append(FILLED_NOTE)
     if any(row["marked"] for row in rows):
         parts.append(f"{MARK}: {NOT_SIGNIFICANT}.")
-    lines = ["baselines of this run"] * any(mark in drawn for mark in MARKS if mark not in ("human", "published"))
-    lines += ["human performance"] * ("human" in drawn)
+    lines = ["baselines of this run"] * any(mark in marks for mark in MARKS if mark not in ("human", "published"))
+    lines += ["human performance"] * ("human" in marks)
     if lines:
         parts.append(f"Vertical lines are {listed(lines)}.")
-    if "published" in drawn:
+    if "published" in marks:
         parts.append(f"Short lines in the row {PUBLISHED_ROW!r} are published models.")
     return " ".join(parts)
 

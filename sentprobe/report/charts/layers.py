@@ -26,18 +26,18 @@ REFERENCE_CAPTION = "Dashed: the best baseline of the set; dash-dotted, where kn
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per encoder, set and layer; ``by_dev``: whether dev chose that layer."""
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
-    found: list[Row] = []
+    records: list[Row] = []
     for table in summary.layers:
         j = table.column
         if j not in short:
             continue
         for i, title in titles.items():
-            own = summary.sets[i]
-            shown = own.cells[j]
-            against = shown.against if shown is not None else None
+            s = summary.sets[i]
+            chosen = s.cells[j]
+            against = chosen.against if chosen is not None else None
             compared = {
                 "baseline": against and against.value, "baseline_name": against and plain(against.baseline),
-                "human": _human(own), "human_of": "this set" if own.people else own.printed_for if own.human else None,
+                "human": _human(s), "human_of": "this set" if s.people else s.printed_for if s.human else None,
             }  # fmt: skip
             for name, line in zip(table.names, table.cells, strict=True):
                 cell = line[i]
@@ -45,7 +45,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 if cell is None or value is None:
                     continue
                 layer = "–" if name is None else name
-                found.append(
+                records.append(
                     {
                         "set": i, "set_name": title, "column": j, "encoder_name": short[j],
                         "metric": summary.sets[i].scored_by, "layer": layer,
@@ -54,7 +54,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                         "text": f"{short[j]}, layer {layer}, {title}: {POINTS.with_interval(value, low, high)}",
                     }
                 )  # fmt: skip
-    return found
+    return records
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -68,26 +68,26 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     return curves(figure_style(options.width), rows, axes, options.lines or "encoder", _references(rows))
 
 
-def _human(own: SetSummary) -> float | None:
+def _human(s: SetSummary) -> float | None:
     """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
-    found = own.people or own.human
-    return found.accuracy if found else None
+    human = s.people or s.human
+    return human.accuracy if human else None
 
 
 def _references(rows: Sequence[Row]) -> list[Reference]:
     """The best baseline of each set, several if encoders were run on different samples, and human performance."""
-    found: dict[tuple[str, str, float], Reference] = {}
+    references: dict[tuple[str, str, float], Reference] = {}
     for row in rows:
         title, metric = row["set_name"], row["baseline_name"]
         if row["baseline"] is not None:
             text = f"best baseline on {title}: {metric}, {POINTS.with_interval(row['baseline'])}"
             key = title, "best baseline", row["baseline"]
-            found.setdefault(key, Reference(title, "best baseline", 100 * row["baseline"], text))
+            references.setdefault(key, Reference(title, "best baseline", 100 * row["baseline"], text))
         if row["human"] is not None:
             of = "" if row["human_of"] == "this set" else f" ({row['human_of']})"
             text = f"human performance on {title}{of}: {POINTS.with_interval(row['human'])}"
-            found.setdefault((title, "human", row["human"]), Reference(title, "human", 100 * row["human"], text))
-    return list(found.values())
+            references.setdefault((title, "human", row["human"]), Reference(title, "human", 100 * row["human"], text))
+    return list(references.values())
 
 
 def page_caption(rows: Sequence[Row]) -> str:

@@ -38,22 +38,25 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     The last row of an encoder has ``gain``, ``gain_low`` and ``gain_high``: what the last doubling adds.
     """
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
-    found: list[Row] = []
+    records: list[Row] = []
     baseline_rows: list[Row] = []
     for i, title in titles.items():
         curves_of = {j: curve for j in short if (curve := _curve(summary.sets[i], j))}
         for j, curve in curves_of.items():
-            own = list(_points(i, title, j, short[j], curve.points))
+            curve_rows = list(_points(i, title, j, short[j], curve.points))
             gain = {"gain": curve.value, "gain_low": curve.low, "gain_high": curve.high}
-            found += [*own[:-1], own[-1] | gain | {"text": f"{own[-1]['text']}; last doubling {gain_text(gain)}"}]
+            records += [
+                *curve_rows[:-1],
+                curve_rows[-1] | gain | {"text": f"{curve_rows[-1]['text']}; last doubling {gain_text(gain)}"},
+            ]
         for name, points in next((curve.baselines for curve in curves_of.values()), {}).items():
             baseline_rows += _points(i, title, None, name, points)
     # with a set per line, a baseline would be a panel of its own
-    return found if options.lines == "set" else found + baseline_rows
+    return records if options.lines == "set" else records + baseline_rows
 
 
-def _curve(own: SetSummary, column: int) -> VariantSummary | None:
-    variants = own.variants[column] if column < len(own.variants) else ()
+def _curve(s: SetSummary, column: int) -> VariantSummary | None:
+    variants = s.variants[column] if column < len(s.variants) else ()
     return next((variant for variant in variants if variant.of == MEASURE and variant.points), None)
 
 
@@ -75,9 +78,9 @@ def gain_text(row: Mapping[str, Any]) -> str:
     return f"{sign}{abs(gain):.1f} ±{(high - low) / 2:.1f} ({state})"
 
 
-def _gains(ends: Sequence[Row], line: str, *, alone: bool) -> list[str]:
+def _gains(ends: Sequence[Row], line: str, *, single: bool) -> list[str]:
     """What the last doubling adds to each line of a panel, or which of many lines still rise."""
-    if alone:
+    if single:
         return [f"last doubling {gain_text(row)}" for row in ends]
     if len(ends) <= MAX_GAINS:
         return [f"{plain(row[line])} {gain_text(row)}" for row in ends]
@@ -94,21 +97,21 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     sizes = {tuple(sorted({row["x"] for row in rows if row["set"] == i})) for i in {row["set"] for row in rows}}
     ticks = sizes.pop() if len(sizes) == 1 else None  # sets with other sizes need ticks of their own
-    found = curves(style, rows, Axes(x="training rows", scale="log", ticks=ticks), options.lines or "encoder")
+    view = curves(style, rows, Axes(x="training rows", scale="log", ticks=ticks), options.lines or "encoder")
     panel, line = ("encoder_name", "set_name") if options.lines == "set" else ("set_name", "encoder_name")
     ends = [row for row in rows if "gain" in row]
-    many = len({row[line] for row in ends}) > 1
+    has_several = len({row[line] for row in ends}) > 1
     for i, title in enumerate(dict.fromkeys(row[panel] for row in rows)):
-        own = [row for row in ends if row[panel] == title]
-        gains = _gains(own, line, alone=not many)
-        if "concat" in found:
-            named, wide = found["concat"][i]["title"], found["concat"][i]["width"]
+        ends_of_panel = [row for row in ends if row[panel] == title]
+        gains = _gains(ends_of_panel, line, single=not has_several)
+        if "concat" in view:
+            named, wide = view["concat"][i]["title"], view["concat"][i]["width"]
         else:
-            found["title"] = named = {"text": title}
+            view["title"] = named = {"text": title}
             wide = 0.8 * style.total
         named["subtitle"] = [part for text in gains for part in wrap_title(style, text, wide)]
         named |= {"subtitleFontSize": style.font, "subtitlePadding": round(style.font / 3, 1)}
-    return found
+    return view
 
 
 chart = Chart(

@@ -14,17 +14,17 @@ from sentprobe.report.types import Summary
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set, encoder and bin of lengths; ``x`` is the middle of the bin."""
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
-    found: list[Row] = []
+    records: list[Row] = []
     for i, title in titles.items():
         errors = summary.errors[i] if summary.errors else None
         for j, encoder in short.items():
-            own = errors.columns[j] if errors else None
-            if own and summary.sets[i].scored_by != "accuracy" and len(own.length) < 2:
+            column_errors = errors.columns[j] if errors else None
+            if column_errors and summary.sets[i].scored_by != "accuracy" and len(column_errors.length) < 2:
                 continue  # single words
-            for b in own.length if own else ():
+            for b in column_errors.length if column_errors else ():
                 value = b.correct / b.n
                 span = f"{b.low}" if b.low == b.high else f"{b.low} to {b.high}"
-                found.append(
+                records.append(
                     {
                         "set": i, "set_name": title, "column": j, "encoder_name": encoder,
                         "metric": summary.sets[i].scored_by, "from": b.low, "to": b.high, "x": (b.low + b.high) / 2,
@@ -33,7 +33,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                         f"{POINTS.with_interval(value, b.below, b.above)}",
                     }
                 )  # fmt: skip
-    return found
+    return records
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:

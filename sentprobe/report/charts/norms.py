@@ -24,23 +24,23 @@ MEASURE = "norms"
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set, encoder and bin of lengths; ``value`` is the mean norm, ``rho`` the correlation of all rows."""
     short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
-    found: list[Row] = []
+    records: list[Row] = []
     for i, title in titles.items():
         for j, name in short.items():
             variants = summary.sets[i].variants[j] if j < len(summary.sets[i].variants) else ()
-            own = next((v for v in variants if v.of == MEASURE and v.points), None)
-            for p in own.points if own else ():
+            measure = next((v for v in variants if v.of == MEASURE and v.points), None)
+            for p in measure.points if measure else ():
                 span = f"{p['from']}" if p["from"] == p["to"] else f"{p['from']} to {p['to']}"
-                found.append(
+                records.append(
                     {
                         "set": i, "set_name": title, "column": j, "encoder_name": name, "from": p["from"],
                         "to": p["to"], "x": p["length"], "n": p["n"], "value": p["norm"],
                         "low": p["low"], "high": p["high"],
-                        "rho": own.value if own else None,
+                        "rho": measure.value if measure else None,
                         "text": f"{name}, {title}, {span} words, {p['n']:,} rows: norm {p['norm']:.3g}",
                     }
                 )  # fmt: skip
-    return found
+    return records
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -48,7 +48,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     names = list(dict.fromkeys(row["encoder_name"] for row in rows))
     titles = list(dict.fromkeys(row["set_name"] for row in rows))
-    drawn = [
+    panel_rows = [
         row | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x_drawn": row["x"]}
         | {"panel": titles.index(row["set_name"])}
         for row in rows
@@ -77,7 +77,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
             ],
         }
 
-    return panels_of_lines(style, drawn, titles, draw)
+    return panels_of_lines(style, panel_rows, titles, draw)
 
 
 chart = Chart(

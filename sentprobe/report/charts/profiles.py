@@ -34,35 +34,35 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per language, task and encoder, for the first such set; ``ratio`` is to the language ``relative_to``."""
     if options.mode == "above":
         raise UsageError("Profiles are absolute or relative to a language; --kind heatmap has --mode above.")
-    known = summary.languages
-    if not known:
+    comparison = summary.languages
+    if not comparison:
         return []
     to = options.relative_to
     if options.mode == "relative" and to is None:
-        to = "en" if "en" in known.languages else known.languages[0]
-    if to is not None and to not in known.languages:
-        raise UsageError(f"Profiles are relative to a language; the run has {', '.join(known.languages)}.")
+        to = "en" if "en" in comparison.languages else comparison.languages[0]
+    if to is not None and to not in comparison.languages:
+        raise UsageError(f"Profiles are relative to a language; the run has {', '.join(comparison.languages)}.")
     short = selected_columns(summary, options.columns)
     languages, tasks = (
-        dict(zip(names, truncate_names(names), strict=True)) for names in (known.languages, known.tasks)
+        dict(zip(names, truncate_names(names), strict=True)) for names in (comparison.languages, comparison.tasks)
     )
-    profiles = [p for p in known.profiles if not options.sets or p.set in options.sets]
-    of: dict[tuple[str, int, int], float] = {}  # only sets with as many classes have the same chance level
+    profiles = [p for p in comparison.profiles if not options.sets or p.set in options.sets]
+    references: dict[tuple[str, int, int], float] = {}  # only sets with as many classes have the same chance level
     for p in profiles:
         if p.language == to:
-            of.setdefault((p.task, p.column, summary.sets[p.set].classes), p.value)
+            references.setdefault((p.task, p.column, summary.sets[p.set].classes), p.value)
     seen: set[tuple[str, str, int]] = set()
-    found: list[Row] = []
+    records: list[Row] = []
     for p in profiles:
-        here = (p.language, p.task, p.column)
-        if p.column not in short or here in seen:
+        key = (p.language, p.task, p.column)
+        if p.column not in short or key in seen:
             continue
-        seen.add(here)
-        reference = of.get((p.task, p.column, summary.sets[p.set].classes))
+        seen.add(key)
+        reference = references.get((p.task, p.column, summary.sets[p.set].classes))
         language, task, encoder = languages[p.language], tasks[p.task], short[p.column]
-        found.append(
+        records.append(
             {
-                "language": language, "task": task, "place": known.tasks.index(p.task), "set": p.set,
+                "language": language, "task": task, "place": comparison.tasks.index(p.task), "set": p.set,
                 "column": p.column, "encoder_name": encoder,
                 "metric": summary.sets[p.set].scored_by, **numbers(p.value, p.low, p.high),
                 "reference": languages.get(str(to)),
@@ -71,12 +71,12 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             }
         )  # fmt: skip
     if options.mode == "relative" and all(
-        row["ratio"] is None for row in found if row["language"] != languages[str(to)]
+        row["ratio"] is None for row in records if row["language"] != languages[str(to)]
     ):
-        why = [*notes(summary, found), f"No encoder has a score on a task in {to} and in another language."]
+        why = [*notes(summary, records), f"No encoder has a score on a task in {to} and in another language."]
         raise UsageError(f"--mode relative has nothing to draw. {why[0]}")
     order = list(languages.values())
-    return sorted(found, key=lambda row: (order.index(row["language"]), row["place"], row["column"]))
+    return sorted(records, key=lambda row: (order.index(row["language"]), row["place"], row["column"]))
 
 
 def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
@@ -94,7 +94,7 @@ def _profiles(style: FigureStyle, rows: Sequence[Row]) -> Spec:
     """Tasks are rows, so that their names are horizontal and written once."""
     languages, encoders = (list(dict.fromkeys(row[name] for row in rows)) for name in ("language", "encoder_name"))
     tasks = list(dict.fromkeys(row["task"] for row in sorted(rows, key=lambda row: row["place"])))
-    drawn = [
+    panel_rows = [
         row | {"panel": languages.index(row["language"]), "dash": encoders.index(row["encoder_name"])} for row in rows
     ]
     key = {"title": None, "orient": "bottom", "columns": legend_columns(style, encoders)}
@@ -124,7 +124,7 @@ def _profiles(style: FigureStyle, rows: Sequence[Row]) -> Spec:
 
     return grid(
         style,
-        drawn,
+        panel_rows,
         languages,
         draw,
         label_width=style.label_width(tasks),
@@ -136,7 +136,7 @@ def _profiles(style: FigureStyle, rows: Sequence[Row]) -> Spec:
 def _ratios(style: FigureStyle, rows: Sequence[Row]) -> Spec:
     languages, encoders = (list(dict.fromkeys(row[name] for row in rows)) for name in ("language", "encoder_name"))
     tasks = list(dict.fromkeys(row["task"] for row in sorted(rows, key=lambda row: row["place"])))
-    drawn = [row | {"panel": encoders.index(row["encoder_name"])} for row in rows]
+    panel_rows = [row | {"panel": encoders.index(row["encoder_name"])} for row in rows]
     far = min(0.5, max((abs(row["ratio"] - 1) for row in rows if row["ratio"] is not None), default=0.5) or 0.1)
     matrix = Matrix(
         x="language", y="task", xs=languages, ys=tasks, value="ratio", domain=(1 - far, 1 + far), format=".2f",
@@ -144,12 +144,18 @@ def _ratios(style: FigureStyle, rows: Sequence[Row]) -> Spec:
     )  # fmt: skip
 
     def draw(panel: Panel) -> Spec:
-        own = [row for row in drawn if row["panel"] == panel.number]
-        return cells(style, matrix, own, panel.width, names=panel.first)
+        rows_of_panel = [row for row in panel_rows if row["panel"] == panel.number]
+        return cells(style, matrix, rows_of_panel, panel.width, names=panel.first)
 
     min_width = len(languages) * 2.6 * style.font
     return grid(
-        style, drawn, encoders, draw, label_width=style.label_width(tasks), min_width=min_width, gap=1.5 * style.font
+        style,
+        panel_rows,
+        encoders,
+        draw,
+        label_width=style.label_width(tasks),
+        min_width=min_width,
+        gap=1.5 * style.font,
     )
 
 

@@ -22,5 +22,5 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 def checks(summary: Summary) -> tuple[CheckResult, ...]:
     """The result of every check that applies to a run, issues first."""
-    found = [attempt(f"The check {check.name}", partial(check, summary)) for check in CHECKS.parts().values()]
-    return tuple(sorted((f for f in found if f is not None), key=lambda f: LEVELS.index(f.level)))
+    results = [attempt(f"The check {check.name}", partial(check, summary)) for check in CHECKS.parts().values()]
+    return tuple(sorted((f for f in results if f is not None), key=lambda f: LEVELS.index(f.level)))

@@ -17,12 +17,12 @@ al. (2018), length has 100 on SentLen, and naive Bayes over words 97.8 on WC."""
 
 def below_baseline(summary: Summary) -> Finding | None:
     """The scores that are marked with † in every table."""
-    found = [n for n in scored_cells(summary) if n.cell.against and n.right_or_wrong]
-    if not found:
+    scores = [n for n in scored_cells(summary) if n.cell.against and n.right_or_wrong]
+    if not scores:
         return None
-    many = len(found)
+    total = len(scores)
     below, close, untested = (
-        [n for n in found if verdict_of(n.cell) == verdict] for verdict in ("below", "not_significant", "untested")
+        [n for n in scores if verdict_of(n.cell) == verdict] for verdict in ("below", "not_significant", "untested")
     )
     where = [
         f"{n.name}: {POINTS.number(n.cell.accuracy)}, {n.cell.against.baseline} {POINTS.number(n.cell.against.value)}"
@@ -33,13 +33,13 @@ def below_baseline(summary: Summary) -> Finding | None:
     if below or close:
         text = []
         if below:
-            text.append(f"{len(below)} of {many} scores: not higher than the best baseline on the same rows.")
+            text.append(f"{len(below)} of {total} scores: not higher than the best baseline on the same rows.")
         if close:
-            text.append(f"{len(close)} of {many} scores: higher, but not significantly ({tested}).")
+            text.append(f"{len(close)} of {total} scores: higher, but not significantly ({tested}).")
         if any(_is_answer(n) for n in (*below, *close)):
             text.append("Length on sentence_length, and words on word_content, are the answer itself.")
         if untested:
-            text.append(f"{len(untested)} of {many} could not be tested.")
+            text.append(f"{len(untested)} of {total} could not be tested.")
         if any(not _is_answer(n) for n in below):
             return Finding("issue", "Some scores are no better than a baseline", " ".join(text), where)
         return Finding("tip", "Some scores are not significantly better than a baseline", " ".join(text), where)
@@ -47,9 +47,9 @@ def below_baseline(summary: Summary) -> Finding | None:
         return Finding(
             "issue",
             "Some scores were not compared with the baselines",
-            f"{len(untested)} of {many} scores: their predictions cannot be read, so they could not be tested.",
+            f"{len(untested)} of {total} scores: their predictions cannot be read, so they could not be tested.",
         )
-    text = [f"{many} of {many} scores: significantly better than the best baseline on the same rows ({tested})."]
+    text = [f"{total} of {total} scores: significantly better than the best baseline on the same rows ({tested})."]
     return Finding("passed", "Every score is better than the baselines", text[0])
 
 
@@ -61,52 +61,52 @@ def _is_answer(number: ScoredCell) -> bool:
 
 def chance(summary: Summary) -> Finding | None:
     """Scores that the most frequent label reaches as well."""
-    found = [n for n in scored_cells(summary) if "majority" in n.baselines]
-    if not found:
+    scores = [n for n in scored_cells(summary) if "majority" in n.baselines]
+    if not scores:
         return None
-    bounds = [n.baselines["majority"].accuracy for n in found]
-    far = differs_significantly([n.cell for n in found], bounds)
+    bounds = [n.baselines["majority"].accuracy for n in scores]
+    far = differs_significantly([n.cell for n in scores], bounds)
     below, at = [], []
-    for n, bound, apart in zip(found, bounds, far, strict=True):
+    for n, bound, apart in zip(scores, bounds, far, strict=True):
         if apart and n.cell.accuracy < bound:
             below.append((n, bound))
         elif (n.cell.accuracy if n.cell.low is None else n.cell.low) <= bound and verdict_of(n.cell) != "above":
             at.append((n, bound))
     where = [f"{n.name}: {POINTS.number(n.cell.accuracy)}, majority {POINTS.number(b)}" for n, b in below + at]
-    held = f"{len(at)} of {len(found)} scores: not significantly above the most frequent label of the test rows"
+    held = f"{len(at)} of {len(scores)} scores: not significantly above the most frequent label of the test rows"
     if below:
-        more = f" {held}." if at else ""
+        comment = f" {held}." if at else ""
         text = (
-            f"{len(below)} of {len(found)} scores: significantly below the most frequent label of the test rows "
+            f"{len(below)} of {len(scores)} scores: significantly below the most frequent label of the test rows "
             f"(Holm over the scores, {alpha_text()}). What was learned is reversed in the test rows, or labels are "
-            f"wrong.{more}"
+            f"wrong.{comment}"
         )
         return Finding("issue", "Some scores are below chance", text, where)
     if at:
         text = f"{held}. The probe found nothing there, which does not show that there is nothing."
         return Finding("tip", "Some scores are at chance", text, where)
-    text = f"{len(found)} of {len(found)} scores: significantly above the most frequent label."
+    text = f"{len(scores)} of {len(scores)} scores: significantly above the most frequent label."
     return Finding("passed", "Every score is above chance", text)
 
 
 def leak_like(summary: Summary) -> Finding | None:
     """Sets on which a random vector for each text is better than any constant answer."""
-    found = []
-    for i, own in enumerate(summary.sets):
-        for column, cell in zip(summary.baselines, own.baselines, strict=True):
-            if column.encoder == "baseline:random" and cell and own.scored_by == "accuracy":
-                found.append((own.label, cell, _constant(summary, i, (column.limit, column.sentprobe))))
-    if not found:
+    scores = []
+    for i, s in enumerate(summary.sets):
+        for column, cell in zip(summary.baselines, s.baselines, strict=True):
+            if column.encoder == "baseline:random" and cell and s.scored_by == "accuracy":
+                scores.append((s.label, cell, _constant(summary, i, (column.limit, column.sentprobe))))
+    if not scores:
         return None
-    apart = differs_significantly([cell for _, cell, _ in found], [bound for *_, bound in found])
-    above = [f for f, far in zip(found, apart, strict=True) if far and f[1].accuracy > f[2]]
+    apart = differs_significantly([cell for _, cell, _ in scores], [bound for *_, bound in scores])
+    above = [f for f, far in zip(scores, apart, strict=True) if far and f[1].accuracy > f[2]]
     if not above:
-        text = f"{len(found)} of {len(found)} sets: random vectors are not significantly above a constant answer."
+        text = f"{len(scores)} of {len(scores)} sets: random vectors are not significantly above a constant answer."
         return Finding("passed", "Random vectors find nothing", text)
     text = (
-        f"{len(above)} of {len(found)} sets: random vectors are significantly better than a constant answer (Holm over "
-        f"the sets, {alpha_text()}). All they reveal is which texts are identical, so test rows probably occur in the "
-        "training rows as well, and scores on these sets are too high."
+        f"{len(above)} of {len(scores)} sets: random vectors are significantly better than a constant answer (Holm "
+        f"over the sets, {alpha_text()}). All they reveal is which texts are identical, so test rows probably occur in "
+        "the training rows as well, and scores on these sets are too high."
     )
     where = [
         f"{label}: {POINTS.number(cell.accuracy)}, constant answer {POINTS.number(bound)}"
@@ -117,16 +117,16 @@ def leak_like(summary: Summary) -> Finding | None:
 
 def _constant(summary: Summary, number: int, sample: tuple[int | None, str]) -> float:
     """The best constant answer on the test rows, whose majority may not be that of the training rows."""
-    own = summary.sets[number]
+    s = summary.sets[number]
     errors = summary.errors[number] if summary.errors else None
-    shares: list[float] = [1 / max(1, own.classes)]
-    for column, cell in zip(summary.baselines, own.baselines, strict=True):
+    shares: list[float] = [1 / max(1, s.classes)]
+    for column, cell in zip(summary.baselines, s.baselines, strict=True):
         if column.encoder == "majority" and cell and (column.limit, column.sentprobe) == sample:
             shares.append(cell.accuracy)
     if errors is not None:
-        for column, found in zip(summary.columns, errors.columns, strict=True):
-            if found and found.label_counts and (column.limit, column.sentprobe) == sample:
-                counts = [truth for truth, _ in found.label_counts]
+        for column, column_errors in zip(summary.columns, errors.columns, strict=True):
+            if column_errors and column_errors.label_counts and (column.limit, column.sentprobe) == sample:
+                counts = [truth for truth, _ in column_errors.label_counts]
                 shares.append(max(counts) / sum(counts))
     return max(shares)
 

@@ -19,26 +19,26 @@ def many_families() -> int:
 
 def few_rows(summary: Summary) -> Finding | None:
     """Sets with too few rows to detect any of the differences shown."""
-    found = [(group, *shown) for group in comparable(summary) if (shown := _shown(group)) is not None]
-    if not found:
+    groups = [(group, *difference) for group in comparable(summary) if (difference := _shown(group)) is not None]
+    if not groups:
         return None
-    small = [f for f in found if f[1] > MARGIN and f[2] < f[1] and not _apart(f[0][0], f[0][-1])]
+    small = [f for f in groups if f[1] > MARGIN and f[2] < f[1] and not _apart(f[0][0], f[0][-1])]
     if not small:
         text = (
-            f"{len(found)} of {len(found)} sets: differences of 3 points would be detected with 80 % power, or the "
+            f"{len(groups)} of {len(groups)} sets: differences of 3 points would be detected with 80 % power, or the "
             "largest one shown is significant, or is large enough to be."
         )
         return Finding("passed", "There are enough rows", text)
     least = sorted(rows for _, rows, _ in small)
     span = POINTS.number(least[0]) if len(least) == 1 else f"{POINTS.number(least[0])} to {POINTS.number(least[-1])}"
     text = (
-        f"{len(small)} of {len(found)} sets: the largest difference shown is not significant, and is smaller than what "
-        f"this many rows detect with 80 % power, {span} points. More rows may tell the columns apart."
+        f"{len(small)} of {len(groups)} sets: the largest difference shown is not significant, and is smaller than "
+        f"what this many rows detect with 80 % power, {span} points. More rows may tell the columns apart."
     )
     where = [
         f"{group[0].set_summary.label}: {group[0].cell.n:,} rows detect {POINTS.number(rows)} points; the largest "
-        f"difference is {POINTS.number(shown)}"
-        for group, rows, shown in small
+        f"difference is {POINTS.number(difference)}"
+        for group, rows, difference in small
     ]
     return Finding("tip", "Too few rows for the differences shown", text, where)
 
@@ -52,14 +52,14 @@ def _shown(group: list[ScoredCell]) -> tuple[float, float] | None:
     best, worst = group[0].cell, group[-1].cell
     if len(group) < 2 or {best.interval, worst.interval} - {"wilson", "cluster"}:  # folds share their rows
         return None
-    one, two = best.accuracy, worst.accuracy
+    high, low = best.accuracy, worst.accuracy
     rows = best.n / max(1.0, (_inflation(best) + _inflation(worst)) / 2)
-    return detectable(one * (1 - two) + two * (1 - one), max(1, round(rows))), one - two
+    return detectable(high * (1 - low) + low * (1 - high), max(1, round(rows))), high - low
 
 
-def _apart(one: ScoredCell, two: ScoredCell) -> bool:
+def _apart(a: ScoredCell, b: ScoredCell) -> bool:
     """Whether two columns are significantly different."""
-    first, second = one.cell.letters, two.cell.letters
+    first, second = a.cell.letters, b.cell.letters
     return first is not None and second is not None and set(first).isdisjoint(second)
 
 
@@ -73,16 +73,16 @@ def _inflation(cell: Cell) -> float:
 
 def not_apart(summary: Summary) -> Finding | None:
     """Sets without a clear winner."""
-    found = _lettered(summary)
-    if not found:
+    groups = _lettered(summary)
+    if not groups:
         return None
-    tied = [(group, [n for n in group if not _apart(n, group[0])]) for group in found]
+    tied = [(group, [n for n in group if not _apart(n, group[0])]) for group in groups]
     tied = [(group, best) for group, best in tied if len(best) > 1]
     if not tied:
-        text = f"{len(found)} of {len(found)} sets: the best column is significantly different from all others."
+        text = f"{len(groups)} of {len(groups)} sets: the best column is significantly different from all others."
         return Finding("passed", "Every set has a clear winner", text)
     text = (
-        f"{len(tied)} of {len(found)} sets: the best column is not significantly different from another one. Do not "
+        f"{len(tied)} of {len(groups)} sets: the best column is not significantly different from another one. Do not "
         "rank them, nor conclude that they are equal."
     )
     where = [
@@ -99,18 +99,18 @@ def _lettered(summary: Summary) -> list[list[ScoredCell]]:
 
 def many_comparisons(summary: Summary) -> Finding | None:
     """Letters are adjusted within a set, but not across sets."""
-    found = _lettered(summary)
-    if not found:
+    groups = _lettered(summary)
+    if not groups:
         return None
-    many = len(found)
-    differing = sum(any(_apart(one, two) for one, two in combinations(group, 2)) for group in found)
-    luck = round(100 * (1 - (1 - levels.ALPHA) ** many))
+    n = len(groups)
+    differing = sum(any(_apart(a, b) for a, b in combinations(group, 2)) for group in groups)
+    luck = round(100 * (1 - (1 - levels.ALPHA) ** n))
     text = (
-        f"Columns are compared on {many} {'set' if many == 1 else 'sets'}, on each at {levels.alpha_text()}; "
-        f"{differing} of {many} show a difference. If there were none at all, the probability that at least one set "
+        f"Columns are compared on {n} {'set' if n == 1 else 'sets'}, on each at {levels.alpha_text()}; "
+        f"{differing} of {n} show a difference. If there were none at all, the probability that at least one set "
         f"shows one would be up to {luck} %."
     )
-    if many < many_families():
+    if n < many_families():
         return Finding("passed", "Few comparisons", text)
     return Finding("tip", "Many comparisons", text)
 

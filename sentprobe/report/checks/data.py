@@ -10,17 +10,17 @@ from sentprobe.report.word_texts import is_of_words
 
 def failures(summary: Summary) -> Finding | None:
     """Cells, encoders and sets that failed."""
-    found = summary.failures
-    if not found:
+    failed = summary.failures
+    if not failed:
         return Finding("passed", "Nothing failed", "Everything that was run has a result.")
-    encoders = {f.encoder for f in found if f.encoder}
-    text = f"{len(found)} {'failure' if len(found) == 1 else 'failures'}"
+    encoders = {f.encoder for f in failed if f.encoder}
+    text = f"{len(failed)} {'failure' if len(failed) == 1 else 'failures'}"
     if encoders:
         text += f", of {len(encoders)} {'encoder' if len(encoders) == 1 else 'encoders'}"
     text += ". Means and rankings over sets are not comparable where some are missing. The same command tries again."
     where = [
         failure_text(" on ".join(name for name in (f.name, f.dataset) if name), f.encoder, f.kind, f.error)
-        for f in found
+        for f in failed
     ]
     return Finding("issue", "Something failed", text, list(dict.fromkeys(where)))
 
@@ -30,20 +30,21 @@ def partial(summary: Summary) -> Finding | None:
     every = list(scored_cells(summary))
     if not every:
         return None
-    found = [n for n in every if n.cell.partial]
-    if not found:
+    partial_scores = [n for n in every if n.cell.partial]
+    if not partial_scores:
         return Finding("passed", "Full sets", f"{len(every)} of {len(every)} scores: from the full set.")
-    limits = sorted({n.column.limit for n in found if n.column.limit is not None})
+    limits = sorted({n.column.limit for n in partial_scores if n.column.limit is not None})
     text = (
-        f"{len(found)} of {len(every)} scores: from a sample of at most {' or '.join(f'{x:,}' for x in limits)} rows "
-        "per split. They are not the scores on the full sets, and must not be compared with those."
+        f"{len(partial_scores)} of {len(every)} scores: from a sample of at most "
+        f"{' or '.join(f'{x:,}' for x in limits)} rows per split. They are not the scores on the "
+        "full sets, and must not be compared with those."
     )
-    labels = list(dict.fromkeys(n.set_summary.label for n in found))
+    labels = list(dict.fromkeys(n.set_summary.label for n in partial_scores))
     return Finding("issue", "Scores from samples", text, labels)
 
 
-def _has(own: SetSummary, severity: str) -> bool:
-    return any(finding.severity == severity for finding in own.audit or ())
+def _has(s: SetSummary, severity: str) -> bool:
+    return any(finding.severity == severity for finding in s.audit or ())
 
 
 def unsound_data(summary: Summary) -> Finding | None:
@@ -51,26 +52,26 @@ def unsound_data(summary: Summary) -> Finding | None:
     sets = () if is_of_words(summary) else summary.sets  # audits are of probing sets
     if not sets:
         return None
-    known = [own for own in sets if own.audit is not None]
-    unknown = [own for own in sets if own.audit is None]
-    wrong, doubtful = ([own for own in known if _has(own, severity)] for severity in ("error", "warning"))
+    audited = [s for s in sets if s.audit is not None]
+    unaudited = [s for s in sets if s.audit is None]
+    wrong, doubtful = ([s for s in audited if _has(s, severity)] for severity in ("error", "warning"))
     where = [
-        f"{own.label}: {finding.code}: {finding.message}"
+        f"{s.label}: {finding.code}: {finding.message}"
         for severity in ("error", "warning")
-        for own in known
-        for finding in own.audit or ()
+        for s in audited
+        for finding in s.audit or ()
         if finding.severity == severity
     ]
-    if known:
-        where += [f"{own.label}: not audited" for own in unknown]
+    if audited:
+        where += [f"{s.label}: not audited" for s in unaudited]
     parts = [
-        f"{len(found)} of {len(sets)} sets: {what}."
-        for found, what in (
+        f"{len(affected)} of {len(sets)} sets: {what}."
+        for affected, what in (
             (wrong, "the audit found errors, so scores do not mean what they seem to"),
             (doubtful, "the audit has warnings"),
-            (unknown, "not audited; `sentprobe audit` looks for duplicates, leaks and shortcuts"),
+            (unaudited, "not audited; `sentprobe audit` looks for duplicates, leaks and shortcuts"),
         )
-        if found
+        if affected
     ]
     if not parts:
         text = f"{len(sets)} of {len(sets)} sets: their audit has neither errors nor warnings."
@@ -84,14 +85,14 @@ def synthetic(summary: Summary) -> Finding | None:
     sets = () if is_of_words(summary) else summary.sets
     if not sets:
         return None
-    found = [own.label for own in sets if own.synthetic]
-    if not found:
+    labels = [s.label for s in sets if s.synthetic]
+    if not labels:
         return Finding("passed", "Real sentences", f"None of {len(sets)} sets is from the built-in grammar.")
     text = (
-        f"{len(found)} of {len(sets)} sets: sentences from the built-in grammar, which is for trying things out. These "
-        "scores say nothing about a language, and must not be compared with others."
+        f"{len(labels)} of {len(sets)} sets: sentences from the built-in grammar, which is for trying things out. "
+        "These scores say nothing about a language, and must not be compared with others."
     )
-    return Finding("issue", "Synthetic sentences", text, found)
+    return Finding("issue", "Synthetic sentences", text, labels)
 
 
 checks = (

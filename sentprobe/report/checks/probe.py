@@ -53,18 +53,18 @@ def mlp_gain(summary: Summary) -> Finding | None:
 
 def _by_encoder(summary: Summary) -> list[list[ScoredCell]]:
     """Results that differ in their probe only."""
-    found: dict[tuple[Any, ...], list[ScoredCell]] = {}
+    groups: dict[tuple[Any, ...], list[ScoredCell]] = {}
     for n in scored_cells(summary):
         if n.by_accuracy:
-            found.setdefault((*n.sample, n.column.encoder, n.column.identity), []).append(n)
-    return list(found.values())
+            groups.setdefault((*n.sample, n.column.encoder, n.column.identity), []).append(n)
+    return list(groups.values())
 
 
 def _flat_and_deep(several: list[ScoredCell]) -> list[tuple[ScoredCell, ScoredCell]]:
     """Each MLP with the best probe that has no hidden layer."""
-    known = [(n, any(probe.hidden)) for n in several if (probe := _probe(n)) is not None]
-    best = max((n for n, units in known if not units), key=lambda n: n.cell.accuracy, default=None)
-    return [] if best is None else [(best, n) for n, units in known if units]
+    probed = [(n, any(probe.hidden)) for n in several if (probe := _probe(n)) is not None]
+    best = max((n for n, units in probed if not units), key=lambda n: n.cell.accuracy, default=None)
+    return [] if best is None else [(best, n) for n, units in probed if units]
 
 
 def _probe(number: ScoredCell) -> Probe | None:
@@ -75,32 +75,32 @@ def _probe(number: ScoredCell) -> Probe | None:
     return None
 
 
-def _differ(one: Cell, two: Cell) -> bool:
+def _differ(a: Cell, b: Cell) -> bool:
     """Whether two are significantly different; without letters, nothing speaks against it."""
-    return not one.letters or not two.letters or set(one.letters).isdisjoint(two.letters)
+    return not a.letters or not b.letters or set(a.letters).isdisjoint(b.letters)
 
 
 def dev_test_gap(summary: Summary) -> Finding | None:
     """Scores that are further from the dev score than sampling explains."""
-    found: list[tuple[ScoredCell, float, int]] = []
+    scores: list[tuple[ScoredCell, float, int]] = []
     for n in scored_cells(summary):
         rows = int(Signature.parse(n.cell.signatures[0]).n.split("/")[1])
         if n.by_accuracy and n.cell.dev_score is not None and rows:
-            found.append((n, n.cell.dev_score, rows))
-    if not found:
+            scores.append((n, n.cell.dev_score, rows))
+    if not scores:
         return None
     # dev is as noisy per row, or per target form, as test, and both count
-    scale = [math.sqrt(1 + n.cell.n / rows) for n, _, rows in found]
-    apart = differs_significantly([n.cell for n, _, _ in found], [dev for _, dev, _ in found], scale)
+    scale = [math.sqrt(1 + n.cell.n / rows) for n, _, rows in scores]
+    apart = differs_significantly([n.cell for n, _, _ in scores], [dev for _, dev, _ in scores], scale)
     gaps = [
-        (n, dev) for (n, dev, _), far in zip(found, apart, strict=True) if far and abs(dev - n.cell.accuracy) > MARGIN
+        (n, dev) for (n, dev, _), far in zip(scores, apart, strict=True) if far and abs(dev - n.cell.accuracy) > MARGIN
     ]
     if not gaps:
-        text = f"{len(found)} of {len(found)} scores: test is within 3 points of dev, or sampling explains the gap."
+        text = f"{len(scores)} of {len(scores)} scores: test is within 3 points of dev, or sampling explains the gap."
         return Finding("passed", "Dev and test agree", text)
     higher = sum(dev > n.cell.accuracy for n, dev in gaps)
     text = (
-        f"{len(gaps)} of {len(found)} scores: dev and test are more than 3 points apart, which sampling does not "
+        f"{len(gaps)} of {len(scores)} scores: dev and test are more than 3 points apart, which sampling does not "
         f"explain (Holm over the scores, {alpha_text()}); dev is higher in {higher} of {len(gaps)}."
     )
     where = [f"{n.name}: dev {POINTS.number(dev)}, test {POINTS.number(n.cell.accuracy)}" for n, dev in gaps]
@@ -109,18 +109,18 @@ def dev_test_gap(summary: Summary) -> Finding | None:
 
 def grid_edge(summary: Summary) -> Finding | None:
     """Scores for which dev chose an L2 at the edge of the grid."""
-    found = [n for n in scored_cells(summary) if n.by_accuracy and _grid(n) >= MIN_GRID_SIZE]
-    if not found:
+    tuned = [n for n in scored_cells(summary) if n.by_accuracy and _grid(n) >= MIN_GRID_SIZE]
+    if not tuned:
         return None
-    edges = [n for n in found if n.cell.edge and not _nothing(n)]
+    edges = [n for n in tuned if n.cell.edge and not _nothing(n)]
     if not edges:
         text = (
-            f"{len(found)} of {len(found)} scores: the L2 chosen on dev lies inside the grid, or nothing was learned."
+            f"{len(tuned)} of {len(tuned)} scores: the L2 chosen on dev lies inside the grid, or nothing was learned."
         )
         return Finding("passed", "The L2 grid is wide enough", text)
     counts = Counter(n.cell.edge for n in edges)
     ends = " or ".join(f"the {end} ({counts[end]})" for end in ("weakest", "strongest") if counts[end])
-    text = f"{len(edges)} of {len(found)} scores: dev chose {ends} L2 of the grid, so one beyond it may be better."
+    text = f"{len(edges)} of {len(tuned)} scores: dev chose {ends} L2 of the grid, so one beyond it may be better."
     return Finding("tip", "L2 at the edge of the grid", text, [f"{n.name}: {n.cell.edge}" for n in edges])
 
 
@@ -166,15 +166,15 @@ def _moves(number: ScoredCell) -> bool:
 
 def wide_vectors(summary: Summary) -> Finding | None:
     """Scores from so few training rows that a linear probe can fit any labels."""
-    found = [n for n in scored_cells(summary) if n.by_accuracy and n.cell.dimension]
-    if not found:
+    scores = [n for n in scored_cells(summary) if n.by_accuracy and n.cell.dimension]
+    if not scores:
         return None
-    wide = [n for n in found if n.cell.train_n <= COVER_CAPACITY * (n.cell.dimension or 0)]
+    wide = [n for n in scores if n.cell.train_n <= COVER_CAPACITY * (n.cell.dimension or 0)]
     if not wide:
-        text = f"{len(found)} of {len(found)} scores: more than twice as many training rows as dimensions."
+        text = f"{len(scores)} of {len(scores)} scores: more than twice as many training rows as dimensions."
         return Finding("passed", "Enough training rows for the dimensions", text)
     text = (
-        f"{len(wide)} of {len(found)} scores: at most twice as many training rows as dimensions, so that a linear "
+        f"{len(wide)} of {len(scores)} scores: at most twice as many training rows as dimensions, so that a linear "
         "probe can probably fit any labels of two classes; L2 decides what it finds, and encoders of different "
         "dimensions are hard to compare."
     )

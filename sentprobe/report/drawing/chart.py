@@ -162,14 +162,14 @@ class Options:
 
 def selected_sets(summary: Summary, indices: Sequence[int]) -> dict[int, str]:
     """The selected sets, or all, by index, with names that tell them apart."""
-    found = _selected(len(summary.sets), indices)
-    return dict(zip(found, set_names([summary.sets[i] for i in found]), strict=True))
+    selected = _selected(len(summary.sets), indices)
+    return dict(zip(selected, set_names([summary.sets[i] for i in selected]), strict=True))
 
 
 def selected_columns(summary: Summary, indices: Sequence[int]) -> dict[int, str]:
     """The selected columns, or all, by index, with names that tell them apart."""
-    found = _selected(len(summary.columns), indices)
-    return dict(zip(found, short_names([summary.columns[j].name for j in found]), strict=True))
+    selected = _selected(len(summary.columns), indices)
+    return dict(zip(selected, short_names([summary.columns[j].name for j in selected]), strict=True))
 
 
 def _selected(n: int, indices: Sequence[int]) -> list[int]:

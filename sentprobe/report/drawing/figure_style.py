@@ -115,10 +115,10 @@ def config(font: float) -> Spec:
     }  # fmt: skip
 
 
-def number_axis(title: str, values: Sequence[float] | None = None, **more: Any) -> Spec:
+def number_axis(title: str, values: Sequence[float] | None = None, **settings: Any) -> Spec:
     """An axis with these ticks, or with a few."""
     few = {"tickCount": 4} if values is None else {"values": list(values)}
-    return {"title": title, "labelFlush": False, **few, **more}
+    return {"title": title, "labelFlush": False, **few, **settings}
 
 
 def points_axis(marks: Sequence[float], field: str, title: str) -> Spec:
@@ -127,7 +127,7 @@ def points_axis(marks: Sequence[float], field: str, title: str) -> Spec:
     return {"field": field, "type": "quantitative", "scale": scale, "axis": number_axis(title, marks)}
 
 
-def name_axis(style: FigureStyle, names: Iterable[str], **more: Any) -> Spec:
+def name_axis(style: FigureStyle, names: Iterable[str], **settings: Any) -> Spec:
     """An axis of names, none of which is omitted; very long ones are truncated."""
     return {
         "title": None,
@@ -135,7 +135,7 @@ def name_axis(style: FigureStyle, names: Iterable[str], **more: Any) -> Spec:
         "labelLimit": style.label_width(names),
         "ticks": False,
         "domain": False,
-        **more,
+        **settings,
     }
 
 
@@ -171,8 +171,8 @@ def wrap_title(style: FigureStyle, text: str, width: float) -> list[str]:
 
 def ticks(values: Iterable[float | None]) -> list[float]:
     """Three to six ticks for an axis of points that covers these values."""
-    found = [value for value in values if value is not None] or [0.0, 100.0]
-    low, high = min(found), max(found)
+    numbers = [value for value in values if value is not None] or [0.0, 100.0]
+    low, high = min(numbers), max(numbers)
     for unit in (2, 5, 10, 20):
         first, last = math.floor(low / unit), max(math.ceil(high / unit), math.floor(low / unit) + 2)
         if last - first <= 5:
@@ -189,8 +189,8 @@ def points(value: float | None) -> float | None:
 
 def numbers(value: float | None, low: float | None, high: float | None) -> Row:
     """A fraction and the ends of its interval, as they are and in points."""
-    drawn = {"points": points(value), "points_low": points(low), "points_high": points(high)}
-    return {"value": value, "low": low, "high": high, **drawn}
+    in_points = {"points": points(value), "points_low": points(low), "points_high": points(high)}
+    return {"value": value, "low": low, "high": high, **in_points}
 
 
 def tooltip() -> Spec:
@@ -223,21 +223,21 @@ def place_labels(
         How many things to label.
     """
     taken = [np.empty((0, 4)) for _ in panels]
-    found: dict[int, list[list[str]]] = {}
+    sides_of: dict[int, list[list[str]]] = {}
     for i in range(len(sizes)):
-        if len(found) == most:
+        if len(sides_of) == most:
             break
         sides, boxes = [], []
-        for places, there in zip(panels, taken, strict=True):
-            own = _place(places[i], sizes[i], there, bounds, dot)
-            if own is None:
+        for dots, boxes_taken in zip(panels, taken, strict=True):
+            placed = _place(dots[i], sizes[i], boxes_taken, bounds, dot)
+            if placed is None:
                 break
-            sides.append(own[0])
-            boxes.append(own[1])
+            sides.append(placed[0])
+            boxes.append(placed[1])
         else:
-            found[i] = sides
-            taken = [np.concatenate([there, own]) for there, own in zip(taken, boxes, strict=True)]
-    return found
+            sides_of[i] = sides
+            taken = [np.concatenate([boxes_taken, placed]) for boxes_taken, placed in zip(taken, boxes, strict=True)]
+    return sides_of
 
 
 def _place(
@@ -251,10 +251,10 @@ def _place(
     for (x, y), (wide, high) in zip(dots, sizes, strict=True):
         for side in SIDES:
             away = 0.8 * dot
-            left = {"right": x + away, "left": x - away - wide}.get(side, x - wide / 2)
+            x_left = {"right": x + away, "left": x - away - wide}.get(side, x - wide / 2)
             bottom = {"above": y + away, "below": y - away - high}.get(side, y - high / 2)
-            box = np.array([left, bottom, left + wide, bottom + high])
-            inside = left >= 0 and bottom >= 0 and left + wide <= bounds[0] and bottom + high <= bounds[1]
+            box = np.array([x_left, bottom, x_left + wide, bottom + high])
+            inside = x_left >= 0 and bottom >= 0 and x_left + wide <= bounds[0] and bottom + high <= bounds[1]
             if inside and not _hits(box, taken) and not _hits(box, boxes):
                 sides.append(side)
                 boxes = np.concatenate([boxes, box[None]])
@@ -264,6 +264,6 @@ def _place(
     return sides, boxes
 
 
-def _hits(box: Numbers, others: Numbers) -> bool:
-    apart = (box[2] <= others[:, 0]) | (others[:, 2] <= box[0]) | (box[3] <= others[:, 1]) | (others[:, 3] <= box[1])
+def _hits(box: Numbers, boxes: Numbers) -> bool:
+    apart = (box[2] <= boxes[:, 0]) | (boxes[:, 2] <= box[0]) | (box[3] <= boxes[:, 1]) | (boxes[:, 3] <= box[1])
     return bool((~apart).any())

@@ -63,16 +63,16 @@ class Layout:
 
 def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> Layout:
     """Lines and panels of rows: a line is an encoder if there are several, else a set, or as given."""
-    many = {name: len({row[name] for row in rows}) for name in ("encoder_name", "set_name")}
+    counts = {name: len({row[name] for row in rows}) for name in ("encoder_name", "set_name")}
     if lines is None:
-        lines = "encoder" if many["encoder_name"] > 1 or many["set_name"] > MAX_LINES else "set"
+        lines = "encoder" if counts["encoder_name"] > 1 or counts["set_name"] > MAX_LINES else "set"
     series, panels = ("set_name", "encoder_name") if lines == "set" else ("encoder_name", "set_name")
     names, titles = (list(dict.fromkeys(row[field] for row in rows)) for field in (series, panels))
-    drawn = [
+    panel_rows = [
         row | {"series": row[series], "dash": names.index(row[series]), "panel": titles.index(row[panels])}
         for row in _dodge(style, rows, series, names, axes)
     ]
-    return Layout(lines, names, titles, drawn)
+    return Layout(lines, names, titles, panel_rows)
 
 
 @dataclass(frozen=True)
@@ -103,18 +103,18 @@ def curves(
     each set has a panel.
     """
     layout = lay_out(style, rows, axes, lines)
-    drawn, names, titles = layout.rows, layout.names, layout.titles
+    panel_rows, names, titles = layout.rows, layout.names, layout.titles
     if layout.lines == "encoder" and references:
         return panels_of_lines(
-            style, drawn, titles,
+            style, panel_rows, titles,
             lambda panel: lines_panel(
-                style, drawn, names, axes, panel, [r for r in references if r.set_name == titles[panel.number]]
+                style, panel_rows, names, axes, panel, [r for r in references if r.set_name == titles[panel.number]]
             ),
         )  # fmt: skip
     if len(titles) == 1:
-        return _single(style, drawn, names, axes)
+        return _single(style, panel_rows, names, axes)
 
-    return panels_of_lines(style, drawn, titles, lambda panel: lines_panel(style, drawn, names, axes, panel))
+    return panels_of_lines(style, panel_rows, titles, lambda panel: lines_panel(style, panel_rows, names, axes, panel))
 
 
 def panels_of_lines(style: FigureStyle, rows: Sequence[Row], titles: Sequence[str], draw: Draw) -> Spec:
@@ -139,10 +139,10 @@ def lines_panel(
     references: Sequence[Reference] = (),
 ) -> Spec:
     """The view of one panel."""
-    own = [row for row in rows if row["panel"] == panel.number]
-    here = replace(axes, x=axes.x if panel.last else "")
-    title = score_title(own) if panel.first or score_title(own) != score_title(rows) else ""
-    view = _view(style, own, names, here, title, references=references)
+    rows_of_panel = [row for row in rows if row["panel"] == panel.number]
+    own_axes = replace(axes, x=axes.x if panel.last else "")
+    title = score_title(rows_of_panel) if panel.first or score_title(rows_of_panel) != score_title(rows) else ""
+    view = _view(style, rows_of_panel, names, own_axes, title, references=references)
     return {"height": panel_height(style, panel), **view}
 
 
@@ -171,20 +171,20 @@ def _single(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes:
     labels = dict(
         zip(ends.values(), spread([rows[i]["points"] for i in ends.values()], min_gap, low, high), strict=True)
     )
-    drawn = [row | {"label_y": labels.get(i)} for i, row in enumerate(rows)]
-    view = _view(style, drawn, names, axes, score_title(drawn), legend=False)
+    labelled = [row | {"label_y": labels.get(i)} for i, row in enumerate(rows)]
+    view = _view(style, labelled, names, axes, score_title(labelled), legend=False)
     if len(names) > 1:
-        view["layer"] += _labels(style, names, points_axis(_marks(drawn), "points", score_title(drawn)))
-    return single_view(view, drawn, style, height=height)
+        view["layer"] += _labels(style, names, points_axis(_marks(labelled), "points", score_title(labelled)))
+    return single_view(view, labelled, style, height=height)
 
 
 def spread(values: Sequence[float], min_gap: float, low: float, high: float) -> list[float]:
     """The values, moved as little as needed for this gap between them, in order and within bounds."""
     order = sorted(range(len(values)), key=lambda i: values[i])
-    found = [values[i] for i in order]
+    ordered = [values[i] for i in order]
     min_gap = min(min_gap, (high - low) / max(1, len(values) - 1))
     groups: list[list[float]] = []  # neighbours that touch move together, around their mean
-    for value in found:
+    for value in ordered:
         groups.append([value])
         while len(groups) > 1 and _top(groups[-2], min_gap, low, high) + min_gap > _bottom(
             groups[-1], min_gap, low, high
@@ -207,8 +207,8 @@ def _top(group: Sequence[float], min_gap: float, low: float, high: float) -> flo
 
 
 def _marks(rows: Sequence[Row], references: Sequence[Reference] = ()) -> list[float]:
-    drawn = [row[name] for row in rows for name in ("points", "points_low", "points_high")]
-    return ticks([*drawn, *(reference.points for reference in references)])
+    values = [row[name] for row in rows for name in ("points", "points_low", "points_high")]
+    return ticks([*values, *(reference.points for reference in references)])
 
 
 def _reference_lines(style: FigureStyle, references: Sequence[Reference], y: Spec) -> list[Spec]:
@@ -279,10 +279,10 @@ def x_encoding(style: FigureStyle, axes: Axes) -> Spec:
 def _labels(style: FigureStyle, names: Sequence[str], y: Spec) -> list[Spec]:
     """Names at the right edge, each with a leader from the end of its line."""
     colour, _, _ = styles(style, "series", names, None)
-    there = [{"filter": {"field": "label_y", "valid": True}}]
+    has_label = [{"filter": {"field": "label_y", "valid": True}}]
     return [
         {
-            "transform": there,
+            "transform": has_label,
             "mark": {"type": "rule", "strokeWidth": style.font / 12, "opacity": 0.7, "xOffset": style.font / 3},
             "encoding": {
                 "x2": {"value": "width"},
@@ -292,7 +292,7 @@ def _labels(style: FigureStyle, names: Sequence[str], y: Spec) -> list[Spec]:
             },
         },
         {
-            "transform": there,
+            "transform": has_label,
             "mark": {"type": "text", "align": "left", "dx": style.font / 2},
             "encoding": {
                 "x": {"value": "width"},
@@ -317,7 +317,7 @@ def curve_rows(summary: Summary, along: Literal["dimension", "epoch"], options: 
     ]
     series = list(dict.fromkeys(c.series for c in curves))
     short = dict(zip(series, short_names(series), strict=True))
-    found: list[Row] = [
+    records: list[Row] = [
         {
             "set": c.set, "set_name": titles[c.set], "series_name": plain(c.series), "column": c.column,
             "encoder_name": short[c.series], "metric": summary.sets[c.set].scored_by, along: c.x,
@@ -328,4 +328,4 @@ def curve_rows(summary: Summary, along: Literal["dimension", "epoch"], options: 
         for c in curves
     ]  # fmt: skip
     names = list(short.values())
-    return sorted(found, key=lambda row: (names.index(row["encoder_name"]), row["set"], row["x"]))
+    return sorted(records, key=lambda row: (names.index(row["encoder_name"]), row["set"], row["x"]))

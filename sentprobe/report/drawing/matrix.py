@@ -66,37 +66,38 @@ class Matrix:
 
 def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, names: bool = True) -> Spec:
     """The view of a matrix whose columns share this width; ``names``: whether rows are labelled."""
-    each = width / max(1, len(m.xs))
+    cell_width = width / max(1, len(m.xs))
     numbers = [row[m.text_field or m.value] for row in rows]
     form = next(
         (
             (f, size)
             for f in (m.format, m.short)
             for size in (1.0, MIN_TEXT_SCALE)
-            if each > size * style.text_width(format(n, f) + MARK * bool(m.mark_if) for n in numbers if n is not None)
+            if cell_width
+            > size * style.text_width(format(n, f) + MARK * bool(m.mark_if) for n in numbers if n is not None)
         ),
         None,
     )
-    upright = each >= style.text_width(m.xs) + 2
-    slant = -45 if each > 1.6 * style.font else -90  # names so close would touch
+    upright = cell_width >= style.text_width(m.xs) + 2
+    slant = -45 if cell_width > 1.6 * style.font else -90  # names so close would touch
     angle = {"labelAngle": 0} if upright else {"labelAngle": slant, "labelAlign": "right", "labelBaseline": "middle"}
     across = name_axis(style, m.xs, title=m.x_title, **angle)
     down = name_axis(style, m.ys, title=m.y_title) if names else None
-    place = {
+    position = {
         "x": {"field": m.x, "type": "nominal", "scale": {"domain": list(m.xs)}, "axis": across},
         "y": {"field": m.y, "type": "nominal", "scale": {"domain": list(m.ys)}, "axis": down},
         "tooltip": tooltip(),
     }
     layers = [_coloured(style, m, width)]
     if m.colour_if:
-        known = {"filter": {"field": m.value, "valid": True}}
-        layers.append({"transform": [known, _is(m.colour_if, False)], "mark": {"type": "rect", "fill": GREY}})
+        has_value = {"filter": {"field": m.value, "valid": True}}
+        layers.append({"transform": [has_value, _is(m.colour_if, False)], "mark": {"type": "rect", "fill": GREY}})
     layers += _texts(style, m, *form) if form else []
     if m.mark_if and form:
         wide = form[1] * style.text_width(format(n, form[0]) for n in numbers if n is not None)
         layers += _marks(style, m, wide, form[1])
     layers.append(_absent(m))
-    return {"height": {"step": style.font * m.row_height}, "encoding": place, "layer": layers}
+    return {"height": {"step": style.font * m.row_height}, "encoding": position, "layer": layers}
 
 
 def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
@@ -120,18 +121,18 @@ def _texts(style: FigureStyle, m: Matrix, form: str, size: float) -> list[Spec]:
     """The text of cells: bold or not, and faint where there is no colour."""
     ink = _ink(m)
     text_of = {"field": m.text_field or m.value, "type": "quantitative", "format": form}
-    known = {"filter": {"field": m.text_field or m.value, "valid": True}}
+    has_value = {"filter": {"field": m.text_field or m.value, "valid": True}}
     text = {"type": "text", "fontSize": style.font * size}
-    found: list[Spec] = []
+    layers: list[Spec] = []
     for bold in (False, True) if m.bold else (None,):
-        which = [known, *([_is(m.bold, bold)] if m.bold and bold is not None else [])]
+        which = [has_value, *([_is(m.bold, bold)] if m.bold and bold is not None else [])]
         which += [_is(m.colour_if, True)] if m.colour_if else []
         mark = text | ({"fontWeight": "bold"} if bold else {})
-        found.append({"transform": which, "mark": mark, "encoding": {"text": text_of, "color": ink}})
+        layers.append({"transform": which, "mark": mark, "encoding": {"text": text_of, "color": ink}})
     if m.colour_if:
-        which = [known, _is(m.colour_if, False)]
-        found.append({"transform": which, "mark": {**text, "color": FAINT_TEXT}, "encoding": {"text": text_of}})
-    return found
+        which = [has_value, _is(m.colour_if, False)]
+        layers.append({"transform": which, "mark": {**text, "color": FAINT_TEXT}, "encoding": {"text": text_of}})
+    return layers
 
 
 def _ink(m: Matrix) -> Spec:
@@ -197,22 +198,22 @@ def grid(
     ``label_width``: the labels left of the first panel of a row; ``gap``: those left of the others, with the space
     between panels; ``most``: how many panels a row has at most.
     """
-    many = max(1, min(len(titles), int((style.total - label_width + gap) // (min_width + gap))))
-    many = min(many, most or many)
-    lines = -(-len(titles) // many)
-    many = -(-len(titles) // lines)  # evenly: five panels are three and two, not four and one
-    width = round((style.total - label_width - gap * (many - 1)) / many - 2, 1)
+    across = max(1, min(len(titles), int((style.total - label_width + gap) // (min_width + gap))))
+    across = min(across, most or across)
+    lines = -(-len(titles) // across)
+    across = -(-len(titles) // lines)  # evenly: five panels are three and two, not four and one
+    width = round((style.total - label_width - gap * (across - 1)) / across - 2, 1)
     panels = []
     for i, title in enumerate(titles):
-        own = {"filter": {"field": "panel", "equal": i}}
-        view = draw(Panel(i, width, i % many == 0, i + many >= len(titles)))
+        of_panel = {"filter": {"field": "panel", "equal": i}}
+        view = draw(Panel(i, width, i % across == 0, i + across >= len(titles)))
         panels.append(
             {
                 "title": {"text": wrap_title(style, title, width), "limit": width + gap},
                 # views above each other have widths of their own
                 **({} if "vconcat" in view else {"width": width}),
                 **view,
-                "transform": [own, *view.get("transform", ())],
+                "transform": [of_panel, *view.get("transform", ())],
             }
         )
     shared = {"scale": dict.fromkeys(("color", "fill", "shape", "strokeDash"), "shared")}
@@ -220,7 +221,7 @@ def grid(
         "$schema": SCHEMA,
         "config": config(style.font),
         "data": {"values": list(rows)},
-        "columns": many,
+        "columns": across,
         "spacing": {"column": style.font, "row": style.font},
         "align": "each",
         "resolve": shared,

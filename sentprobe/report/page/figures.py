@@ -45,7 +45,7 @@ class Figure:
     """A chart with the data of a run."""
 
     chart: Chart
-    place: OnPage
+    on_page: OnPage
     specs: Mapping[str, Spec]
     """By mode; the first is shown."""
     rows: Sequence[Row]
@@ -61,29 +61,29 @@ class Figure:
     @property
     def caption(self) -> str:
         """What is drawn."""
-        caption = self.place.caption if isinstance(self.place.caption, str) else self.place.caption(self.rows)
+        caption = self.on_page.caption if isinstance(self.on_page.caption, str) else self.on_page.caption(self.rows)
         return with_levels(caption, "\u00a0")
 
     @property
     def section(self) -> str:
         """The section in which it is shown."""
-        return self.place.section
+        return self.on_page.section
 
     @property
     def modes(self) -> list[tuple[str, str]]:
         """What the reader can switch between, with titles; nothing if there is only one."""
-        found = [mode for mode in self.specs if mode != "relative"] + list(self.ratios)
-        return [(mode, MODE_TITLES[mode]) for mode in found] if len(found) > 1 else []
+        modes = [mode for mode in self.specs if mode != "relative"] + list(self.ratios)
+        return [(mode, MODE_TITLES[mode]) for mode in modes] if len(modes) > 1 else []
 
     def data(self) -> dict[str, Any]:
         """Everything that the script needs."""
-        kept = _fields(self.specs) | {name for name, _ in self.place.columns}
-        names = [name for name in dict.fromkeys(name for row in self.rows for name in row) if name in kept]
+        used = _fields(self.specs) | {name for name, _ in self.on_page.columns}
+        names = [name for name in dict.fromkeys(name for row in self.rows for name in row) if name in used]
         first, *_ = self.specs.values()
         return {
             "specs": {mode: _bare(spec) for mode, spec in self.specs.items()},
             "rows": {name: _column([row.get(name) for row in self.rows]) for name in names},
-            "columns": list(self.place.columns),
+            "columns": list(self.on_page.columns),
             "ratios": self.ratios,
             "references": self.references,
             **_room(first),
@@ -93,8 +93,8 @@ class Figure:
 def _fields(spec: Any) -> set[str]:
     """The fields of rows that a spec uses."""
     if isinstance(spec, Mapping):
-        own = {spec["field"]} if isinstance(spec.get("field"), str) else set()
-        return own.union(*map(_fields, spec.values()))
+        fields = {spec["field"]} if isinstance(spec.get("field"), str) else set()
+        return fields.union(*map(_fields, spec.values()))
     return set().union(*map(_fields, spec)) if isinstance(spec, list) else set()
 
 
@@ -104,8 +104,8 @@ def _column(values: Sequence[Any]) -> Any:
     texts = list(dict.fromkeys(value for value in values if isinstance(value, str)))
     if 2 * len(texts) > len(values) or not texts:
         return values
-    place = {text: i for i, text in enumerate(texts)}
-    return {"texts": texts, "at": [place[value] if isinstance(value, str) else None for value in values]}
+    index = {text: i for i, text in enumerate(texts)}
+    return {"texts": texts, "at": [index[value] if isinstance(value, str) else None for value in values]}
 
 
 def _short(value: float) -> float:
@@ -115,7 +115,7 @@ def _short(value: float) -> float:
 
 def figures_of(summary: Summary) -> tuple[list[Figure], list[tuple[str, str]]]:
     """Every chart that belongs on the page and has data; and for the rest, titles and why they have not."""
-    found: list[Figure] = []
+    figures: list[Figure] = []
     absent: list[tuple[str, str]] = []
     for chart in CHARTS.parts().values():
         if chart.page is None:
@@ -126,47 +126,54 @@ def figures_of(summary: Summary) -> tuple[list[Figure], list[tuple[str, str]]]:
             why = f"{marks}: sentprobe figure --kind {chart.name} --set …"
             absent.append((chart.page.heading or chart.title, f"{why} draws some."))
         elif figure is not None:
-            found.append(figure)
+            figures.append(figure)
         elif chart.page.absent:
             absent.append((chart.page.heading or chart.title, chart.page.absent))
-    return found, absent
+    return figures, absent
 
 
-def _figure(chart: Chart, place: OnPage, summary: Summary) -> Figure | None:
+def _figure(chart: Chart, on_page: OnPage, summary: Summary) -> Figure | None:
     try:
         rows, spec = chart.draw(summary, Options())
     except UsageError:  # there is nothing to draw
         return None
     # some charts add fields for drawing
-    drawn = spec["data"]["values"]
-    return _switchable(chart, place, summary, rows) if place.switch else Figure(chart, place, {"absolute": spec}, drawn)
+    drawn_rows = spec["data"]["values"]
+    return (
+        _switchable(chart, on_page, summary, rows)
+        if on_page.switch
+        else Figure(chart, on_page, {"absolute": spec}, drawn_rows)
+    )
 
 
-def _switchable(chart: Chart, place: OnPage, summary: Summary, rows: Sequence[Row]) -> Figure:
+def _switchable(chart: Chart, on_page: OnPage, summary: Summary, rows: Sequence[Row]) -> Figure:
     """The chart in all its modes; ratios to every encoder and language are computed here, and chosen by the reader."""
     names = short_names([column.name for column in summary.columns])
     languages = languages_of(summary)
     references: dict[str, list[int | str]] = {"encoder": list(range(len(names))), "language": [*languages]}
-    shown: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     ratios: dict[str, list[list[float | None]]] = {}
     for kind, every in references.items():
         for to in every if len(every) > 1 else ():
             try:
-                found = chart.rows(summary, Options(mode="relative", relative_to=to))
+                relative = chart.rows(summary, Options(mode="relative", relative_to=to))
             except UsageError:  # nothing can be compared with it
                 continue
-            ratios.setdefault(kind, []).append([_ratio(row) for row in found])
-            shown.setdefault(kind, []).append(names[to] if isinstance(to, int) else to)
+            ratios.setdefault(kind, []).append([_ratio(row) for row in relative])
+            names_of.setdefault(kind, []).append(names[to] if isinstance(to, int) else to)
     # chance levels differ: above the baseline, if there is one, is what can be compared across sets
     modes: list[Mode] = ["above", "absolute"] if any(row["above"] is not None for row in rows) else ["absolute"]
     specs: dict[str, Spec] = {mode: chart.spec(rows, Options(mode=mode)) for mode in modes}
     if ratios:
         # one scale for whatever is chosen
         compared = [
-            {**row, "ratio": r} for kind in ratios.values() for own in kind for row, r in zip(rows, own, strict=True)
+            {**row, "ratio": r}
+            for kind in ratios.values()
+            for ratios_of in kind
+            for row, r in zip(rows, ratios_of, strict=True)
         ]
         specs["relative"] = chart.spec(compared, Options(mode="relative"))
-    return Figure(chart, place, specs, rows, ratios, shown)
+    return Figure(chart, on_page, specs, rows, ratios, names_of)
 
 
 def _ratio(row: Row) -> float | None:
@@ -176,8 +183,8 @@ def _ratio(row: Row) -> float | None:
 
 def _domains(spec: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """The names of the columns and of the rows of a matrix; nothing for other charts."""
-    place = spec.get("encoding", {}) if isinstance(spec.get("height"), dict) else {}
-    xs, ys = (place.get(name, {}).get("scale", {}).get("domain", []) for name in ("x", "y"))
+    encoding = spec.get("encoding", {}) if isinstance(spec.get("height"), dict) else {}
+    xs, ys = (encoding.get(name, {}).get("scale", {}).get("domain", []) for name in ("x", "y"))
     return xs, ys
 
 
@@ -188,10 +195,12 @@ def _room(spec: Mapping[str, Any]) -> dict[str, float]:
         return {}
     style = figure_style("container")
     names = style.text_width(ys)
-    each = min(MIN_CELL_WIDTH, (style.total - names) / len(xs))  # the size of the numbers was chosen for the second
+    cell_width = min(
+        MIN_CELL_WIDTH, (style.total - names) / len(xs)
+    )  # the size of the numbers was chosen for the second
     if spec["encoding"]["x"]["axis"].get("labelAngle") == 0:
-        each = max(each, style.text_width(xs) + style.font / 2)
-    wide = max(len(xs) * each, LEGEND_WIDTH)
+        cell_width = max(cell_width, style.text_width(xs) + style.font / 2)
+    wide = max(len(xs) * cell_width, LEGEND_WIDTH)
     return {"least": round(names + wide), "most": round(names + max(wide, len(xs) * MAX_CELL_WIDTH))}
 
 
@@ -201,9 +210,9 @@ def _bare(spec: Mapping[str, Any]) -> dict[str, Any]:
     if ys:  # Vega-Lite warns about steps in a container
         spec = {**spec, "height": spec["height"]["step"] * len(ys)}
     config = {**spec.get("config", {}), "font": FONT, "background": None}
-    config |= {name: {**config.get(name, {}), **own} for name, own in THEME_CONFIG.items()}
-    drawn = {name: own for name, own in spec.items() if name not in ("config", "data")}
-    return {**(drawn if ys else _themed(drawn)), "config": config}
+    config |= {name: {**config.get(name, {}), **setting} for name, setting in THEME_CONFIG.items()}
+    view = {name: setting for name, setting in spec.items() if name not in ("config", "data")}
+    return {**(view if ys else _themed(view)), "config": config}
 
 
 def _themed(value: Any, of: str = "") -> Any:
@@ -211,5 +220,5 @@ def _themed(value: Any, of: str = "") -> Any:
     if isinstance(value, str):
         return THEMED.get(value, value) if of in ("color", "fill", "stroke", "range") else value
     if isinstance(value, dict):
-        return {name: _themed(own, name) for name, own in value.items()}
-    return [_themed(own, of) for own in value] if isinstance(value, list) else value
+        return {name: _themed(item, name) for name, item in value.items()}
+    return [_themed(item, of) for item in value] if isinstance(value, list) else value

@@ -44,8 +44,8 @@ class Checks:
 
 def checks_of(summary: Summary) -> Checks:
     """The checks by level."""
-    found = summary.checks
-    return Checks(*([c for c in found if c.level == level] for level in ("issue", "tip", "passed")))
+    results = summary.checks
+    return Checks(*([c for c in results if c.level == level] for level in ("issue", "tip", "passed")))
 
 
 def head_of(summary: Summary) -> PageHeader:
@@ -53,7 +53,7 @@ def head_of(summary: Summary) -> PageHeader:
     sets, columns = summary.sets, summary.columns
     languages = languages_of(summary)
     probes = list(dict.fromkeys(c.probe for c in columns if c.probe))
-    seeds = sorted({cell.seeds for own in sets for cell in own.cells if cell})
+    seeds = sorted({cell.seeds for s in sets for cell in s.cells if cell})
     encoders = len({(c.encoder, c.identity) for c in columns})
     words = is_of_words(summary)
     lede = [f"{count_of(encoders, noun_of(summary))} × {count_of(len(sets), 'set')}"]
@@ -76,13 +76,13 @@ def head_of(summary: Summary) -> PageHeader:
 def _date(days: Sequence[str]) -> str:
     """When a run was made: a day, or from the first to the last."""
     dates = [date.fromisoformat(day) for day in (days[0], days[-1])]
-    first, last = (f"{found.day} {found:%B %Y}" for found in dates)
+    first, last = (f"{day.day} {day:%B %Y}" for day in dates)
     return first if first == last else f"{first} to {last}"
 
 
 def languages_of(summary: Summary) -> list[str]:
     """The languages of the sets, in their order."""
-    return list(dict.fromkeys(own.language for own in summary.sets if own.language))
+    return list(dict.fromkeys(s.language for s in summary.sets if s.language))
 
 
 def _badges(summary: Summary) -> list[str]:
@@ -92,9 +92,11 @@ def _badges(summary: Summary) -> list[str]:
     if limits:
         scope = "Some scores are partial" if any(c.limit is None for c in columns) else "Partial"
         badges.append(f"{scope}: at most {listed([f'{limit:,}' for limit in limits])} rows per split")
-    made = sum(own.synthetic for own in sets)
-    if made:
-        badges.append("Synthetic sentences" + ("" if made == len(sets) else f" in {made} of {len(sets)} sets"))
+    synthetic = sum(s.synthetic for s in sets)
+    if synthetic:
+        badges.append(
+            "Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")
+        )
     if summary.failures:
         badges.append(count_of(len(summary.failures), "failure"))
     return badges
@@ -105,8 +107,10 @@ def _verdict(checks: Checks) -> str:
         return "No checks apply."
     if not (checks.issues or checks.tips):
         return f"All {len(checks.passed)} checks passed."
-    found = [count_of(len(own), word) for own, word in ((checks.issues, "issue"), (checks.tips, "tip")) if own]
-    return f"The checks found {listed(found)}; {len(checks.passed)} passed."
+    counts = [
+        count_of(len(results), word) for results, word in ((checks.issues, "issue"), (checks.tips, "tip")) if results
+    ]
+    return f"The checks found {listed(counts)}; {len(checks.passed)} passed."
 
 
 def duration(seconds: float) -> str:
@@ -119,8 +123,8 @@ def duration(seconds: float) -> str:
 
 def not_audited(summary: Summary) -> str:
     """How to audit the sets that have no audit."""
-    found = [own.label for own in summary.sets if own.audit is None]
-    if not found or is_of_words(summary):
+    unaudited = [s.label for s in summary.sets if s.audit is None]
+    if not unaudited or is_of_words(summary):
         return ""
-    which = "No set has" if len(found) == len(summary.sets) else "Not every set has"
+    which = "No set has" if len(unaudited) == len(summary.sets) else "Not every set has"
     return f"{which} an audit. `sentprobe audit` looks for duplicates, leaks, shortcuts and imbalance in any set."

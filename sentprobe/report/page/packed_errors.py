@@ -22,12 +22,17 @@ def pack_errors(
 
     ``label_names``: per set, what labels mean; labels are shown by these names.
     """
-    columns = sum(own is not None for found in errors if found for own in found.columns)
+    columns = sum(
+        names_of_set is not None for set_errors in errors if set_errors for names_of_set in set_errors.columns
+    )
     most = max(MIN_ERRORS, MAX_PAGE_ERRORS // max(1, columns))
     names = label_names or [{}] * len(errors)
     return [
-        None if found is None else _packed_set(_in_words(found, own), most) | ({"codes": _codes(own)} if own else {})
-        for found, own in zip(errors, names, strict=True)
+        None
+        if set_errors is None
+        else _packed_set(_in_words(set_errors, names_of_set), most)
+        | ({"codes": _codes(names_of_set)} if names_of_set else {})
+        for set_errors, names_of_set in zip(errors, names, strict=True)
     ]
 
 
@@ -36,27 +41,27 @@ def _codes(names: Mapping[str, str]) -> str:
     return ", ".join(f"{code} = {name}" for code, name in names.items())
 
 
-def _in_words(found: SetErrors, names: Mapping[str, str]) -> SetErrors:
+def _in_words(set_errors: SetErrors, names: Mapping[str, str]) -> SetErrors:
     """The same with names in place of labels."""
     if not names:
-        return found
+        return set_errors
 
-    def row(own: ShownRow) -> ShownRow:
-        return replace(own, label=_name(own.label, names), predicted=_name(own.predicted, names))
+    def in_words(row: ShownRow) -> ShownRow:
+        return replace(row, label=_name(row.label, names), predicted=_name(row.predicted, names))
 
-    def column(own: ColumnErrors) -> ColumnErrors:
+    def column_in_words(column: ColumnErrors) -> ColumnErrors:
         pairs = (
             replace(p, truth=names.get(p.truth, p.truth), predicted=names.get(p.predicted, p.predicted))
-            for p in own.pairs
+            for p in column.pairs
         )
-        return replace(own, errors=tuple(map(row, own.errors)), pairs=tuple(pairs))
+        return replace(column, errors=tuple(map(in_words, column.errors)), pairs=tuple(pairs))
 
     return replace(
-        found,
-        labels=tuple(names.get(label, label) for label in found.labels),
-        columns=tuple(own and column(own) for own in found.columns),
-        doubtful=tuple(map(row, found.doubtful)),
-        easiest=tuple(map(row, found.easiest)),
+        set_errors,
+        labels=tuple(names.get(label, label) for label in set_errors.labels),
+        columns=tuple(column and column_in_words(column) for column in set_errors.columns),
+        doubtful=tuple(map(in_words, set_errors.doubtful)),
+        easiest=tuple(map(in_words, set_errors.easiest)),
     )
 
 
@@ -64,12 +69,12 @@ def _name(label: str | None, names: Mapping[str, str]) -> str | None:
     return label if label is None else names.get(label, label)
 
 
-def _packed_set(found: SetErrors, most: int) -> dict[str, object]:
+def _packed_set(set_errors: SetErrors, most: int) -> dict[str, object]:
     return {
-        "labels": found.labels,
-        "columns": [own and _packed(own, most) for own in found.columns],
-        "doubtful": [_informative(row) for row in found.doubtful],
-        "easiest": [_informative(row) for row in found.easiest],
+        "labels": set_errors.labels,
+        "columns": [column and _packed(column, most) for column in set_errors.columns],
+        "doubtful": [_informative(row) for row in set_errors.doubtful],
+        "easiest": [_informative(row) for row in set_errors.easiest],
     }
 
 
@@ -77,22 +82,22 @@ def _informative(row: ShownRow) -> list[object]:
     return [segments(row.tokens, row.marks), row.label, row.bits, row.source]
 
 
-def _packed(own: ColumnErrors, most: int) -> dict[str, object]:
+def _packed(column: ColumnErrors, most: int) -> dict[str, object]:
     return {
-        "confusion": own.confusion,
-        "pairs": None if own.confusion is not None else [[p.truth, p.predicted, p.n] for p in own.pairs],
-        "length": [_bin(b) for b in own.length],
-        "target": own.target and [_bin(b) for b in own.target],
+        "confusion": column.confusion,
+        "pairs": None if column.confusion is not None else [[p.truth, p.predicted, p.n] for p in column.pairs],
+        "length": [_bin(b) for b in column.length],
+        "target": column.target and [_bin(b) for b in column.target],
         "errors": [
             [segments(e.tokens, e.marks), e.label, e.predicted, round(e.confidence or 0.0, 3), e.source]
-            for e in own.errors[:most]
+            for e in column.errors[:most]
         ],
     }
 
 
-def _bin(found: Bin) -> list[int]:
+def _bin(b: Bin) -> list[int]:
     """Ends, rows, correct rows, and the interval in tenths of a point."""
-    return [found.low, found.high, found.n, found.correct, round(1000 * found.below), round(1000 * found.above)]
+    return [b.low, b.high, b.n, b.correct, round(1000 * b.below), round(1000 * b.above)]
 
 
 def segments(tokens: Sequence[str], marks: Sequence[int]) -> list[str]:

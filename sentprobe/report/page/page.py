@@ -54,24 +54,24 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         The heading; by default the names of the run's folders.
     """
     figures, absent_charts = figures_of(summary)
-    every = sorted([*SECTIONS.parts().values(), *([extra] if extra else [])], key=lambda section: section.order)
-    names = {section.name for section in every}
+    sections = sorted([*SECTIONS.parts().values(), *([extra] if extra else [])], key=lambda section: section.order)
+    names = {section.name for section in sections}
     by_section = {name: [f for f in figures if f.section == name] for name in names}
     by_section["more_charts"] += [f for f in figures if f.section not in names]
     page = PageData(summary=summary, brief=_brief(summary), figures=by_section)
     templates = environment(_renamed(page), noun_of(summary))
-    shown, absent = render_sections(every, page, templates)
+    rendered, absent = render_sections(sections, page, templates)
     if summary.sets and not is_of_words(summary):
         absent = [*absent_charts, *absent]
     return assemble(
-        templates, shown, absent, figures, title=title or _title(summary), head=head_of(page.brief),
+        templates, rendered, absent, figures, title=title or _title(summary), head=head_of(page.brief),
         folders=_folders(summary), served=extra is not None, of_words=is_of_words(summary), noun=noun_of(summary),
     )  # fmt: skip
 
 
 def assemble(
     templates: Environment,
-    shown: Sequence[RenderedSection],
+    sections: Sequence[RenderedSection],
     absent: Sequence[tuple[str, str]],
     figures: Sequence[Figure] = (),
     *,
@@ -83,41 +83,41 @@ def assemble(
     noun: str = "encoder",
 ) -> str:
     """Put sections into one page, with their styles and scripts, and a policy that admits nothing else."""
-    styles = "".join([sibling_file(__package__, "page.css"), *(own.section.style for own in shown)])
+    styles = "".join([sibling_file(__package__, "page.css"), *(section.section.style for section in sections)])
     styles = _INDENTATION.sub("", styles)
     scripts = [sibling_file(__package__, name) for name in SCRIPTS]
-    scripts += [own.section.script for own in shown if own.section.script]
+    scripts += [section.section.script for section in sections if section.section.script]
     if figures:
         scripts.insert(0, bundle())
     data = {
         "figures": {figure.name: figure.data() for figure in figures},
         "noun": noun,
-        "sections": {own.section.name: own.script_data for own in shown},
+        "sections": {section.section.name: section.script_data for section in sections},
     }
     return templates.get_template("page.html").render(
         policy=page_policy(styles, scripts, served=served), version=__version__,
         title=title, styles=raw(styles), scripts=[raw(script) for script in scripts],
         data=raw(script_json(data)),
-        head=head, of_words=of_words, sections=shown, absent=absent, served=served, folders=folders,
+        head=head, of_words=of_words, sections=sections, absent=absent, served=served, folders=folders,
     )  # fmt: skip
 
 
 def render_sections(
-    every: Sequence[Section], page: PageData, templates: Environment
+    sections: Sequence[Section], page: PageData, templates: Environment
 ) -> tuple[list[RenderedSection], list[tuple[str, str]]]:
     """The sections with something to show; and for the rest, why they have nothing."""
-    shown: list[RenderedSection] = []
+    rendered: list[RenderedSection] = []
     absent: list[tuple[str, str]] = []
     if not page.summary.sets and page.described is None:
         absent.append(("Results", "The run has none."))
-        every = [section for section in every if not section.needs_results]
-    for section in every:
-        made = attempt(f"The section {section.name}", partial(_section, section, page, templates))
-        if isinstance(made, RenderedSection):
-            shown.append(made)
-        elif made and (section.words_intro or not is_of_words(page.summary)):
-            absent.append((section.title, made))
-    return shown, absent
+        sections = [section for section in sections if not section.needs_results]
+    for section in sections:
+        result = attempt(f"The section {section.name}", partial(_section, section, page, templates))
+        if isinstance(result, RenderedSection):
+            rendered.append(result)
+        elif result and (section.words_intro or not is_of_words(page.summary)):
+            absent.append((section.title, result))
+    return rendered, absent
 
 
 def _section(section: Section, page: PageData, templates: Environment) -> RenderedSection | str:

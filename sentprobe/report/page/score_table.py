@@ -81,14 +81,16 @@ def table(summary: Summary) -> Table:
     headings += [Heading("baseline", column.heading) for column in main.baselines]
     headings += [Heading("human", column.heading) for column in main.human]
     tags = _tags(summary.sets)
-    more = [*main.best_baseline, *main.baselines, *main.human]
+    other_columns = [*main.best_baseline, *main.baselines, *main.human]
     rows = []
-    for i, own in enumerate(summary.sets):
+    for i, s in enumerate(summary.sets):
         encoders = [
-            _shown(cell, column.cells[i], own.failed.get(j))
-            for j, (cell, column) in enumerate(zip(own.cells, main.encoders, strict=True))
+            _shown(cell, column.cells[i], s.failed.get(j))
+            for j, (cell, column) in enumerate(zip(s.cells, main.encoders, strict=True))
         ]
-        rows.append(Row(own, tags[i], [_plain(main.test_size, i), *encoders, *(_plain(column, i) for column in more)]))
+        rows.append(
+            Row(s, tags[i], [_plain(main.test_size, i), *encoders, *(_plain(column, i) for column in other_columns)])
+        )
     return Table(headings, rows, _scale(rows))
 
 
@@ -119,16 +121,16 @@ def _scale(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 def _tags(sets: Sequence[SetSummary]) -> list[list[str]]:
     """The language of each set if there are several; the corpus or the digest of those that share a name."""
-    several = len({own.language for own in sets}) > 1
-    some_natural = not all(own.synthetic for own in sets)  # that all are synthetic is said at the top
-    found = []
-    for own in sets:
-        twins = [other for other in sets if (other.name, other.language) == (own.name, own.language)]
-        corpora = {other.corpus for other in twins}
-        telling = own.corpus if own.corpus and len(corpora) == len(twins) else f"#{own.data[:8]}"
-        tags = [own.language if several else None, telling if len(twins) > 1 else None]
-        found.append([tag for tag in tags if tag] + ["synthetic"] * (own.synthetic and some_natural))
-    return found
+    several = len({s.language for s in sets}) > 1
+    some_natural = not all(s.synthetic for s in sets)  # that all are synthetic is said at the top
+    tags_of = []
+    for s in sets:
+        twins = [t for t in sets if (t.name, t.language) == (s.name, s.language)]
+        corpora = {t.corpus for t in twins}
+        telling = s.corpus if s.corpus and len(corpora) == len(twins) else f"#{s.data[:8]}"
+        tags = [s.language if several else None, telling if len(twins) > 1 else None]
+        tags_of.append([tag for tag in tags if tag] + ["synthetic"] * (s.synthetic and some_natural))
+    return tags_of
 
 
 def _plain(column: TableColumn, row: int) -> TableCell:
@@ -172,9 +174,9 @@ def table_csv(summary: Summary) -> str:
     """A line per set and column, for other programs; scores are fractions."""
     rows: list[Sequence[object]] = [CSV_COLUMNS]
     columns = [*summary.columns, *summary.baselines]
-    for own in summary.sets:
-        codes = error_codes(own)
-        for column, cell in zip(columns, (*own.cells, *own.baselines), strict=True):
+    for s in summary.sets:
+        codes = error_codes(s)
+        for column, cell in zip(columns, (*s.cells, *s.baselines), strict=True):
             if cell is None:
                 continue
             bar = cell.against
@@ -182,7 +184,7 @@ def table_csv(summary: Summary) -> str:
                 None if number is None else round(number, 5)
                 for number in (*estimate_of(cell), bar.value if bar else None)
             )
-            names = own.label, own.language, column.name
-            more = cell.letters, cell.partial, bar and bar.baseline, baseline, bar and bar.verdict, codes
-            rows.append([*names, cell.n, own.scored_by, value, low, high, *more])
+            names = s.label, s.language, column.name
+            comparison = cell.letters, cell.partial, bar and bar.baseline, baseline, bar and bar.verdict, codes
+            rows.append([*names, cell.n, s.scored_by, value, low, high, *comparison])
     return csv_text(rows)

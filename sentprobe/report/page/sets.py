@@ -27,10 +27,10 @@ def render_sets(described: DescribedSets, *, title: str | None = None) -> str:
     sections: list[Section] = [import_module(name).section for name in part_modules(package).values()]
     page = PageData(summary=NO_RUN, brief=NO_RUN, figures={}, described=described)
     templates = environment([], "encoder")
-    shown, absent = render_sections(sorted(sections, key=lambda section: section.order), page, templates)
+    rendered, absent = render_sections(sorted(sections, key=lambda section: section.order), page, templates)
     name = listed([Path(path).resolve().name for path in described.paths], most=MAX_NAMED)
     return assemble(
-        templates, shown, absent, title=title or f"Probing sets: {name}", head=head_of_sets(described),
+        templates, rendered, absent, title=title or f"Probing sets: {name}", head=head_of_sets(described),
         folders=described.paths,
     )  # fmt: skip
 
@@ -38,11 +38,11 @@ def render_sets(described: DescribedSets, *, title: str | None = None) -> str:
 def head_of_sets(described: DescribedSets) -> PageHeader:
     """How many sets there are, and what their audits found."""
     sets = described.sets
-    languages = list(dict.fromkeys(own.language for own in sets if own.language))
-    lede = [count_of(len(sets), "set"), count_of(sum(sum(own.n.values()) for own in sets), "row")]
+    languages = list(dict.fromkeys(s.language for s in sets if s.language))
+    lede = [count_of(len(sets), "set"), count_of(sum(sum(s.n.values()) for s in sets), "row")]
     if languages:
         lede.append(listed(languages, most=4, more="more languages"))
-    synthetic = sum(own.synthetic for own in sets)
+    synthetic = sum(s.synthetic for s in sets)
     badges = ["Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")]
     unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
     return PageHeader(
@@ -54,21 +54,21 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
 
 def _answer(described: DescribedSets) -> list[str]:
     """Which sets have errors and warnings, and how often which."""
-    sets, found = described.sets, []
+    sets, sentences = described.sets, []
     for severity in ("error", "warning"):
-        own = [s.name for s in sets if any(f.severity == severity for f in s.findings)]
+        affected = [s.name for s in sets if any(f.severity == severity for f in s.findings)]
         # in the order of the findings: that of a set of strings differs from one process to the next
         codes = Counter(
             code for s in sets for code in dict.fromkeys(f.code for f in s.findings if f.severity == severity)
         )
-        if not own:
-            found.append(f"No set has {severity}s.")
+        if not affected:
+            sentences.append(f"No set has {severity}s.")
             continue
-        some = f"{len(own)} of {count_of(len(sets), 'set')} {'has' if len(own) == 1 else 'have'}"
-        which = some if len(own) < len(sets) else "All sets have" if len(sets) > 1 else "The set has"
-        names = f" ({listed(own)})" if len(own) <= MAX_NAMED and len(own) < len(sets) else ""
+        share = f"{len(affected)} of {count_of(len(sets), 'set')} {'has' if len(affected) == 1 else 'have'}"
+        which = share if len(affected) < len(sets) else "All sets have" if len(sets) > 1 else "The set has"
+        names = f" ({listed(affected)})" if len(affected) <= MAX_NAMED and len(affected) < len(sets) else ""
         kinds = listed([f"{code} in {n}" if len(sets) > 1 else code for code, n in codes.most_common()], most=MAX_NAMED)
-        found.append(f"{which} {severity}s{names}: {kinds}.")
+        sentences.append(f"{which} {severity}s{names}: {kinds}.")
     if described.shared:
-        found.append(f"Across sets: {listed([f.message for f in described.shared], most=2, more='more findings')}.")
-    return found
+        sentences.append(f"Across sets: {listed([f.message for f in described.shared], most=2, more='more findings')}.")
+    return sentences

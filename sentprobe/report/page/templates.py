@@ -35,17 +35,17 @@ def environment(long: Sequence[tuple[str, str]], noun: str = "encoder") -> Envir
             text = text.replace(name, short)
         return text
 
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("sentprobe.report.page", "html"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True, finalize=_finalised,
     )  # fmt: skip
-    found.filters |= {
+    templates.filters |= {
         "breakable": _breakable, "renamed": renamed, "coded": _coded, "duration": duration, "coefficient": _coefficient,
     }  # fmt: skip
-    found.globals |= {"noun": noun, "level": level_text("\u00a0")}
-    found.globals["macros"] = found.get_template("macros.html").module
-    return found
+    templates.globals |= {"noun": noun, "level": level_text("\u00a0")}
+    templates.globals["macros"] = templates.get_template("macros.html").module
+    return templates
 
 
 def raw(text: str) -> Markup:
@@ -95,9 +95,9 @@ def all_readable(value: Any) -> Any:
     if isinstance(value, str):
         return readable(value)
     if isinstance(value, dict):
-        return {readable(key): all_readable(own) for key, own in value.items()}
+        return {readable(key): all_readable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [all_readable(own) for own in value]
+        return [all_readable(item) for item in value]
     return value
 
 
@@ -140,16 +140,16 @@ def bundle() -> str:
     """
     import vl_convert
 
-    kept = cache_folder() / "charts" / f"vega-{version('vl-convert-python')}.js"
+    cached = cache_folder() / "charts" / f"vega-{version('vl-convert-python')}.js"
     with suppress(OSError, UnicodeDecodeError):
-        first, _, content = kept.read_bytes().partition(b"\n")
+        first, _, content = cached.read_bytes().partition(b"\n")
         if first == _hash(content):
             return content.decode()
     # in a function, so that none of its many names clashes with one of the page
     script = f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();\n"
     with suppress(DataError):  # a read-only cache costs time, nothing else
-        make_folder(kept.parent)
-        write_atomically(kept, _hash(script.encode()) + b"\n" + script.encode())
+        make_folder(cached.parent)
+        write_atomically(cached, _hash(script.encode()) + b"\n" + script.encode())
     return script
 
 

@@ -21,44 +21,45 @@ Group = tuple[str, list[Table]]
 def data(page: PageData) -> Mapping[str, object]:
     """The verdicts, with how often each occurs; and a table of controls and one of measures per encoder."""
     sets, groups = page.brief.sets, _groups(page)
-    kept = _within(groups, MAX_CELLS)
-    counts = Counter(found.kind for own in sets for found in own.meanings if found is not None)
+    included = _within(groups, MAX_CELLS)
+    counts = Counter(meaning.kind for s in sets for meaning in s.meanings if meaning is not None)
     return {
         "columns": page.brief.columns,
         "meanings": MEANINGS,
         "definitions": DEFINITIONS,
         "counts": [(kind, counts[kind]) for kind in MEANINGS if counts[kind]],
-        "judged": any(found is not None for own in sets for found in own.meanings),
-        "groups": kept,
-        "left_out": sum(len(tables) for _, tables in groups) - sum(len(tables) for _, tables in kept),
+        "judged": any(meaning is not None for s in sets for meaning in s.meanings),
+        "groups": included,
+        "left_out": sum(len(tables) for _, tables in groups) - sum(len(tables) for _, tables in included),
     }
 
 
 def _within(groups: Sequence[Group], most: int) -> list[Group]:
     """Tables with at most this many cells together: first the first table of every encoder, then the second, …"""
-    left, kept = most, set[tuple[int, int]]()
-    places = [(j, i) for i, (_, tables) in enumerate(groups) for j in range(len(tables))]
-    for j, i in sorted(places):
+    budget, included = most, set[tuple[int, int]]()
+    order = [(j, i) for i, (_, tables) in enumerate(groups) for j in range(len(tables))]
+    for j, i in sorted(order):
         columns = groups[i][1][j].columns
-        left -= len(columns) * len(columns[0].cells)
-        if left < 0:
+        budget -= len(columns) * len(columns[0].cells)
+        if budget < 0:
             break
-        kept.add((i, j))
-    found = [
-        (name, [table for j, table in enumerate(tables) if (i, j) in kept]) for i, (name, tables) in enumerate(groups)
+        included.add((i, j))
+    limited = [
+        (name, [table for j, table in enumerate(tables) if (i, j) in included])
+        for i, (name, tables) in enumerate(groups)
     ]
-    return [(name, tables) for name, tables in found if tables]
+    return [(name, tables) for name, tables in limited if tables]
 
 
 def _groups(page: PageData) -> list[Group]:
     """The tables of each encoder."""
-    found = [(name, list(column_tables(page.brief, i))) for i, name in enumerate(page.names)]
-    return [(name, tables) for name, tables in found if tables]
+    groups = [(name, list(column_tables(page.brief, i))) for i, name in enumerate(page.names)]
+    return [(name, tables) for name, tables in groups if tables]
 
 
 def absent(page: PageData) -> str | None:
     """Why there are none: nothing was requested, or nothing could be computed."""
-    if any(column for own in page.summary.sets for column in own.variants):
+    if any(column for s in page.summary.sets for column in s.variants):
         return None
     if is_of_words(page.summary):
         return ""

@@ -17,39 +17,39 @@ def script_data(page: PageData) -> object:
     """The errors of each set, and the set and the column to begin with."""
     sets = page.summary.sets
     errors = [
-        found if found is None or _is_known(own) else replace(found, doubtful=(), easiest=())
-        for found, own in zip(page.summary.errors, sets, strict=True)
+        set_errors if set_errors is None or _is_known(s) else replace(set_errors, doubtful=(), easiest=())
+        for set_errors, s in zip(page.summary.errors, sets, strict=True)
     ]
     return {
         "first": _first(page.summary.errors, sets),
         "names": set_names(page.summary.sets),
         "columns": page.names,
-        "errors": pack_errors(errors, [own.label_names for own in page.summary.sets]),
-        "retrieved": [own.scored_by == "precision@1" for own in page.summary.sets],
-        "best": [_best(own) for own in page.summary.sets],
+        "errors": pack_errors(errors, [s.label_names for s in page.summary.sets]),
+        "retrieved": [s.scored_by == "precision@1" for s in page.summary.sets],
+        "best": [_best(s) for s in page.summary.sets],
     }
 
 
 def _first(errors: Sequence[SetErrors | None], sets: Sequence[SetSummary]) -> int | None:
     """The first set on which someone is above the baselines; if there is none, the first with errors."""
-    there = [i for i, found in enumerate(errors) if found is not None]
-    above = [i for i in there if any(verdict_of(cell) == "above" for cell in sets[i].cells)]
-    return next(iter([*above, *there]), None)
+    with_errors = [i for i, set_errors in enumerate(errors) if set_errors is not None]
+    above = [i for i in with_errors if any(verdict_of(cell) == "above" for cell in sets[i].cells)]
+    return next(iter([*above, *with_errors]), None)
 
 
-def _is_known(own: SetSummary) -> bool:
+def _is_known(s: SetSummary) -> bool:
     """Whether someone knows something about the labels of a set: at chance, an unlikely label is not a doubtful one."""
     return any(
         verdict_of(cell) == "above" or (cell.information is not None and (cell.information.low or 0.0) > 0)
-        for cell in own.cells
+        for cell in s.cells
         if cell is not None
     )
 
 
-def _best(own: SetSummary) -> int | None:
+def _best(s: SetSummary) -> int | None:
     """The column with the highest score on a set."""
-    found = [(cell.score.value, -j) for j, cell in enumerate(own.cells) if cell and cell.score.value is not None]
-    return -max(found)[1] if found else None
+    scores = [(cell.score.value, -j) for j, cell in enumerate(s.cells) if cell and cell.score.value is not None]
+    return -max(scores)[1] if scores else None
 
 
 def absent(page: PageData) -> str | None:

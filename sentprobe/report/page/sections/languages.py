@@ -12,10 +12,10 @@ def absent(page: PageData) -> str | None:
     """Why no task is available in two languages."""
     if page.figures.get("languages"):
         return None
-    found = languages_of(page.summary)
-    if len(found) < 2:
-        return f"There is only one language: {found[0]}." if found else "The language of the sets is not known."
-    return f"No task is available in two of the languages ({listed(found)})."
+    languages = languages_of(page.summary)
+    if len(languages) < 2:
+        return f"There is only one language: {languages[0]}." if languages else "The language of the sets is not known."
+    return f"No task is available in two of the languages ({listed(languages)})."
 
 
 section = Section(

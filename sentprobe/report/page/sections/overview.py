@@ -19,8 +19,8 @@ def data(page: PageData) -> Mapping[str, object]:
 
 def absent(page: PageData) -> str | None:
     """Nothing is said of a single encoder, or of a few sets."""
-    shown = len(page.summary.sets) >= MIN_SETS and any(True for _ in overview_tables(page.brief))
-    return None if shown else ""
+    has_tables = len(page.summary.sets) >= MIN_SETS and any(True for _ in overview_tables(page.brief))
+    return None if has_tables else ""
 
 
 section = Section(

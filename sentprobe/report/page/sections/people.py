@@ -9,12 +9,12 @@ from sentprobe.report.page.section import PageData, Section, sibling_file
 
 def absent(page: PageData) -> str | None:
     """Nothing is said if nobody was asked."""
-    return None if any(own.people for own in page.summary.sets) else ""
+    return None if any(s.people for s in page.summary.sets) else ""
 
 
 def data(page: PageData) -> Mapping[str, object]:
     """The sets that people judged, and the columns."""
-    return {"judged": [own for own in page.summary.sets if own.people], "columns": page.brief.columns}
+    return {"judged": [s for s in page.summary.sets if s.people], "columns": page.brief.columns}
 
 
 section = Section(

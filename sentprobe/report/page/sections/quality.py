@@ -11,8 +11,8 @@ from sentprobe.report.page.section import PageData, Section, sibling_file
 
 def data(page: PageData) -> Mapping[str, object]:
     """How many findings of each severity a set's audit has."""
-    counts = [Counter(finding.severity for finding in own.audit or ()) for own in page.summary.sets]
-    redundant = [own for own in page.summary.sets if own.redundancy]
+    counts = [Counter(finding.severity for finding in s.audit or ()) for s in page.summary.sets]
+    redundant = [s for s in page.summary.sets if s.redundancy]
     return {"counts": counts, "not_audited": not_audited(page.summary), "redundant": redundant}
 
 

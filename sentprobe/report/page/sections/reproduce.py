@@ -23,9 +23,9 @@ def _signatures(summary: Summary) -> list[tuple[str, str, str]]:
     """Set, column and signature of each score in the table, for its first seed."""
     columns = [*summary.columns, *summary.baselines]
     return [
-        (own.label, column.name, cell.signatures[0])
-        for own in summary.sets
-        for column, cell in zip(columns, (*own.cells, *own.baselines), strict=True)
+        (s.label, column.name, cell.signatures[0])
+        for s in summary.sets
+        for column, cell in zip(columns, (*s.cells, *s.baselines), strict=True)
         if cell
     ]
 

@@ -15,13 +15,13 @@ from sentprobe.report.word_texts import RESULTS_INTRO
 
 def data(page: PageData) -> Mapping[str, object]:
     """The table and its legend; how to read controls is said in their own section."""
-    alone = replace(page.brief, interpretations={})
-    return {"table": table(page.brief), "legend": legend(alone), "failures": failures(page.brief)}
+    without_controls = replace(page.brief, interpretations={})
+    return {"table": table(page.brief), "legend": legend(without_controls), "failures": failures(page.brief)}
 
 
 def script_data(page: PageData) -> object:
     """The table in the formats that it can be copied in."""
-    sets = tuple(replace(own, variants=()) for own in page.summary.sets)
+    sets = tuple(replace(s, variants=()) for s in page.summary.sets)
     summary = replace(page.summary, sets=sets, interpretations={})
     return {"copies": {"markdown": markdown(summary), "latex": latex(summary), "csv": table_csv(summary)}}
 

@@ -10,13 +10,13 @@ from sentprobe.report.page.section import PageData, Section, sibling_file
 def data(page: PageData) -> Mapping[str, object]:
     """The sets that words can tell something about."""
     assert page.described is not None
-    return {"sets": [own for own in page.described.sets if own.features or own.redundancy]}
+    return {"sets": [s for s in page.described.sets if s.features or s.redundancy]}
 
 
 def absent(page: PageData) -> str | None:
     """Nothing is said where naive Bayes cannot be trained."""
     assert page.described is not None
-    return None if any(own.features or own.redundancy for own in page.described.sets) else ""
+    return None if any(s.features or s.redundancy for s in page.described.sets) else ""
 
 
 section = Section(

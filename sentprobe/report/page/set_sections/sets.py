@@ -12,10 +12,10 @@ def data(page: PageData) -> Mapping[str, object]:
     """The sets, and how many findings of each severity they have."""
     described = page.described
     assert described is not None
-    counts = [Counter(finding.severity for finding in own.findings) for own in described.sets]
+    counts = [Counter(finding.severity for finding in s.findings) for s in described.sets]
     return {
-        "sets": described.sets, "counts": counts, "languages": any(own.language for own in described.sets),
-        "forms": any(own.forms for own in described.sets),
+        "sets": described.sets, "counts": counts, "languages": any(s.language for s in described.sets),
+        "forms": any(s.forms for s in described.sets),
     }  # fmt: skip
 
 
