@@ -66,9 +66,13 @@ class Check:
         if found is None:
             return None
         return CheckResult(
-            code=self.name, level=found.level, title=found.title, text=found.text,
-            where=tuple(found.where[:MAX_PLACES]), docs=self.docs or f"report-checks.md#{self.name}" * bool(self.doc),
-        )  # fmt: skip
+            code=self.name,
+            level=found.level,
+            title=found.title,
+            text=found.text,
+            where=tuple(found.where[:MAX_PLACES]),
+            docs=self.docs or f"report-checks.md#{self.name}" * bool(self.doc),
+        )
 
 
 # Results

@@ -124,9 +124,14 @@ def _correlate(
 
 def _cell(found: Correlation, adjusted: float, required: int) -> CorrelationCell:
     return CorrelationCell(
-        value=found.value, low=found.low, high=found.high, p=found.p, adjusted=adjusted, n=found.n,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        p=found.p,
+        adjusted=adjusted,
+        n=found.n,
         significant=adjusted <= levels.ALPHA and found.n >= required,
-    )  # fmt: skip
+    )
 
 
 def _adjusting(name: Adjustment) -> tuple[Callable[[list[float]], npt.NDArray[np.float64]], str]:

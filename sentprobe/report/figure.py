@@ -11,7 +11,7 @@ from typing import Literal
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.core.files import write_atomically
 from sentprobe.core.folders import FOLDER_TYPES, FolderType, folder_type_of
-from sentprobe.core.table import csv_text as as_csv
+from sentprobe.core.table import csv_text
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error, error_location
 from sentprobe.report.charts import CHARTS, Chart, Options, chart
 from sentprobe.report.drawing.chart import Lines, Mode
@@ -27,9 +27,20 @@ PPI = 300
 
 
 NO_RUN = Summary(
-    folder="", metric="accuracy", columns=(), baselines=(), sets=(), transfer=(), layers=(), interpretations={},
-    diagnoses=(), failures=(), notes=(), versions={}, seconds=Seconds(encode=0, fit=0, score=0),
-)  # fmt: skip
+    folder="",
+    metric="accuracy",
+    columns=(),
+    baselines=(),
+    sets=(),
+    transfer=(),
+    layers=(),
+    interpretations={},
+    diagnoses=(),
+    failures=(),
+    notes=(),
+    versions={},
+    seconds=Seconds(encode=0, fit=0, score=0),
+)
 """What there is to draw without a run."""
 
 
@@ -185,7 +196,8 @@ def _content(suffix: str, found: Chart, rows: Sequence[Row], spec: Spec, width: 
     if suffix == ".json":
         return (json.dumps(spec, indent=1, allow_nan=False) + "\n").encode()
     if suffix == ".csv":
-        return csv_text(rows, found.fields).encode()
+        names = found.fields or [name for name in dict.fromkeys(name for row in rows for name in row) if name != "text"]
+        return csv_text([names, *([row.get(name, "") for name in names] for row in rows)]).encode()
     try:
         import vl_convert
     except ImportError:
@@ -216,8 +228,3 @@ def fitted(svg: str, width: int, unit: str = "") -> str:
         return f'width="{wide * scale:.4g}{unit}" height="{high * scale:.4g}{unit}"'
 
     return re.sub(r'width="([\d.]+)" height="([\d.]+)"', sized, svg, count=1)
-
-
-def csv_text(rows: Sequence[Row], fields: Sequence[str]) -> str:
-    """These fields of the rows; empty where a row lacks one."""
-    return as_csv([fields, *([row.get(name, "") for name in fields] for row in rows)])

@@ -164,12 +164,13 @@ def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], n
         interpretations={name: text for name, text in summary.interpretations.items() if name in variants},
         diagnoses=tuple(d for d in summary.diagnoses if d.name in names),
         failures=tuple(
-            f for f in summary.failures
+            f
+            for f in summary.failures
             if (f.encoder is None or f.encoder in names) and (f.dataset is None or f.dataset in labels)
         ),
         notes=(note, *_notes(summary, missing, labels)),
         missing=missing,
-    )  # fmt: skip
+    )
 
 
 def _missing(summary: Summary, names: Set[str], sets: Set[str]) -> Iterator[MissingCells]:

@@ -54,18 +54,30 @@ def human_result(run: Run, grid: Grid, place: SetKey, people: People, notes: lis
     truth, given = Counter(row.label for row in votes), Counter(row.vote for row in votes)
     labels = sorted(truth | given)
     return HumanResult(
-        n=n, ties=people.ties, accuracy=people.accuracy, low=people.low, high=people.high, single=people.single,
-        judgments=people.judgments, annotators=len(people.annotators), dropped=len(people.dropped),
-        controls=people.controls, alpha=people.alpha,
+        n=n,
+        ties=people.ties,
+        accuracy=people.accuracy,
+        low=people.low,
+        high=people.high,
+        single=people.single,
+        judgments=people.judgments,
+        annotators=len(people.annotators),
+        dropped=len(people.dropped),
+        controls=people.controls,
+        alpha=people.alpha,
         columns=tuple(_mean([[votes[i].label == g for i, g in seed.items()] for seed in own]) for own in guesses),
         answers=tuple(
             AnswerShare(
-                label=label, truth=truth[label] / n, people=given[label] / n,
+                label=label,
+                truth=truth[label] / n,
+                people=given[label] / n,
                 columns=tuple(_mean([[g == label for g in seed.values()] for seed in own]) for own in guesses),
             )
             for label in labels
-        ) if len(labels) <= MAX_ANSWERS else (),
-    )  # fmt: skip
+        )
+        if len(labels) <= MAX_ANSWERS
+        else (),
+    )
 
 
 def _predicted(run: Run, result: Result, people: People) -> dict[int, str]:

@@ -28,8 +28,11 @@ MAX_PUBLISHED_ROWS = 30
 MLP_TABLE, LOGISTIC_TABLE = "2", "4"
 """The tables of Conneau et al. (2018) with the same models under a probe with a hidden layer, and without one."""
 EXTENT_NOTES: Mapping[Extent, str] = {
-    "this set": "", "the whole set": "(whole set)", "another set": "(another set)", "other vectors": "(other vectors)",
-}  # fmt: skip
+    "this set": "",
+    "the whole set": "(whole set)",
+    "another set": "(another set)",
+    "other vectors": "(other vectors)",
+}
 """The note after a printed number."""
 EXTENT_PHRASES: Mapping[Extent, str] = {
     "this set": "for this very set",

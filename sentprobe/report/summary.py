@@ -220,10 +220,16 @@ def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
 def _failure(failure: Failure, aliases: Mapping[str, str]) -> FailureSummary:
     cell = failure.cell
     return FailureSummary(
-        encoder=cell.encoder or None, dataset=cell.dataset or None, variant=cell.variant, layer=cell.layer,
-        probe=cell.probe, seed=cell.seed if cell.data else None, kind=failure.kind, error=failure.error,
+        encoder=cell.encoder or None,
+        dataset=cell.dataset or None,
+        variant=cell.variant,
+        layer=cell.layer,
+        probe=cell.probe,
+        seed=cell.seed if cell.data else None,
+        kind=failure.kind,
+        error=failure.error,
         alias=aliases.get(cell.encoder),
-    )  # fmt: skip
+    )
 
 
 def _versions(results: Iterable[Result]) -> dict[str, tuple[str, ...]]:

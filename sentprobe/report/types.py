@@ -21,9 +21,19 @@ Verdict = Literal["above", "not_significant", "below", "untested"]
 
 
 MeaningKind = Literal[
-    "holds", "above", "words", "length", "memorised", "untrained", "leak", "chance", "below", "baseline", "few",
+    "holds",
+    "above",
+    "words",
+    "length",
+    "memorised",
+    "untrained",
+    "leak",
+    "chance",
+    "below",
+    "baseline",
+    "few",
     "untested",
-]  # fmt: skip
+]
 """What a score shows; ``sentprobe.report.verdict`` has the rule."""
 
 

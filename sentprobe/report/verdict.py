@@ -166,9 +166,13 @@ MAX_HALF_WIDTH = 0.1
 MIN_DETECTABLE = 0.05
 """A comparison that would miss a larger difference than this has too few rows."""
 BASELINE_KINDS: Mapping[str, MeaningKind] = {
-    "length": "length", "nb-uni": "words", "nb-bi": "words", "baseline:hash": "words", "majority": "chance",
+    "length": "length",
+    "nb-uni": "words",
+    "nb-bi": "words",
+    "baseline:hash": "words",
+    "majority": "chance",
     "baseline:random": "chance",
-}  # fmt: skip
+}
 """What it means that a baseline is as good."""
 MEANINGS: Mapping[MeaningKind, tuple[str, str]] = {
     "holds": ("✓", "holds"),

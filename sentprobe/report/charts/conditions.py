@@ -20,7 +20,7 @@ from sentprobe.report.drawing.chart import (
     selected_sets,
 )
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import CURVE_FIELDS, INTERVAL_CAPTION, Axes, curves
+from sentprobe.report.drawing.lines import INTERVAL_CAPTION, Axes, curves
 from sentprobe.report.names import short_names
 from sentprobe.report.types import SetSummary, Summary
 
@@ -44,13 +44,19 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             series, size = sizes.get(j, (None, None))
             records += [
                 {
-                    "set": i, "set_name": title, "column": j, "encoder_name": name, "text_kind": kind,
-                    "series_name": series and plain(series), "size": size, "metric": summary.sets[i].scored_by,
+                    "set": i,
+                    "set_name": title,
+                    "column": j,
+                    "encoder_name": name,
+                    "text_kind": kind,
+                    "series_name": series and plain(series),
+                    "size": size,
+                    "metric": summary.sets[i].scored_by,
                     **numbers(value, low, high),
                     "text": f"{name}, {title}, {kind} text: {POINTS.with_interval(value, low, high)}",
                 }
                 for kind, value, low, high in scores
-            ]  # fmt: skip
+            ]
     return records
 
 
@@ -77,7 +83,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
         points = [
             row | {"x": row["size"], "encoder_name": _line(row, names) if len(series) > 1 else row["text_kind"]}
             for row in rows
-        ]  # fmt: skip
+        ]
         points.sort(key=lambda row: (kinds.index(row["text_kind"]), row["set"], row["x"]))
         return curves(style, points, Axes(x="dimensions", ticks=sorted(sizes)), "encoder")
     points = [row | {"x": row["text_kind"]} for row in rows]
@@ -98,7 +104,6 @@ chart = Chart(
     "permuted,synthetic. The run has none.",
     rows=rows,
     spec=spec,
-    fields=("set", "set_name", "column", "encoder_name", "text_kind", "series_name", "size", "metric", *CURVE_FIELDS),
     caption=f"Permuted: trained and tested on the same words in random order; synthetic: on as many random words. "
     f"{INTERVAL_CAPTION}",
     page=OnPage(

@@ -48,10 +48,16 @@ def matrix_rows(summary: Summary, set: int, column: int) -> list[Row]:
             percent = "" if share is None else f" ({POINTS.number(share)} %)"
             records.append(
                 {
-                    "set": set, "column": column, "truth": truth, "predicted": predicted, "n": n, "share": share,
-                    "written": n or None, "text": f"true {truth}, predicted {predicted}: {n:,}{percent}",
+                    "set": set,
+                    "column": column,
+                    "truth": truth,
+                    "predicted": predicted,
+                    "n": n,
+                    "share": share,
+                    "written": n or None,
+                    "text": f"true {truth}, predicted {predicted}: {n:,}{percent}",
                 }
-            )  # fmt: skip
+            )
     return records
 
 
@@ -60,11 +66,20 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     labels = list(dict.fromkeys(row["truth"] for row in rows))
     matrix = Matrix(
-        x="predicted", y="truth", xs=labels, ys=labels, value="share", text_field="written", domain=(0.0, 1.0),
+        x="predicted",
+        y="truth",
+        xs=labels,
+        ys=labels,
+        value="share",
+        text_field="written",
+        domain=(0.0, 1.0),
         format=",",
-        short=",", title="share of the true label", x_title="predicted", y_title="true",
+        short=",",
+        title="share of the true label",
+        x_title="predicted",
+        y_title="true",
         row_height=2.6 if len(labels) <= MAX_SQUARE_LABELS else 1.6,
-    )  # fmt: skip
+    )
     return single_view(cells(style, matrix, rows, style.total - style.label_width(labels)), rows, style)
 
 
@@ -77,6 +92,5 @@ chart = Chart(
     "run has none.",
     rows=rows,
     spec=spec,
-    fields=("set", "column", "truth", "predicted", "n", "share", "written"),
     caption="Test rows by true and predicted label.",
 )

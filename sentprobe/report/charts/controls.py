@@ -61,10 +61,16 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 *((v.name, v.value, v.low, v.high) for v in controls),
             ]
             set_rows += [
-                head | {"column": j, "encoder_name": name, "control": plain(what), **numbers(value, low, high),
-                        "text": f"{name}, {plain(what)}: {POINTS.with_interval(value, low, high)}"}
+                head
+                | {
+                    "column": j,
+                    "encoder_name": name,
+                    "control": plain(what),
+                    **numbers(value, low, high),
+                    "text": f"{name}, {plain(what)}: {POINTS.with_interval(value, low, high)}",
+                }
                 for what, value, low, high in numbered
-            ]  # fmt: skip
+            ]
         bars = dict.fromkeys((c.against.baseline, c.against.value) for c in s.cells if c is not None and c.against)
         for name, value in bars if set_rows else ():
             text = f"best baseline on {title}: {plain(name)}, {POINTS.with_interval(value)}"
@@ -104,8 +110,11 @@ def _panel(
     y: Spec = {"field": "encoder_name", "type": "nominal", "scale": {"domain": list(names)}, "axis": axis}
     kinds = [SCORE, *controls]
     key: Spec = {
-        "title": None, "orient": "bottom", "columns": legend_columns(style, kinds), "symbolSize": style.dot(30),
-    }  # fmt: skip
+        "title": None,
+        "orient": "bottom",
+        "columns": legend_columns(style, kinds),
+        "symbolSize": style.dot(30),
+    }
     by: Spec = {"field": "control", "type": "nominal", "legend": key}
     colours = [INK, *(SERIES_COLOURS[i % len(SERIES_COLOURS)] for i in range(len(controls)))]
     shapes = [SHAPES[i % len(SHAPES)] for i in range(len(kinds))]
@@ -129,13 +138,15 @@ def _panel(
                 "transform": [where],
                 "mark": {"type": "point", "size": style.dot(22), "strokeWidth": style.font / 8, "opacity": 1},
                 "encoding": {
-                    "x": x, "y": y, "tooltip": tooltip(),
+                    "x": x,
+                    "y": y,
+                    "tooltip": tooltip(),
                     "color": by | {"scale": {"domain": kinds, "range": colours}},
                     "shape": by | {"scale": {"domain": kinds, "range": shapes}},
                 },
             },
         ],
-    }  # fmt: skip
+    }
 
 
 chart = Chart(
@@ -147,10 +158,6 @@ chart = Chart(
     needs="A figure of controls needs results of controls: sentprobe run --controls all. The run has none.",
     rows=rows,
     spec=spec,
-    fields=(
-        "set", "set_name", "metric", "column", "encoder_name", "control", "value", "low", "high", "points",
-        "points_low", "points_high",
-    ),
     caption="Each score with its {level} interval, and what is left of it under controls; dashed: the best baseline.",
     page=OnPage(
         section="controls",
@@ -163,4 +170,4 @@ chart = Chart(
         max_rows=MAX_MARKS,
         columns=(*NAME_COLUMNS, ("control", "Control"), *INTERVAL_COLUMNS),
     ),
-)  # fmt: skip
+)

@@ -27,12 +27,16 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             probing, transfer = titles[row_set.set], titles[column_set.set]
             records.append(
                 {
-                    "set": row_set.set, "set_name": probing, "transfer": column_set.set, "transfer_name": transfer,
+                    "set": row_set.set,
+                    "set_name": probing,
+                    "transfer": column_set.set,
+                    "transfer_name": transfer,
                     **{name: getattr(cell, name, None) for name in ("value", "low", "high", "p", "adjusted", "n")},
-                    "drawn": cell is not None and cell.significant, "adjust": matrix.adjust,
+                    "drawn": cell is not None and cell.significant,
+                    "adjust": matrix.adjust,
                     "text": _tooltip_text(probing, transfer, cell),
                 }
-            )  # fmt: skip
+            )
     return records if any(row["value"] is not None for row in records) else []
 
 
@@ -49,9 +53,18 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     ys, xs = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set_name", "transfer_name"))
     matrix = Matrix(
-        x="transfer_name", y="set_name", xs=xs, ys=ys, value="value", domain=(-1.0, 1.0), format="+.2f", short="+.1f",
-        colours="both", colour_if="drawn", title="Spearman's rho; grey: not significant",
-    )  # fmt: skip
+        x="transfer_name",
+        y="set_name",
+        xs=xs,
+        ys=ys,
+        value="value",
+        domain=(-1.0, 1.0),
+        format="+.2f",
+        short="+.1f",
+        colours="both",
+        colour_if="drawn",
+        title="Spearman's rho; grey: not significant",
+    )
     return single_view(cells(style, matrix, rows, style.total - style.label_width(ys)), rows, style)
 
 
@@ -70,9 +83,6 @@ chart = Chart(
     "runs that have them together: sentprobe figure PROBING TRANSFER --kind correlation.",
     rows=rows,
     spec=spec,
-    fields=(
-        "set", "set_name", "transfer", "transfer_name", "value", "low", "high", "p", "adjusted", "n", "drawn", "adjust",
-    ),
     options={
         "adjust": "`--adjust`: how p-values are adjusted for the number of pairs: `holm` (the default), `bonferroni`, "
         "`bh` (Benjamini and Hochberg's false discovery rate) or `none`"
@@ -82,8 +92,13 @@ chart = Chart(
         section="correlations",
         caption="Rank correlations over encoders. Grey: not significant (see below), or too few encoders.",
         columns=(
-            ("set_name", "Probing"), ("transfer_name", "Transfer"), ("value", "Spearman"), ("low", "from"),
-            ("high", "to"), ("n", "Encoders"), ("adjusted", "adjusted p"),
+            ("set_name", "Probing"),
+            ("transfer_name", "Transfer"),
+            ("value", "Spearman"),
+            ("low", "from"),
+            ("high", "to"),
+            ("n", "Encoders"),
+            ("adjusted", "adjusted p"),
         ),
     ),
-)  # fmt: skip
+)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, NAME_COLUMNS, Chart, OnPage, Options
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style
-from sentprobe.report.drawing.lines import CURVE_FIELDS, INTERVAL_CAPTION, LINES_OPTION, Axes, curve_rows, curves
+from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, curve_rows, curves
 from sentprobe.report.types import Summary
 
 LOG_AXIS_RATIO = 8
@@ -35,9 +35,6 @@ chart = Chart(
     "run or in several that are given together; there is none.",
     rows=rows,
     spec=spec,
-    fields=(
-        "set", "set_name", "series_name", "column", "encoder_name", "metric", "dimension", "x", *CURVE_FIELDS,
-    ),
     options={"lines": LINES_OPTION},
     caption=INTERVAL_CAPTION,
     page=OnPage(
@@ -47,4 +44,4 @@ chart = Chart(
         columns=(*NAME_COLUMNS, ("x", "Dimensions"), *INTERVAL_COLUMNS),
         absent="No encoder was run with several embedding dimensions.",
     ),
-)  # fmt: skip
+)

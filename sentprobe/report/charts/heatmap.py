@@ -55,20 +55,33 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             above = None if value is None or not baseline else value - baseline.value
             records.append(
                 {
-                    "set": i, "label": plain(s.label), "set_name": title, "task": plain(s.task),
+                    "set": i,
+                    "label": plain(s.label),
+                    "set_name": title,
+                    "task": plain(s.task),
                     "language": s.language and plain(s.language),
                     "encoder": plain(summary.columns[j].name),
-                    "encoder_name": encoder, "column": j, "metric": s.scored_by, "value": value, "low": low,
-                    "high": high, "baseline": baseline.value if baseline else None, "above": above,
-                    "verdict": verdict_of(scored), "marked": bool(mark_of(scored)),
+                    "encoder_name": encoder,
+                    "column": j,
+                    "metric": s.scored_by,
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                    "baseline": baseline.value if baseline else None,
+                    "above": above,
+                    "verdict": verdict_of(scored),
+                    "marked": bool(mark_of(scored)),
                     "significant": is_significant(scored),
-                    "letters": scored.letters if scored else None, "best": bool(scored and scored.best),
-                    "partial": bool(scored and scored.partial), "points": points(value), "points_above": points(above),
+                    "letters": scored.letters if scored else None,
+                    "best": bool(scored and scored.best),
+                    "partial": bool(scored and scored.partial),
+                    "points": points(value),
+                    "points_above": points(above),
                     "reference": reference,
                     "ratio": _ratio(summary, value, i, j, to),
                     "text": _tooltip_text(encoder, title, cell, failed=j in s.failed),
                 }
-            )  # fmt: skip
+            )
     if options.mode == "relative":
         _refuse_blank(summary, records, to)
     if options.mode == "above" and all(row["above"] is None for row in records):
@@ -153,11 +166,6 @@ chart = Chart(
     rows=rows,
     spec=spec,
     notes=notes,
-    fields=(
-        "set", "label", "set_name", "task", "language", "encoder", "encoder_name", "column", "metric", "value", "low",
-        "high", "baseline", "above", "verdict", "marked", "significant", "letters", "best", "partial", "points",
-        "points_above", "reference", "ratio",
-    ),
     options={
         "mode": "`--mode above`: points above the best baseline; `--mode relative`: ratios",
         "relative_to": "`--relative-to`: the encoder or language that ratios are relative to",
@@ -170,9 +178,12 @@ chart = Chart(
         "not differ significantly from the best baseline is grey. Of scores, the darker blue is the higher.",
         caption=f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}. Ratios to a language are of sets with as many classes only.",
         columns=(
-            *NAME_COLUMNS, ("points", "Score, × 100"), ("points_above", "above the best baseline"),
-            ("verdict", "verdict"), ("ratio", "ratio"),
+            *NAME_COLUMNS,
+            ("points", "Score, × 100"),
+            ("points_above", "above the best baseline"),
+            ("verdict", "verdict"),
+            ("ratio", "ratio"),
         ),
         switch=True,
     ),
-)  # fmt: skip
+)

@@ -44,10 +44,13 @@ from sentprobe.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of
 Sample = tuple[int | None, str]
 """Limit and version: columns with the same were tested on the same rows."""
 MARKS: Mapping[str, tuple[Sequence[float], str]] = {
-    "majority": ([1, 1.5], "#5a5a5a"), "length": ([4, 2], "#5a5a5a"), "naive Bayes": ([1, 0], "#5a5a5a"),
+    "majority": ([1, 1.5], "#5a5a5a"),
+    "length": ([4, 2], "#5a5a5a"),
+    "naive Bayes": ([1, 0], "#5a5a5a"),
     "other baseline": ([2.5, 1], "#5a5a5a"),
-    "human": ([7, 1.5, 1, 1.5], "#009E73"), "published": ([1, 0], "#9c9c9c"),
-}  # fmt: skip
+    "human": ([7, 1.5, 1, 1.5], "#009E73"),
+    "published": ([1, 0], "#9c9c9c"),
+}
 """Dashes and colour of each kind of mark."""
 PUBLISHED_ROW = "published"
 """The row of published models, below those of the encoders."""
@@ -67,9 +70,12 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             value, low, high = estimate_of(cell)
             verdict = verdict_of(cell)
             details = {
-                "letters": cell.letters, "best": cell.best, "partial": cell.partial,
-                "verdict": verdict, "marked": bool(mark_of(cell)),
-            }  # fmt: skip
+                "letters": cell.letters,
+                "best": cell.best,
+                "partial": cell.partial,
+                "verdict": verdict,
+                "marked": bool(mark_of(cell)),
+            }
             details["filled"] = details["best"] or (len(scored) == 1 and verdict == "above")
             comment = f"; {NOT_SIGNIFICANT}" if details["marked"] else ""
             text = f"{short[j]} on {title}: {POINTS.with_interval(value, low, high)}{comment}"
@@ -87,9 +93,19 @@ def _sample(column: Column) -> Sample:
 
 def _row(value: float | None, low: float | None, high: float | None, text: str) -> Row:
     return {
-        "column": None, "encoder_name": None, "mark": None, "model": None, "letters": None, "best": False,
-        "filled": False, "partial": False, "verdict": None, "marked": False, **numbers(value, low, high), "text": text,
-    }  # fmt: skip
+        "column": None,
+        "encoder_name": None,
+        "mark": None,
+        "model": None,
+        "letters": None,
+        "best": False,
+        "filled": False,
+        "partial": False,
+        "verdict": None,
+        "marked": False,
+        **numbers(value, low, high),
+        "text": text,
+    }
 
 
 def _marks(summary: Summary, s: SetSummary, samples: set[Sample]) -> Iterator[tuple[str, str, float]]:
@@ -164,9 +180,12 @@ def _reference_lines(style: FigureStyle, x: Spec, y: Spec, marks: Sequence[str])
     if not marks:
         return []
     key: Spec = {
-        "title": None, "orient": "bottom", "columns": legend_columns(style, marks), "symbolType": "stroke",
+        "title": None,
+        "orient": "bottom",
+        "columns": legend_columns(style, marks),
+        "symbolType": "stroke",
         "symbolSize": style.dot(140),
-    }  # fmt: skip
+    }
     by: Spec = {"field": "mark", "type": "nominal", "legend": key}
     dash = by | {"scale": {"domain": list(marks), "range": [style.dash(MARKS[mark][0]) for mark in marks]}}
     colour = by | {"scale": {"domain": list(marks), "range": [MARKS[mark][1] for mark in marks]}}
@@ -252,10 +271,6 @@ chart = Chart(
     needs="Intervals need results of an encoder; the run has none.",
     rows=rows,
     spec=spec,
-    fields=(
-        "set", "set_name", "label", "metric", "column", "encoder_name", "mark", "model", "letters", "best", "filled",
-        "partial", "verdict", "marked", "value", "low", "high", "points", "points_low", "points_high",
-    ),
     options={"published": "`--published`: also what papers report for other sets of the same tasks"},
     caption="{level} intervals. " + FILLED_NOTE,
     notes=notes,
@@ -265,4 +280,4 @@ chart = Chart(
         caption=page_caption,
         columns=(*NAME_COLUMNS, *INTERVAL_COLUMNS),
     ),
-)  # fmt: skip
+)

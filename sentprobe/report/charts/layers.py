@@ -17,7 +17,7 @@ from sentprobe.report.drawing.chart import (
     selected_sets,
 )
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import CURVE_FIELDS, INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
+from sentprobe.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
 from sentprobe.report.types import SetSummary, Summary
 
 REFERENCE_CAPTION = "Dashed: the best baseline of the set; dash-dotted, where known: human performance."
@@ -36,9 +36,11 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             chosen = s.cells[j]
             against = chosen.against if chosen is not None else None
             compared = {
-                "baseline": against and against.value, "baseline_name": against and plain(against.baseline),
-                "human": _human(s), "human_of": "this set" if s.people else s.printed_for if s.human else None,
-            }  # fmt: skip
+                "baseline": against and against.value,
+                "baseline_name": against and plain(against.baseline),
+                "human": _human(s),
+                "human_of": "this set" if s.people else s.printed_for if s.human else None,
+            }
             for name, line in zip(table.names, table.cells, strict=True):
                 cell = line[i]
                 value, low, high = estimate_of(cell)
@@ -47,13 +49,19 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 layer = "–" if name is None else name
                 records.append(
                     {
-                        "set": i, "set_name": title, "column": j, "encoder_name": short[j],
-                        "metric": summary.sets[i].scored_by, "layer": layer,
-                        "x": int(layer) if layer.isdecimal() else layer, "by_dev": cell.by_dev,
-                        **numbers(value, low, high), **compared,
+                        "set": i,
+                        "set_name": title,
+                        "column": j,
+                        "encoder_name": short[j],
+                        "metric": summary.sets[i].scored_by,
+                        "layer": layer,
+                        "x": int(layer) if layer.isdecimal() else layer,
+                        "by_dev": cell.by_dev,
+                        **numbers(value, low, high),
+                        **compared,
                         "text": f"{short[j]}, layer {layer}, {title}: {POINTS.with_interval(value, low, high)}",
                     }
-                )  # fmt: skip
+                )
     return records
 
 
@@ -106,21 +114,6 @@ chart = Chart(
     "The run has none.",
     rows=rows,
     spec=spec,
-    fields=(
-        "set",
-        "set_name",
-        "column",
-        "encoder_name",
-        "metric",
-        "layer",
-        "x",
-        "by_dev",
-        *CURVE_FIELDS,
-        "baseline",
-        "baseline_name",
-        "human",
-        "human_of",
-    ),
     options={"lines": LINES_OPTION},
     caption=f"{INTERVAL_CAPTION} {REFERENCE_CAPTION}",
     page=OnPage(

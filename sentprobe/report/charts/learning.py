@@ -22,7 +22,7 @@ from sentprobe.report.drawing.chart import (
     selected_sets,
 )
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers, wrap_title
-from sentprobe.report.drawing.lines import CURVE_FIELDS, LINES_OPTION, Axes, curves
+from sentprobe.report.drawing.lines import LINES_OPTION, Axes, curves
 from sentprobe.report.names import listed
 from sentprobe.report.types import SetSummary, Summary
 from sentprobe.run.variant import VariantSummary
@@ -64,10 +64,16 @@ def _points(i: int, title: str, j: int | None, name: str, points: Sequence[Mappi
     for p in points:
         value, low, high = p["accuracy"], p.get("low"), p.get("high")
         yield {
-            "set": i, "set_name": title, "column": j, "encoder_name": name, "metric": "accuracy", "x": p["rows"],
-            "subsamples": p.get("subsamples"), **numbers(value, low, high),
+            "set": i,
+            "set_name": title,
+            "column": j,
+            "encoder_name": name,
+            "metric": "accuracy",
+            "x": p["rows"],
+            "subsamples": p.get("subsamples"),
+            **numbers(value, low, high),
             "text": f"{name}, {title}, {p['rows']:,} training rows: {POINTS.with_interval(value, low, high)}",
-        }  # fmt: skip
+        }
 
 
 def gain_text(row: Mapping[str, Any]) -> str:
@@ -124,10 +130,6 @@ chart = Chart(
     "The run has none.",
     rows=rows,
     spec=spec,
-    fields=(
-        "set", "set_name", "column", "encoder_name", "metric", "x", "subsamples", *CURVE_FIELDS,
-        "gain", "gain_low", "gain_high",
-    ),
     options={"lines": LINES_OPTION},
     caption="Each point is the mean over subsamples of the training rows, and the last one is the score with all "
     "rows; bands or lines: {level} intervals over training sets and test rows. The penalty is chosen on dev for every "
@@ -144,4 +146,4 @@ chart = Chart(
         max_rows=MAX_MARKS,
         columns=(*NAME_COLUMNS, ("x", "Training rows"), ("subsamples", "Subsamples"), *INTERVAL_COLUMNS),
     ),
-)  # fmt: skip
+)

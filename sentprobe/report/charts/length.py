@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sentprobe.core.formatting import POINTS
 from sentprobe.report.drawing.chart import Chart, Options, selected_columns, selected_sets
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import CURVE_FIELDS, Axes, curves
+from sentprobe.report.drawing.lines import Axes, curves
 from sentprobe.report.types import Summary
 
 
@@ -26,13 +26,21 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 span = f"{b.low}" if b.low == b.high else f"{b.low} to {b.high}"
                 records.append(
                     {
-                        "set": i, "set_name": title, "column": j, "encoder_name": encoder,
-                        "metric": summary.sets[i].scored_by, "from": b.low, "to": b.high, "x": (b.low + b.high) / 2,
-                        "n": b.n, "correct": b.correct, **numbers(value, b.below, b.above),
+                        "set": i,
+                        "set_name": title,
+                        "column": j,
+                        "encoder_name": encoder,
+                        "metric": summary.sets[i].scored_by,
+                        "from": b.low,
+                        "to": b.high,
+                        "x": (b.low + b.high) / 2,
+                        "n": b.n,
+                        "correct": b.correct,
+                        **numbers(value, b.below, b.above),
                         "text": f"{encoder}, {title}, {span} tokens, {b.n:,} rows: "
                         f"{POINTS.with_interval(value, b.below, b.above)}",
                     }
-                )  # fmt: skip
+                )
     return records
 
 
@@ -50,9 +58,6 @@ chart = Chart(
     "none.",
     rows=rows,
     spec=spec,
-    fields=(
-        "set", "set_name", "column", "encoder_name", "metric", "from", "to", "x", "n", "correct", *CURVE_FIELDS,
-    ),
     caption="Each point is a bin of sentence lengths with about the same number of test rows; bands or lines: {level} "
     "intervals.",
-)  # fmt: skip
+)

@@ -33,13 +33,21 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                 span = f"{p['from']}" if p["from"] == p["to"] else f"{p['from']} to {p['to']}"
                 records.append(
                     {
-                        "set": i, "set_name": title, "column": j, "encoder_name": name, "from": p["from"],
-                        "to": p["to"], "x": p["length"], "n": p["n"], "value": p["norm"],
-                        "low": p["low"], "high": p["high"],
+                        "set": i,
+                        "set_name": title,
+                        "column": j,
+                        "encoder_name": name,
+                        "from": p["from"],
+                        "to": p["to"],
+                        "x": p["length"],
+                        "n": p["n"],
+                        "value": p["norm"],
+                        "low": p["low"],
+                        "high": p["high"],
                         "rho": measure.value if measure else None,
                         "text": f"{name}, {title}, {span} words, {p['n']:,} rows: norm {p['norm']:.3g}",
                     }
-                )  # fmt: skip
+                )
     return records
 
 
@@ -49,10 +57,11 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     names = list(dict.fromkeys(row["encoder_name"] for row in rows))
     titles = list(dict.fromkeys(row["set_name"] for row in rows))
     panel_rows = [
-        row | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x_drawn": row["x"]}
+        row
+        | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x_drawn": row["x"]}
         | {"panel": titles.index(row["set_name"])}
         for row in rows
-    ]  # fmt: skip
+    ]
     key = {"title": None, "orient": "bottom", "columns": legend_columns(style, names)}
     colour, shape, dash = styles(style, "series", names, key if len(names) > 1 else None)
     bands = len(names) <= MAX_BANDS
@@ -88,7 +97,6 @@ chart = Chart(
     needs="A figure of norms needs the measure `norms`: sentprobe run --measures norms. The run has none.",
     rows=rows,
     spec=spec,
-    fields=("set", "set_name", "column", "encoder_name", "from", "to", "x", "n", "value", "low", "high", "rho"),
     caption="Each point is the mean norm of the vectors of test sentences of similar length; bands or lines: {level} "
     "intervals of the mean.",
     page=OnPage(
@@ -99,7 +107,11 @@ chart = Chart(
         caption="Mean norms of the vectors of test sentences, by neighbouring lengths, with {level} intervals.",
         max_rows=MAX_MARKS,
         columns=(
-            *NAME_COLUMNS, ("x", "Words"), ("n", "Rows"), ("value", "Mean norm"), ("rho", "Correlation of all rows"),
+            *NAME_COLUMNS,
+            ("x", "Words"),
+            ("n", "Rows"),
+            ("value", "Mean norm"),
+            ("rho", "Correlation of all rows"),
         ),
     ),
-)  # fmt: skip
+)

@@ -23,7 +23,6 @@ from sentprobe.report.drawing.figure_style import (
     ticks,
     tooltip,
 )
-from sentprobe.report.drawing.lines import CURVE_FIELDS
 from sentprobe.report.drawing.matrix import Matrix, Panel, cells, grid, legend_columns
 from sentprobe.report.languages import class_note
 from sentprobe.report.names import truncate_names
@@ -62,14 +61,19 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         language, task, encoder = languages[p.language], tasks[p.task], short[p.column]
         records.append(
             {
-                "language": language, "task": task, "place": comparison.tasks.index(p.task), "set": p.set,
-                "column": p.column, "encoder_name": encoder,
-                "metric": summary.sets[p.set].scored_by, **numbers(p.value, p.low, p.high),
+                "language": language,
+                "task": task,
+                "place": comparison.tasks.index(p.task),
+                "set": p.set,
+                "column": p.column,
+                "encoder_name": encoder,
+                "metric": summary.sets[p.set].scored_by,
+                **numbers(p.value, p.low, p.high),
                 "reference": languages.get(str(to)),
                 "ratio": None if not reference else round(p.value / reference, 6),
                 "text": f"{encoder}, {language}, {task}: {POINTS.with_interval(p.value, p.low, p.high)}",
             }
-        )  # fmt: skip
+        )
     if options.mode == "relative" and all(
         row["ratio"] is None for row in records if row["language"] != languages[str(to)]
     ):
@@ -139,9 +143,17 @@ def _ratios(style: FigureStyle, rows: Sequence[Row]) -> Spec:
     panel_rows = [row | {"panel": encoders.index(row["encoder_name"])} for row in rows]
     far = min(0.5, max((abs(row["ratio"] - 1) for row in rows if row["ratio"] is not None), default=0.5) or 0.1)
     matrix = Matrix(
-        x="language", y="task", xs=languages, ys=tasks, value="ratio", domain=(1 - far, 1 + far), format=".2f",
-        short=".1f", colours="both", title=f"ratio to {rows[0]['reference']}",
-    )  # fmt: skip
+        x="language",
+        y="task",
+        xs=languages,
+        ys=tasks,
+        value="ratio",
+        domain=(1 - far, 1 + far),
+        format=".2f",
+        short=".1f",
+        colours="both",
+        title=f"ratio to {rows[0]['reference']}",
+    )
 
     def draw(panel: Panel) -> Spec:
         rows_of_panel = [row for row in panel_rows if row["panel"] == panel.number]
@@ -169,9 +181,6 @@ chart = Chart(
     rows=rows,
     spec=spec,
     notes=notes,
-    fields=(
-        "language", "task", "place", "set", "column", "encoder_name", "metric", *CURVE_FIELDS, "reference", "ratio",
-    ),
     options={
         "mode": "`--mode relative`: ratios to a language, a panel per encoder",
         "relative_to": "`--relative-to`: that language; the default is `en`, else the first one",
@@ -182,4 +191,4 @@ chart = Chart(
         caption="Scores by task and language, with {level} intervals.",
         columns=(("task", "Task"), ("language", "Language"), ("encoder_name", "Encoder"), *INTERVAL_COLUMNS),
     ),
-)  # fmt: skip
+)

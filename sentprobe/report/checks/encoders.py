@@ -8,11 +8,13 @@ from sentprobe.report.check import Check, Finding
 from sentprobe.report.types import Summary
 
 BROKEN_SYMPTOMS = {
-    "equal-vectors": "identical vectors for different texts", "zero-vectors": "all-zero vectors",
-    "large-values": "values that overflow", "random-vectors": "different vectors each time",
+    "equal-vectors": "identical vectors for different texts",
+    "zero-vectors": "all-zero vectors",
+    "large-values": "values that overflow",
+    "random-vectors": "different vectors each time",
     "batch-dependent": "vectors that depend on the batch",
     "order-dependent": "vectors that depend on the order of the batch",
-}  # fmt: skip
+}
 """Symptoms with which a score says nothing about what an encoder captures."""
 PARTIAL_SYMPTOMS = ("dead-layers", "constant-columns")
 

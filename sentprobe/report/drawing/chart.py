@@ -63,7 +63,7 @@ class Chart:
     spec
         The Vega-Lite spec of these rows. Options with the width "container" are for the page.
     fields
-        The columns of the CSV file, in order.
+        The columns of the CSV file, in order; by default all fields of the rows but ``text``, in theirs.
     options
         What each option of `sentprobe figure` does to it, in Markdown; options that are not here are refused.
     caption
@@ -93,7 +93,7 @@ class Chart:
     needs: str
     rows: Callable[[Summary, Options], list[Row]] = field(repr=False)
     spec: Callable[[Sequence[Row], Options], Spec] = field(repr=False)
-    fields: Sequence[str] = field(repr=False)
+    fields: Sequence[str] = field(default=(), repr=False)
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     caption: str | Callable[[Summary], str] = field(default="", repr=False)
     notes: Callable[[Summary, Sequence[Row]], Iterable[str]] = field(default=_no_notes, repr=False)

@@ -106,11 +106,13 @@ def curves(
     panel_rows, names, titles = layout.rows, layout.names, layout.titles
     if layout.lines == "encoder" and references:
         return panels_of_lines(
-            style, panel_rows, titles,
+            style,
+            panel_rows,
+            titles,
             lambda panel: lines_panel(
                 style, panel_rows, names, axes, panel, [r for r in references if r.set_name == titles[panel.number]]
             ),
-        )  # fmt: skip
+        )
     if len(titles) == 1:
         return _single(style, panel_rows, names, axes)
 
@@ -319,13 +321,19 @@ def curve_rows(summary: Summary, along: Literal["dimension", "epoch"], options: 
     short = dict(zip(series, short_names(series), strict=True))
     records: list[Row] = [
         {
-            "set": c.set, "set_name": titles[c.set], "series_name": plain(c.series), "column": c.column,
-            "encoder_name": short[c.series], "metric": summary.sets[c.set].scored_by, along: c.x,
-            "x": c.x, **numbers(c.value, c.low, c.high),
+            "set": c.set,
+            "set_name": titles[c.set],
+            "series_name": plain(c.series),
+            "column": c.column,
+            "encoder_name": short[c.series],
+            "metric": summary.sets[c.set].scored_by,
+            along: c.x,
+            "x": c.x,
+            **numbers(c.value, c.low, c.high),
             "text": f"{short[c.series]}, {along} {c.x:g}, {titles[c.set]}: "
             f"{POINTS.with_interval(c.value, c.low, c.high)}",
         }
         for c in curves
-    ]  # fmt: skip
+    ]
     names = list(short.values())
     return sorted(records, key=lambda row: (names.index(row["encoder_name"]), row["set"], row["x"]))

@@ -105,13 +105,20 @@ def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
     ramp = BLUES if m.colours == "more" else DIVERGING
     stops = [low + (high - low) * i / (len(ramp) - 1) for i in range(len(ramp))]
     bar = {
-        "title": m.title, "orient": "bottom", "direction": "horizontal", "gradientLength": min(width, 14 * style.font),
-        "gradientThickness": style.font * 0.8, "tickCount": 3, "titleAnchor": "start",
-    }  # fmt: skip
+        "title": m.title,
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": min(width, 14 * style.font),
+        "gradientThickness": style.font * 0.8,
+        "tickCount": 3,
+        "titleAnchor": "start",
+    }
     colour = {
-        "field": m.value, "type": "quantitative", "legend": bar,
+        "field": m.value,
+        "type": "quantitative",
+        "legend": bar,
         "scale": {"domain": stops, "range": list(ramp), "clamp": True, "interpolate": "lab"},
-    }  # fmt: skip
+    }
     transform = [{"filter": {"field": m.value, "valid": True}}, *([_is(m.colour_if, True)] if m.colour_if else [])]
     edge = {"stroke": LIGHT_TEXT, "strokeWidth": 0.5}
     return {"transform": transform, "mark": {"type": "rect", **edge}, "encoding": {"fill": colour}}

@@ -68,9 +68,14 @@ def head_of(summary: Summary) -> PageHeader:
     if summary.days:
         lede.append(_date(summary.days))
     return PageHeader(
-        " · ".join(lede), _badges(summary), missing_line(summary), data_errors(summary), answer(summary),
-        answer_note(summary), _verdict(checks_of(summary)),
-    )  # fmt: skip
+        " · ".join(lede),
+        _badges(summary),
+        missing_line(summary),
+        data_errors(summary),
+        answer(summary),
+        answer_note(summary),
+        _verdict(checks_of(summary)),
+    )
 
 
 def _date(days: Sequence[str]) -> str:

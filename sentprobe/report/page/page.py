@@ -64,9 +64,17 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     if summary.sets and not is_of_words(summary):
         absent = [*absent_charts, *absent]
     return assemble(
-        templates, rendered, absent, figures, title=title or _title(summary), head=head_of(page.brief),
-        folders=_folders(summary), served=extra is not None, of_words=is_of_words(summary), noun=noun_of(summary),
-    )  # fmt: skip
+        templates,
+        rendered,
+        absent,
+        figures,
+        title=title or _title(summary),
+        head=head_of(page.brief),
+        folders=_folders(summary),
+        served=extra is not None,
+        of_words=is_of_words(summary),
+        noun=noun_of(summary),
+    )
 
 
 def assemble(
@@ -95,11 +103,19 @@ def assemble(
         "sections": {section.section.name: section.script_data for section in sections},
     }
     return templates.get_template("page.html").render(
-        policy=page_policy(styles, scripts, served=served), version=__version__,
-        title=title, styles=raw(styles), scripts=[raw(script) for script in scripts],
+        policy=page_policy(styles, scripts, served=served),
+        version=__version__,
+        title=title,
+        styles=raw(styles),
+        scripts=[raw(script) for script in scripts],
         data=raw(script_json(data)),
-        head=head, of_words=of_words, sections=sections, absent=absent, served=served, folders=folders,
-    )  # fmt: skip
+        head=head,
+        of_words=of_words,
+        sections=sections,
+        absent=absent,
+        served=served,
+        folders=folders,
+    )
 
 
 def render_sections(
@@ -134,10 +150,17 @@ def _section(section: Section, page: PageData, templates: Environment) -> Render
 def fragment(summary: Summary, *, title: str | None = None) -> str:
     """The table of a run with its own style, and no script, for a notebook."""
     page = PageData(summary=summary, brief=_brief(summary), figures={})
-    return environment(_renamed(page), noun_of(summary)).get_template("notebook.html").render(
-        title=title or _title(summary), head=head_of(page.brief), table=table(page.brief),
-        failures=failures(page.brief), notes=list(footnotes(page.brief)),
-    )  # fmt: skip
+    return (
+        environment(_renamed(page), noun_of(summary))
+        .get_template("notebook.html")
+        .render(
+            title=title or _title(summary),
+            head=head_of(page.brief),
+            table=table(page.brief),
+            failures=failures(page.brief),
+            notes=list(footnotes(page.brief)),
+        )
+    )
 
 
 def _brief(summary: Summary) -> Summary:

@@ -15,9 +15,21 @@ from sentprobe.report.types import Cell, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
 
 CSV_COLUMNS = (
-    "set", "language", "encoder", "n", "metric", "value", "low", "high", "letters", "partial", "baseline",
-    "baseline_value", "verdict", "audit_errors",
-)  # fmt: skip
+    "set",
+    "language",
+    "encoder",
+    "n",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "letters",
+    "partial",
+    "baseline",
+    "baseline_value",
+    "verdict",
+    "audit_errors",
+)
 SHADES = 5
 """Steps of colour on either side of the best baseline; page.css has a class for each: up1 … up5, down1 … down5."""
 SHADE_POINTS = 5

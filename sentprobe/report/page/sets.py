@@ -30,9 +30,13 @@ def render_sets(described: DescribedSets, *, title: str | None = None) -> str:
     rendered, absent = render_sections(sorted(sections, key=lambda section: section.order), page, templates)
     name = listed([Path(path).resolve().name for path in described.paths], most=MAX_NAMED)
     return assemble(
-        templates, rendered, absent, title=title or f"Probing sets: {name}", head=head_of_sets(described),
+        templates,
+        rendered,
+        absent,
+        title=title or f"Probing sets: {name}",
+        head=head_of_sets(described),
         folders=described.paths,
-    )  # fmt: skip
+    )
 
 
 def head_of_sets(described: DescribedSets) -> PageHeader:
@@ -46,10 +50,14 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
     badges = ["Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")]
     unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
     return PageHeader(
-        lede=" · ".join(lede), badges=badges if synthetic else [], missing=unread, errors=(), answer=_answer(described),
+        lede=" · ".join(lede),
+        badges=badges if synthetic else [],
+        missing=unread,
+        errors=(),
+        answer=_answer(described),
         note=f"Audited by sentprobe {__version__}; “sentprobe audit --explain CODE” says what a code means.",
         verdict="",
-    )  # fmt: skip
+    )
 
 
 def _answer(described: DescribedSets) -> list[str]:

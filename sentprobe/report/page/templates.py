@@ -36,13 +36,20 @@ def environment(long: Sequence[tuple[str, str]], noun: str = "encoder") -> Envir
         return text
 
     templates = Environment(
-        loader=PackageLoader("sentprobe.report.page", "html"), autoescape=True, undefined=StrictUndefined,
+        loader=PackageLoader("sentprobe.report.page", "html"),
+        autoescape=True,
+        undefined=StrictUndefined,
         trim_blocks=True,
-        lstrip_blocks=True, finalize=_finalised,
-    )  # fmt: skip
+        lstrip_blocks=True,
+        finalize=_finalised,
+    )
     templates.filters |= {
-        "breakable": _breakable, "renamed": renamed, "coded": _coded, "duration": duration, "coefficient": _coefficient,
-    }  # fmt: skip
+        "breakable": _breakable,
+        "renamed": renamed,
+        "coded": _coded,
+        "duration": duration,
+        "coefficient": _coefficient,
+    }
     templates.globals |= {"noun": noun, "level": level_text("\u00a0")}
     templates.globals["macros"] = templates.get_template("macros.html").module
     return templates

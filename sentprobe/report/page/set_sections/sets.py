@@ -14,9 +14,11 @@ def data(page: PageData) -> Mapping[str, object]:
     assert described is not None
     counts = [Counter(finding.severity for finding in s.findings) for s in described.sets]
     return {
-        "sets": described.sets, "counts": counts, "languages": any(s.language for s in described.sets),
+        "sets": described.sets,
+        "counts": counts,
+        "languages": any(s.language for s in described.sets),
         "forms": any(s.forms for s in described.sets),
-    }  # fmt: skip
+    }
 
 
 section = Section(
