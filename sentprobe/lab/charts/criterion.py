@@ -19,6 +19,7 @@ from sentprobe.report.drawing.figure_style import (
     ticks,
     tooltip,
 )
+from sentprobe.report.drawing.lines import CURVE_FIELDS
 from sentprobe.report.drawing.matrix import Panel, grid, legend_columns
 from sentprobe.report.types import Summary
 from sentprobe.stats.level import level_text
@@ -173,6 +174,9 @@ chart = Chart(
     "of `sentprobe words` with the system FOLDER?epoch=all; there is none.",
     rows=rows,
     spec=spec,
+    fields=(
+        "set", "panel_name", "series", "measure", "scoring", "stage", "number", "x", *CURVE_FIELDS, "ring",
+    ),
     caption="Criterion: the mean cosine of the most frequent source words and their translations under CSLS, which "
     "needs no dictionary.",
     notes=notes,

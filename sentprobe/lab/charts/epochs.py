@@ -68,6 +68,7 @@ chart = Chart(
     "or step, such as -e 'trained:FOLDER?epoch=all' or -e st:model/epoch-1 -e st:model/epoch-2; there are none.",
     rows=rows,
     spec=spec,
+    fields=("set", "set_name", "series_name", "column", "encoder_name", "metric", "epoch", "x", *CURVE_FIELDS),
     options={"lines": LINES_OPTION},
     caption=INTERVAL_CAPTION,
     notes=notes,

@@ -9,7 +9,7 @@ from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, Chart, OnPage, Options, selected_sets
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sentprobe.report.drawing.lines import Axes, curves
+from sentprobe.report.drawing.lines import CURVE_FIELDS, Axes, curves
 from sentprobe.report.names import short_names
 from sentprobe.report.types import Summary
 
@@ -62,6 +62,10 @@ chart = Chart(
     needs="A figure by frequency needs a run of `sentprobe words` with word translation; there is none.",
     rows=rows,
     spec=spec,
+    fields=(
+        "set", "set_name", "column", "encoder_name", "scoring", "metric", "from", "to", "x", "n", "correct",
+        *CURVE_FIELDS,
+    ),
     options={"lines": "`--lines encoder`: a line is a system, and a scoring is a panel"},
     caption="Each point is a band of frequency ranks of source words, 1 being the most frequent, with about the same "
     "number of test words; bands or lines: {level} intervals.",

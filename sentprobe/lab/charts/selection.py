@@ -108,6 +108,7 @@ chart = Chart(
     "--sentence 'The old house has three windows.'; one of them is missing.",
     rows=rows,
     spec=spec,
+    fields=("sentence", "sentence_text", "column", "encoder_name", "place", "word", "share", "points"),
     options={"sentence": "`--sentence`: a text; may be repeated. `--encoder` names what to load, and there is no run"},
     caption="Per word, the share of dimensions whose maximum over the sentence it gives.",
     needs_run=False,

@@ -104,6 +104,7 @@ chart = Chart(
     "there is none.",
     rows=rows,
     spec=spec,
+    fields=("column", "encoder_name", "measure", "epoch", "value"),
     caption="The loss is the mean over the training examples of an epoch; the other measures are on dev.",
     notes=notes,
     needs_run=False,

@@ -166,6 +166,21 @@ chart = Chart(
     needs="A map of words needs an alignment: name a folder of `sentprobe align`.",
     rows=rows,
     spec=spec,
+    fields=(
+        "panel_name",
+        "pair",
+        "side",
+        "language",
+        "word",
+        "translation",
+        "rank",
+        "x",
+        "y",
+        "x2",
+        "y2",
+        "label",
+        "given",
+    ),
     options={
         "words": "`--words`: a source word, drawn with its translation under CSLS; may be repeated. Without it, "
         "frequent words that are each other's translations, as far as their labels fit"
