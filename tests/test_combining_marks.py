@@ -25,7 +25,7 @@ from sentprobe.judge.sheet import Sheet
 from sentprobe.lab.alignment.picture import content_pairs
 from sentprobe.lab.alignment.space import Space
 from sentprobe.lab.word_page.site import EXAMPLE_RANK, example_word
-from sentprobe.run.controls._texts import _found
+from sentprobe.run.controls._changes import _positions
 from sentprobe.tasks import Example
 from sentprobe.tasks.definitions import word_presence
 from sentprobe.tasks.definitions.word_content import letters
@@ -106,7 +106,7 @@ def test_words_inside_words_are_between_punctuation(sentence, inside, is_there):
     assert word_presence.task.label_issues([row, row._replace(label="10"[is_there])]) == ["", "wrong"]
     words = [*sentence.split(), f"({inside})-x"]
     places = [i for i, word in enumerate(sentence.split()) if inside in word.lower().replace("'", "-").split("-")]
-    assert _found([word.lower() for word in words], inside, split_punctuation) == [*places, len(words) - 1]
+    assert _positions([word.lower() for word in words], inside, split_punctuation) == [*places, len(words) - 1]
 
 
 @pytest.mark.parametrize(

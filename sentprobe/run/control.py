@@ -52,6 +52,11 @@ class Control:
     """Whether its result explains the score otherwise than by what the encoder knows; None: it never does."""
 
 
+def has_training_rows(splits: Splits) -> bool:
+    """Whether anything is trained on a set."""
+    return len(splits.train) > 0
+
+
 def with_chosen_settings(probe: Probe, result: Result) -> Probe:
     """The probe restricted to the settings chosen for a result."""
     chosen: dict[str, Any] = {name: (result.chosen[name],) for name in GRID_FIELDS if name in result.chosen}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sentprobe.core.plugins import Kind
-from sentprobe.data.splits import Splits
+from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes import Features, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear
 from sentprobe.probes.erase import VectorMoments
@@ -27,6 +27,11 @@ directions, within 0.6 points. What counts rows or bits, or needs many rows to l
 bits that are added to the length differ by a fifth."""
 SUBSAMPLED = f"It uses at most {MAX_MEASURE_ROWS:,} training rows by default."
 """What the interpretation of such a measure says about it."""
+
+
+def classifies_sentences(splits: Splits) -> bool:
+    """Whether a set is classified by its sentences alone: pairs and word inputs have other vectors."""
+    return has_train_test_split(splits) and not splits.train.inputs
 
 
 def plain_probe(job: FitJob, train: Features, dev: Features) -> tuple[float, Linear]:

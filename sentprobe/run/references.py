@@ -67,8 +67,8 @@ def read_references() -> References:
         raise RunError(f"{REFERENCES_FILE} has been changed since it was installed; install sentprobe again.")
     records = msgspec.msgpack.decode(content[_DIGITS:], type=list[tuple[bytes, bytes]])
     parsed = [(from_line(line), predictions) for line, predictions in records]
-    pairs = [(one[0], own) for one, own in parsed if one is not None and isinstance(one[0], Result)]
-    return References([result for result, _ in pairs], {result.key: own for result, own in pairs})
+    pairs = [(record[0], arrays) for record, arrays in parsed if record is not None and isinstance(record[0], Result)]
+    return References([result for result, _ in pairs], {result.key: arrays for result, arrays in pairs})
 
 
 def write_references(run: Run, path: Path = REFERENCES_FILE) -> None:
@@ -87,12 +87,12 @@ def make_demo_sets(folder: Path, jobs: int, progress: Progress | None = None) ->
     requests = [
         request for suite, tasks in DEMO_TASKS.items() for request in select_tasks([suite], tasks, sizes=DEMO_SIZES)
     ]
-    made = []
+    sets = []
     for dataset in make_sets(Corpus.synthetic(DEMO_SENTENCES), requests, jobs=jobs, progress=progress):
         if isinstance(dataset, Dataset):
             dataset.save(folder / dataset.name)
-            made.append(dataset)
-    return made
+            sets.append(dataset)
+    return sets
 
 
 def cached_demo_sets(sets: Mapping[str, str], jobs: int, progress: Progress | None = None) -> Path:
@@ -101,16 +101,16 @@ def cached_demo_sets(sets: Mapping[str, str], jobs: int, progress: Progress | No
     root.mkdir(parents=True, exist_ok=True)
     folder = root / digest(msgspec.json.encode(sets))[:16]
     with locked(root / ".lock", root, RunError):
-        if not _are_whole(folder, sets):
+        if not _are_intact(folder, sets):
             shutil.rmtree(folder, ignore_errors=True)
             make_demo_sets(folder, jobs, progress)
     return folder
 
 
-def _are_whole(folder: Path, sets: Mapping[str, str]) -> bool:
+def _are_intact(folder: Path, sets: Mapping[str, str]) -> bool:
     """Whether the sets in a folder are there, as they were written."""
     try:
-        return all(Dataset.load(folder / name).digest == known for name, known in sets.items())
+        return all(Dataset.load(folder / name).digest == expected for name, expected in sets.items())
     except SentProbeError:
         return False
 
@@ -122,18 +122,18 @@ def add_references(
 
     ``encoders`` has the names that the user gave them, if any. An encoder that is to be probed is left out.
     """
-    if odd := [dataset.name for dataset in sets if references.sets.get(dataset.name) != dataset.digest]:
-        message = f"{odd[0]} is not the set of the results that come with sentprobe, which are left out."
+    if changed := [dataset.name for dataset in sets if references.sets.get(dataset.name) != dataset.digest]:
+        message = f"{changed[0]} is not the set of the results that come with sentprobe, which are left out."
         warnings.warn(message, SentProbeWarning, stacklevel=2)
         return []
-    others = {encoder: name for name, encoder in DEMO_ENCODERS.items() if encoder not in encoders}
-    aliases = {encoder: name for encoder, name in others.items() if name not in encoders.values()}
+    added = {encoder: name for name, encoder in DEMO_ENCODERS.items() if encoder not in encoders}
+    aliases = {encoder: name for encoder, name in added.items() if name not in encoders.values()}
     digests = {dataset.digest for dataset in sets}
     with removed_if_refused(folder), open_log(folder) as log:
-        log.describe(encoders=[*encoders, *others], **{ALIASES: alias_entries(aliases)})
+        log.describe(encoders=[*encoders, *added], **{ALIASES: alias_entries(aliases)})
         for dataset in sets:
             log.save_rows(dataset, dataset.digest, None)
         for result in references.results:
             if result.cell.data in digests and result.cell.encoder not in encoders and result.key not in log.done:
                 log.add(result, from_npz(references.predictions[result.key]))
-    return [aliases.get(encoder, encoder) for encoder in others]
+    return [aliases.get(encoder, encoder) for encoder in added]

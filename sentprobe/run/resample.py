@@ -45,62 +45,62 @@ def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: i
     return kind_of(probe).resamples
 
 
-def has_enough_resamples(found: Result, requested: int | None) -> bool:
+def has_enough_resamples(result: Result, requested: int | None) -> bool:
     """Whether a finished cell has as many retrained probes as requested, or cannot have any."""
-    if found.not_resampled is not None or found.cell.probe is None:
+    if result.not_resampled is not None or result.cell.probe is None:
         return True
-    _, probe = parse(found.cell.probe)
-    needed = resample_count(requested, probe, found.n["tr"], found.dimension or 0, len(found.labels))
-    return found.resamples >= needed
+    _, probe = parse(result.cell.probe)
+    needed = resample_count(requested, probe, result.n["tr"], result.dimension or 0, len(result.labels))
+    return result.resamples >= needed
 
 
-def number_units(part: Split) -> Ints:
+def cluster_numbers(split: Split) -> Ints:
     """The number (n,) of each row's target form or sentence, or of the row itself: the same in whatever order rows are.
 
     Rows with the same content are told apart by their order, which changes nothing.
     """
-    shared, keyed = cluster_ids(part.keys, part.texts), any(key is not None for key in part.keys)
-    seen, names = Counter[str](), []
-    for i, content in enumerate(zip(part.texts, part.labels.tolist(), *part.inputs.values(), strict=True)):
-        if shared is not None and not (keyed and part.keys[i] is None):
-            names.append(shared[i])
+    clusters, has_keys = cluster_ids(split.keys, split.texts), any(key is not None for key in split.keys)
+    repeats, names = Counter[str](), []
+    for i, content in enumerate(zip(split.texts, split.labels.tolist(), *split.inputs.values(), strict=True)):
+        if clusters is not None and not (has_keys and split.keys[i] is None):
+            names.append(clusters[i])
             continue
         row = "\x1f".join(map(str, content))
-        seen[row] += 1
-        names.append(f"\x1f{row}\x1f{seen[row]}")
+        repeats[row] += 1
+        names.append(f"\x1f{row}\x1f{repeats[row]}")
     number = {name: i for i, name in enumerate(sorted(set(names), key=lambda name: (hash_64(name), name)))}
     return np.fromiter(map(number.__getitem__, names), np.int64, len(names))
 
 
 def assign_groups(train: Split, rounds: int, groups: int) -> Ints | str:
     """Groups (rounds, n) of the training rows, 0 … groups - 1, or why there are none."""
-    unit = number_units(train)
-    units = int(unit.max()) + 1
-    if units < 2 * groups:
-        return f"the training rows have {units} target forms or sentences; {2 * groups} are needed"
-    # rows of a unit stay together; units of one class, the first that they have rows of, are assigned in turn
-    label = np.full(units, np.iinfo(np.int64).max)
-    np.minimum.at(label, unit, train.labels)
-    found = np.empty((rounds, len(train)), np.int64)
+    cluster = cluster_numbers(train)
+    n_clusters = int(cluster.max()) + 1
+    if n_clusters < 2 * groups:
+        return f"the training rows have {n_clusters} target forms or sentences; {2 * groups} are needed"
+    # rows of a cluster stay together; clusters of one class, the first that they have rows of, are assigned in turn
+    label = np.full(n_clusters, np.iinfo(np.int64).max)
+    np.minimum.at(label, cluster, train.labels)
+    assigned = np.empty((rounds, len(train)), np.int64)
     for i in range(rounds):
-        order = np.random.default_rng([i, units]).permutation(units)
+        order = np.random.default_rng([i, n_clusters]).permutation(n_clusters)
         order = order[np.argsort(label[order], kind="stable")]
-        group = np.empty(units, np.int64)
-        group[order] = np.arange(units) % groups
-        found[i] = group[unit]
+        group = np.empty(n_clusters, np.int64)
+        group[order] = np.arange(n_clusters) % groups
+        assigned[i] = group[cluster]
     classes = np.unique(train.labels)
-    if any(len(np.unique(assigned[train.labels == each])) < 2 for assigned in found for each in classes):
+    if any(len(np.unique(row_groups[train.labels == c])) < 2 for row_groups in assigned for c in classes):
         return "all training rows of a class may be left out at once"
-    return found
+    return assigned
 
 
 def retrain(
-    probe: Probe, one: Fit, count: int, splits: Splits, features: Sequence[Features], device: str | None
+    probe: Probe, fitted: Fit, count: int, splits: Splits, features: Sequence[Features], device: str | None
 ) -> Retrained | str:
     """The test rows that retrained probes have right, or why there are none. ``features``: train, dev and test."""
     train, dev, test = features
-    shared = cluster_ids(splits.test.keys, splits.test.texts)
-    if len(set(shared or range(len(splits.test)))) < 2:
+    clusters = cluster_ids(splits.test.keys, splits.test.texts)
+    if len(set(clusters or range(len(splits.test)))) < 2:
         return "there is only one test row, or all test rows share one target form or sentence"
     groups = kind_of(probe).groups
     assigned = assign_groups(splits.train, count // groups, groups)
@@ -108,7 +108,7 @@ def retrain(
         return assigned
     models = leave_groups_out(
         probe,
-        one,
+        fitted,
         train,
         splits.train.labels,
         dev,
@@ -117,46 +117,47 @@ def retrain(
         assigned,
         device=device,
     )
-    candidates = _right(one.candidates, test, splits.test.labels)
+    candidates = _right(fitted.candidates, test, splits.test.labels)
     return Retrained(
         _right(list(models), test, splits.test.labels),
         groups,
-        candidates[bootstrap_choices(probe, one.candidates, dev, splits.dev)],
+        candidates[bootstrap_choices(probe, fitted.candidates, dev, splits.dev)],
         wide=train.shape[1] > len(train),
     )
 
 
 def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray[np.float64]:
     """Which test rows each probe has right, (probes, n)."""
-    found = np.empty((len(models), len(labels)))
+    right = np.empty((len(models), len(labels)))
     linear = [model for model in models if isinstance(model, Linear)]
     if len(linear) == len(models):  # scored in one pass over the rows
-        for part, scores in logits(linear, test):
-            found[:, part] = scores.argmax(axis=1) == labels[part]
+        for rows, scores in logits(linear, test):
+            right[:, rows] = scores.argmax(axis=1) == labels[rows]
     else:
         for i, model in enumerate(models):
-            found[i] = model.scores(test).argmax(axis=1) == labels
-    return found
+            right[i] = model.scores(test).argmax(axis=1) == labels
+    return right
 
 
-def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, part: Split) -> list[int]:
+def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, split: Split) -> list[int]:
     """Which candidate is chosen on each bootstrap sample of the dev rows, or of their clusters."""
-    correct = np.empty((len(candidates), len(part)))
+    correct = np.empty((len(candidates), len(split)))
     losses = np.empty_like(correct)
-    known = part.labels >= 0
+    in_train = split.labels >= 0
     for i, model in enumerate(candidates):
         logs = model.scores(dev)
-        correct[i] = logs.argmax(axis=1) == part.labels
-        losses[i] = np.where(known, -logs[np.arange(len(part)), part.labels], 0.0)
-    unit = number_units(part)
-    units = int(unit.max()) + 1
-    found = []
+        correct[i] = logs.argmax(axis=1) == split.labels
+        losses[i] = np.where(in_train, -logs[np.arange(len(split)), split.labels], 0.0)
+    cluster = cluster_numbers(split)
+    n_clusters = int(cluster.max()) + 1
+    choices = []
     for i in range(DEV_DRAWS):
-        times = np.random.default_rng([i, units]).multinomial(units, np.full(units, 1 / units))[unit]
-        of_known = max(1.0, float((times * known).sum()))
-        accuracies, mean_losses = correct @ times / times.sum(), losses @ times / of_known
-        found.append(kind_of(probe).select_best(probe, accuracies.tolist(), mean_losses.tolist()))
-    return found
+        shares = np.full(n_clusters, 1 / n_clusters)
+        times = np.random.default_rng([i, n_clusters]).multinomial(n_clusters, shares)[cluster]
+        times_in_train = max(1.0, float((times * in_train).sum()))
+        accuracies, mean_losses = correct @ times / times.sum(), losses @ times / times_in_train
+        choices.append(kind_of(probe).select_best(probe, accuracies.tolist(), mean_losses.tolist()))
+    return choices
 
 
 def about_encoder(

@@ -35,10 +35,10 @@ CORRELATION_DRAWS = 2000
 
 def transfer_cells(job: FitJob) -> list[tuple[Result, Arrays]]:
     """Train and test the cells of a job by the protocol of its set."""
-    return [_one(job, cell) for cell in job.cells]
+    return [_protocol_cell(job, cell) for cell in job.cells]
 
 
-def _one(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
+def _protocol_cell(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
     started = time.perf_counter()
     match job.splits.protocol:
         case "nested" | "kfold":
@@ -50,53 +50,53 @@ def _one(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
         case "retrieval":
             result, arrays = _retrieved(job, cell)
         case "split":
-            raise ValueError("a set with splits is for probe_unit")
+            raise ValueError("a set with splits is for probe_cells")
         case _:
             assert_never(job.splits.protocol)
-    spent = {"encode": job.encode_seconds, "fit": time.perf_counter() - started, "score": 0.0}
-    return replace(result, seconds=spent), arrays
+    seconds = {"encode": job.encode_seconds, "fit": time.perf_counter() - started, "score": 0.0}
+    return replace(result, seconds=seconds), arrays
 
 
 def _folded(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
     splits, classes = job.splits, len(job.splits.labels)
     train, truth = features_of(job, splits.train), splits.test.labels
     if splits.protocol == "nested":
-        found = nested(job.probe, train, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device)
+        outcome = nested(job.probe, train, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device)
     else:
         test = features_of(job, splits.test)
-        found = kfold(
+        outcome = kfold(
             job.probe, train, splits.train.labels, test, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device
         )
-    arrays = saved_predictions(found.scores, truth)
+    arrays = saved_predictions(outcome.scores, truth)
     result = classification_result(cell, splits, arrays["predicted"], truth, job.baselines)
-    scores = {**result.scores, "log2_loss": log2_loss(found.scores, truth)}
+    scores = {**result.scores, "log2_loss": log2_loss(outcome.scores, truth)}
     if splits.task == "MRPC":
         scores["f1"] = _f1(arrays["predicted"], truth)
     result = replace(
         result,
         scores=scores,
         dimension=train.shape[1],
-        dev_score=found.dev / 100,
-        chosen=_most_common_choice(found),
-        tried=tuple(dict(point) for point in found.chosen),
+        dev_score=outcome.dev / 100,
+        chosen=_most_common_choice(outcome),
+        tried=tuple(dict(point) for point in outcome.chosen),
     )
-    return (_over_folds(result, found.fold_accuracies) if found.fold_accuracies else result), arrays
+    return (_over_folds(result, outcome.fold_accuracies) if outcome.fold_accuracies else result), arrays
 
 
-def _most_common_choice(found: ProtocolResult) -> Mapping[str, Any]:
+def _most_common_choice(outcome: ProtocolResult) -> Mapping[str, Any]:
     """The grid point that was chosen on most outer folds."""
-    return dict(Counter(tuple(point.items()) for point in found.chosen).most_common(1)[0][0])
+    return dict(Counter(tuple(point.items()) for point in outcome.chosen).most_common(1)[0][0])
 
 
-def _over_folds(result: Result, shares: tuple[float, ...]) -> Result:
+def _over_folds(result: Result, accuracies: tuple[float, ...]) -> Result:
     """The mean over folds with Nadeau and Bengio's interval: folds share training rows."""
     n = result.n["te"]
-    held = n / len(shares)
-    spread = corrected_t(shares, n - held, held)
+    held_out = n / len(accuracies)
+    spread = corrected_t(accuracies, n - held_out, held_out)
     return replace(
         result,
         score=spread.mean,
-        n={"tr": round(n - held), "va": 0, "te": n},
+        n={"tr": round(n - held_out), "va": 0, "te": n},
         interval=(max(0.0, spread.low), min(1.0, spread.high)),
         interval_kind="nadeau-bengio",
     )
@@ -111,36 +111,40 @@ def _f1(predicted: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
 def _related(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
     splits = job.splits
     train, dev, test = split_features(job)
-    gold = [np.asarray(part.gold, np.float64) for part in (splits.train, splits.dev, splits.test)]
-    found = relate(train, gold[0], dev, gold[1], test, seed=cell.seed, device=cell.device)
+    gold = [np.asarray(split.gold, np.float64) for split in (splits.train, splits.dev, splits.test)]
+    regression = relate(train, gold[0], dev, gold[1], test, seed=cell.seed, device=cell.device)
     truth = gold[2]
-    agreed = correlations(found.predicted, truth, [""] * len(truth), seed=0, draws=CORRELATION_DRAWS)
-    result = _correlated(job, cell, "pearson", agreed.pearson.overall, (agreed.pearson.low, agreed.pearson.high))
-    scores = {"spearman": agreed.spearman.overall, "mse": float(np.square(found.predicted - truth).mean())}
-    return replace(result, scores=scores, dimension=train.shape[1], dev_score=found.dev), {
-        "predicted": found.predicted.astype(np.float32),
+    agreement = correlations(regression.predicted, truth, [""] * len(truth), seed=0, draws=CORRELATION_DRAWS)
+    result = _correlated(
+        job, cell, "pearson", agreement.pearson.overall, (agreement.pearson.low, agreement.pearson.high)
+    )
+    scores = {"spearman": agreement.spearman.overall, "mse": float(np.square(regression.predicted - truth).mean())}
+    return replace(result, scores=scores, dimension=train.shape[1], dev_score=regression.dev), {
+        "predicted": regression.predicted.astype(np.float32),
         "truth": truth.astype(np.float32),
     }
 
 
 def _similar(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
-    part = job.splits.test
-    one, two = (
-        job.vectors.features(replace(part, texts=texts, inputs={})) for texts in (part.texts, *part.inputs.values())
+    test = job.splits.test
+    first, second = (
+        job.vectors.features(replace(test, texts=texts, inputs={})) for texts in (test.texts, *test.inputs.values())
     )
-    cosines, truth = similarity(one, two), np.asarray(part.gold, np.float64)
-    found = correlations(cosines, truth, part.groups, seed=0, draws=CORRELATION_DRAWS)
-    result = _correlated(job, cell, "spearman", found.spearman.overall, (found.spearman.low, found.spearman.high))
+    cosines, truth = similarity(first, second), np.asarray(test.gold, np.float64)
+    agreement = correlations(cosines, truth, test.groups, seed=0, draws=CORRELATION_DRAWS)
+    result = _correlated(
+        job, cell, "spearman", agreement.spearman.overall, (agreement.spearman.low, agreement.spearman.high)
+    )
     scores = {
-        "spearman_mean": found.spearman.mean,
-        "spearman_weighted": found.spearman.weighted,
-        "pearson": found.pearson.overall,
-        "pearson_mean": found.pearson.mean,
-        "pearson_weighted": found.pearson.weighted,
-        **{f"spearman {name}": float(group.spearman[0]) for name, group in found.groups.items()},
+        "spearman_mean": agreement.spearman.mean,
+        "spearman_weighted": agreement.spearman.weighted,
+        "pearson": agreement.pearson.overall,
+        "pearson_mean": agreement.pearson.mean,
+        "pearson_weighted": agreement.pearson.weighted,
+        **{f"spearman {name}": float(group.spearman[0]) for name, group in agreement.groups.items()},
     }
     finite = {name: value for name, value in scores.items() if math.isfinite(value)}
-    return replace(result, scores=finite, dimension=one.shape[1]), {
+    return replace(result, scores=finite, dimension=first.shape[1]), {
         "predicted": cosines.astype(np.float32),
         "truth": truth.astype(np.float32),
     }
@@ -150,18 +154,18 @@ def _retrieved(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
     """Recall@1 of images by captions, on folds of a thousand images."""
     splits = job.splits
     galleries = [
-        Gallery(Features.of(images), job.vectors.features(part))
-        for images, part in zip(splits.images, (splits.train, splits.dev, splits.test), strict=True)
+        Gallery(Features.of(images), job.vectors.features(split))
+        for images, split in zip(splits.images, (splits.train, splits.dev, splits.test), strict=True)
     ]
     images = len(galleries[2].images)
-    found = rank(*galleries, seed=cell.seed, fold=min(1000, images))
-    recalls = {"image": found.images, "text": found.captions}
+    ranking = rank(*galleries, seed=cell.seed, fold=min(1000, images))
+    recalls = {"image": ranking.images, "text": ranking.captions}
     scores = {
         f"{of} {name}": value / 100 if name != "median" else value
         for of, side in recalls.items()
         for name, value in side._asdict().items()
     }
-    first = found.image_ranks == 0
+    first = ranking.image_ranks == 0
     result = Result(
         key=cell.key,
         cell=cell,
@@ -172,11 +176,11 @@ def _retrieved(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
         score=float(first.mean()),
         scores=scores,
         interval=wilson(float(first.sum()), len(first)),
-        dev_score=found.dev / 600,
+        dev_score=ranking.dev / 600,
         dimension=galleries[0].captions.shape[1],
         versions=versions(),
     )
-    return result, {"predicted": found.image_ranks.astype(np.int32), "truth": np.zeros(len(first), np.int32)}
+    return result, {"predicted": ranking.image_ranks.astype(np.int32), "truth": np.zeros(len(first), np.int32)}
 
 
 def _correlated(job: FitJob, cell: Cell, metric: str, value: float, interval: tuple[float, float]) -> Result:
@@ -205,15 +209,15 @@ def nested_baseline(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[R
     truth = splits.test.labels
     number = {label: i for i, label in enumerate(splits.labels)}
     predicted = np.empty(len(truth), np.int64)
-    shares = []
-    constant = cell.encoder in CONSTANT_BASELINES
-    if constant:
+    accuracies = []
+    is_constant = cell.encoder in CONSTANT_BASELINES
+    if is_constant:
         predicted[:] = [number[label] for label in baselines.predict(cell.encoder).labels]
-    for learn, held in folds(truth, FOLDS, OUTER_SEED):
-        if not constant:
-            fold = Baselines(splits.fold(learn, held))
-            predicted[held] = [number[label] for label in fold.predict(cell.encoder).labels]
-        shares.append(float((predicted[held] == truth[held]).mean()))
+    for learn, held_out in folds(truth, FOLDS, OUTER_SEED):
+        if not is_constant:
+            fold_baselines = Baselines(splits.fold(learn, held_out))
+            predicted[held_out] = [number[label] for label in fold_baselines.predict(cell.encoder).labels]
+        accuracies.append(float((predicted[held_out] == truth[held_out]).mean()))
     arrays = {"predicted": predicted.astype(np.int32), "truth": truth.astype(np.int32)}
-    result = without_interval(_over_folds(classification_result(cell, splits, predicted, truth, {}), tuple(shares)))
+    result = without_interval(_over_folds(classification_result(cell, splits, predicted, truth, {}), tuple(accuracies)))
     return replace(result, seconds={"fit": time.perf_counter() - started}), arrays

@@ -116,8 +116,8 @@ def adds_nothing(explanation: Explanation, what: str) -> Callable[[VariantSummar
     def object_to(v: VariantSummary, plain: PlainScore) -> Objection | None:
         if v.low is None or v.low > 0:
             return None
-        shown = bits(v)
-        return Objection(explanation, f"adds {shown.text} {shown.margin} bits to {what}".replace("-", "\u2212"))
+        estimate = bits(v)
+        return Objection(explanation, f"adds {estimate.text} {estimate.margin} bits to {what}".replace("-", "\u2212"))
 
     return object_to
 

@@ -6,6 +6,7 @@ the same vectors. The name of either is the ``variant`` of its cells.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -204,11 +205,22 @@ def compute_cells(job: FitJob) -> list[Any]:
         return _without_probes(_plain_cells(job))
     if variant in CONTROLS:
         return _control_cells(job)
-    return measure_of(variant).compute(job)
+    return _measure_cells(job, variant)
 
 
 def _plain_cells(job: FitJob) -> list[Any]:
     return probe_cells(job) if job.splits.protocol == "split" else transfer_cells(job)
+
+
+def _measure_cells(job: FitJob, name: str) -> list[Finished]:
+    """The results of a measure, with the time they took unless it says that itself."""
+    started = time.perf_counter()
+    finished = measure_of(name).compute(job)
+    seconds = {"encode": 0.0, "fit": (time.perf_counter() - started) / max(1, len(finished))}
+    return [
+        (result if result.seconds else replace(result, seconds=seconds), arrays, probe)
+        for result, arrays, probe in finished
+    ]
 
 
 def _without_probes(finished: Sequence[Sequence[Any]]) -> list[Finished]:

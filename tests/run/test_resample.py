@@ -17,7 +17,7 @@ from sentprobe.run.resample import (
     MAX_DEFAULT_COST,
     assign_groups,
     bootstrap_choices,
-    number_units,
+    cluster_numbers,
     resample_count,
 )
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
@@ -229,6 +229,6 @@ def test_units_are_numbered_by_content():
     for each in (part, mixed, replace(part, keys=[None] * len(part))):
         order = np.random.default_rng(0).permutation(len(each))
         shuffled = Split([each.texts[i] for i in order], each.inputs, each.labels[order], [each.keys[i] for i in order])
-        np.testing.assert_array_equal(number_units(shuffled), number_units(each)[order])
+        np.testing.assert_array_equal(cluster_numbers(shuffled), cluster_numbers(each)[order])
     twice = replace(part, keys=[None] * len(part), texts=["same", "same", *part.texts[2:]])
-    assert len(set(number_units(twice))) == len(part)  # a row that occurs twice is still two rows
+    assert len(set(cluster_numbers(twice))) == len(part)  # a row that occurs twice is still two rows

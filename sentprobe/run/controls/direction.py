@@ -8,17 +8,17 @@ import numpy as np
 
 from sentprobe.data.splits import any_set
 from sentprobe.run.control import Control, Table
-from sentprobe.run.controls._vectors import Floats, blocks, norms_of
+from sentprobe.run.controls._changes import Floats, blocks, norms_of
 
 
 def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """Each vector divided by its norm, (n, d); zero vectors stay as they are."""
-    made = np.empty(table.shape, np.float32)
+    scaled = np.empty(table.shape, np.float32)
     norms = norms_of(table)
-    by = np.where(norms > 0, norms, 1)
+    divisors = np.where(norms > 0, norms, 1)
     for rows in blocks(len(table)):
-        made[rows] = table[rows] / by[rows, None]
-    return made
+        scaled[rows] = table[rows] / divisors[rows, None]
+    return scaled
 
 
 control = Control(

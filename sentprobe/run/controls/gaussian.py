@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sentprobe.data.splits import any_set
 from sentprobe.run.control import Control, Table
-from sentprobe.run.controls._vectors import Floats
+from sentprobe.run.controls._changes import Floats
 from sentprobe.run.variant import above_majority
 
 
@@ -14,8 +14,8 @@ def to_gaussian(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """A Gaussian vector for each text, (n, d), seeded by its hash: the same for equal texts, otherwise independent."""
     from sentprobe.encoders.schemes.baseline import Random
 
-    made: Floats = Random(table.shape[1], seed)(texts)
-    return made
+    vectors: Floats = Random(table.shape[1], seed)(texts)
+    return vectors
 
 
 control = Control(

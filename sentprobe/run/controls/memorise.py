@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.run.control import Control
-from sentprobe.run.controls._labels import shuffled_part
+from sentprobe.run.controls._changes import shuffled_labels
 
 
 def memorise_labels(splits: Splits, seed: int) -> Splits:
@@ -15,7 +15,7 @@ def memorise_labels(splits: Splits, seed: int) -> Splits:
     With the penalty of the plain probe, the score is what that probe can memorise; without a plain result, the most
     that any point of the grid can, because it is chosen on the training rows, too.
     """
-    rows = shuffled_part(splits.train, f"memorise\t{seed}")
+    rows = shuffled_labels(splits.train, f"memorise\t{seed}")
     return replace(splits, train=rows, dev=rows, test=rows, chosen_on=splits.trained_on)
 
 

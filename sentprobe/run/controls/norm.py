@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sentprobe.data.splits import Splits
-from sentprobe.run.control import Control, Table
-from sentprobe.run.controls._vectors import Floats, norms_of
+from sentprobe.run.control import Control, Table, has_training_rows
+from sentprobe.run.controls._changes import Floats, norms_of
 
 NORM_TOLERANCE = 1e-6
 """Norms closer than this fraction of the largest are made equal: the norms of vectors normalised in float32 differ by
@@ -19,13 +18,8 @@ def to_norm(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """The Euclidean norm of each vector, (n, 1)."""
     norms = norms_of(table)
     step = NORM_TOLERANCE * (norms.max(initial=0.0) or 1.0)
-    made: Floats = (np.rint(norms / step) * step).astype(np.float32)[:, None]
-    return made
-
-
-def _has_training(splits: Splits) -> bool:
-    """Whether anything is trained: cosines of one-dimensional positive vectors are always 1."""
-    return len(splits.train) > 0
+    rounded: Floats = (np.rint(norms / step) * step).astype(np.float32)[:, None]
+    return rounded
 
 
 control = Control(
@@ -36,6 +30,6 @@ control = Control(
         "words."
     ),
     encodes=False,
-    applies_to=_has_training,
+    applies_to=has_training_rows,  # cosines of one-dimensional positive vectors are always 1
     table=to_norm,
 )

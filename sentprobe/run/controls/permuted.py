@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from sentprobe.data.splits import Splits, any_set
 from sentprobe.run.control import Control
-from sentprobe.run.controls._texts import permuted_parts
+from sentprobe.run.controls._changes import permuted_splits
 
 
 def permute_words(splits: Splits, seed: int) -> Splits:
     """The set with the words of every text in random order."""
-    train, dev, test = permuted_parts(splits, (splits.train, splits.dev, splits.test), seed)
+    train, dev, test = permuted_splits(splits, (splits.train, splits.dev, splits.test), seed)
     return replace(splits, train=train, dev=dev, test=test)
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from sentprobe.data.splits import Splits
 from sentprobe.run.control import Control
-from sentprobe.run.controls._texts import permuted_parts
+from sentprobe.run.controls._changes import permuted_splits
 
 
 def permute_test(splits: Splits, seed: int) -> Splits:
     """The set with the words of every test text in random order."""
-    (test,) = permuted_parts(splits, (splits.test,), seed)
+    (test,) = permuted_splits(splits, (splits.test,), seed)
     return replace(splits, test=test)
 
 

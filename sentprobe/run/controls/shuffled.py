@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.run.control import Control
-from sentprobe.run.controls._labels import shuffled_part
+from sentprobe.run.controls._changes import shuffled_labels
 from sentprobe.run.variant import above_majority
 
 
@@ -17,8 +17,8 @@ def shuffle_labels(splits: Splits, seed: int) -> Splits:
     a probe can memorise, only whether labels leak into scores.
     """
     train, dev, test = (
-        shuffled_part(part, f"shuffled\t{seed}\t{which}")
-        for which, part in enumerate((splits.train, splits.dev, splits.test))
+        shuffled_labels(split, f"shuffled\t{seed}\t{which}")
+        for which, split in enumerate((splits.train, splits.dev, splits.test))
     )
     return replace(splits, train=train, dev=dev, test=test)
 

@@ -24,13 +24,13 @@ def untrained(name: str, seed: int = 0) -> str | None:
     if ":" not in name or scheme not in SCHEMES:
         return None
     try:
-        spec, known = Spec.parse(name), SCHEMES.get(scheme)
+        spec, scheme_part = Spec.parse(name), SCHEMES.get(scheme)
     except SentProbeError:  # loading the encoder itself reports what is wrong
         return None
-    if OPTION not in known.options or OPTION in dict(spec.options):
+    if OPTION not in scheme_part.options or OPTION in dict(spec.options):
         return None
-    kept = ((key, value) for key, value in spec.options if key not in known.replaced_by_random)
-    return str(Spec(spec.scheme, spec.name, spec.revision, (*kept, (OPTION, str(seed)))))
+    options = ((key, value) for key, value in spec.options if key not in scheme_part.replaced_by_random)
+    return str(Spec(spec.scheme, spec.name, spec.revision, (*options, (OPTION, str(seed)))))
 
 
 control = Control(

@@ -8,7 +8,7 @@ import numpy as np
 
 from sentprobe.data.splits import Splits
 from sentprobe.run.control import Control, Table
-from sentprobe.run.controls._vectors import Floats
+from sentprobe.run.controls._changes import Floats
 from sentprobe.run.variant import scores_as_high
 
 

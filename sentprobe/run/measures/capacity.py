@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, replace
 
 import numpy as np
 
 from sentprobe.core.table import CellText
-from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes.capacity import capacity, frontier, hypervolume
 from sentprobe.results.verify import AUXILIARY_PREFIX
 from sentprobe.run.fit import Finished
 from sentprobe.run.job import FitJob, split_features, statistics_of
-from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Measure, empty_result, plain_probe
+from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Measure, classifies_sentences, empty_result, plain_probe
 from sentprobe.run.variant import VariantColumn
 
 ACCURACY_MARGIN = 0.01
@@ -24,7 +22,6 @@ def compute(job: FitJob) -> list[Finished]:
     """Probes of each rank and at several penalties, with the hypervolume of accuracy over rank."""
     splits, (cell,) = job.splits, job.cells
     train, dev, test = split_features(job)
-    started = time.perf_counter()
     l2, probe = plain_probe(job, train, dev)
     points = capacity(
         train,
@@ -40,24 +37,23 @@ def compute(job: FitJob) -> list[Finished]:
         device=cell.device,
     )
     ranks = [point for point in points if point.l2 == l2]
-    most = ranks[-1]
+    full = ranks[-1]
     floor = float(np.bincount(splits.train.labels).max() / len(splits.train))
-    scores = {"accuracy": most.test}
+    scores = {"accuracy": full.test}
     if len(ranks) > 1:  # otherwise there is nothing between rank 0 and full rank
-        scores["volume"] = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=most.rank, floor=floor)
+        scores["volume"] = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=full.rank, floor=floor)
     front = frontier([point.norm for point in points], [point.test for point in points])
-    enough = next(point.rank for point in ranks if point.dev >= most.dev - ACCURACY_MARGIN)
+    sufficient = next(point.rank for point in ranks if point.dev >= full.dev - ACCURACY_MARGIN)
     result = replace(
         empty_result(cell, splits),
         dimension=train.shape[1],
         metric="rank",
-        score=float(enough),
+        score=float(sufficient),
         scores=scores,
-        interval=(float(enough), float(enough)),
+        interval=(float(sufficient), float(sufficient)),
         interval_kind="none",
         chosen={"l2": l2},
         tried=tuple({**asdict(point), "frontier": i in front} for i, point in enumerate(points)),
-        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )
     return [(result, {f"{AUXILIARY_PREFIX}ranks": np.array([point.rank for point in points])}, None)]
 
@@ -71,7 +67,7 @@ measure = Measure(
         f"{SUBSAMPLED}"
     ),
     columns=(VariantColumn(("sufficient", "rank"), lambda v: CellText(str(int(v.value)))),),
-    applies_to=lambda splits: has_train_test_split(splits) and not splits.train.inputs,
+    applies_to=classifies_sentences,
     compute=compute,
     max_rows=MAX_MEASURE_ROWS,
 )

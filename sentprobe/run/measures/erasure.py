@@ -7,20 +7,28 @@ that after erasing as many random directions, and, for the set's own property, w
 
 from __future__ import annotations
 
-import time
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.data.splits import Splits, has_train_test_split
+from sentprobe.data.splits import Splits
 from sentprobe.probes.erase import Eraser, leace, random_directions
 from sentprobe.probes.erased_probes import measure as measure_erased
 from sentprobe.probes.erased_probes import measure_reinjected
 from sentprobe.run.fit import Finished
 from sentprobe.run.job import FitJob, features_of, shared, split_features
-from sentprobe.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Measure, moments_of, plain_probe, rows_of
-from sentprobe.run.scoring import classification_result, saved_predictions
+from sentprobe.run.measure import (
+    MAX_MEASURE_ROWS,
+    SUBSAMPLED,
+    Measure,
+    classifies_sentences,
+    moments_of,
+    plain_probe,
+    rows_of,
+)
+from sentprobe.run.scoring import LogProbs, classification_result, saved_predictions
 from sentprobe.run.variant import ERASED, ERASED_ROWS, VariantColumn, points
 from sentprobe.stats.classification import accuracy, log2_loss
 
@@ -34,78 +42,81 @@ optimiser starts, and should end, at zero weights."""
 
 def compute(job: FitJob) -> list[Finished]:
     """The score of the set after the erasure of each property."""
-    plain = job.plain
+    plain, splits, labels = job.plain, job.splits, job.splits.test.labels
     assert plain is not None
-    splits = job.splits
     train, dev, test = split_features(job)
-    started = time.perf_counter()
+    l2, _ = plain_probe(job, train, dev)
+    rows = rows_of(job, train)
+    erased_sets = {f"{ERASED}{erased.name}#{erased.digest}": erased for erased in plain.erased_sets}
+    erasers = {str(cell.variant): _eraser(job, erased_sets[str(cell.variant)]) for cell in job.cells}
+    own = {name for name in erasers if _same_set(erased_sets[name], splits)}
+    logs, random_accuracies = _probe_erased(job, erasers, own)
+    finished: list[Finished] = []
+    for cell in job.cells:
+        name = str(cell.variant)
+        eraser = erasers[name]
+        arrays = saved_predictions(logs[name], labels)
+        result = classification_result(cell, splits, arrays["predicted"], labels, {})
+        scores = {
+            **result.scores,
+            "log2_loss": log2_loss(logs[name], labels),
+            "rank": eraser.rank,
+            ERASED_ROWS: len(erased_sets[name].train),
+            "random": float(np.mean(random_accuracies[name])),
+            "random_low": min(random_accuracies[name]),
+        }
+        if name in own:
+            reinjected = measure_reinjected(rows, eraser, test, labels, l2)
+            scores["reinjected"] = accuracy(reinjected.argmax(axis=1), labels)
+        arrays.pop("probabilities", None)
+        result = replace(result, dimension=train.shape[1], scores=scores, chosen={"l2": l2})
+        finished.append((result, arrays, None))
+    return finished
+
+
+def _probe_erased(
+    job: FitJob, erasers: Mapping[str, Eraser], own: Collection[str]
+) -> tuple[dict[str, LogProbs], dict[str, list[float]]]:
+    """Log-probabilities (test rows, classes) after each erasure, and accuracies after as many random directions.
+
+    ``own`` are the erasers of the set's own property.
+    """
+    train, dev, test = split_features(job)
     l2, probe = plain_probe(job, train, dev)
     moments, rows = moments_of(job, train), rows_of(job, train)
-    by_variant = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.erased_sets}
-    erasers = {str(cell.variant): _eraser(job, by_variant[str(cell.variant)]) for cell in job.cells}
-    most = len(moments.whitening[0])  # there are no more directions
-    ranks = sorted({min(most, eraser.rank) for eraser in erasers.values()})
-    drawn = [
+    max_rank = len(moments.whitening[0])  # there are no more directions
+    ranks = sorted({min(max_rank, eraser.rank) for eraser in erasers.values()})
+    random_erasers = [
         random_directions(train.shape[1], rank, job.cells[0].seed + i, moments)
         for rank in ranks
         for i in range(RANDOM_DRAWS)
     ]
-    others = [name for name in erasers if not _is(by_variant[name], splits)]
-    logs = list(
-        measure_erased(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, tolerance=ERASED_TOLERANCE)
+    foreign = {name: eraser for name, eraser in erasers.items() if name not in own}
+    measured = list(
+        measure_erased(rows, [*foreign.values(), *random_erasers], test, l2, probe, tolerance=ERASED_TOLERANCE)
     )
-    right = [accuracy(each.argmax(axis=1), splits.test.labels) for each in logs[len(others) :]]
+    logs = dict(zip(foreign, measured, strict=False))
+    exact = [erasers[name] for name in erasers if name in own]
+    logs |= dict(zip([name for name in erasers if name in own], measure_erased(rows, exact, test, l2), strict=True))
+    right = [accuracy(log.argmax(axis=1), job.splits.test.labels) for log in measured[len(foreign) :]]
     by_rank = {rank: right[i * RANDOM_DRAWS : (i + 1) * RANDOM_DRAWS] for i, rank in enumerate(ranks)}
-    by_name = dict(zip(others, logs, strict=False))
-    own = {name: eraser for name, eraser in erasers.items() if name not in by_name}
-    by_name |= dict(zip(own, measure_erased(rows, list(own.values()), test, l2), strict=True))
-    seconds = (time.perf_counter() - started) / len(job.cells)
-    found: list[Finished] = []
-    for cell in job.cells:
-        eraser, log = erasers[str(cell.variant)], by_name[str(cell.variant)]
-        arrays = saved_predictions(log, splits.test.labels)
-        result = classification_result(cell, splits, arrays["predicted"], splits.test.labels, {})
-        more = {
-            "log2_loss": log2_loss(log, splits.test.labels),
-            "rank": eraser.rank,
-            ERASED_ROWS: len(by_variant[str(cell.variant)].train),
-            "random": float(np.mean(by_rank[min(most, eraser.rank)])),
-            "random_low": min(by_rank[min(most, eraser.rank)]),
-        }
-        if _is(by_variant[str(cell.variant)], splits):
-            reinjected = measure_reinjected(rows, eraser, test, splits.test.labels, l2)
-            more["reinjected"] = accuracy(reinjected.argmax(axis=1), splits.test.labels)
-        arrays.pop("probabilities", None)
-        result = replace(
-            result,
-            dimension=train.shape[1],
-            scores={**result.scores, **more},
-            chosen={"l2": l2},
-            seconds={"encode": 0.0, "fit": seconds},
-        )
-        found.append((result, arrays, None))
-    return found
+    return logs, {name: by_rank[min(max_rank, eraser.rank)] for name, eraser in erasers.items()}
 
 
-def _eraser(job: FitJob, other: Splits) -> Eraser:
+def _eraser(job: FitJob, erased: Splits) -> Eraser:
     """The eraser of the property of a set, fitted on its vectors once for all sets."""
-    job = replace(job, splits=other)
-    features = features_of(job, other.train)
+    job = replace(job, splits=erased)
+    features = features_of(job, erased.train)
 
     def make() -> Eraser:
-        return leace(features, other.train.labels, len(other.labels), moments_of(job, features))
+        return leace(features, erased.train.labels, len(erased.labels), moments_of(job, features))
 
-    size = 16 * features.shape[1] * len(other.labels)
+    size = 16 * features.shape[1] * len(erased.labels)
     return shared(job, "eraser", size, make)
 
 
-def _is(one: Splits, two: Splits) -> bool:
-    return (one.name, one.digest) == (two.name, two.digest)
-
-
-def _applies_to(splits: Splits) -> bool:
-    """Sentence-level properties only: pairs and word inputs have other vectors."""
-    return has_train_test_split(splits) and not splits.train.inputs
+def _same_set(a: Splits, b: Splits) -> bool:
+    return (a.name, a.digest) == (b.name, b.digest)
 
 
 measure = Measure(
@@ -118,7 +129,7 @@ measure = Measure(
         f"{SUBSAMPLED}"
     ),
     columns=(VariantColumn(("{name}",), lambda v: points(v)._replace(note=f"({POINTS.number(v.scores['random'])})")),),
-    applies_to=_applies_to,
+    applies_to=classifies_sentences,
     compute=compute,
     max_rows=MAX_MEASURE_ROWS,
     erases=True,

@@ -7,18 +7,17 @@ the bag of words, with their number.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.data.splits import Split, Splits, has_train_test_split
+from sentprobe.data.splits import Split, Splits
 from sentprobe.probes import Features
 from sentprobe.probes.added import Labels, ProbedBaseline, SplitFeatures, add_vectors, probe_baseline
 from sentprobe.run.fit import Finished
-from sentprobe.run.job import FitJob, Vectors, clusters_of, features_of, split_features
-from sentprobe.run.measure import Measure
+from sentprobe.run.job import FitJob, Vectors, clusters_of, split_features
+from sentprobe.run.measure import Measure, classifies_sentences
 from sentprobe.run.resample import assign_groups
 from sentprobe.run.scoring import classification_result, log2_of_true, saved_predictions
 from sentprobe.run.variant import GIVEN, Explanation, VariantColumn, adds_nothing, bits
@@ -39,13 +38,12 @@ BYTES_PER_BAG = 200
 def compute(job: FitJob) -> list[Finished]:
     """The bits per test row that the encoder adds."""
     splits, (cell,) = job.splits, job.cells
-    started = time.perf_counter()
     vectors = SplitFeatures(*split_features(job))
     labels = Labels(splits.train.labels, splits.dev.labels, len(splits.labels))
     baseline = _baseline(job, labels)
-    found, truth = add_vectors(baseline, vectors, labels, cell.device), splits.test.labels
-    without, with_vectors = (logs.astype(np.float32) for logs in found.log_probabilities())
-    influence = found.influence(truth)
+    joint, truth = add_vectors(baseline, vectors, labels, cell.device), splits.test.labels
+    without, with_vectors = (logs.astype(np.float32) for logs in joint.log_probabilities())
+    influence = joint.influence(truth)
     fitted = Rows.of(len(influence), _dev_clusters(splits)).mean(influence) if len(influence) > 1 else None
     added = conditional(
         log2_of_true(with_vectors, truth),
@@ -67,11 +65,10 @@ def compute(job: FitJob) -> list[Finished]:
             "accuracy": result.score,
             "accuracy_without": float((without.argmax(axis=1) == truth).mean()),
             "entropy": added.entropy,
-            "imitated": found.imitated,
+            "imitated": joint.imitated,
         },
         cluster_interval=None,
-        chosen={"l2": baseline.l2[0], "l2_added": found.l2},
-        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+        chosen={"l2": baseline.l2[0], "l2_added": joint.l2},
     )
     return [(result, {"pointwise": added.pointwise.astype(np.float32)}, None)]
 
@@ -90,35 +87,32 @@ def _baseline(job: FitJob, labels: Labels) -> ProbedBaseline:
     return plain.shared.get(("given", splits.variant, splits.name, splits.digest, len(splits.train)), size, make)
 
 
-def _view(job: FitJob, given: Vectors) -> SplitFeatures:
+def _view(job: FitJob, vectors: Vectors) -> SplitFeatures:
     """Vectors of what is given; of sparse ones the dimensions that the training rows use, as others have no weight."""
-    splits = job.splits
-    found = SplitFeatures(
-        *(features_of(replace(job, vectors=given), p) for p in (splits.train, splits.dev, splits.test))
-    )
-    if not found.train.sparse:
-        return found
-    rows = [part.take_sparse() for part in found]
-    used = np.unique(rows[0].indices)
-    return SplitFeatures(*(Features.of(each[:, used]) for each in rows)) if len(used) else found
+    features = SplitFeatures(*split_features(replace(job, vectors=vectors)))
+    if not features.train.sparse:
+        return features
+    train_dev_test = [split.take_sparse() for split in features]
+    used = np.unique(train_dev_test[0].indices)
+    return SplitFeatures(*(Features.of(rows[:, used]) for rows in train_dev_test)) if len(used) else features
 
 
 def _folds(train: Split) -> npt.NDArray[np.int64]:
     """The fold of each training row (n,): whole target forms together, if there are enough of them."""
     folds = FOLDS if train.labels.max(initial=0) < MANY_CLASSES else FEW_FOLDS
-    assigned, found = assign_groups(train, 1, folds), np.empty(len(train), np.int64)
-    if isinstance(assigned, str):  # too few forms, or a class with a single one: rows of each class in turn
-        found[np.argsort(train.labels, kind="stable")] = np.arange(len(train)) % folds
+    groups, fold = assign_groups(train, 1, folds), np.empty(len(train), np.int64)
+    if isinstance(groups, str):  # too few forms, or a class with a single one: rows of each class in turn
+        fold[np.argsort(train.labels, kind="stable")] = np.arange(len(train)) % folds
     else:
-        found[:] = assigned[0]
-    return found
+        fold[:] = groups[0]
+    return fold
 
 
 def _dev_clusters(splits: Splits) -> list[str] | None:
     """The clusters of the dev rows whose label is in train, if there are at least two."""
     clusters = clusters_of(splits.dev)
-    known = [] if clusters is None else [clusters[i] for i in np.flatnonzero(splits.dev.labels >= 0).tolist()]
-    return known if len(set(known)) > 1 else None
+    labelled = [] if clusters is None else [clusters[i] for i in np.flatnonzero(splits.dev.labels >= 0).tolist()]
+    return labelled if len(set(labelled)) > 1 else None
 
 
 def conditional_on(encoder: str) -> Measure:
@@ -135,7 +129,7 @@ def _measure(
         version=2,
         interpretation=f"Bits about the label that the vectors add to {what}; if not above 0, they add nothing.",
         columns=(VariantColumn(("adds to", name, "bits"), bits),),
-        applies_to=lambda splits: has_train_test_split(splits) and not splits.train.inputs,
+        applies_to=classifies_sentences,
         compute=compute,
         given=encoder,
         objection=adds_nothing(explanation, what) if explanation else None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -43,21 +42,22 @@ def compute(job: FitJob) -> list[Finished]:
     """The accuracy of the network chosen on dev minus that of the linear probe."""
     splits, (cell,), classes = job.splits, job.cells, len(job.splits.labels)
     train, dev, test = split_features(job)
-    started = time.perf_counter()
     _, linear = plain_probe(job, train, dev)
     linear_right = linear.scores(test).argmax(axis=1) == splits.test.labels
     probe = PROBE
-    if 4 * sum(math.prod(each.shape) for each in (train, dev, test)) <= MAX_CACHED_BYTES:
+    if 4 * sum(math.prod(features.shape) for features in (train, dev, test)) <= MAX_CACHED_BYTES:
         # standardised once, not in every pass of every network
         scale, probe = scale_of(train), replace(PROBE, standardise=False)
-        train, dev, test = (Features.of(standardised(each.take(slice(None)), scale)) for each in (train, dev, test))
-    (found,) = fit(
+        train, dev, test = (
+            Features.of(standardised(features.take(slice(None)), scale)) for features in (train, dev, test)
+        )
+    (fitted,) = fit(
         probe, train, splits.train.labels, dev, splits.dev.labels, classes, seeds=[cell.seed], device=cell.device
     )
-    logs = [model.scores(test) for model in found.candidates]
+    logs = [model.scores(test) for model in fitted.candidates]
     points = [
-        {"width": width, "dev": tried["accuracy"], "test": accuracy(each.argmax(axis=1), splits.test.labels)}
-        for width, tried, each in zip(WIDTHS, found.tried, logs, strict=True)
+        {"width": width, "dev": tried["accuracy"], "test": accuracy(log.argmax(axis=1), splits.test.labels)}
+        for width, tried, log in zip(WIDTHS, fitted.tried, logs, strict=True)
     ]
     best = int(np.argmax([point["dev"] for point in points]))  # the narrowest, if several are best
     arrays = saved_predictions(logs[best], splits.test.labels)
@@ -65,8 +65,9 @@ def compute(job: FitJob) -> list[Finished]:
     network_right = arrays["predicted"] == splits.test.labels
     paired = mcnemar(network_right, linear_right)
     clusters = clusters_of(splits.test)
-    several = clusters is not None and len(set(clusters)) > 1
-    wider = mean(network_right.astype(np.float64) - linear_right, clusters).interval() if several else None
+    cluster_interval = None
+    if clusters is not None and len(set(clusters)) > 1:
+        cluster_interval = mean(network_right.astype(np.float64) - linear_right, clusters).interval()
     result = replace(
         result,
         dimension=train.shape[1],
@@ -74,12 +75,11 @@ def compute(job: FitJob) -> list[Finished]:
         score=paired.difference,
         interval=(paired.low, paired.high),
         interval_kind="newcombe",
-        cluster_interval=wider,
+        cluster_interval=cluster_interval,
         scores={"accuracy": result.score, "linear": float(linear_right.mean())},
         dev_score=points[best]["dev"],
         chosen={"hidden": WIDTHS[best]},
         tried=tuple(points),
-        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )
     return [(result, arrays, None)]
 

@@ -36,7 +36,6 @@ def compute(job: FitJob) -> list[Finished]:
     """The learning curve of a set; the score is the gain from the last doubling of the training rows."""
     splits, (cell,) = job.splits, job.cells
     train, dev, test = split_features(job)
-    started = time.perf_counter()
     l2, probe = plain_probe(job, train, dev)
     points = learning(
         train,
@@ -53,18 +52,16 @@ def compute(job: FitJob) -> list[Finished]:
         statistics=statistics_of(job, train),
         device=cell.device,
     )
-    found = replace(empty_result(cell, splits), dimension=train.shape[1], chosen={"l2": l2})
-    return [(*_finished(found, points, clusters_of(splits.test), time.perf_counter() - started), None)]
+    result = replace(empty_result(cell, splits), dimension=train.shape[1], chosen={"l2": l2})
+    return [(*_with_curve(result, points, clusters_of(splits.test)), None)]
 
 
-def _finished(
-    found: Result, points: Sequence[LearningPoint], clusters: Clusters | None, seconds: float
-) -> tuple[Result, Arrays]:
+def _with_curve(result: Result, points: Sequence[LearningPoint], clusters: Clusters | None) -> tuple[Result, Arrays]:
     """The result of a curve, and the arrays to save."""
     half, last = points[-2:]
     gain, low, high = _gain(half, last, clusters)
     result = replace(
-        found,
+        result,
         metric="gain",
         score=gain,
         interval=(low, high),
@@ -76,7 +73,6 @@ def _finished(
             "subsamples": len(half.right),
         },
         tried=tuple(_curve(points, clusters)),
-        seconds={"encode": 0.0, "fit": seconds},
     )
     right = np.concatenate([point.right for point in points]).astype(np.uint8)
     rows = np.repeat([point.rows for point in points], [len(point.right) for point in points])
@@ -99,7 +95,8 @@ def baseline_curve(cell: Cell, splits: Splits) -> tuple[Result, Arrays]:
         )
         for size in sizes
     ]
-    return _finished(empty_result(cell, splits), points, clusters_of(splits.test), time.perf_counter() - started)
+    result, arrays = _with_curve(empty_result(cell, splits), points, clusters_of(splits.test))
+    return replace(result, seconds={"encode": 0.0, "fit": time.perf_counter() - started}), arrays
 
 
 def _several(clusters: Clusters | None) -> Clusters | None:
@@ -109,29 +106,32 @@ def _several(clusters: Clusters | None) -> Clusters | None:
 
 def _curve(points: Sequence[LearningPoint], clusters: Clusters | None) -> list[dict[str, float | int]]:
     """The points as plain data: accuracies with intervals over training sets and test rows."""
-    found: list[dict[str, float | int]] = []
+    curve: list[dict[str, float | int]] = []
     all_rows, estimate = points[-1].rows, None
     for point in points:
-        several, n = len(point.right) > 1, point.right.shape[1]
+        is_subsampled, n = len(point.right) > 1, point.right.shape[1]
         # with all rows there is only one training set. Subsamples of half of them overlap, and vary about as much as
         # training sets of twice the size
         estimate = crossed(
-            point.right, clusters=_several(clusters), share=point.rows / all_rows if several else 0.0, like=estimate
+            point.right,
+            clusters=_several(clusters),
+            share=point.rows / all_rows if is_subsampled else 0.0,
+            like=estimate,
         )
         low, high = wilson(estimate.mean * n, n)  # for all or no rows right
-        found.append(
+        curve.append(
             {
                 "rows": point.rows,
                 "accuracy": estimate.mean,
                 "low": max(0.0, min(low, estimate.low)),
                 "high": min(1.0, max(high, estimate.high)),
                 "subsamples": len(point.right),
-                "sd": float(point.right.mean(axis=1).std(ddof=1)) if several else 0.0,
+                "sd": float(point.right.mean(axis=1).std(ddof=1)) if is_subsampled else 0.0,
                 "majority": float(point.majority.mean()),
                 **({"l2": float(np.median(point.l2))} if point.l2 else {}),
             }
         )
-    return found
+    return curve
 
 
 def _gain(half: LearningPoint, last: LearningPoint, clusters: Clusters | None) -> tuple[float, float, float]:
@@ -141,8 +141,9 @@ def _gain(half: LearningPoint, last: LearningPoint, clusters: Clusters | None) -
     """
     gain = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=UNSHARED_VARIANCE)
     both, n = (last.right & half.right).mean(axis=0).sum(), half.right.shape[1]
-    more, less = last.right.sum() - both, half.right.mean(axis=0).sum() - both
-    low, high = newcombe(round(both), round(more), round(less), n, standard_errors())  # for few differing rows
+    only_last, only_half = last.right.sum() - both, half.right.mean(axis=0).sum() - both
+    # if only few rows differ, the interval of the mean would be too narrow
+    low, high = newcombe(round(both), round(only_last), round(only_half), n, standard_errors())
     return gain.mean, min(low, gain.low), max(high, gain.high)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -27,18 +26,17 @@ def compute(job: FitJob) -> list[Finished]:
     assert plain is not None
     classes = len(splits.labels)
     train, dev, test = (
-        [features_of(replace(job, vectors=vectors), part) for vectors in plain.layers.values()]
-        for part in (splits.train, splits.dev, splits.test)
+        [features_of(replace(job, vectors=vectors), split) for vectors in plain.layers.values()]
+        for split in (splits.train, splits.dev, splits.test)
     )
-    started = time.perf_counter()
     mixes = [fit(train, splits.train.labels, classes, l2=l2) for l2 in MIX_PENALTIES]
-    devs = [accuracy(mix.scores(dev).argmax(axis=1), splits.dev.labels) for mix in mixes]
-    best = int(np.argmax(devs))
+    dev_scores = [accuracy(mix.scores(dev).argmax(axis=1), splits.dev.labels) for mix in mixes]
+    best = int(np.argmax(dev_scores))
     mix, l2 = mixes[best], MIX_PENALTIES[best]
     cumulative = []
     for last in range(1, len(train) + 1):
-        some = mix if last == len(train) else fit(train[:last], splits.train.labels, classes, l2=l2)
-        cumulative.append(accuracy(some.scores(test[:last]).argmax(axis=1), splits.test.labels))
+        partial_mix = mix if last == len(train) else fit(train[:last], splits.train.labels, classes, l2=l2)
+        cumulative.append(accuracy(partial_mix.scores(test[:last]).argmax(axis=1), splits.test.labels))
     logs = mix.scores(test)
     arrays = saved_predictions(logs, splits.test.labels)
     result = classification_result(cell, splits, arrays["predicted"], splits.test.labels, {})
@@ -50,13 +48,12 @@ def compute(job: FitJob) -> list[Finished]:
         result,
         dimension=train[0].shape[1],
         scores=scores,
-        dev_score=devs[best],
+        dev_score=dev_scores[best],
         chosen={"l2": l2},
         tried=tuple(
             {"layer": name, "weight": float(weight), "up_to": score}
             for name, weight, score in zip(plain.layers, mix.weights, cumulative, strict=True)
         ),
-        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )
     return [(result, arrays, None)]
 

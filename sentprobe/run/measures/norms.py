@@ -5,7 +5,6 @@ Averages of word vectors shrink with the number of words, so that the norm gives
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -35,18 +34,17 @@ Floats = npt.NDArray[np.float64]
 def compute(job: FitJob) -> list[Finished]:
     """The rank correlation of norm and length over the test texts, and the mean norm by length."""
     splits, (cell,) = job.splits, job.cells
-    started = time.perf_counter()
     test = replace(splits.test, inputs={})  # the sentence alone
     features = job.vectors.features(test)
-    some = (rows for _, rows in features.chunks(max(1, CELLS // features.shape[1])))
-    norms = np.concatenate([np.linalg.norm(rows.astype(np.float64), axis=1) for rows in some])
+    chunks = (rows for _, rows in features.chunks(max(1, CELLS // features.shape[1])))
+    norms = np.concatenate([np.linalg.norm(rows.astype(np.float64), axis=1) for rows in chunks])
     lengths = np.array(_lengths(splits), np.float64)
     step = NORM_TOLERANCE * (norms.max(initial=0.0) or 1.0)
     norms = np.rint(norms / step) * step
     value, low, high = 0.0, 0.0, 0.0  # nothing varies: the norm says nothing about the length
     if np.ptp(norms) > 0 and np.ptp(lengths) > 0 and len(norms) > 2:
-        found = correlate(lengths, norms, seed=cell.seed, draws=DRAWS)
-        value, low, high = found.value, found.low, found.high
+        correlation = correlate(lengths, norms, seed=cell.seed, draws=DRAWS)
+        value, low, high = correlation.value, correlation.low, correlation.high
     result = replace(
         empty_result(cell, splits),
         dimension=features.shape[1],
@@ -56,28 +54,27 @@ def compute(job: FitJob) -> list[Finished]:
         interval_kind="bootstrap",
         scores={"mean_norm": float(norms.mean())},
         tried=tuple(by_length(lengths, norms)),
-        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )
     return [(result, {"norm": norms.astype(np.float32), "length": lengths.astype(np.int32)}, None)]
 
 
 def by_length(lengths: Floats, norms: Floats) -> Iterator[dict[str, float | int]]:
     """The mean norm with its interval, by bins of neighbouring lengths."""
-    least = max(MIN_ROWS, -(-len(lengths) // MAX_BINS))
+    min_rows = max(MIN_ROWS, -(-len(lengths) // MAX_BINS))
     sizes, counts = np.unique(lengths, return_counts=True)
     first, rows = 0, 0
     for i, count in enumerate(counts.tolist()):
         rows += count
-        rest = int(counts[i + 1 :].sum())
-        if (rows >= least and rest >= least) or not rest:
-            here = (lengths >= sizes[first]) & (lengths <= sizes[i])
-            own, mean = norms[here], float(norms[here].mean())
-            half = standard_errors() * float(own.std(ddof=1)) / len(own) ** 0.5 if len(own) > 1 else 0.0
+        remaining = int(counts[i + 1 :].sum())
+        if (rows >= min_rows and remaining >= min_rows) or not remaining:
+            in_bin = (lengths >= sizes[first]) & (lengths <= sizes[i])
+            values, mean = norms[in_bin], float(norms[in_bin].mean())
+            half = standard_errors() * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
             yield {
                 "from": int(sizes[first]),
                 "to": int(sizes[i]),
                 "n": rows,
-                "length": float(lengths[here].mean()),
+                "length": float(lengths[in_bin].mean()),
                 "norm": mean,
                 "low": mean - half,
                 "high": mean + half,

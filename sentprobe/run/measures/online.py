@@ -6,11 +6,12 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sentprobe.core.formatting import NumberFormat
 from sentprobe.core.table import CellText
 from sentprobe.data.splits import has_train_test_split
-from sentprobe.probes.online import online
+from sentprobe.probes.online import Online, online
 from sentprobe.results.verify import AUXILIARY_PREFIX, Arrays
 from sentprobe.run.fit import Finished
 from sentprobe.run.job import FitJob, clusters_of, split_features, statistics_of
@@ -27,7 +28,7 @@ def compute(job: FitJob) -> list[Finished]:
     splits, (cell,) = job.splits, job.cells
     train, dev, test = split_features(job)
     started = time.perf_counter()
-    found = online(
+    code = online(
         train,
         splits.train.labels,
         dev,
@@ -40,12 +41,36 @@ def compute(job: FitJob) -> list[Finished]:
         statistics=statistics_of(job, train),
         device=cell.device,
     )
+    assert code.test_bits is not None
+    assert code.test_accuracy is not None
+    curve = code.test_bits.mean(axis=0)
+    scores = _scores(code, curve, len(splits.labels))
+    result = replace(
+        empty_result(cell, splits),
+        dimension=train.shape[1],
+        metric="compression",
+        score=scores["gain"],
+        scores=scores,
+        interval=(scores["gain_low"], scores["gain_high"]),
+        interval_kind="rows and orders",
+        chosen={"l2": code.l2[-1]},
+        tried=tuple(
+            {"rows": end, "bits": float(bits), "test_bits": float(loss), "test_accuracy": float(right)}
+            for end, bits, loss, right in zip(
+                code.block_ends, code.bits.mean(axis=0), curve, code.test_accuracy.mean(axis=0), strict=True
+            )
+        ),
+        seconds={"encode": job.encode_seconds, "fit": time.perf_counter() - started},
+    )
+    arrays: Arrays = {f"{AUXILIARY_PREFIX}bits": code.bits, f"{AUXILIARY_PREFIX}rows": code.rows.astype(np.float32)}
+    return [(result, arrays, None)]
+
+
+def _scores(code: Online, curve: npt.NDArray[np.float64], classes: int) -> dict[str, float]:
+    """Description length, compression, and how many rows and bits it takes to reach losses; ``curve``: (blocks,)."""
+    uniform = float(np.log2(classes))
     # no code is shorter than its first block, which bounds the interval
-    least = found.block_ends[0] * float(np.log2(len(splits.labels)))
-    length = replace(found.description, low=max(found.description.low, least))
-    assert found.test_bits is not None
-    assert found.test_accuracy is not None
-    curve, each = found.test_bits.mean(axis=0), length.prior / length.n
+    length = replace(code.description, low=max(code.description.low, code.block_ends[0] * uniform))
     scores = {
         "bits": length.bits,
         "bits_low": length.low,
@@ -56,32 +81,13 @@ def compute(job: FitJob) -> list[Finished]:
         **dict(zip(("compression", "compression_low", "compression_high"), length.compression, strict=True)),
         **dict(zip(("gain", "gain_low", "gain_high"), length.prior_compression, strict=True)),
     }
-    for target in TARGETS:
-        name = f"{100 * target:.0f}"
-        scores[f"surplus_{name}"] = surplus_description_length(
-            found.block_ends, curve, target * each, first=np.log2(len(splits.labels))
-        )
+    entropy = length.prior / length.n
+    for share in TARGETS:
+        name, target = f"{100 * share:.0f}", share * entropy
+        scores[f"surplus_{name}"] = surplus_description_length(code.block_ends, curve, target, first=uniform)
         # 0 if it is never reached
-        scores[f"enough_{name}"] = sample_complexity(found.block_ends, curve, target * each) or 0
-    result = replace(
-        empty_result(cell, splits),
-        dimension=train.shape[1],
-        metric="compression",
-        score=scores["gain"],
-        scores=scores,
-        interval=(scores["gain_low"], scores["gain_high"]),
-        interval_kind="rows and orders",
-        chosen={"l2": found.l2[-1]},
-        tried=tuple(
-            {"rows": end, "bits": float(bits), "test_bits": float(loss), "test_accuracy": float(right)}
-            for end, bits, loss, right in zip(
-                found.block_ends, found.bits.mean(axis=0), curve, found.test_accuracy.mean(axis=0), strict=True
-            )
-        ),
-        seconds={"encode": job.encode_seconds, "fit": time.perf_counter() - started},
-    )
-    arrays: Arrays = {f"{AUXILIARY_PREFIX}bits": found.bits, f"{AUXILIARY_PREFIX}rows": found.rows.astype(np.float32)}
-    return [(result, arrays, None)]
+        scores[f"enough_{name}"] = sample_complexity(code.block_ends, curve, target) or 0
+    return scores
 
 
 TIMES = NumberFormat(1, 2)
