@@ -1,8 +1,7 @@
 """What is wrong with a dataset, as coded findings. One file of ``checks`` = one family of codes."""
 
-from sentprobe.audit.check import AUDIT_CHECKS, AuditCheck, codes, explain
-from sentprobe.audit.finding import Code, Finding, ShortcutScore
-from sentprobe.audit.one_set import Audit, audit_quickly, audit_set
+from sentprobe.audit.audit import Audit, audit_quickly, audit_set
+from sentprobe.audit.check import AUDIT_CHECKS, AuditCheck, Code, Finding, ShortcutScore, codes, explain
 
 __all__ = [
     "AUDIT_CHECKS",

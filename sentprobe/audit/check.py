@@ -1,24 +1,174 @@
-"""An audit check is one file: its codes with their meaning, and a function that looks for them.
+"""What a check of the audit is, and what it finds.
 
-The built-in checks are the files of ``sentprobe/audit/checks``, each with its check in a variable ``audit_check``.
-Another package offers one as an entry point of the group ``sentprobe.audit_checks``. Running, ``sentprobe audit
---explain`` and the page of codes all take the checks from here.
+A check is one file: its codes with their meaning, and a function that looks for them. The built-in checks are the files
+of ``sentprobe/audit/checks``, each with its check in a variable ``audit_check``. Another package offers one as an entry
+point of the group ``sentprobe.audit_checks``. Running, ``sentprobe audit --explain`` and the page of codes all take the
+checks from here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.audit.finding import Code, Finding, ShortcutScore
 from sentprobe.core.arguments import did_you_mean
+from sentprobe.core.hashing import hash_64
 from sentprobe.core.plugins import Kind
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.errors import UsageError
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+MAX_EXAMPLES = 3
+"""Examples that a finding has at most."""
+EXAMPLE_WORDS, EXAMPLE_CHARS = 8, 60
+"""Words and characters of a sentence that an example shows at most."""
+ERROR_SHARE = 0.01
+"""A defect in a smaller share of the rows cannot move a score by a point: a warning; from here on, an error."""
+Evidence = Mapping[str, float | int | str]
+"""The numbers behind a message, by name."""
+SPLIT_NAMES = {"tr": "train", "va": "dev", "te": "test"}
+"""What messages call a split; findings and files use the short name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a dataset: a code, how severe it is, what was found where, and what to do about it.
+
+    Parameters
+    ----------
+    code: str
+        What kind of defect it is; ``sentprobe audit --explain CODE`` says what is measured.
+    severity: str
+        ``error``, ``warning`` or ``note``.
+    message: str
+        What was found, with numbers.
+    advice: str
+        What to do about it.
+    split: str | None
+        ``tr``, ``va`` or ``te``, or two of them as in ``va/te``; None if it is about the whole set.
+    count: int
+        How many rows, strings, classes or forms are affected; the message says which.
+    examples: tuple[str, ...]
+        A few short excerpts.
+    evidence: Mapping[str, float | int | str]
+        The numbers behind the message, by name.
+
+    Examples
+    --------
+    >>> from sentprobe import Finding
+    >>> Finding("small-test", "note", "test has 200 rows", "Use a larger test set.", "te", 200)
+    <Finding note small-test (te): test has 200 rows>
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    advice: str
+    split: str | None = None
+    count: int = 0
+    examples: tuple[str, ...] = ()
+    evidence: Evidence = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        split = f" ({self.split})" if self.split else ""
+        return f"<Finding {self.severity} {self.code}{split}: {self.message}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What a code means: what is measured, when it is reported and how severe it is, why it matters, what to do."""
+
+    name: str
+    title: str
+    meaning: str
+    advice: str
+
+    def finding(
+        self,
+        severity: Severity,
+        message: str,
+        split: str | None = None,
+        count: int = 0,
+        examples: tuple[str, ...] = (),
+        evidence: Evidence | None = None,
+    ) -> Finding:
+        """A finding with this code and its advice."""
+        return Finding(self.name, severity, message, self.advice, split, count, examples, evidence or {})
+
+    def finding_in_rows(
+        self,
+        split: str,
+        count: int,
+        size: int,
+        examples: tuple[str, ...],
+        severity: Severity | None = None,
+        evidence: Evidence | None = None,
+    ) -> Finding:
+        """The finding that ``count`` of the ``size`` rows of a split have the defect; by default severe by share."""
+        message = f"{count:,} of the {size:,} {SPLIT_NAMES[split]} rows: {self.title}"
+        severity = severity or severity_by_share(count, size)
+        return self.finding(severity, message, split, count, examples, {"rows": size, **(evidence or {})})
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutScore:
+    """How well one classifier does that sees only a shallow cue."""
+
+    name: str
+    accuracy: float
+    low: float
+    high: float
+    majority: float
+    rows: int
+    trained_on: str
+    expected: bool
+    """Whether the task declares that this cue may predict the label."""
+
+    @property
+    def gain(self) -> float:
+        """The share of the majority baseline's errors that it removes, at the lower end of its interval."""
+        return (self.low - self.majority) / (1 - self.majority) if self.majority < 1 else 0.0
+
+
+def severity_by_share(count: int, of: int) -> Severity:
+    """An error if the share of rows is large enough to move a score by a point, otherwise a warning."""
+    return "error" if count >= ERROR_SHARE * of else "warning"
+
+
+def share_evidence(count: int, of: int) -> dict[str, float | int | str]:
+    """The rows of a split, and the share of them that a finding is about."""
+    return {"rows": of, "share": round(count / of, 4)}
+
+
+def pick_examples(texts: Iterable[str]) -> tuple[str, ...]:
+    """The first words of a few texts; which ones does not depend on their order."""
+    return tuple(first_words(text) for text in sorted(set(texts), key=hash_64)[:MAX_EXAMPLES])
+
+
+def first_words(text: str) -> str:
+    """The first words of a text."""
+    words = text.split()
+    start = " ".join(words[:EXAMPLE_WORDS])[:EXAMPLE_CHARS]
+    return start if start == " ".join(words) else f"{start} …"
+
+
+def excerpt(text: str, start: int, end: int) -> str:
+    """A few words around a span of a text, with invisible characters escaped; never all of a longer text."""
+    excerpt = text
+    for words in (2, 1, 0):
+        if excerpt == text:
+            before, after = text[:start].split(" ")[-words - 1 :], text[end:].split(" ")[: words + 1]
+            excerpt = " ".join(before) + text[start:end] + " ".join(after)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in excerpt)
+
+
+# Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +218,16 @@ AUDIT_CHECKS = Kind("audit check", "sentprobe.audit.checks", AuditCheck)
 
 def codes() -> dict[str, tuple[Code, ...]]:
     """All codes, by topic."""
-    found: dict[str, tuple[Code, ...]] = {}
+    by_topic: dict[str, tuple[Code, ...]] = {}
     for check in AUDIT_CHECKS.parts().values():
-        found[check.topic] = (*found.get(check.topic, ()), *check.codes)
-    return found
+        by_topic[check.topic] = (*by_topic.get(check.topic, ()), *check.codes)
+    return by_topic
 
 
 def explain(name: str) -> Code:
     """What a code means; raises UsageError if no code has this name."""
-    every = {code.name: code for code in _every_code()}
-    if name not in every:
-        hint = did_you_mean(name, every)
-        raise UsageError(f"There is no audit code {name!r}.{hint} Expected one of {', '.join(every)}.")
-    return every[name]
-
-
-def _every_code() -> Iterator[Code]:
-    for found in codes().values():
-        yield from found
+    by_name = {code.name: code for topic_codes in codes().values() for code in topic_codes}
+    if name not in by_name:
+        hint = did_you_mean(name, by_name)
+        raise UsageError(f"There is no audit code {name!r}.{hint} Expected one of {', '.join(by_name)}.")
+    return by_name[name]

@@ -9,10 +9,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from sentprobe import __version__
-from sentprobe.audit.check import codes
-from sentprobe.audit.collection import UnreadableSet
-from sentprobe.audit.finding import MAX_EXAMPLES, SEVERITIES, Code, Finding, Severity
-from sentprobe.audit.one_set import Audit, count_severities
+from sentprobe.audit.audit import Audit, UnreadableSet, count_severities
+from sentprobe.audit.check import MAX_EXAMPLES, SEVERITIES, Code, Finding, Severity, codes
 from sentprobe.console import out
 from sentprobe.core.formatting import POINTS, printable
 
@@ -24,39 +22,39 @@ def as_json(
     audits: Sequence[Audit], collection_findings: Sequence[Finding], unreadable: Sequence[UnreadableSet]
 ) -> str:
     """Everything, findings of all severities included."""
-    found = {
+    document = {
         "format": "sentprobe.audit.v1",
         "sets": [audit.to_dict() for audit in audits],
         "collection": [asdict(f) for f in collection_findings],
         "unread": [asdict(u) for u in unreadable],
         "versions": {"sentprobe": __version__},
     }
-    return json.dumps(found, indent=2) + "\n"
+    return json.dumps(document, indent=2) + "\n"
 
 
 def markdown(
     audits: Sequence[Audit],
     collection_findings: Sequence[Finding],
     unreadable: Sequence[UnreadableSet],
-    shown: Collection[Severity] = SEVERITIES,
+    severities: Collection[Severity] = SEVERITIES,
 ) -> str:
     """A page to paste: an overview, then a section for each set."""
-    lines = ["# Audit", "", f"{tally(audits, collection_findings)}.", ""]
+    lines = ["# Audit", "", f"{count_findings(audits, collection_findings)}.", ""]
     if len(audits) > 1:
         lines += ["| set | rows | classes | errors | warnings | notes |", "|---|---:|---:|---:|---:|---:|"]
         for audit in audits:
-            counts = Counter(f.severity for f in told_once(audit.findings))
+            counts = Counter(f.severity for f in merge_splits(audit.findings))
             rows = f"{sum(audit.sizes.values()):,}"
             cells = (audit.name, rows, audit.classes, *(counts[s] for s in SEVERITIES))
             lines.append("| " + " | ".join(_cell(str(c)) for c in cells) + " |")
         lines.append("")
     for audit in audits:
         lines += [f"## {_cell(audit.name)}", "", _cell(facts(audit)), ""]
-        lines += [*_table([f for f in audit.findings if f.severity in shown]), ""]
+        lines += [*_table([f for f in audit.findings if f.severity in severities]), ""]
         if audit.measures:
             lines += [_cell(measured(audit)), ""]
-    if found := [f for f in collection_findings if f.severity in shown]:
-        lines += ["## All sets together", "", *_table(found), ""]
+    if common := [f for f in collection_findings if f.severity in severities]:
+        lines += ["## All sets together", "", *_table(common), ""]
     lines += [f"{_cell(u.name)} could not be read: {_cell(u.reason)}\n" for u in unreadable]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -64,25 +62,25 @@ def markdown(
 def codes_page() -> str:
     """Every code and what it means, as a Markdown page."""
     lines = ["# Audit codes", ""]
-    for topic, found in codes().items():
+    for topic, topic_codes in codes().items():
         lines += [f"## {topic.capitalize()}", ""]
-        for code in found:
+        for code in topic_codes:
             lines += [f"### {code.name}", "", f"*{code.title.capitalize()}.* {code.meaning}", ""]
             lines += [f"What to do: {code.advice}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def tally(audits: Sequence[Audit], collection_findings: Sequence[Finding]) -> str:
+def count_findings(audits: Sequence[Audit], collection_findings: Sequence[Finding]) -> str:
     """How many findings are listed, in a sentence."""
-    every = (*(f for audit in audits for f in told_once(audit.findings)), *collection_findings)
-    return f"{len(audits)} set{'s' * (len(audits) != 1)}: {count_severities(every)}"
+    findings = (*(f for audit in audits for f in merge_splits(audit.findings)), *collection_findings)
+    return f"{len(audits)} set{'s' * (len(audits) != 1)}: {count_severities(findings)}"
 
 
 def facts(audit: Audit) -> str:
     """Sizes and classes, in a line."""
     sizes = ", ".join(f"{split} {n:,}" for split, n in audit.sizes.items())
-    lonely = " (no other split)" if len(audit.sizes) == 1 else ""
-    return f"{sizes} rows{lonely}; {audit.classes} classes" + (f"; language {audit.language}" if audit.language else "")
+    only = " (no other split)" if len(audit.sizes) == 1 else ""
+    return f"{sizes} rows{only}; {audit.classes} classes" + (f"; language {audit.language}" if audit.language else "")
 
 
 def measured(audit: Audit) -> str:
@@ -98,18 +96,18 @@ def measured(audit: Audit) -> str:
     return f"{head}; {scores}"
 
 
-def told_once(findings: Sequence[Finding]) -> list[Finding]:
+def merge_splits(findings: Sequence[Finding]) -> list[Finding]:
     """Findings, with those that repeat for another split as one: *1 of 400 dev rows and 2 of 800 test rows: …*."""
     out: list[Finding] = []
     for f in findings:
         last = out[-1] if out else None
         if last is not None and last.split and f.split and (last.code, last.severity) == (f.code, f.severity):
-            one, two = last.message.split(": ", 1), f.message.split(": ", 1)
-            if len(one) == len(two) == 2 and one[1] == two[1]:
+            before, after = last.message.split(": ", 1), f.message.split(": ", 1)
+            if len(before) == len(after) == 2 and before[1] == after[1]:
                 examples = tuple(dict.fromkeys((*last.examples, *f.examples)))[:MAX_EXAMPLES]
                 out[-1] = replace(
                     last,
-                    message=f"{one[0]} and {two[0]}: {one[1]}",
+                    message=f"{before[0]} and {after[0]}: {before[1]}",
                     split=f"{last.split} {f.split}",
                     count=last.count + f.count,
                     examples=examples,
@@ -123,7 +121,7 @@ def _table(findings: Sequence[Finding]) -> list[str]:
     if not findings:
         return ["Nothing found."]
     lines = ["| severity | code | split | count | message | examples |", "|---|---|---|---:|---|---|"]
-    for f in told_once(findings):
+    for f in merge_splits(findings):
         cells = (f.severity, f.code, f.split or "", f"{f.count:,}", f.message, " · ".join(f.examples))
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return lines
@@ -137,31 +135,31 @@ def _cell(text: str) -> str:
 # On the console
 
 
-def print_audit(audit: Audit, shown: Collection[str]) -> None:
+def print_audit(audit: Audit, severities: Collection[str]) -> None:
     """One set's findings, most severe first."""
     from rich.markup import escape
 
     console = out()
     console.print(f"[bold]{escape(printable(audit.name))}[/bold]  {escape(printable(facts(audit)))}", soft_wrap=True)
-    findings = [f for f in audit.findings if f.severity in shown]
+    findings = [f for f in audit.findings if f.severity in severities]
     if findings:
         _print_findings(console, findings)
     if not findings:
-        hidden = len(told_once(audit.findings))
+        hidden = len(merge_splits(audit.findings))
         console.print(f"  nothing found{f' but {hidden} of lower severity' * bool(hidden)}", style="green")
     if audit.measures:
         console.print(f"  {printable(measured(audit))}", style="dim", markup=False, soft_wrap=True)
     console.print()
 
 
-def print_collection_findings(findings: Sequence[Finding], shown: Collection[str]) -> None:
+def print_collection_findings(findings: Sequence[Finding], severities: Collection[str]) -> None:
     """What several sets should not have in common."""
-    found = [f for f in findings if f.severity in shown]
-    if found:
+    selected = [f for f in findings if f.severity in severities]
+    if selected:
         console = out()
         console.print("[bold]all sets together[/bold]")
-        _print_findings(console, found)
-        for f in found:
+        _print_findings(console, selected)
+        for f in selected:
             pairs = [f"{name} {n:,}" for name, n in f.evidence.items() if " and " in name]
             console.print(f"  {printable('; '.join(pairs))}", style="dim", markup=False, soft_wrap=True)
 
@@ -173,7 +171,7 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     for name in ("severity", "code", "split", "message"):
         table.add_column(name, no_wrap=name != "message", overflow="fold")
-    for f in told_once(findings):
+    for f in merge_splits(findings):
         message = Text(printable(f.message))
         if f.examples:
             message.append(" · ".join(("", *map(printable, f.examples))), style="dim")

@@ -65,11 +65,11 @@ def audit(
     from sentprobe.audit.show import (
         as_json,
         codes_page,
+        count_findings,
         markdown,
         print_audit,
         print_code,
         print_collection_findings,
-        tally,
     )
     from sentprobe.console import announce, err
     from sentprobe.core.formatting import count_of, printable
@@ -83,8 +83,8 @@ def audit(
         return 0
     if not paths:
         raise UsageError("Name a set to audit, or a code to explain: sentprobe audit --explain CODE.")
-    from sentprobe.audit.collection import UnreadableSet, audit_collection, audit_sources
-    from sentprobe.audit.finding import SEVERITIES
+    from sentprobe.audit.audit import UnreadableSet, audit_collection, audit_sources
+    from sentprobe.audit.check import SEVERITIES
     from sentprobe.cli._options import workers_of
     from sentprobe.data.sources import find_sets
     from sentprobe.tasks import load_task
@@ -120,7 +120,8 @@ def audit(
     else:
         print_collection_findings(collection_findings, shown)
         err().print(
-            f"\n{tally(audits, collection_findings)}. `sentprobe audit --explain CODE` says what a code means.",
+            f"\n{count_findings(audits, collection_findings)}. "
+            "`sentprobe audit --explain CODE` says what a code means.",
             markup=False,
         )
     if strict and any(audit.errors for audit in audits):

@@ -9,10 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sentprobe.audit.check import SentenceKeys
-from sentprobe.audit.collection import audit_collection
-from sentprobe.audit.finding import Finding, ShortcutScore
-from sentprobe.audit.one_set import audit_rows
+from sentprobe.audit.audit import audit_collection, audit_rows
+from sentprobe.audit.check import Finding, SentenceKeys, ShortcutScore
 from sentprobe.core.arguments import check_options
 from sentprobe.core.hashing import digest, hash_64
 from sentprobe.core.workers import map_largest_first

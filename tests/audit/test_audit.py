@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 
 from sentprobe.audit import audit_quickly, audit_set, codes, explain
+from sentprobe.audit.check import Finding, ShortcutScore, first_words, pick_examples
 from sentprobe.audit.checks import annotator, shortcuts
 from sentprobe.audit.checks.quoting import has_csv_quotes
 from sentprobe.audit.checks.scripts import mixed_words
-from sentprobe.audit.checks.shortcuts import Plan, _needed
+from sentprobe.audit.checks.shortcuts import EvaluationPlan, _needed
 from sentprobe.audit.checks.size import resolution
-from sentprobe.audit.finding import Finding, ShortcutScore, first_words, some
-from sentprobe.audit.show import markdown, tally, told_once
+from sentprobe.audit.show import count_findings, markdown, merge_splits
 from sentprobe.corpus import languages
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import expectations_for
@@ -133,7 +133,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_labels_change_anything(code,
 def test_every_code_has_a_plant_and_an_explanation():
     planted = {p.code for p in COUNTED} | set(UNCOUNTED) | set(TOLD) | set(LEAKS)
     # test_collection, test_text and test_annotator have these
-    elsewhere = {"shared-sentences"} | {code.name for code in (*codes()["text"], *annotator.CODES)}
+    elsewhere = {"shared-sentences"} | {code.name for code in (*codes()["text"], *annotator.audit_check.codes)}
     assert planted | elsewhere == {code.name for family in codes().values() for code in family}
     for family in codes().values():
         for code in family:
@@ -262,7 +262,7 @@ def test_a_name_that_comes_with_the_data_is_never_run(tmp_path):
 
 def test_examples_are_short_and_do_not_depend_on_order():
     texts = ["one two three four five six seven eight nine ten", "short", "another one", "and one more"]
-    assert some(texts) == some(texts[::-1])
+    assert pick_examples(texts) == pick_examples(texts[::-1])
     assert first_words(texts[0]) == "one two three four five six seven eight …"
     assert first_words("short") == "short"
 
@@ -386,7 +386,8 @@ def test_a_manifest_that_was_altered_is_told(damage):
 def test_a_long_set_is_audited_in_bounded_memory():
     """Ten times the rows that are used take no ten times the features."""
     rows = Split.of_set(sound(sizes={"tr": 3000, "va": 10, "te": 500}))
-    needed, plan = _needed(rows, np.zeros(len(rows), np.int64), Plan("", ((np.arange(5), np.arange(7, 9)),)))
+    plan = EvaluationPlan("", ((np.arange(5), np.arange(7, 9)),))
+    needed, plan = _needed(rows, np.zeros(len(rows), np.int64), plan)
     assert len(needed) == 7
     assert plan.folds[0][1].tolist() == [5, 6]
     assert needed.texts == [*rows.texts[:5], *rows.texts[7:9]]
@@ -403,18 +404,18 @@ def test_audits_print_themselves_in_a_line_and_in_notebooks_as_a_table():
     assert "<table>" not in audit_set(sound())._repr_html_()
 
 
-def test_what_repeats_for_another_split_is_told_once():
+def test_what_repeats_for_another_split_is_merge_splits():
     one = Finding("markup", "error", "5 of the 400 dev rows: markup", "", "va", 5, ("a",))
     two = Finding("markup", "error", "9 of the 800 test rows: markup", "", "te", 9, ("b",))
     other = Finding("markup", "warning", "1 of the 600 train rows: markup", "", "tr", 1)
-    told, last = told_once([one, two, other])
+    told, last = merge_splits([one, two, other])
     assert (told.message, told.split, told.count) == (
         "5 of the 400 dev rows and 9 of the 800 test rows: markup", "va te", 14,
     )  # fmt: skip
     assert told.examples == ("a", "b")
     assert last == other
     audit = replace(audit_set(sound()), findings=(one, two, other))
-    assert tally([audit], []) == "1 set: 1 error, 1 warning, 0 notes"  # as many as lines
+    assert count_findings([audit], []) == "1 set: 1 error, 1 warning, 0 notes"  # as many as lines
     overview = markdown([audit, audit], [], []).split("\n## ")[0]
     assert "| 2 | 1 | 1 | 0 |" in overview
 

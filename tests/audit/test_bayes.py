@@ -6,10 +6,10 @@ from scipy import stats
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from sentprobe.audit import bayes
+from sentprobe.audit import naive_bayes as bayes
 from sentprobe.audit.checks.balance import chi_square
 from sentprobe.audit.checks.lengths import correlation_ratio
-from sentprobe.audit.features import bags
+from sentprobe.audit.naive_bayes import bags
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from tests.audit.plants import sound

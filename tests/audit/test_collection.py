@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from sentprobe.audit.audit import UnreadableSet, audit_collection, audit_sources
 from sentprobe.audit.check import SentenceKeys
-from sentprobe.audit.collection import UnreadableSet, audit_collection, audit_sources
-from sentprobe.audit.show import as_json, markdown, tally
+from sentprobe.audit.show import as_json, count_findings, markdown
 from sentprobe.data.sources import find_sets
 from sentprobe.data.splits import Split
 from sentprobe.tasks import load_task
@@ -88,7 +88,7 @@ def test_markdown_is_safe_to_paste_and_json_has_everything(folder):
     assert "a&#124;b&#60;c&#62;" in text
     assert "| error | copies-across-splits" in text or "| warning | copies-across-splits" in text
     assert "bad could not be read: a &#96;reason&#96;" in text
-    assert "copies-across-splits" not in markdown(audits, [], [], shown=["error"])
+    assert "copies-across-splits" not in markdown(audits, [], [], severities=["error"])
     data = json.loads(as_json(audits, [], []))
     assert data["format"] == "sentprobe.audit.v1"
     (finding,) = data["sets"][1]["findings"]
@@ -96,4 +96,4 @@ def test_markdown_is_safe_to_paste_and_json_has_everything(folder):
     assert finding["evidence"]["rows"] == 805
     assert finding["advice"]
     assert {m["name"] for m in data["sets"][0]["measures"]} >= {"length", "unigrams", "bigrams cased", "characters"}
-    assert tally(audits, []) == "2 sets: 0 errors, 1 warning, 0 notes"
+    assert count_findings(audits, []) == "2 sets: 0 errors, 1 warning, 0 notes"

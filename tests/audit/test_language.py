@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.audit.checks import language as module
-from sentprobe.audit.checks.language import CODES, MOST_ROWS, find
+from sentprobe.audit.checks.language import MOST_ROWS, audit_check, find
 from sentprobe.corpus.languages import FEWEST_WORDS, has_detector
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import Expectations
@@ -46,8 +46,8 @@ def found(made: Split, code: str | None = "en"):
 
 
 def test_every_code_is_documented():
-    assert [c.name for c in CODES] == ["other-language", "language-not-checked"]
-    assert all(c.meaning.endswith(".") and c.advice.endswith(".") for c in CODES)
+    assert [c.name for c in audit_check.codes] == ["other-language", "language-not-checked"]
+    assert all(c.meaning.endswith(".") and c.advice.endswith(".") for c in audit_check.codes)
 
 
 def test_without_a_detector_or_a_language_nothing_is_said(monkeypatch):

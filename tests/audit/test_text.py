@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
+from sentprobe.audit.check import MAX_EXAMPLES, excerpt
 from sentprobe.audit.checks import habits as ways
 from sentprobe.audit.checks import text as damage
-from sentprobe.audit.checks.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
-from sentprobe.audit.finding import MAX_EXAMPLES, around
+from sentprobe.audit.checks.habits import APART, CONVENTIONS, MANY_GROUPS, MAX_P_HABIT, difference
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.tasks import Example
 
-CODES = (*damage.CODES, *ways.CODES)
+CODES = (*damage.audit_check.codes, *ways.audit_check.codes)
 
 
 def text(rows, expectations):
@@ -269,9 +269,9 @@ def test_examples_show_the_damage_and_not_the_sentence():
 
 
 def test_invisible_characters_are_shown():
-    assert around("a soft\u00adhyphen in it", 6, 7) == "a soft\\u00adhyphen in"
-    assert around("one two", 4, 7) == "two"
-    assert around("alone", 0, 5) == "alone"
+    assert excerpt("a soft\u00adhyphen in it", 6, 7) == "a soft\\u00adhyphen in"
+    assert excerpt("one two", 4, 7) == "two"
+    assert excerpt("alone", 0, 5) == "alone"
 
 
 def test_unspaced_scripts_are_not_one_token_unless_the_set_has_tokens():
@@ -308,7 +308,7 @@ def habits(made: Split, expectations: Expectations | None = None):
 
 
 def test_every_habit_is_tried():
-    assert [h.name for h in HABITS] == list(WAYS)
+    assert [h.name for h in CONVENTIONS] == list(WAYS)
 
 
 @pytest.mark.parametrize("habit", WAYS)

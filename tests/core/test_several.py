@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sentprobe
-from sentprobe.audit.collection import audit_sources
+from sentprobe.audit.audit import audit_sources
 from sentprobe.core.arguments import as_list, as_strings
 from sentprobe.corpus import Corpus
 from sentprobe.data.dataset import Dataset

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
-from sentprobe.audit import bayes
+from sentprobe.audit import naive_bayes as bayes
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, UsageError
 from sentprobe.probes.baselines import BASELINES

@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from sentprobe import Corpus, audit_set, make_sets, select_tasks
-from sentprobe.audit.finding import Finding
+from sentprobe.audit.check import Finding
 from sentprobe.cli import app
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import UsageError

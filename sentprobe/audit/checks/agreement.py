@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.audit.bayes import Bag, Bayes
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.features import words_and_pairs
-from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, Severity, some
+from sentprobe.audit.check import SPLIT_NAMES, AuditCheck, Code, Finding, pick_examples, share_evidence
+from sentprobe.audit.naive_bayes import Bag, Bayes, words_and_pairs
 from sentprobe.core.hashing import hash_64
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
@@ -27,47 +25,42 @@ DOUBTFUL_SHARE = 0.02
 MARGIN = 6.0
 """How much more probable the other class must be, as a difference of log probabilities per row."""
 
-CODES = (
-    Code(
-        "splits-disagree",
-        "what holds in one split does not hold in another",
-        "Naive Bayes on words and bigrams, trained on train, has an accuracy on dev that differs from that on test by "
-        "ten points or more, and by five standard errors, with at least 100 rows in each. An error: the labels of one "
-        "split are permuted or coded in another way, or it comes from another source.",
-        "Look at the rows of both splits next to each other; check how labels were joined to sentences.",
-    ),
-    Code(
-        "doubtful-labels",
-        "labels that the words contradict",
-        "Where naive Bayes on words and bigrams, cross-validated in five folds within a split of at least 100 rows, "
-        "is right in 90 % of the rows or more, the rows in which it is wrong although it finds its own class more "
-        "probable by a factor of 400 or more. Reported from 2 % of the rows on, always a warning: labels that were "
-        "assigned by mistake look like this, but so do rows that are truly hard.",
-        "Read the examples, and count how many are wrong.",
-    ),
+SPLITS_DISAGREE = Code(
+    "splits-disagree",
+    "what holds in one split does not hold in another",
+    "Naive Bayes on words and bigrams, trained on train, has an accuracy on dev that differs from that on test by "
+    "ten points or more, and by five standard errors, with at least 100 rows in each. An error: the labels of one "
+    "split are permuted or coded in another way, or it comes from another source.",
+    "Look at the rows of both splits next to each other; check how labels were joined to sentences.",
 )
-ADVICE = {code.name: code.advice for code in CODES}
+DOUBTFUL_LABELS = Code(
+    "doubtful-labels",
+    "labels that the words contradict",
+    "Where naive Bayes on words and bigrams, cross-validated in five folds within a split of at least 100 rows, "
+    "is right in 90 % of the rows or more, the rows in which it is wrong although it finds its own class more "
+    "probable by a factor of 400 or more. Reported from 2 % of the rows on, always a warning: labels that were "
+    "assigned by mistake look like this, but so do rows that are truly hard.",
+    "Read the examples, and count how many are wrong.",
+)
 
 
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Splits that disagree, and doubtful labels."""
     if not 2 <= len(rows.classes) <= MOST_CLASSES:
         return
-    used = {split: _sample(rows, split) for split in rows.split_names}
-    used = {split: found for split, found in used.items() if len(found) >= MIN_ROWS}
-    if not used:
+    samples = [sample for split in rows.split_names if len(sample := _sample(rows, split)) >= MIN_ROWS]
+    if not samples:
         return
-    kept = rows.take(sorted(i for found in used.values() for i in found))
-    label = kept.labels
-    split = np.array(kept.splits)
-    bag = words_and_pairs(kept, expectations.language)
-    yield from _disagreement(bag, label, split, len(rows.classes))
-    yield from _doubtful(kept, bag, label, split, len(rows.classes))
+    sampled = rows.take(sorted(i for sample in samples for i in sample))
+    split = np.array(sampled.splits)
+    bag = words_and_pairs(sampled, expectations.language)
+    yield from _disagreement(bag, sampled.labels, split, len(rows.classes))
+    yield from _doubtful(sampled, bag, sampled.labels, split, len(rows.classes))
 
 
 def _sample(rows: Split, split: str) -> list[int]:
-    found = [i for i, own in enumerate(rows.splits) if own == split]
-    return found if len(found) <= MOST_ROWS else sorted(found, key=lambda i: hash_64(rows.texts[i]))[:MOST_ROWS]
+    members = [i for i, name in enumerate(rows.splits) if name == split]
+    return members if len(members) <= MOST_ROWS else sorted(members, key=lambda i: hash_64(rows.texts[i]))[:MOST_ROWS]
 
 
 def _disagreement(bag: Bag, label: NDArray[np.int64], split: NDArray[np.str_], classes: int) -> Iterator[Finding]:
@@ -76,16 +69,16 @@ def _disagreement(bag: Bag, label: NDArray[np.int64], split: NDArray[np.str_], c
     matrix = bag.matrix
     model = Bayes.of(matrix[split == "tr"], label[split == "tr"], classes)
     right = {s: model.predict(matrix[split == s]) == label[split == s] for s in ("va", "te")}
-    one, two = right["va"].mean(), right["te"].mean()
+    dev, test = right["va"].mean(), right["te"].mean()
     error = np.sqrt(sum(r.mean() * (1 - r.mean()) / len(r) for r in right.values()))
-    if abs(one - two) >= APART and abs(one - two) >= SURE * error:
+    if abs(dev - test) >= APART and abs(dev - test) >= SURE * error:
         message = (
-            f"naive Bayes trained on train gets {100 * one:.1f} % of dev and {100 * two:.1f} % of test right: "
+            f"naive Bayes trained on train gets {100 * dev:.1f} % of dev and {100 * test:.1f} % of test right: "
             "one of them is labelled or drawn in another way"
         )
-        rows = len(right["va" if one < two else "te"])
-        evidence = {"dev": round(float(one), 4), "test": round(float(two), 4)}
-        yield Finding("splits-disagree", "error", message, ADVICE["splits-disagree"], "va/te", rows, (), evidence)
+        rows = len(right["va" if dev < test else "te"])
+        evidence = {"dev": round(float(dev), 4), "test": round(float(test), 4)}
+        yield SPLITS_DISAGREE.finding("error", message, "va/te", rows, evidence=evidence)
 
 
 def _doubtful(
@@ -113,12 +106,15 @@ def _doubtful(
 
 def _doubt(rows: Split, split: str, hits: Sequence[int], of: int) -> Finding:
     message = f"{len(hits):,} of {of:,} {SPLIT_NAMES[split]} rows have words that are typical of another class"
-    examples = some(f"{rows.label_names[i]}: {rows.texts[i]}" for i in hits)
-    severity: Severity = "warning"
-    evidence = {"rows": of, "share": round(len(hits) / of, 4)}
-    return Finding(
-        "doubtful-labels", severity, message, ADVICE["doubtful-labels"], split, len(hits), examples, evidence
-    )
+    examples = pick_examples(f"{rows.label_names[i]}: {rows.texts[i]}" for i in hits)
+    return DOUBTFUL_LABELS.finding("warning", message, split, len(hits), examples, share_evidence(len(hits), of))
 
 
-audit_check = AuditCheck(name="agreement", topic="labels", codes=CODES, in_set=find, needs_classes=True, order=22)
+audit_check = AuditCheck(
+    name="agreement",
+    topic="labels",
+    codes=(SPLITS_DISAGREE, DOUBTFUL_LABELS),
+    in_set=find,
+    needs_classes=True,
+    order=22,
+)

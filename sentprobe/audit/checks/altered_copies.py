@@ -7,14 +7,23 @@ rows fit in a few arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
+from sentprobe.audit.check import (
+    ERROR_SHARE,
+    SPLIT_NAMES,
+    AuditCheck,
+    Code,
+    Finding,
+    Severity,
+    pick_examples,
+    share_evidence,
+)
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.folding import near_duplicate_text
 from sentprobe.data.expectations import Expectations
@@ -22,7 +31,7 @@ from sentprobe.data.splits import Split
 
 MIN_WORDS = 6
 """Shorter sentences are alike by chance: *I do not know* and *I do not care*."""
-KEPT = 0.6
+MIN_KEPT_SHARE = 0.6
 """The share of a sentence's words that a part of it must have, to count as the sentence cut short."""
 FEW = 5
 """Fewer rows than this are a note."""
@@ -46,7 +55,7 @@ Keys = NDArray[np.uint64]
 
 
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
-    """Altered copies in each split of the rows of earlier ones, told once for each pair of splits."""
+    """Altered copies in each split of the rows of earlier ones, a finding for each pair of splits."""
     if len(rows.split_names) < 2 or any(rows.further):
         return
     hashes = _Hashes(rows)
@@ -57,30 +66,29 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
         and not (expectations.changes == "words" and kind == "a word changed")
     ]
     for earlier, later in combinations(rows.split_names, 2):
-        found: dict[int, str] = {}
+        kind_of: dict[int, str] = {}
         for kind in kinds:
             for row in KINDS[kind](hashes, hashes.of(earlier), hashes.of(later)):
-                found.setdefault(int(row), kind)
+                kind_of.setdefault(int(row), kind)
         near = {rows.near[i] for i, split in enumerate(rows.splits) if split == earlier}
-        hits = sorted(row for row in found if rows.near[row] not in near)
-        if hits:
-            n = rows.split_sizes[later]
-            share = len(hits) / n
-            many = share >= ERROR_SHARE and len(hits) >= FEW
-            severity: Severity = "error" if many and share >= 10 * ERROR_SHARE else "warning" if many else "note"
-            names = SPLIT_NAMES[later], SPLIT_NAMES[earlier]
-            what = (
-                f"is an altered copy of a {names[1]} row"
-                if len(hits) == 1
-                else f"are altered copies of {names[1]} rows"
-            )
-            message = f"{len(hits):,} of the {n:,} {names[0]} rows {what}"
-            counts = {kind: k for kind in kinds if (k := sum(found[row] == kind for row in hits))}
-            evidence = {"rows": n, "share": round(share, 4), **counts}
-            examples = some(rows.texts[row] for row in hits)
-            yield Finding(
-                CODE.name, severity, message, CODE.advice, f"{earlier}/{later}", len(hits), examples, evidence
-            )
+        copies = {row: kind for row, kind in sorted(kind_of.items()) if rows.near[row] not in near}
+        if copies:
+            yield _finding(rows, copies, earlier, later)
+
+
+def _finding(rows: Split, copies: Mapping[int, str], earlier: str, later: str) -> Finding:
+    """The altered copies of one split's rows in a later one; ``copies`` says how each differs."""
+    size, count = rows.split_sizes[later], len(copies)
+    severity: Severity = "note"
+    if count / size >= ERROR_SHARE and count >= FEW:
+        severity = "error" if count / size >= 10 * ERROR_SHARE else "warning"
+    source = SPLIT_NAMES[earlier]
+    what = f"is an altered copy of a {source} row" if count == 1 else f"are altered copies of {source} rows"
+    message = f"{count:,} of the {size:,} {SPLIT_NAMES[later]} rows {what}"
+    counts = Counter(copies.values())
+    evidence = {**share_evidence(count, size), **{kind: counts[kind] for kind in KINDS if kind in counts}}
+    examples = pick_examples(rows.texts[row] for row in copies)
+    return CODE.finding(severity, message, f"{earlier}/{later}", count, examples, evidence)
 
 
 class _Hashes:
@@ -88,16 +96,16 @@ class _Hashes:
 
     def __init__(self, rows: Split) -> None:
         words = [near_duplicate_text(text).split() for text in rows.texts]
-        known = {word: hash_64(word) for word in {word for found in words for word in found}}
-        self.sizes = np.array([len(found) for found in words])
+        hashes = {word: hash_64(word) for word in {word for row in words for word in row}}
+        self.sizes = np.array([len(row) for row in words])
         self.starts = np.r_[0, np.cumsum(self.sizes)]
         self.row = np.repeat(np.arange(len(words)), self.sizes)
-        self.place = np.arange(len(self.row)) - self.starts[:-1][self.row]
-        self.word = np.array([known[word] for found in words for word in found], np.uint64)
+        self.position = np.arange(len(self.row)) - self.starts[:-1][self.row]
+        self.word = np.array([hashes[word] for row in words for word in row], np.uint64)
         powers = np.ones(int(self.sizes.max(initial=0)) + 1, np.uint64)
         with np.errstate(over="ignore"):
             powers[1:] = np.multiply.accumulate(np.full(len(powers) - 1, BASE))
-            self.term = self.word * powers[self.place]
+            self.term = self.word * powers[self.position]
             running = np.r_[np.uint64(0), np.cumsum(self.term, dtype=np.uint64)]
             self.before = running[:-1] - running[self.starts[:-1]][self.row]  # of the words before each word
             self.total = running[self.starts[1:]] - running[self.starts[:-1]]
@@ -109,64 +117,64 @@ class _Hashes:
 
     def of(self, split: str) -> NDArray[np.bool_]:
         """Which rows are in a split and long enough."""
-        found: NDArray[np.bool_] = (self.split == split) & self.long
-        return found
+        selected: NDArray[np.bool_] = (self.split == split) & self.long
+        return selected
 
     def without_word(self, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64]]:
         """Hashes of each row without each of its words, closed up, and the rows."""
-        here = rows[self.row]
+        selected = rows[self.row]
         with np.errstate(over="ignore"):
             after = self.total[self.row] - self.before - self.term
-            found = self.before + after * INVERSE
-        return found[here], self.row[here]
+            keys = self.before + after * INVERSE
+        return keys[selected], self.row[selected]
 
     def with_gap(self, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64]]:
-        """Hashes of each row with any word in the place of each of its words, and the rows."""
-        here = rows[self.row]
+        """Hashes of each row with any word in place of each of its words, and the rows."""
+        selected = rows[self.row]
         with np.errstate(over="ignore"):
-            gap = self.total[self.row] - self.term + _scrambled(self.place.astype(np.uint64) + np.uint64(1))
-        return gap[here], self.row[here]
+            keys = self.total[self.row] - self.term + _scrambled(self.position.astype(np.uint64) + np.uint64(1))
+        return keys[selected], self.row[selected]
 
     def parts(self, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64]]:
         """Hashes of the beginning of each row, up to each word, if that is long enough; and the rows."""
         size = self.sizes[self.row]
-        here = rows[self.row] & (self.place >= MIN_WORDS) & (self.place >= KEPT * size)
-        return self.before[here], self.row[here]
+        selected = rows[self.row] & (self.position >= MIN_WORDS) & (self.position >= MIN_KEPT_SHARE * size)
+        return self.before[selected], self.row[selected]
 
 
 def _scrambled(keys: Keys) -> Keys:
     """Hashes of hashes, so that sums of them do not cancel out."""
     with np.errstate(over="ignore"):
         mixed = (keys ^ (keys >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
-        found: Keys = mixed ^ (mixed >> np.uint64(29))
-    return found
+        scrambled: Keys = mixed ^ (mixed >> np.uint64(29))
+    return scrambled
 
 
-def _found(keys: Keys, rows: NDArray[np.int64], among: Keys) -> NDArray[np.int64]:
+def _rows_with(keys: Keys, rows: NDArray[np.int64], among: Keys) -> NDArray[np.int64]:
     hits: NDArray[np.int64] = np.unique(rows[np.isin(keys, among)])
     return hits
 
 
 def _reordered(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
     where = np.flatnonzero(later)
-    same = _found(h.total[where], where, h.total[earlier])
-    return np.setdiff1d(_found(h.bag[where], where, h.bag[earlier]), same)
+    same = _rows_with(h.total[where], where, h.total[earlier])
+    return np.setdiff1d(_rows_with(h.bag[where], where, h.bag[earlier]), same)
 
 
 def _changed(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return _found(*h.with_gap(later), h.with_gap(earlier)[0])
+    return _rows_with(*h.with_gap(later), h.with_gap(earlier)[0])
 
 
 def _one_more(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
     where = np.flatnonzero(later)
-    added = _found(*h.without_word(later), h.total[earlier])
-    return np.union1d(added, _found(h.total[where], where, h.without_word(earlier)[0]))
+    added = _rows_with(*h.without_word(later), h.total[earlier])
+    return np.union1d(added, _rows_with(h.total[where], where, h.without_word(earlier)[0]))
 
 
 def _cut(h: _Hashes, earlier: NDArray[np.bool_], later: NDArray[np.bool_]) -> NDArray[np.int64]:
     where = np.flatnonzero(later)
-    longer = _found(*h.parts(later), h.total[earlier])
-    return np.union1d(longer, _found(h.total[where], where, h.parts(earlier)[0]))
+    longer = _rows_with(*h.parts(later), h.total[earlier])
+    return np.union1d(longer, _rows_with(h.total[where], where, h.parts(earlier)[0]))
 
 
 KINDS = {

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import ERROR_SHARE, Code, Finding, some
+from sentprobe.audit.check import ERROR_SHARE, AuditCheck, Code, Finding, Severity, pick_examples
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.stats.intervals import wilson
@@ -40,7 +39,6 @@ DOUBTED = Code(
     "rows that name their target.",
     "Drop these rows, or use a better annotator.",
 )
-CODES = (MEASURED, UNMEASURED, DOUBTED)
 TOO_MANY, MIN_SENTENCES = 0.02, 30
 LISTED = 4
 """Labels that a message names, those with most errors first."""
@@ -51,57 +49,60 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     if isinstance(expectations.label_errors, Mapping):
         yield from _measured(expectations.label_errors)
     elif expectations.label_errors:
-        yield Finding(UNMEASURED.name, "note", f"{UNMEASURED.title}: {expectations.label_errors}", UNMEASURED.advice)
+        yield UNMEASURED.finding("note", f"{UNMEASURED.title}: {expectations.label_errors}")
     if expectations.doubts is not None:
         yield from _doubted(rows, expectations)
 
 
 def _measured(errors: Mapping[str, Any]) -> Iterator[Finding]:
     labels = {
-        label: (n, own.get("other", 0), own.get("none", 0))
-        for label, own in errors.get("labels", {}).items()
-        if (n := own.get("sentences", 0))
+        label: (n, counts.get("other", 0), counts.get("none", 0))
+        for label, counts in errors.get("labels", {}).items()
+        if (n := counts.get("sentences", 0))
     }
     where = f"{errors.get('treebank')} ({errors.get('sentences', 0):,} sentences)"
     if not labels:
-        message = f"{UNMEASURED.title}: the annotator labels no sentence of {where}"
-        yield Finding(UNMEASURED.name, "note", message, UNMEASURED.advice)
+        yield UNMEASURED.finding("note", f"{UNMEASURED.title}: the annotator labels no sentence of {where}")
         return
     worst = sorted(labels, key=lambda label: (-sum(labels[label][1:]) / labels[label][0], label))
-    first, *others = (f"{100 * other / n:.1f} % and {{}}{100 * none / n:.1f} % of {n:,} labelled {label}"
-                      for label in worst[:LISTED] for n, other, none in [labels[label]])  # fmt: skip
-    shown = "; ".join([first.format("none for "), *(text.format("") for text in others)])
+    parts = []
+    for i, label in enumerate(worst[:LISTED]):
+        n, other, none = labels[label]
+        no_label = "none for " * (i == 0)  # which the parts that follow leave out
+        parts.append(f"{100 * other / n:.1f} % and {no_label}{100 * none / n:.1f} % of {n:,} labelled {label}")
     intervals = [wilson(other + none, n) for n, other, none in labels.values() if n >= MIN_SENTENCES]
     unequal = len(intervals) > 1 and max(low for low, _ in intervals) > min(high for _, high in intervals)
     wrong = any(other >= TOO_MANY * n for n, other, _ in labels.values() if n >= MIN_SENTENCES)
-    message = f"gold has another label for {shown}{'; …' * (len(worst) > LISTED)}: {where}"
-    evidence = {f"{label}: {what}": k for label in worst for what, k in zip(("sentences", "other label", "no label"),
-                labels[label], strict=True)}  # fmt: skip
+    message = f"gold has another label for {'; '.join(parts)}{'; …' * (len(worst) > LISTED)}: {where}"
+    evidence = {
+        f"{label}: {what}": k
+        for label in worst
+        for what, k in zip(("sentences", "other label", "no label"), labels[label], strict=True)
+    }
     count = sum(other for _, other, _ in labels.values())
-    severity = "warning" if wrong or unequal else "note"
-    yield Finding(MEASURED.name, severity, message, MEASURED.advice, None, count, (), evidence)  # type: ignore[arg-type]
+    yield MEASURED.finding("warning" if wrong or unequal else "note", message, count=count, evidence=evidence)
 
 
 def _doubted(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     assert expectations.doubts is not None
     reasons = expectations.doubts(rows.examples, expectations.language)
-    found = [i for i, reason in enumerate(reasons) if reason]
-    if not found:
+    hits = [i for i, reason in enumerate(reasons) if reason]
+    if not hits:
         return
-    totals, doubted = Counter(rows.label_names), Counter(rows.label_names[i] for i in found)
+    totals, doubted = Counter(rows.label_names), Counter(rows.label_names[i] for i in hits)
     label, k = doubted.most_common(1)[0]
     share = k / totals[label]
-    message = f"{k:,} of {totals[label]:,} rows labelled {label} have {reasons[found[0]]} ({100 * share:.1f} %)"
-    evidence = {"rows": len(found), "share": round(share, 4)}
-    severity = "warning" if share >= ERROR_SHARE else "note"
-    examples = some(rows.texts[i] for i in found)
-    yield Finding(DOUBTED.name, severity, message, DOUBTED.advice, None, len(found), examples, evidence)  # type: ignore[arg-type]
+    message = f"{k:,} of {totals[label]:,} rows labelled {label} have {reasons[hits[0]]} ({100 * share:.1f} %)"
+    evidence = {"rows": len(hits), "share": round(share, 4)}
+    severity: Severity = "warning" if share >= ERROR_SHARE else "note"
+    examples = pick_examples(rows.texts[i] for i in hits)
+    yield DOUBTED.finding(severity, message, None, len(hits), examples, evidence)
 
 
 audit_check = AuditCheck(
     name="annotator",
     topic="labels",
-    codes=CODES,
+    codes=(MEASURED, UNMEASURED, DOUBTED),
     in_set=find,
     needs_classes=True,
     quick=True,

@@ -7,9 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.check import SPLIT_NAMES, AuditCheck, Code, Finding, Severity
 from sentprobe.audit.checks.labels import unusual
-from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, Severity
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
@@ -20,32 +19,31 @@ UNEVEN, LOPSIDED = 1.1, 1.5
 DRIFTED = 0.02
 """Total variation distance between the class shares of two splits."""
 
-CODES = (
-    Code(
-        "imbalance",
-        "classes of unequal size",
-        "The largest class of a split has at least 1.1 times the rows of the smallest (a note), or 1.5 times (a "
-        "warning, unless the manifest says that classes are left as in the corpus), and a chi-square test against "
-        "equal classes has p < 0.001. The majority baseline is then higher than with equal classes.",
-        "Compare with the majority baseline given here, and report macro-averaged scores too.",
-    ),
-    Code(
-        "drift",
-        "splits with different shares of the classes",
-        "The shares of the classes that two splits both have differ by 2 % in total variation or more, with p < "
-        "0.001 in a chi-square test of homogeneity. A warning: the splits were not drawn in the same way, and what "
-        "was tuned on one may not suit the other.",
-        "Draw all splits from one pool, class by class.",
-    ),
+IMBALANCE = Code(
+    "imbalance",
+    "classes of unequal size",
+    "The largest class of a split has at least 1.1 times the rows of the smallest (a note), or 1.5 times (a "
+    "warning, unless the manifest says that classes are left as in the corpus), and a chi-square test against "
+    "equal classes has p < 0.001. The majority baseline is then higher than with equal classes.",
+    "Compare with the majority baseline given here, and report macro-averaged scores too.",
 )
-ADVICE = {code.name: code.advice for code in CODES}
+DRIFT = Code(
+    "drift",
+    "splits with different shares of the classes",
+    "The shares of the classes that two splits both have differ by 2 % in total variation or more, with p < "
+    "0.001 in a chi-square test of homogeneity. A warning: the splits were not drawn in the same way, and what "
+    "was tuned on one may not suit the other.",
+    "Draw all splits from one pool, class by class.",
+)
 
 
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """How rows are distributed over classes and splits; labels that are probably mistakes are left to other checks."""
     by_split = [rows.label_counts(split) for split in rows.split_names]
-    odd = unusual(rows, expectations)
-    table = np.array([[counts[label] for label in rows.classes if label not in odd] for counts in by_split], float)
+    unusual_labels = unusual(rows, expectations)
+    table = np.array(
+        [[counts[label] for label in rows.classes if label not in unusual_labels] for counts in by_split], float
+    )
     for split, counts in zip(rows.split_names, table, strict=True):
         sizes = counts[counts > 0]
         if len(sizes) < 2:
@@ -59,21 +57,22 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
             )
             severity: Severity = "warning" if ratio >= LOPSIDED and not expectations.natural_balance else "note"
             evidence = {"ratio": round(float(ratio), 3), "majority": round(float(share), 4), "p": float(f"{p:.2g}")}
-            yield Finding("imbalance", severity, message, ADVICE["imbalance"], split, int(sizes.max()), (), evidence)
-    for one, two in combinations(range(len(rows.split_names)), 2):
-        both = table[[one, two]][:, table[[one, two]].min(axis=0) > 0]  # a missing class is a finding of its own
+            yield IMBALANCE.finding(severity, message, split, int(sizes.max()), evidence=evidence)
+    for pair in combinations(range(len(rows.split_names)), 2):
+        both = table[list(pair)]
+        both = both[:, both.min(axis=0) > 0]  # a missing class is a finding of its own
         if both.shape[1] < 2:
             continue
         shares = both / both.sum(axis=1, keepdims=True)
         distance = float(abs(shares[0] - shares[1]).sum() / 2)
         p = chi_square(both, both.sum(axis=1, keepdims=True) * both.sum(axis=0) / both.sum())
         if distance >= DRIFTED and p < MAX_P_BALANCE:
-            splits = rows.split_names[one], rows.split_names[two]
+            splits = [rows.split_names[i] for i in pair]
             names = " and ".join(SPLIT_NAMES[s] for s in splits)
             message = f"the class shares of {names} differ by {100 * distance:.1f} %"
             moved = round(distance * float(both[1].sum()))
             evidence = {"total variation": round(distance, 4), "p": float(f"{p:.2g}")}
-            yield Finding("drift", "warning", message, ADVICE["drift"], "/".join(splits), moved, (), evidence)
+            yield DRIFT.finding("warning", message, "/".join(splits), moved, evidence=evidence)
 
 
 def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
@@ -84,4 +83,6 @@ def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
     return float(chdtrc(free, ((observed - expected) ** 2 / expected).sum()))
 
 
-audit_check = AuditCheck(name="balance", topic="labels", codes=CODES, in_set=find, needs_classes=True, order=21)
+audit_check = AuditCheck(
+    name="balance", topic="labels", codes=(IMBALANCE, DRIFT), in_set=find, needs_classes=True, order=21
+)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import MAX_EXAMPLES, Code, Finding
+from sentprobe.audit.check import MAX_EXAMPLES, AuditCheck, Code, Finding, Severity
+from sentprobe.audit.naive_bayes import is_mark
 from sentprobe.corpus.folding import fold
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
@@ -27,28 +27,25 @@ MIN_CLASS_ROWS = 20
 MOST_CLASSES = 100
 """With more classes, a word each is what the task is about, as a rule."""
 
-CODES = (
-    Code(
-        "giveaway",
-        "one feature alone decides a class",
-        "Whether a row has a certain token, character or script, or an odd number of tokens, tells a class of 20 rows "
-        "or more from all others with a balanced accuracy of 98 % or more. Always an error, even if the task declares "
-        "that words or characters may predict its labels, unless it is the target itself: the label, the target form "
-        "or a marked token of the rows; or a punctuation mark in a task that is about punctuation, or length in one "
-        "about length.",
-        "Look at the rows: it was probably added with the label. Remove it, or draw the classes from one source.",
-    ),
-    Code(
-        "ordered-rows",
-        "the position of a row decides its class",
-        "A threshold on the number of the row within its split, or on the number at the end of its id, tells a class "
-        "of 20 rows or more from all others with a balanced accuracy of 98 % or more. A note for the number of the "
-        "row, since files are often sorted by class and probes do not see it; a warning for ids, which show that "
-        "classes come from different parts of the source.",
-        "Shuffle the rows; draw all classes from all parts of the source.",
-    ),
+GIVEAWAY = Code(
+    "giveaway",
+    "one feature alone decides a class",
+    "Whether a row has a certain token, character or script, or an odd number of tokens, tells a class of 20 rows "
+    "or more from all others with a balanced accuracy of 98 % or more. Always an error, even if the task declares "
+    "that words or characters may predict its labels, unless it is the target itself: the label, the target form "
+    "or a marked token of the rows; or a punctuation mark in a task that is about punctuation, or length in one "
+    "about length.",
+    "Look at the rows: it was probably added with the label. Remove it, or draw the classes from one source.",
 )
-ADVICE = {code.name: code.advice for code in CODES}
+ORDERED_ROWS = Code(
+    "ordered-rows",
+    "the position of a row decides its class",
+    "A threshold on the number of the row within its split, or on the number at the end of its id, tells a class "
+    "of 20 rows or more from all others with a balanced accuracy of 98 % or more. A note for the number of the "
+    "row, since files are often sorted by class and probes do not see it; a warning for ids, which show that "
+    "classes come from different parts of the source.",
+    "Shuffle the rows; draw all classes from all parts of the source.",
+)
 
 
 class Giveaway(NamedTuple):
@@ -65,17 +62,17 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     labels = [label for label in rows.classes if sizes[label] >= MIN_CLASS_ROWS]
     if not 2 <= len(labels) <= MOST_CLASSES or len(rows.classes) > 2 * MOST_CLASSES:
         return
-    members = np.array([[own == label for own in rows.label_names] for label in labels])  # (classes, rows)
-    found: list[Giveaway] = []
+    members = np.array([[name == label for name in rows.label_names] for label in labels])  # (classes, rows)
+    giveaways: list[Giveaway] = []
     for kind, features, is_exempt in _families(rows, expectations):
-        found += _deciding(kind, features, members, labels, is_exempt)
-    if found:
-        best = sorted(found, key=lambda g: (-g.accuracy, g.feature))
-        what = "; ".join(f"{g.feature} decides {g.label} ({100 * g.accuracy:.1f} %)" for g in best[:MAX_EXAMPLES])
-        more = len(best) - MAX_EXAMPLES
-        message = what + (f"; and {more} more" if more > 0 else "")
+        giveaways += _deciding(kind, features, members, labels, is_exempt)
+    if giveaways:
+        best = sorted(giveaways, key=lambda g: (-g.accuracy, g.feature))
+        message = "; ".join(f"{g.feature} decides {g.label} ({100 * g.accuracy:.1f} %)" for g in best[:MAX_EXAMPLES])
+        if len(best) > MAX_EXAMPLES:
+            message += f"; and {len(best) - MAX_EXAMPLES} more"
         evidence = {"balanced accuracy": round(best[0].accuracy, 4), "features": len(best)}
-        yield Finding("giveaway", "error", message, ADVICE["giveaway"], None, len(best), (), evidence)
+        yield GIVEAWAY.finding("error", message, count=len(best), evidence=evidence)
     yield from _ordered(rows, members, labels)
 
 
@@ -89,17 +86,17 @@ def _families(
     about_marks = "punctuation" in expectations.solved_by
 
     def is_target(token: str) -> bool:
-        return token in targets or (about_marks and _is_mark(token))
+        return token in targets or (about_marks and (not token or is_mark(token)))
 
     yield "the word", folded, is_target
     characters = [frozenset(text) for text in rows.texts]
     letters = frozenset().union(*(t for t in targets if len(t) < 3))
 
     def in_target(c: str) -> bool:
-        return (about_marks and _is_mark(c)) or c in letters or fold(c, language) in letters
+        return (about_marks and is_mark(c)) or c in letters or fold(c, language) in letters
 
     yield "the character", characters, in_target
-    yield "letters of the script", [frozenset(filter(None, map(script, found))) for found in characters], _never
+    yield "letters of the script", [frozenset(filter(None, map(script, text))) for text in characters], _never
     if "length" not in expectations.solved_by:
         odd = [frozenset(["odd"] if len(tokens) % 2 else ()) for tokens in rows.tokens]
         yield "a number of tokens that is", odd, _never
@@ -134,36 +131,31 @@ def _deciding(
     from scipy import sparse
 
     ids: dict[str, int] = {}
-    columns = [ids.setdefault(f, len(ids)) for found in features for f in sorted(found)]
+    columns = [ids.setdefault(f, len(ids)) for row in features for f in sorted(row)]
     if not columns:
         return
-    starts = np.r_[0, np.cumsum([len(found) for found in features])]
+    starts = np.r_[0, np.cumsum([len(row) for row in features])]
     ones = np.ones(len(columns), np.float32)
     table = sparse.csr_array((ones, columns, starts), shape=(len(features), len(ids)))
     inside = (sparse.csr_array(members.astype(np.float32)) @ table).toarray()  # (classes, features)
     total = np.asarray(table.sum(axis=0)).ravel()
     sizes = members.sum(axis=1)[:, None]
-    others = len(features) - sizes
-    accuracy = (inside / sizes + 1 - (total - inside) / others) / 2
+    outside = len(features) - sizes
+    presence = (inside / sizes + 1 - (total - inside) / outside) / 2  # balanced accuracy (classes, features)
     names = list(ids)
-    for there, which in ((accuracy, ""), (1 - accuracy, "the absence of ")):
-        for c, f in zip(*np.nonzero(there >= DECIDES), strict=True):
+    for accuracy, which in ((presence, ""), (1 - presence, "the absence of ")):
+        for c, f in zip(*np.nonzero(accuracy >= DECIDES), strict=True):
             if not is_exempt(names[f]) and not (which and len(labels) == 2):  # with two classes, the other one has it
-                yield Giveaway(float(there[c, f]), f"{which}{kind} {_shown(names[f])}", labels[c])
+                yield Giveaway(float(accuracy[c, f]), f"{which}{kind} {_display(names[f])}", labels[c])
 
 
-def _shown(feature: str) -> str:
+def _display(feature: str) -> str:
     """A feature in a message; a character that cannot be seen is named."""
     if len(feature) == 1 and not feature.isascii():
         return (
             f"{feature if feature.isprintable() else ''} ({unicodedata.name(feature, f'U+{ord(feature):04X}')})".strip()
         )
     return repr(feature) if len(feature) == 1 else feature
-
-
-@cache
-def _is_mark(token: str) -> bool:
-    return all(unicodedata.category(c)[0] in "PS" for c in token)
 
 
 @cache
@@ -179,33 +171,36 @@ def script(character: str) -> str:
 
 def _ordered(rows: Split, members: np.ndarray, labels: Sequence[str]) -> Iterator[Finding]:
     """Classes that a threshold on the row number, or on the number of the id, tells apart."""
-    place: dict[str, int] = {}
-    numbers = []
+    seen: Counter[str] = Counter()
+    positions = []
     for split in rows.splits:
-        place[split] = place.get(split, -1) + 1
-        numbers.append(place[split] / rows.split_sizes[split])
+        positions.append(seen[split] / rows.split_sizes[split])
+        seen[split] += 1
     ids = [_trailing_number(e.source) for e in rows.examples]
-    for what, severity, values in (
-        ("the number of the row", "note", numbers),
+    orders: tuple[tuple[str, Severity, Sequence[float | None] | None], ...] = (
+        ("the number of the row", "note", positions),
         ("the number of the id", "warning", None if None in ids else ids),
-    ):
+    )
+    for what, severity, values in orders:
         if values is None or len(set(values)) < len(values) / 2:
             continue
         order = np.argsort(np.array(values, float), kind="stable")
         decided = [
-            (label, a) for label, own in zip(labels, members, strict=True) if (a := _threshold(own[order])) >= DECIDES
+            (label, accuracy)
+            for label, in_class in zip(labels, members, strict=True)
+            if (accuracy := _threshold(in_class[order])) >= DECIDES
         ]
         if decided:
             label, accuracy = max(decided, key=lambda d: d[1])
             message = f"{what} decides {label} ({100 * accuracy:.1f} %)"
             evidence = {"balanced accuracy": round(accuracy, 4)}
-            yield Finding("ordered-rows", severity, message, ADVICE["ordered-rows"], None, len(decided), (), evidence)  # type: ignore[arg-type]
+            yield ORDERED_ROWS.finding(severity, message, count=len(decided), evidence=evidence)
 
 
-def _threshold(own: np.ndarray) -> float:
+def _threshold(in_class: np.ndarray) -> float:
     """The best balanced accuracy of a threshold for sorted rows, in either direction."""
-    inside = np.cumsum(own) / own.sum()
-    outside = np.cumsum(~own) / (~own).sum()
+    inside = np.cumsum(in_class) / in_class.sum()
+    outside = np.cumsum(~in_class) / (~in_class).sum()
     return float(0.5 + np.abs(inside - outside).max() / 2)
 
 
@@ -214,4 +209,6 @@ def _trailing_number(source: str) -> int | None:
     return int(digits) if digits and len(digits) < 16 else None
 
 
-audit_check = AuditCheck(name="giveaways", topic="shortcuts", codes=CODES, in_set=find, needs_classes=True, order=41)
+audit_check = AuditCheck(
+    name="giveaways", topic="shortcuts", codes=(GIVEAWAY, ORDERED_ROWS), in_set=find, needs_classes=True, order=41
+)

@@ -8,52 +8,49 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from unicodedata import category
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import Code, Finding, around, some
+from sentprobe.audit.check import AuditCheck, Code, Finding, excerpt, pick_examples
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
-CODES: tuple[Code, ...] = (
-    Code(
-        "mixed-tokenisation",
-        "a writing convention that differs between classes or splits",
-        "Compares, between classes and between splits, the shares of rows that have the final full stop attached to "
-        "its word, commas attached, typographic quotes, Penn quotes (``), curly apostrophes, double or unusual spaces, "
-        "contractions split, no final punctuation or an initial capital; rows to which the convention does not apply "
-        "are left out. There is a finding for each share that differs by 5 points or more with p < 0.0001 "
-        "(chi-square). What counts is that difference times the share of rows to which the convention applies: below "
-        "5 points a note, from there a warning, from 50 points an error. The difference is that of the highest and the "
-        "lowest share among groups of 20 rows or more; beyond 10 classes it is twice the standard deviation of the "
-        "shares that chance leaves unexplained, which is the same for two equal classes. Sentence ends and capitals "
-        "are ignored where the task is about punctuation or edges. A probe that sees the convention needs no "
-        "linguistics.",
-        "Normalise all rows to one convention before the set is made, from sources that are mixed evenly.",
-    ),
+MIXED_TOKENISATION = Code(
+    "mixed-tokenisation",
+    "a writing convention that differs between classes or splits",
+    "Compares, between classes and between splits, the shares of rows that have the final full stop attached to "
+    "its word, commas attached, typographic quotes, Penn quotes (``), curly apostrophes, double or unusual spaces, "
+    "contractions split, no final punctuation or an initial capital; rows to which the convention does not apply "
+    "are left out. There is a finding for each share that differs by 5 points or more with p < 0.0001 "
+    "(chi-square). What counts is that difference times the share of rows to which the convention applies: below "
+    "5 points a note, from there a warning, from 50 points an error. The difference is that of the highest and the "
+    "lowest share among groups of 20 rows or more; beyond 10 classes it is twice the standard deviation of the "
+    "shares that chance leaves unexplained, which is the same for two equal classes. Sentence ends and capitals "
+    "are ignored where the task is about punctuation or edges. A probe that sees the convention needs no "
+    "linguistics.",
+    "Normalise all rows to one convention before the set is made, from sources that are mixed evenly.",
 )
 MAX_P_HABIT = 1e-4
 APART, FAR_APART = 0.05, 0.5
 FEW_ROWS, MANY_GROUPS = 20, 10
 
 
-class Habit(NamedTuple):
-    """A convention with two variants; ``place`` matches where a text shows which one it uses."""
+class Convention(NamedTuple):
+    """A writing convention with two variants; ``pattern`` matches where a text shows which one it uses."""
 
     name: str
-    place: re.Pattern[str]
+    pattern: re.Pattern[str]
     covered_by: frozenset[str] = frozenset()
     """Cues that a task may declare legitimate, which make this one legitimate too."""
 
 
-HABITS: tuple[Habit, ...] = (
-    Habit("final full stop attached", re.compile(r"\.\s*$"), frozenset({"edges", "punctuation"})),
-    Habit("commas attached", re.compile(r", ")),
-    Habit("typographic quotes", re.compile(r'["“”„«»]')),
-    Habit("Penn quotes", re.compile(r"``|''|[\"“”„«»]")),
-    Habit("curly apostrophes", re.compile(r"['’]")),
-    Habit("double or unusual spaces", re.compile(r"\s\s|^\s|\s$|[^\S ]|$")),
-    Habit("contractions split", re.compile(r"['’]")),
-    Habit("no final punctuation", re.compile(r"\S\s*$"), frozenset({"edges", "punctuation"})),
-    Habit("initial capital", re.compile(r"\w"), frozenset({"edges"})),
+CONVENTIONS: tuple[Convention, ...] = (
+    Convention("final full stop attached", re.compile(r"\.\s*$"), frozenset({"edges", "punctuation"})),
+    Convention("commas attached", re.compile(r", ")),
+    Convention("typographic quotes", re.compile(r'["“”„«»]')),
+    Convention("Penn quotes", re.compile(r"``|''|[\"“”„«»]")),
+    Convention("curly apostrophes", re.compile(r"['’]")),
+    Convention("double or unusual spaces", re.compile(r"\s\s|^\s|\s$|[^\S ]|$")),
+    Convention("contractions split", re.compile(r"['’]")),
+    Convention("no final punctuation", re.compile(r"\S\s*$"), frozenset({"edges", "punctuation"})),
+    Convention("initial capital", re.compile(r"\w"), frozenset({"edges"})),
 )
 CURLY_QUOTES = re.compile("[“”„«»]")
 CONTRACTED = re.compile(
@@ -65,49 +62,46 @@ CONTRACTED = re.compile(
 
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Conventions whose share differs between classes or splits."""
-    ways = {t: _ways(t) for t in dict.fromkeys(rows.texts)}
+    variants = {t: _variants(t) for t in dict.fromkeys(rows.texts)}
     tables: defaultdict[tuple[int, bool, str], Counter[str]] = defaultdict(Counter)
     for across, column in (("classes", rows.label_names), ("splits", rows.splits)):
         for group, t in set(zip(column, rows.texts, strict=True)):  # duplicates add no evidence
-            for i, way in ways[t]:
-                tables[i, way, across][group] += 1
-    for i, habit in enumerate(HABITS):
+            for i, variant in variants[t]:
+                tables[i, variant, across][group] += 1
+    for i, convention in enumerate(CONVENTIONS):
         for across in ("classes", "splits"):
             has, lacks = tables[i, True, across], tables[i, False, across]
             groups = [(has[g], has[g] + lacks[g]) for g in has.keys() | lacks.keys()]
-            apart = None if habit.covered_by & expectations.solved_by else difference(groups)
+            apart = None if convention.covered_by & expectations.solved_by else difference(groups)
             if apart is not None:
                 rarer = (i, has.total() <= lacks.total())
-                texts = (t for t, taken in ways.items() if rarer in taken)
-                yield _differs(habit, across, groups, apart, len(rows), texts)
+                texts = (t for t, applying in variants.items() if rarer in applying)
+                yield _differs(convention, across, groups, apart, len(rows), texts)
 
 
 def _differs(
-    habit: Habit, across: str, groups: list[tuple[int, int]], apart: float, rows: int, texts: Iterable[str]
+    convention: Convention, across: str, groups: list[tuple[int, int]], apart: float, rows: int, texts: Iterable[str]
 ) -> Finding:
     """One convention that differs between classes or splits."""
-    (code,) = CODES
     count, total = sum(k for k, _ in groups), sum(n for _, n in groups)
-    evidence: dict[str, float | int | str] = {"rows": total, "habit": habit.name, "across": across}
-    message = f"{habit.name}: the share differs by {100 * apart:.0f} points between {across}"
+    evidence: dict[str, float | int | str] = {"rows": total, "habit": convention.name, "across": across}
+    message = f"{convention.name}: the share differs by {100 * apart:.0f} points between {across}"
     if len(groups) <= MANY_GROUPS:
         shares = [k / n for k, n in groups if n >= FEW_ROWS]
         evidence |= {"lowest": round(min(shares), 4), "highest": round(max(shares), 4)}
         message += f", from {min(shares):.0%} to {max(shares):.0%}"
     weight = apart * total / rows
-    return Finding(
-        code.name,
+    return MIXED_TOKENISATION.finding(
         "error" if weight >= FAR_APART else "warning" if weight >= APART else "note",
         message,
-        code.advice,
         count=min(count, total - count),
-        examples=some(around(t, *m.span()) for t in texts if (m := habit.place.search(t))),
+        examples=pick_examples(excerpt(t, *m.span()) for t in texts if (m := convention.pattern.search(t))),
         evidence=evidence | {"difference": round(apart, 4)},
     )
 
 
-def _ways(t: str) -> tuple[tuple[int, bool], ...]:
-    """How a text is written: (index of the habit, whether it has it), for the habits that apply to it."""
+def _variants(t: str) -> tuple[tuple[int, bool], ...]:
+    """How a text is written: (index of the convention, whether it has it), for the conventions that apply to it."""
     out: list[tuple[int, bool]] = []
     bare = t.strip()
     if bare.endswith(".") and not bare.endswith((". .", "..")):
@@ -154,4 +148,4 @@ def difference(groups: Iterable[tuple[int, int]]) -> float | None:
     return apart if chdtrc(free, chi2) < MAX_P_HABIT else None
 
 
-audit_check = AuditCheck(name="habits", topic="text", codes=CODES, in_sentences=find, order=61)
+audit_check = AuditCheck(name="habits", topic="text", codes=(MIXED_TOKENISATION,), in_sentences=find, order=61)

@@ -7,92 +7,98 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from unicodedata import category
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import MAX_EXAMPLES, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
+from sentprobe.audit.check import (
+    MAX_EXAMPLES,
+    SPLIT_NAMES,
+    AuditCheck,
+    Code,
+    Finding,
+    Severity,
+    pick_examples,
+    severity_by_share,
+    share_evidence,
+)
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.lookalike_labels import describe_groups, lookalike_labels, plain_label
 from sentprobe.data.splits import Split
 
-CODES = (
-    Code(
-        "absent-split",
-        "a split is missing",
-        "The set has no train, dev or test rows. A note: the other parts of a released set may be elsewhere, and some "
-        "sets are meant for cross-validation. Checks that compare splits, or train on one, do without it.",
-        "Provide all parts of the set, if there are more.",
-    ),
-    Code(
-        "one-class",
-        "a split has one class only",
-        "Every row of the split has the same label. Always an error: a constant prediction is right.",
-        "Draw the split again, from all classes.",
-    ),
-    Code(
-        "missing-class",
-        "a split lacks a class that another has",
-        "The count is the number of classes. An error if train lacks them, since they cannot be learned; for dev and "
-        "test a warning: their scores cannot be measured.",
-        "Drop the class, or provide more data.",
-    ),
-    Code(
-        "two-labels",
-        "one sentence has two labels",
-        "The same input, character by character, is in the set with different labels. The count is the number of such "
-        "inputs; `ceiling` in the evidence is the best accuracy any probe can reach on the split, since it predicts "
-        "one label per input. An error if the ceiling of a split is 99 % or less, otherwise a warning.",
-        "Drop them, or find out which label is right; if there are many, look at how the labels were made.",
-    ),
-    Code(
-        "wrong-label",
-        "the label contradicts the sentence",
-        "The labels of some tasks can be computed from the tokens: the length bin (all sentences of one length belong "
-        "to one bin, whatever the bins are), the word of word_content (which must be in the sentence), the words of "
-        "word_presence and word_order. The count is rows whose label is not what the tokens say. An error from 1 % of "
-        "the split on, otherwise a warning.",
-        "Check how the labels were made, and whether the text was retokenised afterwards.",
-    ),
-    Code(
-        "ambiguous-label",
-        "the sentence supports several labels",
-        "Rows of word_content that contain another target word besides their own. An error from 1 % of the split on, "
-        "otherwise a warning: the right answer depends on chance.",
-        "Keep only sentences with exactly one target.",
-    ),
-    Code(
-        "undeclared-label",
-        "a label that the task does not have",
-        "The task of this name has a fixed list of labels; the set has all of these, and others as well. (A set that "
-        "uses other names throughout, such as Sing and Plur for NN and NNS, does not count.) An error from 1 % of the "
-        "rows on, otherwise a warning.",
-        "Correct the label or drop the rows.",
-    ),
-    Code(
-        "lookalike-labels",
-        "labels that look alike are separate classes",
-        "Labels that differ only in case (Yes, yes), in Unicode normalisation, in characters that cannot be seen "
-        "(zero-width spaces), in the kind or amount of white space, or in how a number (1, 1.0, 01) or a truth value "
-        "(True, true, 1) is written; the count is the rows of all but the most frequent of each. Always an error: a "
-        "probe is asked to tell apart what means the same. Labels that the task declares are distinct. `sentprobe run` "
-        "refuses such sets.",
-        "Correct the labels, or merge them: sentprobe run --merge-labels.",
-    ),
-    Code(
-        "mistyped-label",
-        "a label that looks like a misspelling of another one",
-        "A label that is at least fifty times rarer than another one and has other white space inside; "
-        "or at least a thousand times rarer and different in punctuation or, if it has four letters or more, in a "
-        "single letter. Numbers and signs must be the same. A warning.",
-        "Correct the label.",
-    ),
-    Code(
-        "rare-label",
-        "a label with very few rows",
-        "A label with fewer than five rows in the whole set, or fewer than a hundredth of the typical class, and not "
-        "taken for a misspelling. A warning: nothing can be learned or measured about it.",
-        "Drop the class, or provide more data.",
-    ),
+ABSENT_SPLIT = Code(
+    "absent-split",
+    "a split is missing",
+    "The set has no train, dev or test rows. A note: the other parts of a released set may be elsewhere, and some "
+    "sets are meant for cross-validation. Checks that compare splits, or train on one, do without it.",
+    "Provide all parts of the set, if there are more.",
 )
-ADVICE = {code.name: code.advice for code in CODES}
+ONE_CLASS = Code(
+    "one-class",
+    "a split has one class only",
+    "Every row of the split has the same label. Always an error: a constant prediction is right.",
+    "Draw the split again, from all classes.",
+)
+MISSING_CLASS = Code(
+    "missing-class",
+    "a split lacks a class that another has",
+    "The count is the number of classes. An error if train lacks them, since they cannot be learned; for dev and "
+    "test a warning: their scores cannot be measured.",
+    "Drop the class, or provide more data.",
+)
+TWO_LABELS = Code(
+    "two-labels",
+    "one sentence has two labels",
+    "The same input, character by character, is in the set with different labels. The count is the number of such "
+    "inputs; `ceiling` in the evidence is the best accuracy any probe can reach on the split, since it predicts "
+    "one label per input. An error if the ceiling of a split is 99 % or less, otherwise a warning.",
+    "Drop them, or find out which label is right; if there are many, look at how the labels were made.",
+)
+WRONG_LABEL = Code(
+    "wrong-label",
+    "the label contradicts the sentence",
+    "The labels of some tasks can be computed from the tokens: the length bin (all sentences of one length belong "
+    "to one bin, whatever the bins are), the word of word_content (which must be in the sentence), the words of "
+    "word_presence and word_order. The count is rows whose label is not what the tokens say. An error from 1 % of "
+    "the split on, otherwise a warning.",
+    "Check how the labels were made, and whether the text was retokenised afterwards.",
+)
+AMBIGUOUS_LABEL = Code(
+    "ambiguous-label",
+    "the sentence supports several labels",
+    "Rows of word_content that contain another target word besides their own. An error from 1 % of the split on, "
+    "otherwise a warning: the right answer depends on chance.",
+    "Keep only sentences with exactly one target.",
+)
+UNDECLARED_LABEL = Code(
+    "undeclared-label",
+    "a label that the task does not have",
+    "The task of this name has a fixed list of labels; the set has all of these, and others as well. (A set that "
+    "uses other names throughout, such as Sing and Plur for NN and NNS, does not count.) An error from 1 % of the "
+    "rows on, otherwise a warning.",
+    "Correct the label or drop the rows.",
+)
+LOOKALIKE_LABELS = Code(
+    "lookalike-labels",
+    "labels that look alike are separate classes",
+    "Labels that differ only in case (Yes, yes), in Unicode normalisation, in characters that cannot be seen "
+    "(zero-width spaces), in the kind or amount of white space, or in how a number (1, 1.0, 01) or a truth value "
+    "(True, true, 1) is written; the count is the rows of all but the most frequent of each. Always an error: a "
+    "probe is asked to tell apart what means the same. Labels that the task declares are distinct. `sentprobe run` "
+    "refuses such sets.",
+    "Correct the labels, or merge them: sentprobe run --merge-labels.",
+)
+MISTYPED_LABEL = Code(
+    "mistyped-label",
+    "a label that looks like a misspelling of another one",
+    "A label that is at least fifty times rarer than another one and has other white space inside; "
+    "or at least a thousand times rarer and different in punctuation or, if it has four letters or more, in a "
+    "single letter. Numbers and signs must be the same. A warning.",
+    "Correct the label.",
+)
+RARE_LABEL = Code(
+    "rare-label",
+    "a label with very few rows",
+    "A label with fewer than five rows in the whole set, or fewer than a hundredth of the typical class, and not "
+    "taken for a misspelling. A warning: nothing can be learned or measured about it.",
+    "Drop the class, or provide more data.",
+)
 RARE, RARER, MUCH_RARER = 5, 50, 1000
 
 
@@ -100,8 +106,7 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Everything about labels that needs no statistics."""
     for split in ("tr", "va", "te"):
         if split not in rows.split_names:
-            message = f"there are no {SPLIT_NAMES[split]} rows"
-            yield Finding("absent-split", "note", message, ADVICE["absent-split"], split)
+            yield ABSENT_SPLIT.finding("note", f"there are no {SPLIT_NAMES[split]} rows", split)
     misspelled, rare, undeclared = _misspelled(rows, expectations), _rare(rows), _undeclared(rows, expectations)
     yield from _classes(rows, expectations)
     yield from _two_labels(rows)
@@ -121,19 +126,18 @@ def _classes(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     unusual_labels = unusual(rows, expectations)
     usual = [label for label in rows.classes if label not in unusual_labels]
     misspelled = _misspelled(rows, expectations)
-    known = [label for label in rows.classes if label not in misspelled]
+    spelled = [label for label in rows.classes if label not in misspelled]
     for split in rows.split_names:
         counts = rows.label_counts(split)
-        wanted = known if split == "tr" else usual  # no probe can predict a label that train lacks, however rare
+        wanted = spelled if split == "tr" else usual  # no probe can predict a label that train lacks, however rare
         if len(counts) == 1:
             (label,) = counts
             message = f"{SPLIT_NAMES[split]} has one class only, {label}"
-            yield Finding("one-class", "error", message, ADVICE["one-class"], split, counts[label], (label,))
+            yield ONE_CLASS.finding("error", message, split, counts[label], (label,))
         elif missing := [label for label in wanted if label not in counts]:
             message = f"{SPLIT_NAMES[split]} lacks {len(missing)} of {len(wanted)} classes"
             severity: Severity = "error" if split == "tr" else "warning"
-            advice, examples = ADVICE["missing-class"], some(missing)
-            yield Finding("missing-class", severity, message, advice, split, len(missing), examples)
+            yield MISSING_CLASS.finding(severity, message, split, len(missing), pick_examples(missing))
 
 
 def _two_labels(rows: Split) -> Iterator[Finding]:
@@ -169,31 +173,29 @@ def _two_labels(rows: Split) -> Iterator[Finding]:
             homes[text].add(split)
     evidence["in several splits"] = sum(len(splits) > 1 for splits in homes.values())
     severity: Severity = "error" if ceiling <= 0.99 else "warning"
-    examples = some(t.split("\t")[0] for t in contradictory)
-    yield Finding("two-labels", severity, message, ADVICE["two-labels"], None, len(contradictory), examples, evidence)
+    examples = pick_examples(t.split("\t")[0] for t in contradictory)
+    yield TWO_LABELS.finding(severity, message, None, len(contradictory), examples, evidence)
 
 
 def _label_issues(rows: Split, expectations: Expectations) -> Iterator[Finding]:
-    task_inputs = (
-        len(expectations.inputs) if expectations.declared_inputs is None else len(expectations.declared_inputs)
-    )
-    if expectations.label_issues is None or any(len(given) != task_inputs for given in rows.further):
+    declared = expectations.inputs if expectations.declared_inputs is None else expectations.declared_inputs
+    if expectations.label_issues is None or any(len(inputs) != len(declared) for inputs in rows.further):
         return
     label_issues = expectations.label_issues(rows.examples)
-    for code, issue, message in (
-        ("wrong-label", "wrong", "have a label that their tokens contradict"),
-        ("ambiguous-label", "ambiguous", "support another label as well"),
+    for code, issue, what in (
+        (WRONG_LABEL, "wrong", "have a label that their tokens contradict"),
+        (AMBIGUOUS_LABEL, "ambiguous", "support another label as well"),
     ):
         for split in rows.split_names:
             n = rows.split_sizes[split]
             hits = [i for i, d in enumerate(label_issues) if d == issue and rows.splits[i] == split]
             if hits:
-                full = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows {message}"
-                examples = tuple(f"{rows.label_names[i]}: {e}" for i in _few(rows, hits) for e in some([rows.texts[i]]))
-                evidence = {"rows": n, "share": round(len(hits) / n, 4)}
-                yield Finding(
-                    code, severity_by_share(len(hits), n), full, ADVICE[code], split, len(hits), examples, evidence
+                message = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows {what}"
+                examples = tuple(
+                    f"{rows.label_names[i]}: {e}" for i in _few(rows, hits) for e in pick_examples([rows.texts[i]])
                 )
+                severity = severity_by_share(len(hits), n)
+                yield code.finding(severity, message, split, len(hits), examples, share_evidence(len(hits), n))
 
 
 def _few(rows: Split, hits: list[int]) -> list[int]:
@@ -204,13 +206,11 @@ def _few(rows: Split, hits: list[int]) -> list[int]:
 def _lookalikes(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     counts = Counter(rows.label_names)
     if groups := lookalike_labels(counts, expectations.labels or ()):
-        others = sum(counts[label] for group in groups for label in group[1:])
+        rarer = sum(counts[label] for group in groups for label in group[1:])
         message = f"labels that look alike are separate classes: {describe_groups(groups, counts)}"
         examples = tuple(" and ".join(map(ascii, group)) for group in groups[:MAX_EXAMPLES])
         evidence = {"groups": len(groups), "rows": len(rows)}
-        yield Finding(
-            "lookalike-labels", "error", message, ADVICE["lookalike-labels"], None, others, examples, evidence
-        )
+        yield LOOKALIKE_LABELS.finding("error", message, None, rarer, examples, evidence)
 
 
 def _names(
@@ -221,16 +221,16 @@ def _names(
         if plain_label(label) == plain_label(usual):
             continue  # which is an error of its own
         message = f"{label!r} ({counts[label]:,} rows) looks like a misspelling of {usual!r} ({counts[usual]:,} rows)"
-        yield Finding("mistyped-label", "warning", message, ADVICE["mistyped-label"], None, counts[label], (label,))
+        yield MISTYPED_LABEL.finding("warning", message, None, counts[label], (label,))
     if undeclared := [label for label in undeclared if label not in misspelled]:
         n = sum(counts[label] for label in undeclared)
         message = f"{n:,} rows have a label that {expectations.task} does not have: {', '.join(undeclared[:5])}"
-        severity, advice, evidence = severity_by_share(n, len(rows)), ADVICE["undeclared-label"], {"rows": len(rows)}
-        yield Finding("undeclared-label", severity, message, advice, None, n, some(undeclared), evidence)
+        severity, examples = severity_by_share(n, len(rows)), pick_examples(undeclared)
+        yield UNDECLARED_LABEL.finding(severity, message, None, n, examples, {"rows": len(rows)})
     if rare := [label for label in rare if label not in misspelled and label not in undeclared]:
         few = ", ".join(f"{label} {counts[label]}" for label in rare[:5])
         message = f"{len(rare)} of {len(counts)} labels have very few rows: {few}"
-        yield Finding("rare-label", "warning", message, ADVICE["rare-label"], None, len(rare), some(rare))
+        yield RARE_LABEL.finding("warning", message, None, len(rare), pick_examples(rare))
 
 
 def _undeclared(rows: Split, expectations: Expectations) -> list[str]:
@@ -264,18 +264,17 @@ def _misspelled(rows: Split, expectations: Expectations) -> dict[str, str]:
 
 def _alike(label: str, usual: str, much_rarer: bool) -> bool:
     """Whether only case and white space differ; of a label that is much rarer, also punctuation or a single letter."""
-    plain, other = ("".join(x.casefold().split()) for x in (label, usual))
-    if plain == other or not much_rarer:
-        return plain == other
-    if re.findall(r"[\d+-]+", plain) != re.findall(
-        r"[\d+-]+", other
-    ):  # class1 is not a misspelling of class2, nor -1 of +1
+    a, b = ("".join(x.casefold().split()) for x in (label, usual))
+    if a == b or not much_rarer:
+        return a == b
+    # class1 is not a misspelling of class2, nor -1 of +1
+    if re.findall(r"[\d+-]+", a) != re.findall(r"[\d+-]+", b):
         return False
-    plain, other = ("".join(c for c in x if category(c)[0] in "LMN") for x in (plain, other))
-    return bool(plain) and (plain == other or (min(len(plain), len(other)) >= 4 and _one_off(plain, other)))
+    a, b = ("".join(c for c in x if category(c)[0] in "LMN") for x in (a, b))
+    return bool(a) and (a == b or (min(len(a), len(b)) >= 4 and _one_edit_apart(a, b)))
 
 
-def _one_off(a: str, b: str) -> bool:
+def _one_edit_apart(a: str, b: str) -> bool:
     """Whether one letter inserted, dropped, replaced or two neighbours exchanged makes one word of the other."""
     if abs(len(a) - len(b)) > 1:
         return False
@@ -288,5 +287,22 @@ def _one_off(a: str, b: str) -> bool:
 
 
 audit_check = AuditCheck(
-    name="labels", topic="labels", codes=CODES, in_set=find, needs_classes=True, quick=True, order=20
+    name="labels",
+    topic="labels",
+    codes=(
+        ABSENT_SPLIT,
+        ONE_CLASS,
+        MISSING_CLASS,
+        TWO_LABELS,
+        WRONG_LABEL,
+        AMBIGUOUS_LABEL,
+        UNDECLARED_LABEL,
+        LOOKALIKE_LABELS,
+        MISTYPED_LABEL,
+        RARE_LABEL,
+    ),
+    in_set=find,
+    needs_classes=True,
+    quick=True,
+    order=20,
 )

@@ -5,36 +5,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, some
+from sentprobe.audit.check import ERROR_SHARE, SPLIT_NAMES, AuditCheck, Code, Finding, Severity, pick_examples
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.languages import detector, detector_code, has_detector, is_long, other_language
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
-CODES: tuple[Code, ...] = (
-    Code(
-        "other-language",
-        "rows in a language other than the set's",
-        "Rows of at least five words with letters for which the detector gives another language a probability of 0.7 "
-        "or more and the set's own language 0.02 or less; close relatives that it confuses, such as Croatian and "
-        "Serbian, count as one. At most 2,000 rows of a split are examined, chosen by a hash of their text; shares "
-        "are of these. A note below 1 %, a warning from 1 %, an error from 10 %, and a warning again from 50 % on, "
-        "since then the code is probably wrong, not the rows; the evidence counts the languages found. Such rows are "
-        "noise for a probe of one language, and they are rarely distributed evenly over classes. Needs "
-        "the extra `language`. If the set does not say which language it is in, it is the one that the detector gives "
-        "at least 70 % of 500 rows, if there is one.",
-        "Drop these rows, or filter the source by language before the set is made.",
-    ),
-    Code(
-        "language-not-checked",
-        "the detector does not know the set's language",
-        "The set says which language it is in, but the detector has no such language, so no row was examined. Always a "
-        "note. The detector goes by two-letter ISO 639-1 codes where there is one.",
-        "Check the language code; if it is right, check the rows by other means.",
-    ),
+OTHER_LANGUAGE = Code(
+    "other-language",
+    "rows in a language other than the set's",
+    "Rows of at least five words with letters for which the detector gives another language a probability of 0.7 "
+    "or more and the set's own language 0.02 or less; close relatives that it confuses, such as Croatian and "
+    "Serbian, count as one. At most 2,000 rows of a split are examined, chosen by a hash of their text; shares "
+    "are of these. A note below 1 %, a warning from 1 %, an error from 10 %, and a warning again from 50 % on, "
+    "since then the code is probably wrong, not the rows; the evidence counts the languages found. Such rows are "
+    "noise for a probe of one language, and they are rarely distributed evenly over classes. Needs "
+    "the extra `language`. If the set does not say which language it is in, it is the one that the detector gives "
+    "at least 70 % of 500 rows, if there is one.",
+    "Drop these rows, or filter the source by language before the set is made.",
 )
-CODE_BY_NAME = {code.name: code for code in CODES}
+LANGUAGE_NOT_CHECKED = Code(
+    "language-not-checked",
+    "the detector does not know the set's language",
+    "The set says which language it is in, but the detector has no such language, so no row was examined. Always a "
+    "note. The detector goes by two-letter ISO 639-1 codes where there is one.",
+    "Check the language code; if it is right, check the rows by other means.",
+)
 MOST_ROWS = 2000
 TOO_MANY = 10 * ERROR_SHARE
 WRONG_CODE_SHARE = 0.5
@@ -53,32 +49,29 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
         return
     code = detector_code(language)
     if code is None:
-        about = CODE_BY_NAME["language-not-checked"]
-        yield Finding(about.name, "note", f"{language}: {about.title}", about.advice)
+        yield LANGUAGE_NOT_CHECKED.finding("note", f"{language}: {LANGUAGE_NOT_CHECKED.title}")
         return
     for split in rows.split_names:
         sample = _sample([i for i, s in enumerate(rows.splits) if s == split], rows)
-        others = {i: other for i in sample if (other := other_language(rows.texts[i], code))}
-        if others:
-            yield _finding(rows, split, len(sample), others, language)
+        foreign = {i: name for i in sample if (name := other_language(rows.texts[i], code))}
+        if foreign:
+            yield _finding(rows, split, len(sample), foreign, language)
 
 
-def _finding(rows: Split, split: str, examined: int, others: dict[int, str], rows_language: str) -> Finding:
+def _finding(rows: Split, split: str, examined: int, foreign: dict[int, str], rows_language: str) -> Finding:
     """The rows of one split that are in another language."""
-    about, share = CODE_BY_NAME["other-language"], len(others) / examined
-    languages = sorted(Counter(others.values()).items(), key=lambda m: (-m[1], m[0]))
+    share = len(foreign) / examined
+    languages = sorted(Counter(foreign.values()).items(), key=lambda m: (-m[1], m[0]))
     doubt = "" if share < WRONG_CODE_SHARE else f"; is {rows_language} the right code?"
     severity: Severity = "note" if share < ERROR_SHARE else "warning"
     if TOO_MANY <= share < WRONG_CODE_SHARE:
         severity = "error"
-    return Finding(
-        about.name,
+    return OTHER_LANGUAGE.finding(
         severity,
-        f"{len(others):,} of the {examined:,} {SPLIT_NAMES[split]} rows examined: {about.title}{doubt}",
-        about.advice,
+        f"{len(foreign):,} of the {examined:,} {SPLIT_NAMES[split]} rows examined: {OTHER_LANGUAGE.title}{doubt}",
         split,
-        len(others),
-        some(" ".join(rows.texts[i].split()[:SHOWN_WORDS])[:SHOWN_LETTERS] + " …" for i in others),
+        len(foreign),
+        pick_examples(" ".join(rows.texts[i].split()[:SHOWN_WORDS])[:SHOWN_LETTERS] + " …" for i in foreign),
         {"rows": rows.split_sizes[split], "looked at": examined, **dict(languages)},
     )
 
@@ -86,8 +79,8 @@ def _finding(rows: Split, split: str, examined: int, others: dict[int, str], row
 def _usual_language(rows: Split) -> str | None:
     """The language of nearly all rows of a set that does not say which it is in."""
     sample = _sample(range(len(rows)), rows)[:GUESSED_FROM]
-    found = Counter(detector().classify(rows.texts[i])[0] for i in sample).most_common(1)
-    (best, n), *_ = found or [("", 0)]
+    languages = Counter(detector().classify(rows.texts[i])[0] for i in sample).most_common(1)
+    (best, n), *_ = languages or [("", 0)]
     return best if n >= USUAL_SHARE * len(sample) and len(sample) >= FEWEST_GUESSED else None
 
 
@@ -97,4 +90,6 @@ def _sample(where: Sequence[int], rows: Split) -> list[int]:
     return long if len(long) <= MOST_ROWS else sorted(long, key=lambda i: hash_64(rows.texts[i]))[:MOST_ROWS]
 
 
-audit_check = AuditCheck(name="language", topic="text", codes=CODES, in_sentences=find, order=62)
+audit_check = AuditCheck(
+    name="language", topic="text", codes=(OTHER_LANGUAGE, LANGUAGE_NOT_CHECKED), in_sentences=find, order=62
+)

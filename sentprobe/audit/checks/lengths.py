@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import Code, Finding
+from sentprobe.audit.check import AuditCheck, Code, Finding
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.tasks import LENGTH_BINS
@@ -20,25 +19,22 @@ MIN_LENGTH_CORRELATION = 0.1
 MIN_BIN_ROWS = 100
 """Length bins with fewer rows are skipped."""
 
-CODES = (
-    Code(
-        "length-correlation",
-        "the label is correlated with sentence length",
-        "The correlation ratio of token count on label (for two classes: |r|), corrected for the number of classes, is "
-        "0.1 or more with p < 0.001 in an analysis of variance, and the task does not declare that it is about "
-        "length. A warning: part of a score may be knowledge of lengths. shortcut-length says how large a part.",
-        "Balance the classes within length bins.",
-    ),
-    Code(
-        "length-correlation-in-bins",
-        "the label is correlated with length within a length bin",
-        "The same within one of the bins 5-8, 9-12, 13-16, 17-20, 21-25 and 26-28 that has at least 100 rows (p "
-        "below 0.001 divided by the number of bins), where label and length are not correlated overall. A warning: "
-        "classes were balanced over bins that are too wide.",
-        "Balance over narrower bins, or over every length.",
-    ),
+LENGTH_CORRELATION = Code(
+    "length-correlation",
+    "the label is correlated with sentence length",
+    "The correlation ratio of token count on label (for two classes: |r|), corrected for the number of classes, is "
+    "0.1 or more with p < 0.001 in an analysis of variance, and the task does not declare that it is about "
+    "length. A warning: part of a score may be knowledge of lengths. shortcut-length says how large a part.",
+    "Balance the classes within length bins.",
 )
-ADVICE = {code.name: code.advice for code in CODES}
+LENGTH_CORRELATION_IN_BINS = Code(
+    "length-correlation-in-bins",
+    "the label is correlated with length within a length bin",
+    "The same within one of the bins 5-8, 9-12, 13-16, 17-20, 21-25 and 26-28 that has at least 100 rows (p "
+    "below 0.001 divided by the number of bins), where label and length are not correlated overall. A warning: "
+    "classes were balanced over bins that are too wide.",
+    "Balance over narrower bins, or over every length.",
+)
 
 
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
@@ -51,8 +47,7 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     if eta >= MIN_LENGTH_CORRELATION and p < MAX_P_LENGTH:
         message = f"label and length are correlated: correlation ratio {eta:.2f}"
         evidence: dict[str, float | int | str] = {"correlation ratio": round(eta, 4), "p": float(f"{p:.2g}")}
-        code = "length-correlation"
-        yield Finding(code, "warning", message, ADVICE[code], None, len(rows), (), evidence)
+        yield LENGTH_CORRELATION.finding("warning", message, count=len(rows), evidence=evidence)
         return
     worst: tuple[float, str, int, float] | None = None
     for low, high in LENGTH_BINS:
@@ -66,8 +61,7 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
         eta, name, n, p = worst
         message = f"label and length are correlated among sentences of {name} tokens: correlation ratio {eta:.2f}"
         evidence = {"correlation ratio": round(eta, 4), "bin": name, "p": float(f"{p:.2g}")}
-        code = "length-correlation-in-bins"
-        yield Finding(code, "warning", message, ADVICE[code], None, n, (), evidence)
+        yield LENGTH_CORRELATION_IN_BINS.finding("warning", message, count=n, evidence=evidence)
 
 
 def correlation_ratio(label: Sequence[int] | np.ndarray, value: np.ndarray) -> tuple[float, float]:
@@ -89,4 +83,11 @@ def correlation_ratio(label: Sequence[int] | np.ndarray, value: np.ndarray) -> t
     return math.sqrt(max(0.0, (total - within - chance) / total)), float(fdtrc(k - 1, n - k, f))
 
 
-audit_check = AuditCheck(name="lengths", topic="length", codes=CODES, in_set=find, needs_classes=True, order=50)
+audit_check = AuditCheck(
+    name="lengths",
+    topic="length",
+    codes=(LENGTH_CORRELATION, LENGTH_CORRELATION_IN_BINS),
+    in_set=find,
+    needs_classes=True,
+    order=50,
+)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, some
+from sentprobe.audit.check import SPLIT_NAMES, AuditCheck, Code, Finding, pick_examples
 from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import fold
 from sentprobe.data.expectations import Expectations
@@ -60,41 +59,40 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
         n, prior = counts.total(), counts_of[label] / rows.split_sizes[first]
         if OFTEN <= n <= TOO_OFTEN * rows.split_sizes[first] and most >= ONE_SIDED * n and prior**n < CHANCE:
             sided[word] = label
-    for other in later:
-        yield from _shared(rows, bags, sided, first, other)
+    for split in later:
+        yield from _shared(rows, bags, sided, first, split)
 
 
-def _shared(rows: Split, bags: list[set[str]], sided: dict[str, str], first: str, other: str) -> Iterator[Finding]:
+def _shared(rows: Split, bags: list[set[str]], sided: dict[str, str], first: str, later: str) -> Iterator[Finding]:
     present: Counter[str] = Counter()
     rights: Counter[str] = Counter()
     covered = right = 0
     for split, label, words in zip(rows.splits, rows.label_names, bags, strict=True):
-        if split == other and (cues := words & sided.keys()):
+        if split == later and (cues := words & sided.keys()):
             hits = [word for word in cues if sided[word] == label]
             present.update(cues)
             rights.update(hits)
             covered += 1
             right += 2 * len(hits) > len(cues)
-    counts = rows.label_counts(other)
+    counts = rows.label_counts(later)
     majority = max(counts.values()) / counts.total()
     if (
-        covered < max(MIN_COVERED_ROWS, COVERED * rows.split_sizes[other])
+        covered < max(MIN_COVERED_ROWS, COVERED * rows.split_sizes[later])
         or right < (majority + RIGHT * (1 - majority)) * covered
     ):
         return
     shared = sorted(word for word in present if 2 * rights[word] > present[word])
     message = (
-        f"{len(shared):,} words that have one label in {SPLIT_NAMES[first]} are in {SPLIT_NAMES[other]} too: they "
+        f"{len(shared):,} words that have one label in {SPLIT_NAMES[first]} are in {SPLIT_NAMES[later]} too: they "
         f"predict the label of {right:,} of the {covered:,} rows that have one"
     )
     evidence = {
         "rows": covered,
-        "share": round(covered / rows.split_sizes[other], 4),
+        "share": round(covered / rows.split_sizes[later], 4),
         "right": round(right / covered, 4),
     }
-    code = LIKELY_SHARED_TARGETS
-    pair = f"{first}/{other}"
-    yield Finding(code.name, "warning", message, code.advice, pair, len(shared), some(shared), evidence)
+    pair, examples = f"{first}/{later}", pick_examples(shared)
+    yield LIKELY_SHARED_TARGETS.finding("warning", message, pair, len(shared), examples, evidence)
 
 
 audit_check = AuditCheck(

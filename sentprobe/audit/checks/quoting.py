@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, severity_by_share, some
+from sentprobe.audit.check import AuditCheck, Code, Finding, pick_examples
 from sentprobe.core.words import mark_class
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
@@ -39,19 +38,16 @@ def has_csv_quotes(text: str) -> bool:
     if '""' not in text:
         return False
     outer = text.startswith('"') or text.endswith('"')
-    doubled, around = _patterns()
-    return bool((outer and doubled.search(text.strip('"'))) or around.search(text))
+    doubled, enclosing = _patterns()
+    return bool((outer and doubled.search(text.strip('"'))) or enclosing.search(text))
 
 
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Such rows, split by split."""
     for split in rows.split_names:
-        hits = [t for own, t in zip(rows.splits, rows.texts, strict=True) if own == split and has_csv_quotes(t)]
+        hits = [t for name, t in zip(rows.splits, rows.texts, strict=True) if name == split and has_csv_quotes(t)]
         if hits:
-            n = rows.split_sizes[split]
-            message = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows: {CODE.title}"
-            severity = severity_by_share(len(hits), n)
-            yield Finding(CODE.name, severity, message, CODE.advice, split, len(hits), some(hits), {"rows": n})
+            yield CODE.finding_in_rows(split, len(hits), rows.split_sizes[split], pick_examples(hits))
 
 
 audit_check = AuditCheck(name="quoting", topic="text", codes=(CODE,), in_sentences=find, order=64)

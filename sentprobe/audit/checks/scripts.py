@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 
-from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.check import AuditCheck, Code, Finding, pick_examples
 from sentprobe.audit.checks.giveaways import script
-from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, severity_by_share, some
 from sentprobe.core.words import mark_class
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
@@ -47,15 +46,15 @@ def mixed_words(text: str) -> list[str]:
 
 def _is_mixed(word: str) -> bool:
     word = "".join(filter(str.isalpha, word))  # accents are of no script
-    runs = [len(list(own)) for _, own in groupby(map(script, word))]
+    runs = [len(list(letters)) for _, letters in groupby(map(script, word))]
     if len(runs) == 2 and min(runs) > 1:  # an ending or a prefix of another script is seen: *SMSка*
         return False
-    scripts = Counter(found for letter in word if (found := script(letter)) in LOOKALIKES)
+    scripts = Counter(name for letter in word if (name := script(letter)) in LOOKALIKES)
     if len(scripts) < 2:
         return False
-    own = scripts.most_common(1)[0][0]
+    usual = scripts.most_common(1)[0][0]
     return any(
-        letter in LOOKALIKES[found] for letter in word if (found := script(letter)) in LOOKALIKES and found != own
+        letter in LOOKALIKES[name] for letter in word if (name := script(letter)) in LOOKALIKES and name != usual
     )
 
 
@@ -63,13 +62,10 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Rows with such words, split by split."""
     mixed = {text: words for text in dict.fromkeys(rows.texts) if (words := mixed_words(text))}
     for split in rows.split_names if mixed else ():
-        hits = [text for own, text in zip(rows.splits, rows.texts, strict=True) if own == split and text in mixed]
+        hits = [text for name, text in zip(rows.splits, rows.texts, strict=True) if name == split and text in mixed]
         if hits:
-            n = rows.split_sizes[split]
-            message = f"{len(hits):,} of the {n:,} {SPLIT_NAMES[split]} rows: {CODE.title}"
-            examples = some(word for text in hits for word in mixed[text])
-            severity = severity_by_share(len(hits), n)
-            yield Finding(CODE.name, severity, message, CODE.advice, split, len(hits), examples, {"rows": n})
+            examples = pick_examples(word for text in hits for word in mixed[text])
+            yield CODE.finding_in_rows(split, len(hits), rows.split_sizes[split], examples)
 
 
 audit_check = AuditCheck(name="scripts", topic="text", codes=(CODE,), in_sentences=find, order=63)

@@ -8,8 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sentprobe.audit.check import AuditCheck, SentenceKeys
-from sentprobe.audit.finding import Code, Finding, Severity
+from sentprobe.audit.check import AuditCheck, Code, Finding, SentenceKeys, Severity
 from sentprobe.tasks import SPLITS
 
 SHARED_SENTENCES = Code(
@@ -28,12 +27,12 @@ def find(sets: Sequence[SentenceKeys]) -> Iterator[Finding]:
     """Sentences that several sets of a collection have."""
     # one sort over all keys; what follows looks only at those that several sets have
     parts = [(i, split, keys) for i, s in enumerate(sets) for split, keys in s.keys.items()]
-    every = np.concatenate([keys for _, _, keys in parts])
+    all_keys = np.concatenate([keys for _, _, keys in parts])
     owner = np.repeat([i for i, _, _ in parts], [len(keys) for _, _, keys in parts])
-    place = np.repeat([SPLITS.index(split) for _, split, _ in parts], [len(keys) for _, _, keys in parts])
-    order = np.lexsort((owner, every))
-    every, owner, place = every[order], owner[order], place[order]
-    edges = np.flatnonzero(np.r_[True, every[1:] != every[:-1], True])
+    split_index = np.repeat([SPLITS.index(split) for _, split, _ in parts], [len(keys) for _, _, keys in parts])
+    order = np.lexsort((owner, all_keys))
+    all_keys, owner, split_index = all_keys[order], owner[order], split_index[order]
+    edges = np.flatnonzero(np.r_[True, all_keys[1:] != all_keys[:-1], True])
     several = np.flatnonzero(owner[edges[1:] - 1] != owner[edges[:-1]])
     count, distinct = len(several), len(edges) - 1
     if not count:
@@ -44,16 +43,16 @@ def find(sets: Sequence[SentenceKeys]) -> Iterator[Finding]:
     for a, b in zip(edges[several].tolist(), edges[several + 1].tolist(), strict=True):
         owners = owner[a:b].tolist()
         common.update(combinations(sorted(set(owners)), 2))
-        at = [(o, p) for o, p in zip(owners, place[a:b].tolist(), strict=True) if divided[o]]
-        trained = {o for o, p in at if p == 0}
-        leaks += sum(len(trained - {o}) for o, p in at if p == SPLITS.index("te"))
+        members = [(o, s) for o, s in zip(owners, split_index[a:b].tolist(), strict=True) if divided[o]]
+        trained = {o for o, s in members if s == SPLITS.index("tr")}
+        leaks += sum(len(trained - {o}) for o, s in members if s == SPLITS.index("te"))
     message = f"{count:,} of {distinct:,} sentences are in several sets"
     if leaks:
         message += f"; {leaks:,} times a test sentence of one set is a training sentence of another"
     evidence: dict[str, float | int | str] = {"sentences": distinct, "te in another tr": leaks}
     evidence |= {f"{sets[a].name} and {sets[b].name}": n for (a, b), n in common.most_common(MAX_PAIRS_SHOWN)}
     severity: Severity = "warning" if leaks else "note"
-    yield Finding(SHARED_SENTENCES.name, severity, message, SHARED_SENTENCES.advice, None, count, (), evidence)
+    yield SHARED_SENTENCES.finding(severity, message, count=count, evidence=evidence)
 
 
 audit_check = AuditCheck(

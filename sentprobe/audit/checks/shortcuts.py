@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from sentprobe.audit.bayes import predict
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.features import bags
-from sentprobe.audit.finding import Code, Finding, Severity, ShortcutScore
+from sentprobe.audit.check import AuditCheck, Code, Finding, Severity, ShortcutScore
+from sentprobe.audit.naive_bayes import bags, predict
 from sentprobe.core.hashing import mix
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
@@ -117,11 +115,11 @@ CODES = (
         "Distribute words or second sentences evenly over the labels.",
     ),
 )
-ADVICE = {code.name: code.advice for code in CODES}
+CODE_BY_NAME = {code.name: code for code in CODES}
 
 
 @dataclass(frozen=True)
-class Plan:
+class EvaluationPlan:
     """Which rows are trained on and which are tested on, once per fold."""
 
     name: str
@@ -138,15 +136,17 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding | Shortcut
     rows, plan = _needed(rows, _numbers(rows), plan)
     label, test = plan.label, np.concatenate([t for _, t in plan.folds])
     truth = label[test]
-    shares = np.bincount(truth, minlength=classes) / len(truth)  # given, so that no classifier loses by not knowing
+    shares = np.bincount(truth, minlength=classes) / len(
+        truth
+    )  # known, so that no classifier loses by not knowing them
     majority = float(shares.max())
     distinct = len({rows.near[i] for i in test.tolist()})
     hits: dict[str, np.ndarray] = {}
     measures: list[ShortcutScore] = []
     for name, bag in bags(rows, plan.folds[0][0], expectations):
         matrix = bag.matrix
-        found = [predict(matrix[a], label[a], matrix[b], classes, shares=shares) for a, b in plan.folds]
-        hits[name] = np.concatenate(found) == truth
+        predictions = [predict(matrix[a], label[a], matrix[b], classes, shares=shares) for a, b in plan.folds]
+        hits[name] = np.concatenate(predictions) == truth
         accuracy = float(hits[name].mean())
         low, high = wilson(accuracy * distinct, distinct, INTERVAL_Z)  # duplicates add no evidence
         allowed = name.partition(" cased")[0] in expectations.solved_by
@@ -157,13 +157,13 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding | Shortcut
         yield from _casing(hits, measures)
 
 
-def _needed(rows: Split, label: np.ndarray, plan: Plan) -> tuple[Split, Plan]:
+def _needed(rows: Split, label: np.ndarray, plan: EvaluationPlan) -> tuple[Split, EvaluationPlan]:
     """The rows that the plan needs, and the plan renumbered to them; other rows would only cost memory."""
     used = np.unique(np.concatenate([i for fold in plan.folds for i in fold]))
-    place = np.zeros(len(rows), np.int64)
-    place[used] = np.arange(len(used))
-    folds = tuple((place[a], place[b]) for a, b in plan.folds)
-    return rows.take(used.tolist()), Plan(plan.name, folds, label[used])
+    position = np.zeros(len(rows), np.int64)
+    position[used] = np.arange(len(used))
+    folds = tuple((position[a], position[b]) for a, b in plan.folds)
+    return rows.take(used.tolist()), EvaluationPlan(plan.name, folds, label[used])
 
 
 def _above(measures: Sequence[ShortcutScore], expectations: Expectations) -> Iterator[Finding]:
@@ -174,14 +174,13 @@ def _above(measures: Sequence[ShortcutScore], expectations: Expectations) -> Ite
         if m.name in CONTENT and expectations.task is None:
             severity = "note"
         kind, _, column = m.name.partition(" ")
-        code = f"shortcut-{kind}"
         message = (
             f"{CLASSIFIER_TITLES.get(m.name, f'{column} alone')}: {100 * m.accuracy:.1f} % "
             f"[{100 * m.low:.1f}, {100 * m.high:.1f}] against a majority of {100 * m.majority:.1f} ({m.trained_on})"
         )
         evidence = {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(m).items() if k != "expected"}
         extra = round((m.accuracy - m.majority) * m.rows)
-        yield Finding(code, severity, message, ADVICE[code], None, extra, (), evidence)
+        yield CODE_BY_NAME[f"shortcut-{kind}"].finding(severity, message, count=extra, evidence=evidence)
 
 
 CLASSIFIER_TITLES = {
@@ -213,19 +212,22 @@ def _casing(hits: dict[str, np.ndarray], measures: Sequence[ShortcutScore]) -> I
             f"{100 * inside:+.1f} without the first word's capital)"
         )
         evidence: dict[str, float | int | str] = {
-            "difference": round(gain, 4), "low": round(gain - INTERVAL_Z * error, 4),
+            "difference": round(gain, 4),
+            "low": round(gain - INTERVAL_Z * error, 4),
             "high": round(gain + INTERVAL_Z * error, 4),
-            "cased": round(cased, 4), "lower-cased": round(lower, 4), "features": kind,
+            "cased": round(cased, 4),
+            "lower-cased": round(lower, 4),
+            "features": kind,
             "without the first word": round(inside, 4),
-        }  # fmt: skip
+        }
         severity: Severity = "error" if inside - INTERVAL_Z * unsure >= CASING[1] else "warning"
         extra = round(gain * measures[0].rows)
-        yield Finding("shortcut-casing", severity, message, ADVICE["shortcut-casing"], None, extra, (), evidence)
+        yield CODE_BY_NAME["shortcut-casing"].finding(severity, message, count=extra, evidence=evidence)
 
 
-def _difference(one: np.ndarray, two: np.ndarray) -> tuple[float, float]:
+def _difference(hits: np.ndarray, baseline: np.ndarray) -> tuple[float, float]:
     """The paired difference of two accuracies and its standard error."""
-    difference = one.astype(float) - two
+    difference = hits.astype(float) - baseline
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
 
 
@@ -238,14 +240,14 @@ def _numbers(rows: Split) -> np.ndarray:
     return np.array([order[label] for label in rows.label_names])
 
 
-def _plan(rows: Split) -> Plan | None:
+def _plan(rows: Split) -> EvaluationPlan | None:
     """Train on the first split and test on the others, without what was trained on; or cross-validate."""
-    drawn = [mix(key & 0xFFFFFFFFFFFFFFFF) for key in rows.near]
+    hashes = [mix(key & 0xFFFFFFFFFFFFFFFF) for key in rows.near]
     most = int(min(MAX_TEST_ROWS, max(1000, MAX_SCORES / max(1, len(rows.classes)))))
 
-    def sample(found: list[int], n: int) -> np.ndarray:
+    def sample(members: list[int], n: int) -> np.ndarray:
         """The n rows with the smallest hashes; rows with equal hashes are equal, so their order does not matter."""
-        return np.array(sorted(found, key=lambda i: (drawn[i], rows.label_names[i], rows.exact[i]))[:n], np.int64)
+        return np.array(sorted(members, key=lambda i: (hashes[i], rows.label_names[i], rows.exact[i]))[:n], np.int64)
 
     if len(rows.split_names) > 1:
         first, *later = rows.split_names
@@ -253,26 +255,28 @@ def _plan(rows: Split) -> Plan | None:
         seen = {rows.near[i] for i in train}
         test = [i for i, s in enumerate(rows.splits) if s != first and rows.near[i] not in seen]
         if min(len(train), len({rows.near[i] for i in test})) >= MIN_SHORTCUT_ROWS:
-            return Plan(f"{first} → {'+'.join(later)}", ((sample(train, MAX_TRAIN_ROWS), sample(test, most)),))
+            return EvaluationPlan(
+                f"{first} → {'+'.join(later)}", ((sample(train, MAX_TRAIN_ROWS), sample(test, most)),)
+            )
     sampled = sample(list(range(len(rows))), MAX_TRAIN_ROWS).tolist()
     if len({rows.near[i] for i in sampled}) < 2 * MIN_SHORTCUT_ROWS:
         return None
-    fold = _folds(rows, sampled, drawn)
+    fold = _folds(rows, sampled)
     parts = [[i for i in sampled if fold[rows.near[i]] == k] for k in range(SHORTCUT_FOLDS)]
     folds = [
-        (np.array([i for other in parts if other is not part for i in other]), sample(part, most // SHORTCUT_FOLDS))
+        (np.array([i for p in parts if p is not part for i in p]), sample(part, most // SHORTCUT_FOLDS))
         for part in parts
     ]
-    return Plan(
+    return EvaluationPlan(
         f"{SHORTCUT_FOLDS}-fold over {'+'.join(rows.split_names)}", tuple(f for f in folds if len(f[0]) and len(f[1]))
     )
 
 
-def _folds(rows: Split, found: list[int], drawn: list[int]) -> dict[int, int]:
+def _folds(rows: Split, members: list[int]) -> dict[int, int]:
     """The fold of each near-duplicate key: duplicates stay together, and each class is distributed evenly."""
     number = _numbers(rows)
     label: dict[int, int] = {}
-    for i in found:
+    for i in members:
         label[rows.near[i]] = min(int(number[i]), label.get(rows.near[i], int(number[i])))
     order = sorted(label, key=lambda key: (label[key], mix(key & 0xFFFFFFFFFFFFFFFF)))
     return {key: i % SHORTCUT_FOLDS for i, key in enumerate(order)}

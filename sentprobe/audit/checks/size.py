@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import Code, Finding, Severity, some
+from sentprobe.audit.check import AuditCheck, Code, Finding, Severity, pick_examples
 from sentprobe.core.formatting import POINTS
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
@@ -19,24 +18,21 @@ DISAGREE = 0.2
 SMALL_TEST_ROWS, TINY = 400, 100
 MIN_TEST_ROWS_PER_CLASS = 20
 
-CODES = (
-    Code(
-        "small-test",
-        "the test set is small",
-        "The test set has fewer than 400 rows (a note) or fewer than 100 (a warning). The message gives "
-        "two standard errors of an accuracy of one half, and the smallest difference between two encoders that "
-        "McNemar's test would find (5 %, two-sided, with a power of 80 %) if the two disagree on a fifth of the rows.",
-        "Use a larger corpus or a larger share of it for testing, or do not rank encoders by this set alone.",
-    ),
-    Code(
-        "few-per-class",
-        "classes with few test rows",
-        "Classes with fewer than 20 test rows; the count is the number of classes. A note: the score of one such class "
-        "says little, though the score over all classes may say something.",
-        "Do not read the scores of single classes.",
-    ),
+SMALL_TEST = Code(
+    "small-test",
+    "the test set is small",
+    "The test set has fewer than 400 rows (a note) or fewer than 100 (a warning). The message gives "
+    "two standard errors of an accuracy of one half, and the smallest difference between two encoders that "
+    "McNemar's test would find (5 %, two-sided, with a power of 80 %) if the two disagree on a fifth of the rows.",
+    "Use a larger corpus or a larger share of it for testing, or do not rank encoders by this set alone.",
 )
-ADVICE = {code.name: code.advice for code in CODES}
+FEW_PER_CLASS = Code(
+    "few-per-class",
+    "classes with few test rows",
+    "Classes with fewer than 20 test rows; the count is the number of classes. A note: the score of one such class "
+    "says little, though the score over all classes may say something.",
+    "Do not read the scores of single classes.",
+)
 
 
 def resolution(n: int, disagree: float = DISAGREE) -> float:
@@ -61,18 +57,20 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
         return
     if n < SMALL_TEST_ROWS:
         width, least = 1 / math.sqrt(n), resolution(n)
-        shown = f"differences of {POINTS.number(least)} points or more" if least < DISAGREE else "hardly any difference"
+        power = f"differences of {POINTS.number(least)} points or more" if least < DISAGREE else "hardly any difference"
         message = (
-            f"test has {n} rows: accuracies are known to about ±{POINTS.number(width)} points; it can show {shown}"
+            f"test has {n} rows: accuracies are known to about ±{POINTS.number(width)} points; it can show {power}"
         )
         severity: Severity = "warning" if n < TINY else "note"
         evidence = {"rows": n, "two standard errors": round(width, 4), "smallest difference": round(least, 4)}
-        yield Finding("small-test", severity, message, ADVICE["small-test"], "te", n, (), evidence)
+        yield SMALL_TEST.finding(severity, message, "te", n, evidence=evidence)
     few = [label for label, k in counts.items() if k < MIN_TEST_ROWS_PER_CLASS]
     if few:
         message = f"{len(few)} of {len(counts)} classes have fewer than {MIN_TEST_ROWS_PER_CLASS} test rows"
         evidence = {"fewest": min(counts.values()), "classes": len(counts)}
-        yield Finding("few-per-class", "note", message, ADVICE["few-per-class"], "te", len(few), some(few), evidence)
+        yield FEW_PER_CLASS.finding("note", message, "te", len(few), pick_examples(few), evidence)
 
 
-audit_check = AuditCheck(name="size", topic="size", codes=CODES, in_set=find, needs_classes=True, quick=True, order=70)
+audit_check = AuditCheck(
+    name="size", topic="size", codes=(SMALL_TEST, FEW_PER_CLASS), in_set=find, needs_classes=True, quick=True, order=70
+)

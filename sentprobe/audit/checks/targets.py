@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from sentprobe.audit.check import AuditCheck
-from sentprobe.audit.finding import Code, Finding, some
+from sentprobe.audit.check import AuditCheck, Code, Finding, pick_examples
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 
@@ -36,8 +35,7 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
         affected = sum(form is not None and len(splits_of_form[form]) > 1 for form in rows.keys)
         message = f"{len(shared):,} of {len(splits_of_form):,} target forms are in several splits"
         evidence = {"forms": len(splits_of_form), "rows": affected}
-        code = SHARED_TARGETS
-        yield Finding(code.name, "error", message, code.advice, None, len(shared), some(shared), evidence)
+        yield SHARED_TARGETS.finding("error", message, None, len(shared), pick_examples(shared), evidence)
 
 
 audit_check = AuditCheck(

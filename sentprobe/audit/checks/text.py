@@ -12,9 +12,8 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from sentprobe.audit.check import AuditCheck
+from sentprobe.audit.check import AuditCheck, Code, Finding, excerpt, pick_examples, severity_by_share
 from sentprobe.audit.checks.habits import difference
-from sentprobe.audit.finding import SPLIT_NAMES, Code, Finding, around, severity_by_share, some
 from sentprobe.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
 from sentprobe.corpus.folding import fold, fold_text
 from sentprobe.corpus.languages import UNSPACED
@@ -102,17 +101,17 @@ CODE_BY_NAME = {code.name: code for code in CODES}
 def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     """Damage in the text, split by split."""
     english = expectations.language is None or expectations.language.lower().startswith("en")
-    defects = {t: found for t in dict.fromkeys(rows.texts) if (found := tuple(_defects(t, english)))}
-    places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    defects = {t: in_text for t in dict.fromkeys(rows.texts) if (in_text := tuple(_defects(t, english)))}
+    hits: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for i, (split, t, tokens) in enumerate(zip(rows.splits, rows.texts, rows.tokens, strict=True)):
         if t in defects:
             for code in {f.code for f in defects[t]}:
-                places[split, code].append(i)
-        if len(tokens) == 1 and _is_one(t, tokens[0]):
-            places[split, "one-token"].append(i)
+                hits[split, code].append(i)
+        if len(tokens) == 1 and _is_one_word(t, tokens[0]):
+            hits[split, "one-token"].append(i)
     for split in rows.split_names:
         for code in CODE_BY_NAME:
-            if where := places.get((split, code)):
+            if where := hits.get((split, code)):
                 yield _finding(rows, split, code, where, defects)
 
 
@@ -136,12 +135,10 @@ def _finding(rows: Split, split: str, code: str, where: list[int], defects: dict
         hits = Counter(rows.label_names[i] for i in where)
         groups = [(hits[label], n) for label, n in rows.label_counts(split).items()]
         severity = "warning" if difference(groups) is None else "error"
-    found = [f for i in where for f in defects.get(rows.texts[i], ()) if f.code == code]
-    kinds = Counter(f.kind for f in found if f.kind)
-    message = f"{count:,} of the {size:,} {SPLIT_NAMES[split]} rows: {CODE_BY_NAME[code].title}"
-    examples = some(f.example for f in found) if found else some(rows.texts[i] for i in where)
-    evidence = {"rows": size, **{kind: kinds[kind] for kind in sorted(kinds)}}
-    return Finding(code, severity, message, CODE_BY_NAME[code].advice, split, count, examples, evidence)
+    same_code = [f for i in where for f in defects.get(rows.texts[i], ()) if f.code == code]
+    kinds = Counter(f.kind for f in same_code if f.kind)
+    examples = pick_examples([f.example for f in same_code] or [rows.texts[i] for i in where])
+    return CODE_BY_NAME[code].finding_in_rows(split, count, size, examples, severity, dict(sorted(kinds.items())))
 
 
 SPLIT_MOJIBAKE = re.compile(r"(?<!\w)[ÂÃ] [¡-¿]|â € ")
@@ -168,17 +165,17 @@ def _defects(t: str, english: bool = True) -> Iterator[Defect]:
         yield Defect("empty-text", t)
     garbled = None if t.isascii() else _garbled(t)
     if garbled:
-        yield Defect("mojibake", around(t, *garbled))
+        yield Defect("mojibake", excerpt(t, *garbled))
     if m := find_lost_character(t, english):
-        yield Defect("replacement-characters", around(t, *m.span()))
+        yield Defect("replacement-characters", excerpt(t, *m.span()))
     if not garbled and (m := find_invisible_character(t)):
-        yield Defect("control-characters", around(t, *m.span()))
+        yield Defect("control-characters", excerpt(t, *m.span()))
     if repeated := _repeated(t):
-        yield Defect("repeated-fragment", around(t, *repeated))
+        yield Defect("repeated-fragment", excerpt(t, *repeated))
     if any(hint in t for hint in SPLIT_TOKEN_HINTS) and (m := SPLIT_TOKENS.search(t)):
-        yield Defect("split-tokens", around(t, *m.span()))
+        yield Defect("split-tokens", excerpt(t, *m.span()))
     for kind, m in find_markup(t):
-        yield Defect("markup", around(t, *m.span()), kind)
+        yield Defect("markup", excerpt(t, *m.span()), kind)
 
 
 def _garbled(t: str) -> tuple[int, int] | None:
@@ -213,27 +210,27 @@ def _repeated(t: str) -> tuple[int, int] | None:
     words = bare.split()
     if len(words) - len(set(words)) < 2 or len(set(pairwise(words))) == len(words) - 1:
         return None
-    places = list(islice(TOKEN.finditer(t), MAX_TOKENS))
-    words = [fold(m[0]) for m in places]
+    matches = list(islice(TOKEN.finditer(t), MAX_TOKENS))
+    words = [fold(m[0]) for m in matches]
     starts: dict[tuple[str, ...], int] = {}
     for i, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
-        if len(set(three)) == 1 and _lettered(three[0]):
-            return places[i].start(), places[i + 2].end()
+        if len(set(three)) == 1 and _has_letter(three[0]):
+            return matches[i].start(), matches[i + 2].end()
         start = starts.get(three, i)
         for length in (i - start, i - start - 1):
-            again = length >= 3 and words[i : i + length] == words[start : start + length]
+            is_repeated = length >= 3 and words[i : i + length] == words[start : start + length]
             joined = length == i - start or not words[i - 1][:1].isalnum()  # nothing is left of an invisible character
-            if again and joined and sum(map(_lettered, words[start : start + length])) >= 3:
-                return places[start].start(), places[i + length - 1].end()
+            if is_repeated and joined and sum(map(_has_letter, words[start : start + length])) >= 3:
+                return matches[start].start(), matches[i + length - 1].end()
         starts[three] = i
     return None
 
 
-def _lettered(word: str) -> bool:
+def _has_letter(word: str) -> bool:
     return any(map(str.isalpha, word))
 
 
-def _is_one(t: str, token: str) -> bool:
+def _is_one_word(t: str, token: str) -> bool:
     """Whether the one token of a text is a word, not a sentence that is written without spaces."""
     bare = t.strip()
     return " " not in bare and any(map(str.isalnum, t)) and not (token == bare and UNSPACED.search(t))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sentprobe.audit.bayes import Bayes
+from sentprobe.audit.naive_bayes import Bayes
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Splits, splits_of
 from sentprobe.errors import UsageError

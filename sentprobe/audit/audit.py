@@ -1,18 +1,22 @@
-"""The audit of one dataset: every check is run over it."""
+"""Running the checks over one dataset, and over several: each by itself, and what they should not have in common."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sentprobe.audit.check import AUDIT_CHECKS, AuditCheck
-from sentprobe.audit.finding import SEVERITIES, Finding, ShortcutScore
+from sentprobe.audit.check import AUDIT_CHECKS, SEVERITIES, AuditCheck, Finding, SentenceKeys, ShortcutScore
+from sentprobe.core.arguments import as_list
 from sentprobe.core.table import Table, in_html
+from sentprobe.core.workers import map_largest_first
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import Expectations, expectations_for
+from sentprobe.data.sources import Source
 from sentprobe.data.splits import Split
+from sentprobe.errors import SentProbeError
+from sentprobe.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +112,8 @@ def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
     Examples
     --------
     >>> from sentprobe import Corpus, audit_set, make_sets, select_tasks
-    >>> (made,) = make_sets(Corpus.synthetic(1500), select_tasks((), "sentence_length", sizes="60/12/12"))
-    >>> audit_set(made).errors
+    >>> (dataset,) = make_sets(Corpus.synthetic(1500), select_tasks((), "sentence_length", sizes="60/12/12"))
+    >>> audit_set(dataset).errors
     ()
     """
     expectations = expected or expectations_for(dataset)
@@ -118,12 +122,12 @@ def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
 
 def audit_rows(dataset: Dataset, rows: Split, expectations: Expectations) -> Audit:
     """The same for a set whose rows are already in columns."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     measures: list[ShortcutScore] = []
     for check in _applicable(expectations):
         for result in _run(check, rows, expectations):
             if isinstance(result, Finding):
-                found.append(result)
+                findings.append(result)
             else:
                 measures.append(result)
     return Audit(
@@ -133,7 +137,7 @@ def audit_rows(dataset: Dataset, rows: Split, expectations: Expectations) -> Aud
         dataset.digest,
         {split: rows.split_sizes[split] for split in rows.split_names},
         len(rows.classes),
-        _sorted(found),
+        _sorted(findings),
         tuple(measures),
     )
 
@@ -159,5 +163,51 @@ def _run(check: AuditCheck, rows: Split, expectations: Expectations) -> Iterator
                 yield replace(finding, message=f"{column}: {finding.message}")
 
 
-def _sorted(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.code, f.split or "", f.message)))
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.code, f.split or "", f.message)))
+
+
+# Several sets
+
+
+def audit_collection(sets: Sequence[SentenceKeys]) -> tuple[Finding, ...]:
+    """What several sets have in common that they should not; nothing if there is only one."""
+    if len(sets) < 2:
+        return ()
+    checks = (check.in_collection for check in AUDIT_CHECKS.parts().values() if check.in_collection)
+    return tuple(finding for check in checks for finding in check(sets))
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableSet:
+    """A set that could not be read, and why."""
+
+    name: str
+    reason: str
+
+
+def audit_sources(
+    sources: Source | Iterable[Source], *, jobs: int = 1, tasks: Sequence[Task] = (), disjoint: bool | None = None
+) -> Iterator[tuple[Audit, SentenceKeys] | UnreadableSet]:
+    """Audit sets one after the other, or in worker processes, in the order given; a worker holds one at a time.
+
+    ``tasks`` are those that are not found by name; ``disjoint`` says that splits must not share target forms.
+    """
+    sources = as_list(sources, Source, "a set")
+    by_name = {task.name: task for task in tasks}
+    calls = [(source, by_name.get(source.task), disjoint) for source in sources]
+    yield from map_largest_first(_audit_source, calls, [source.size_bytes for source in sources], jobs)
+
+
+def _audit_source(
+    source: Source, task: Task | None, disjoint: bool | None
+) -> tuple[Audit, SentenceKeys] | UnreadableSet:
+    try:
+        dataset = source.load()
+        expectations = expectations_for(dataset, task)
+    except SentProbeError as e:
+        return UnreadableSet(source.name, str(e))
+    if disjoint is not None:
+        expectations = replace(expectations, disjoint=disjoint)
+    rows = Split.of_set(dataset, expectations.inputs)
+    return audit_rows(dataset, rows, expectations), SentenceKeys.of(source.name, rows)
