@@ -21,8 +21,8 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 from sentprobe.corpus import Corpus
+from sentprobe.encoders.schemes.vec import Pooled
 from sentprobe.encoders.wordvectors import read_vectors
-from sentprobe.encoders.wordvectors.pooled import Pooled
 
 SHORT = "--sentences 5000 --words 20000 --rounds 1"
 

@@ -293,7 +293,7 @@ def _tolerance(encoder: Any, half: bool) -> float:
 
 def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
     """Whether word vectors lack more than a few of the running tokens, and whether another tokenisation would help."""
-    from sentprobe.encoders.wordvectors.pooled import Pooled
+    from sentprobe.encoders.schemes.vec import Pooled
 
     if not isinstance(encoder, Pooled):
         return []

@@ -64,9 +64,9 @@ def _read(source: PartSource, content: object) -> Scheme:
     module = content if isinstance(content, ModuleType) else sys.modules.get(getattr(content, "__module__", None) or "")
     load = getattr(content, "load", None) if isinstance(content, ModuleType) else content
     if not callable(load):
-        place = source.entry.value if source.entry else source.module
+        name = source.entry.value if source.entry else source.module
         raise UsageError(
-            f"{source} cannot be used: expected {place} to be a module with a function load(spec), or that function, "
+            f"{source} cannot be used: expected {name} to be a module with a function load(spec), or that function, "
             f"got {type(content).__name__} without one."
         )
     doc = (getattr(module, "__doc__", None) or getattr(load, "__doc__", None) or "").strip()

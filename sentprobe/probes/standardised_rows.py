@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from sentprobe.errors import ShapeError
-from sentprobe.probes.convex.data import MAX_CACHED_BYTES
+from sentprobe.probes.convex.data import MAX_CACHED_BYTES, sum_gradients
 from sentprobe.probes.convex.engine import Numpy
 from sentprobe.probes.convex.rows import block_rows
 from sentprobe.probes.convex.search import Value
@@ -109,14 +109,9 @@ def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], 
 
 def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
     """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of n rows."""
-    stacked, engine = np.concatenate(points), Numpy()
+    stacked = np.concatenate(points)
     weights, bias = stacked[:, :-1].astype(np.float32), stacked[:, -1].astype(np.float32)
-    losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
-    for rows, labels in blocks():
-        loss, slope, bias_slope = engine.gradients(rows, labels, weights, bias, len(points))
-        losses += loss
-        gradients[:, :-1] += slope
-        gradients[:, -1] += bias_slope
+    losses, gradients = sum_gradients(Numpy(), blocks(), weights, bias, points)
     return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
 
 

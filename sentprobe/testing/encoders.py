@@ -18,7 +18,7 @@ from sentprobe.encoders.diagnosis import (
     diagnose_vectors,
     unknown_tokens,
 )
-from sentprobe.encoders.wordvectors.pooled import Pooled
+from sentprobe.encoders.schemes.vec import Pooled
 from sentprobe.errors import SentProbeError, describe_error
 from sentprobe.testing.verdict import Verdict
 

@@ -11,9 +11,9 @@ import pytest
 from sentprobe.encoders import Identity, load
 from sentprobe.encoders.diagnosis import diagnose
 from sentprobe.encoders.embed import embed
+from sentprobe.encoders.schemes.vec import Pooled
 from sentprobe.encoders.store import Store
 from sentprobe.encoders.wordvectors import WordVectors
-from sentprobe.encoders.wordvectors.pooled import Pooled
 
 WORDS = "river dog cat milk tea boat hill moon rain song bread stone lamp road bird tree hand door fish star".split()
 RNG = np.random.default_rng(11)

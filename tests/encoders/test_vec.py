@@ -17,9 +17,9 @@ from sentprobe.core.words import split_punctuation
 from sentprobe.encoders.embed import embed
 from sentprobe.encoders.identity import Spec
 from sentprobe.encoders.schemes import vec
+from sentprobe.encoders.schemes.vec import Pooled
 from sentprobe.encoders.store import Store
 from sentprobe.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
-from sentprobe.encoders.wordvectors.pooled import Pooled
 from sentprobe.errors import CorpusError, DataError, EncoderError, UsageError
 
 WORDS = ["the", "cat", "sat", "Paris", "on", "mat", ".", "a", "NASA", "don't"]

@@ -7,8 +7,8 @@ import pytest
 
 from sentprobe.encoders import load
 from sentprobe.encoders.schemes.npy import write_vectors
+from sentprobe.encoders.schemes.vec import Pooled
 from sentprobe.encoders.wordvectors import WordVectors
-from sentprobe.encoders.wordvectors.pooled import Pooled
 from sentprobe.testing import examine_encoder
 from sentprobe.testing.encoders import TEXTS_BY_LANGUAGE
 

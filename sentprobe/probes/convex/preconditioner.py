@@ -83,6 +83,7 @@ class RowSample:
     def solver(self, curvature: Doubles, penalty: Doubles) -> Solve:
         """Multiply by the approximate inverse Hessian, by the Woodbury identity."""
         mean = float(curvature.mean())
+        # bounded both ways, so that neither it nor its inverse leaves the range of float32
         base = np.minimum(mean * max(self.shrinkage, 1e-3) + penalty, 1e30).astype(np.float32)
         weight = np.full(len(self.rows), 1 / max(mean * (1 - self.shrinkage) / len(self.rows), 1e-30))
         if (base == base[0]).all():

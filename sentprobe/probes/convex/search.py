@@ -23,6 +23,9 @@ NOISE = 1e-6
 """The share of a loss that rounding to float32 may hide."""
 MIN_STEP = 1e-5
 """The share of a step below which the line search gives up."""
+SUFFICIENT_DECREASE, FLATTER = 1e-4, 0.8
+"""A step is accepted if the loss falls by this share of what the slope promises (Armijo's condition), or if the slope
+along it is at most this share of what it was (the strong Wolfe condition) and the loss has not risen noticeably."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -129,8 +132,8 @@ def descend(
             passes += 1
             new_loss, new_slope = _penalised(trial, answer, penalty)
             # close to the optimum, gradients are still informative where differences of losses are not
-            flatter = abs(float(np.vdot(new_slope, step))) <= 0.8 * fall
-            if new_loss <= loss - 1e-4 * length * fall or (flatter and new_loss <= loss * (1 + NOISE)):
+            flatter = abs(float(np.vdot(new_slope, step))) <= FLATTER * fall
+            if new_loss <= loss - SUFFICIENT_DECREASE * length * fall or (flatter and new_loss <= loss * (1 + NOISE)):
                 break
             above = new_loss - loss + length * fall  # above the tangent, which determines a parabola
             del trial, answer, new_slope
