@@ -22,7 +22,7 @@ from sentprobe.results.verify import Arrays
 from sentprobe.run.job import FitJob, features_of, split_features
 from sentprobe.run.scoring import classification_result, saved_predictions, versions, without_interval
 from sentprobe.stats import corrected_t, log2_loss, wilson
-from sentprobe.transfer.protocols import OUTER_SEED, ProtocolResult, folds, kfold, nested
+from sentprobe.transfer.protocols import OUTER_SEED, ProbeEvaluation, ProtocolResult, folds
 from sentprobe.transfer.relatedness import relate
 from sentprobe.transfer.retrieval import Gallery, rank
 from sentprobe.transfer.similarity import correlations, similarity
@@ -58,15 +58,13 @@ def _protocol_cell(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
 
 
 def _folded(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
-    splits, classes = job.splits, len(job.splits.labels)
+    splits = job.splits
     train, truth = features_of(job, splits.train), splits.test.labels
+    evaluation = ProbeEvaluation(job.probe, len(splits.labels), cell.seed, cell.device)
     if splits.protocol == "nested":
-        outcome = nested(job.probe, train, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device)
+        outcome = evaluation.nested(train, truth, k=FOLDS)
     else:
-        test = features_of(job, splits.test)
-        outcome = kfold(
-            job.probe, train, splits.train.labels, test, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device
-        )
+        outcome = evaluation.kfold(train, splits.train.labels, features_of(job, splits.test), truth, k=FOLDS)
     arrays = saved_predictions(outcome.scores, truth)
     result = classification_result(cell, splits, arrays["predicted"], truth, job.baselines)
     scores = {**result.scores, "log2_loss": log2_loss(outcome.scores, truth)}
@@ -112,7 +110,7 @@ def _related(job: FitJob, cell: Cell) -> tuple[Result, Arrays]:
     splits = job.splits
     train, dev, test = split_features(job)
     gold = [np.asarray(split.gold, np.float64) for split in (splits.train, splits.dev, splits.test)]
-    regression = relate(train, gold[0], dev, gold[1], test, seed=cell.seed, device=cell.device)
+    regression = relate(train, gold[0], dev, gold[1], test, seed=cell.seed)
     truth = gold[2]
     agreement = correlations(regression.predicted, truth, [""] * len(truth), seed=0, draws=CORRELATION_DRAWS)
     result = _correlated(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import TooFewError
-from sentprobe.probes import Features, Model, Probe, fit
+from sentprobe.probes import Features, Fit, Model, Probe, fit
 from sentprobe.probes.fitting import refit
 
 Ints = npt.NDArray[np.int64]
@@ -71,97 +71,72 @@ def folds(labels: Ints, k: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
         yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
 
 
-def split(
-    probe: Probe,
-    train: Features,
-    labels: Ints,
-    dev: Features,
-    dev_labels: Ints,
-    test: Features,
-    test_labels: Ints,
-    classes: int,
-    *,
-    seed: int,
-    device: str | None = None,
-) -> ProtocolResult:
-    """Train, choose and test on given splits."""
-    fitted = fit(probe, train, labels, dev, dev_labels, classes, seeds=(seed,), device=device)[0]
-    scores = fitted.model.scores(test)
-    return ProtocolResult(_percent(fitted.dev), _accuracy(scores, test_labels), scores, (fitted.chosen,))
+@dataclass(frozen=True)
+class ProbeEvaluation:
+    """A probe that is trained and tested by one of the protocols."""
 
+    probe: Probe
+    classes: int
+    seed: int
+    device: str | None = None
 
-def kfold(
-    probe: Probe,
-    train: Features,
-    labels: Ints,
-    test: Features,
-    test_labels: Ints,
-    classes: int,
-    *,
-    k: int,
-    seed: int,
-    device: str | None = None,
-) -> ProtocolResult:
-    """Choose by cross-validation on the training rows, train on all of them, and test."""
-    dev, point = _choose(probe, train, labels, classes, list(folds(labels, k, seed)), seed, device)
-    scores = _refit(probe, point, train, labels, classes, seed, device).scores(test)
-    return ProtocolResult(dev, _accuracy(scores, test_labels), scores, (point,))
+    def split(
+        self, train: Features, labels: Ints, dev: Features, dev_labels: Ints, test: Features, test_labels: Ints
+    ) -> ProtocolResult:
+        """Train, choose and test on given splits."""
+        fitted = self._fit(train, labels, dev, dev_labels)
+        scores = fitted.model.scores(test)
+        return ProtocolResult(_percent(fitted.dev), _accuracy(scores, test_labels), scores, (fitted.chosen,))
 
+    def kfold(self, train: Features, labels: Ints, test: Features, test_labels: Ints, *, k: int) -> ProtocolResult:
+        """Choose by cross-validation on the training rows, train on all of them, and test."""
+        dev, point = self._choose(train, labels, list(folds(labels, k, self.seed)))
+        scores = self._refit(point, train, labels).scores(test)
+        return ProtocolResult(dev, _accuracy(scores, test_labels), scores, (point,))
 
-def nested(
-    probe: Probe, rows: Features, labels: Ints, classes: int, *, k: int, seed: int, device: str | None = None
-) -> ProtocolResult:
-    """Test on each of k folds; choose by cross-validation on the others, and train on these."""
-    scores = np.empty((len(rows), classes), np.float32)
-    devs, tests, chosen, accuracies = [], [], [], []
-    for outer, held_out in folds(labels, k, OUTER_SEED):
-        train, train_labels = rows.select(outer), labels[outer]
-        inner_folds = list(folds(train_labels, k, OUTER_SEED))
-        dev, point = _choose(probe, train, train_labels, classes, inner_folds, seed, device)
-        model = _refit(probe, point, train, train_labels, classes, seed, device)
-        scores[held_out] = model.scores(rows.select(held_out))
-        devs.append(dev)
-        tests.append(_accuracy(scores[held_out], labels[held_out]))
-        accuracies.append(_share_correct(scores[held_out], labels[held_out]))
-        chosen.append(point)
-    # numpy's rounding and not Python's, as in SentEval: they differ for means that end in 5
-    mean_dev, mean_test = (float(np.round(np.mean(values), 2)) for values in (devs, tests))
-    return ProtocolResult(mean_dev, mean_test, scores, tuple(chosen), tuple(accuracies), tuple(devs))
+    def nested(self, rows: Features, labels: Ints, *, k: int) -> ProtocolResult:
+        """Test on each of k folds; choose by cross-validation on the others, and train on these."""
+        scores = np.empty((len(rows), self.classes), np.float32)
+        devs, tests, chosen, accuracies = [], [], [], []
+        for outer, held_out in folds(labels, k, OUTER_SEED):
+            train, train_labels = rows.select(outer), labels[outer]
+            dev, point = self._choose(train, train_labels, list(folds(train_labels, k, OUTER_SEED)))
+            scores[held_out] = self._refit(point, train, train_labels).scores(rows.select(held_out))
+            devs.append(dev)
+            tests.append(_accuracy(scores[held_out], labels[held_out]))
+            accuracies.append(_share_correct(scores[held_out], labels[held_out]))
+            chosen.append(point)
+        # numpy's rounding and not Python's, as in SentEval: they differ for means that end in 5
+        mean_dev, mean_test = (float(np.round(np.mean(values), 2)) for values in (devs, tests))
+        return ProtocolResult(mean_dev, mean_test, scores, tuple(chosen), tuple(accuracies), tuple(devs))
 
+    def _choose(
+        self, train: Features, labels: Ints, inner_folds: Sequence[tuple[Ints, Ints]]
+    ) -> tuple[float, Mapping[str, Any]]:
+        """The best mean accuracy over folds, in per cent, and the first grid point that has it.
 
-def _choose(
-    probe: Probe,
-    train: Features,
-    labels: Ints,
-    classes: int,
-    inner_folds: Sequence[tuple[Ints, Ints]],
-    seed: int,
-    device: str | None,
-) -> tuple[float, Mapping[str, Any]]:
-    """The best mean accuracy over folds, in per cent, and the first grid point that has it.
+        A point that a fold has not tried, because dev was sure that it is worse, is not chosen.
+        """
+        tried: list[dict[tuple[Any, ...], float]] = []
+        for inner, held_out in inner_folds:
+            fitted = self._fit(train.select(inner), labels[inner], train.select(held_out), labels[held_out])
+            tried.append({tuple(point.get(name) for name in SETTINGS): point["accuracy"] for point in fitted.tried})
+        means = {
+            point: float(np.round(100 * np.mean([fold[point] for fold in tried]), 2))
+            for point in tried[0]
+            if all(point in fold for fold in tried)
+        }
+        best = max(means, key=lambda point: means[point])
+        return means[best], {name: value for name, value in zip(SETTINGS, best, strict=True) if value is not None}
 
-    A point that a fold has not tried, because dev was sure that it is worse, is not chosen.
-    """
-    tried: list[dict[tuple[Any, ...], float]] = []
-    for inner, held_out in inner_folds:
-        rows = (train.select(inner), labels[inner], train.select(held_out), labels[held_out])
-        points = fit(probe, *rows, classes, seeds=(seed,), device=device)[0].tried
-        tried.append({tuple(point.get(name) for name in SETTINGS): point["accuracy"] for point in points})
-    means = {
-        point: float(np.round(100 * np.mean([fold[point] for fold in tried]), 2))
-        for point in tried[0]
-        if all(point in fold for fold in tried)
-    }
-    best = max(means, key=lambda point: means[point])
-    return means[best], {name: value for name, value in zip(SETTINGS, best, strict=True) if value is not None}
+    def _fit(self, train: Features, labels: Ints, dev: Features, dev_labels: Ints) -> Fit:
+        return fit(self.probe, train, labels, dev, dev_labels, self.classes, seeds=(self.seed,), device=self.device)[0]
 
-
-def _refit(
-    probe: Probe, point: Mapping[str, Any], train: Features, labels: Ints, classes: int, seed: int, device: str | None
-) -> Model:
-    """Fit one point of the grid on all training rows, except the few used for early stopping."""
-    grid_of_one: dict[str, Any] = {name: (value,) for name, value in point.items()}
-    return refit(replace(probe, **grid_of_one), train, labels, classes, seed=seed, device=device)
+    def _refit(self, point: Mapping[str, Any], train: Features, labels: Ints) -> Model:
+        """Fit one point of the grid on all training rows, except the few used for early stopping."""
+        grid_of_one: dict[str, Any] = {name: (value,) for name, value in point.items()}
+        probe = replace(self.probe, **grid_of_one)
+        return refit(probe, train, labels, self.classes, seed=self.seed, device=self.device)
 
 
 def _share_correct(scores: npt.NDArray[np.float32], labels: Ints) -> float:

@@ -58,13 +58,11 @@ def relate(
     watch: Literal["pearson", "spearman"] = "pearson",
     levels: int = 5,
     reduction: Literal["mean", "sum"] = "mean",
-    device: str | None = None,
 ) -> RelatednessResult:
     """Learn scores (n,) from 0 to ``levels``, stop early on dev, and predict those of test.
 
     ``reduction`` is what the loss does with the squares of a batch: the sum is what SentEval did with torch before
-    0.4.1. ``device`` is the classifiers' too, and changes nothing here: so few outputs are computed fastest where the
-    rows are.
+    0.4.1. It has no device: so few outputs are computed fastest where the rows are.
     """
     scores, dev_scores = np.asarray(scores, np.float64), np.asarray(dev_scores, np.float64)
     _check(train, scores, dev, dev_scores, test, seed, levels)

@@ -51,10 +51,10 @@ def print_reports(reports: Sequence[SetReport], absent: Sequence[str]) -> None:
 def print_remote_sets(remote_sets: Iterable[RemoteSet], data: Path) -> None:
     """Print what can be downloaded, and whether it has been."""
     rows = []
-    for place in remote_sets:
-        state = "present" if is_downloaded(place, data) else "by hand" if place.manual_steps else "to download"
-        known = "" if place.manual_steps else "known" if all(file.has_checksum for file in place.files) else "unknown"
-        rows.append((place.key, state, known, place.licence))
+    for remote in remote_sets:
+        state = "present" if is_downloaded(remote, data) else "by hand" if remote.manual_steps else "to download"
+        checksum = "known" if all(file.has_checksum for file in remote.files) else "unknown"
+        rows.append((remote.key, state, "" if remote.manual_steps else checksum, remote.licence))
     headings = ("set", "state", "checksum", "licence")
     Table.of_rows(headings, rows, texts=headings).print(out())
 

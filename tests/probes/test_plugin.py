@@ -12,7 +12,7 @@ from sentprobe.probes import Features, Probe, fit, named, parse
 from sentprobe.probes.fitting import from_arrays, leave_groups_out, refit, to_arrays
 from sentprobe.probes.kind import PROBE_KINDS, kind_of
 from sentprobe.run import Run, evaluate
-from sentprobe.transfer.protocols import nested
+from sentprobe.transfer.protocols import ProbeEvaluation
 from tests.run.sets import Knowing, dataset
 
 DOCS = Path(__file__).parent.parent.parent / "docs/probes.md"
@@ -73,7 +73,7 @@ def test_what_a_kind_does_not_bring_is_done_for_it(plugin):
         expected = [rows[kept & (labels == k)].mean(axis=0) for k in range(3)]
         np.testing.assert_allclose(model.means, expected)
     np.testing.assert_array_equal(refit(probe, features, labels, 3, seed=1).means, found.model.means)
-    assert nested(probe, features, labels, 3, k=3, seed=1).test > 90
+    assert ProbeEvaluation(probe, 3, seed=1).nested(features, labels, k=3).test > 90
     assert kind_of(probe).select_best(probe, [0.5, 0.7, 0.7], [1.0, 1.0, 0.5]) == 1
 
 

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import fields
 
 import numpy as np
 
 from sentprobe.probes import network
 from sentprobe.probes.features import Features, Ints
-from sentprobe.probes.kind import Fit, Model, Preset, ProbeKind
+from sentprobe.probes.kind import COMMON_SETTINGS, Model, Preset, ProbeKind
 from sentprobe.probes.probe import AS_INPUT, Probe
 from sentprobe.stats.training import NETWORK_GROUPS
-
-if TYPE_CHECKING:
-    from sentprobe.probes.convex import TrainingStatistics
-
-
-def fit(
-    probe: Probe,
-    train: Features,
-    labels: Ints,
-    dev: Features,
-    dev_labels: Ints,
-    classes: int,
-    *,
-    seeds: Sequence[int],
-    device: str | None,
-    statistics: TrainingStatistics | None,
-) -> list[Fit]:
-    """Fit the grid once per seed, and choose on dev."""
-    return network.fit(probe, train, labels, dev, dev_labels, classes, seeds=seeds, device=device)
 
 
 def refit(probe: Probe, train: Features, labels: Ints, classes: int, *, seed: int, device: str | None) -> Model:
@@ -61,26 +42,9 @@ probe = ProbeKind(
     name="network",
     order=2,
     summary="logistic regression, or one hidden layer, trained in minibatches and stopped early on dev",
-    settings=(
-        "hidden",
-        "dropout",
-        "l2",
-        "activation",
-        "drop",
-        "optimiser",
-        "rate",
-        "batch",
-        "every",
-        "patience",
-        "reset",
-        "passes",
-        "watch",
-        "standardise",
-        "reduction",
-        "flat",
-    ),
+    settings=tuple(setting.name for setting in fields(Probe) if setting.name not in COMMON_SETTINGS),  # all of them
     unused=unused,
-    fit=fit,
+    fit=network.fit,
     refit=refit,
     model=network.Network,
     marker="activation",

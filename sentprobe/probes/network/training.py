@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from sentprobe.probes.network import steps_numpy
 from sentprobe.probes.network.group import SEEDS, GridPoint, Group, NetworkEngine, begin, initial_layers
 from sentprobe.probes.network.model import CHUNK, Network, Scale, log_softmax, scale_of, standardised
 from sentprobe.probes.probe import AS_INPUT, Probe
+
+if TYPE_CHECKING:
+    from sentprobe.probes.convex import TrainingStatistics
 
 BLOCK_BYTES = 1 << 21
 """Approximate bytes of training rows that are gathered at a time."""
@@ -65,6 +69,7 @@ def fit(
     *,
     seeds: Sequence[int],
     device: str | None = None,
+    statistics: TrainingStatistics | None = None,
 ) -> list[Fit]:
     """Fit the grid once per seed, and choose on dev."""
     return [

@@ -29,8 +29,7 @@ from sentprobe.senteval.tools.classifier import (
     warn_unknown_keys,
 )
 from sentprobe.senteval.utils import dotdict
-from sentprobe.transfer import protocols
-from sentprobe.transfer.protocols import Ints, folds
+from sentprobe.transfer.protocols import OUTER_SEED, Ints, ProbeEvaluation, folds
 
 __all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
 
@@ -70,11 +69,12 @@ class _Classifier:
         self.modelname = get_classif_name(self.classifier_config, self.usepytorch)
         self.k: int = config.get("kfold", 5)
 
-    def _probe(self, *, unregularised: bool = False) -> Any:
-        """The probe, unless classifiers have to be fitted one by one."""
+    def _evaluation(self, *, unregularised: bool = False) -> ProbeEvaluation | None:
+        """The probe and how it is evaluated, unless classifiers have to be fitted one by one."""
         if not self.usepytorch and not is_fast(self.classifier_config):
             return None
-        return probe_of(self.classifier_config, unregularised=unregularised)
+        probe = probe_of(self.classifier_config, unregularised=unregularised)
+        return ProbeEvaluation(probe, self.nclasses, self.seed, self.device) if probe else None
 
     def _learn(self, X: Array, y: Ints, reg: float, dev: tuple[Array, Ints] | None = None) -> Any:
         """One classifier; without dev rows, torch stops on a few of the others."""
@@ -108,9 +108,8 @@ class InnerKFoldClassifier(_Classifier):
     def run(self) -> tuple[Any, Any]:
         """Accuracies in per cent: of the inner folds, which chose, and of the outer ones."""
         log.info("Training %s with (inner) %s-fold cross-validation", self.modelname, self.k)
-        if probe := self._probe():
-            rows = Features.of(floats(self.X))
-            result = protocols.nested(probe, rows, self.y, self.nclasses, k=self.k, seed=self.seed, device=self.device)
+        if evaluation := self._evaluation():
+            result = evaluation.nested(Features.of(floats(self.X)), self.y, k=self.k)
             for i, (point, dev) in enumerate(zip(result.chosen, result.fold_devs, strict=True), 1):
                 log.info("Best param found at split %s: l2reg = %s with score %s", i, point["l2"], dev)
             self.devresults = list(result.fold_devs)
@@ -118,9 +117,9 @@ class InnerKFoldClassifier(_Classifier):
             return np.float64(result.dev), np.float64(result.test)
         grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-2, 3)
         devs, tests = [], []
-        for outer, held_out in folds(self.y, self.k, protocols.OUTER_SEED):
+        for outer, held_out in folds(self.y, self.k, OUTER_SEED):
             X, y = self.X[outer], self.y[outer]
-            dev, reg = self._choose(X, y, folds(y, self.k, protocols.OUTER_SEED), grid)
+            dev, reg = self._choose(X, y, folds(y, self.k, OUTER_SEED), grid)
             devs.append(dev)
             tests.append(round(100 * self._learn(X, y, reg).score(self.X[held_out], self.y[held_out]), 2))
         self.devresults, self.testresults = devs, tests
@@ -138,11 +137,9 @@ class KFoldClassifier(_Classifier):
         """Accuracies in per cent, of the folds and of the test rows; and the labels that were predicted for these."""
         log.info("Training %s with %s-fold cross-validation", self.modelname, self.k)
         X, y, testX, testy = self.train["X"], self.train["y"], self.test["X"], self.test["y"]
-        if probe := self._probe():
+        if evaluation := self._evaluation():
             train, test = (Features.of(floats(rows)) for rows in (X, testX))
-            result = protocols.kfold(
-                probe, train, y, test, testy, self.nclasses, k=self.k, seed=self.seed, device=self.device
-            )
+            result = evaluation.kfold(train, y, test, testy, k=self.k)
             l2 = result.chosen[0]["l2"]
             log.info("Cross-validation : best param found is reg = %s with score %s", l2, result.dev)
             return np.float64(result.dev), result.test, result.scores.argmax(axis=1)[:, None].astype(np.float64)
@@ -167,20 +164,9 @@ class SplitClassifier(_Classifier):
         """Accuracies in per cent, of the dev rows and of the test rows."""
         log.info("Training %s with standard validation..", self.modelname)
         (X, y), dev, (testX, testy) = ((self.X[split], self.y[split]) for split in ("train", "valid", "test"))
-        if probe := self._probe(unregularised=self.noreg):
-            rows, dev_rows, test_rows = (Features.of(floats(split)) for split in (X, dev[0], testX))
-            result = protocols.split(
-                probe,
-                rows,
-                y,
-                dev_rows,
-                dev[1],
-                test_rows,
-                testy,
-                self.nclasses,
-                seed=self.seed,
-                device=self.device,
-            )
+        if evaluation := self._evaluation(unregularised=self.noreg):
+            train, dev_rows, test = (Features.of(floats(rows)) for rows in (X, dev[0], testX))
+            result = evaluation.split(train, y, dev_rows, dev[1], test, testy)
             log.info("Validation : best param found is reg = %s with score %s", result.chosen[0]["l2"], result.dev)
             return np.float64(result.dev), result.test
         grid: Sequence[float] = _powers(-2, 3) if not self.noreg else [1e9]
