@@ -22,7 +22,6 @@ from sentprobe.probes.convex.data import (
     MAX_CACHED_BYTES,
     MAX_CORRELATED_DIMENSIONS,
     MAX_FACTORED_DIMENSIONS,
-    expand_classes,
 )
 from sentprobe.probes.convex.engine import Numpy
 from sentprobe.probes.convex.path import MAX_COLUMNS
@@ -31,7 +30,7 @@ from sentprobe.probes.convex.rows import block_rows
 from sentprobe.probes.convex.search import End, Search, Value, by_search, descend, run_searches
 from sentprobe.probes.erase import Eraser, reinjected
 from sentprobe.probes.features import Doubles, Features, Floats, Ints
-from sentprobe.probes.standardised_rows import StandardisedRows, standardised_blocks, values
+from sentprobe.probes.standardised_rows import StandardisedRows, standardised_blocks
 
 MAX_PASSES = 200
 """Reads of the rows after which a search gives up, as in the probe ``linear``."""
@@ -92,7 +91,7 @@ def refit(
 
     ``tolerance`` is how near to the optimum it must be, as in ``convex``.
     """
-    d = len(rows.scale)
+    d = len(rows.data.scale)
     for eraser in erasers:
         if len(eraser.mean) != d:
             raise ShapeError(f"The eraser is for {len(eraser.mean)} dimensions, the vectors have {d}.")
@@ -102,7 +101,7 @@ def refit(
             spaces = [ErasedSpace.of(rows, eraser) for eraser in group]
             none = [np.empty((0, d + 1))] * len(group)
             points = _search(rows, spaces, l2, start, passes, tolerance) if rows.outputs else none
-            models.extend(_model(rows, point) for point in points)
+            models.extend(rows.data.model_at(point, rows.counts) for point in points)
     return models
 
 
@@ -136,9 +135,9 @@ class ErasedSpace:
         varies = deviations > CONSTANT_TOLERANCE * np.where(before > 0, before, before.max())
         inverse = np.where(varies, 1 / np.where(varies, deviations, 1.0), 0.0)
         return cls(
-            rows.scale * inverse,
+            rows.data.scale * inverse,
             eraser.proj_left * inverse[:, None],
-            eraser.proj_right * rows.scale,
+            eraser.proj_right * rows.data.scale,
             deviations * varies,
         )
 
@@ -176,7 +175,7 @@ class ErasedSpace:
 
 def _groups(rows: StandardisedRows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]:
     """As many at a time as profit from sharing a read, and whose factors do not fill the memory."""
-    d = len(rows.scale)
+    d = len(rows.data.scale)
     most = (
         1
         if d > MAX_FACTORED_DIMENSIONS
@@ -195,13 +194,13 @@ def _search(
     tolerance: float,
 ) -> list[Doubles]:
     """The optimum in each erased space: weights of the standardised vectors and biases, (outputs, d + 1)."""
-    n, d = rows.moments.rows, len(rows.scale)
-    shares, penalty = rows.counts[rows.counts > 0] / n, np.full(d, l2)
+    n, d = rows.moments.rows, len(rows.data.scale)
+    shares, penalty = rows.data.shares, np.full(d, l2)
     curvature = _curvature(rows, start)[: rows.outputs]
     gain = -tolerance * float(shares @ np.log(shares))
     correlations = None
     if d <= max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
-        correlations = (rows.moments.covariance / np.outer(rows.scale, rows.scale)).astype(np.float32)
+        correlations = (rows.moments.covariance / np.outer(rows.data.scale, rows.data.scale)).astype(np.float32)
 
     def begin(space: ErasedSpace, point: Doubles, original: Value) -> Search:
         solve = solver(None if correlations is None else space.correlations(correlations), curvature, penalty)
@@ -209,20 +208,17 @@ def _search(
         search = descend(point, value, np.append(penalty, 0.0), solve, tolerance=gain, limit=passes)
         return space.through(search)
 
-    def answer(points: Sequence[Doubles]) -> list[Value]:
-        return values(rows.blocks, n, points)
-
     points = [_start(rows, space, start) for space in spaces]
     if start is None:  # without weights, the loss does not depend on what was erased
         values_at_start = [rows.constant] * len(points)
     else:
-        values_at_start = answer([space.plain(point) for space, point in zip(spaces, points, strict=True)])
+        values_at_start = rows.data.values([space.plain(point) for space, point in zip(spaces, points, strict=True)])
     ends = run_searches(
         {
             i: begin(*start_of_search)
             for i, start_of_search in enumerate(zip(spaces, points, values_at_start, strict=True))
         },
-        by_search(answer),
+        by_search(rows.data.values),
     )
     return [space.plain(ends[i].point) for i, space in enumerate(spaces)]
 
@@ -234,10 +230,9 @@ def _curvature(rows: StandardisedRows, start: Linear | None) -> Doubles:
     """
     present = rows.counts > 0
     if start is None:
-        shares: Doubles = rows.counts[present] / rows.moments.rows
-        return shares * (1 - shares)
-    point, curvatures = _point(rows, start, rows.scale).astype(np.float32), np.zeros(int(present.sum()))
-    for block, _ in rows.blocks():
+        return rows.data.shares * (1 - rows.data.shares)
+    point, curvatures = _point(rows, start, rows.data.scale).astype(np.float32), np.zeros(int(present.sum()))
+    for block, _ in rows.data.blocks():
         shares = softmax(point[:, :-1] @ block.T + point[:, -1:], axis=0)
         curvatures += (shares * (1 - shares)).sum(axis=1, dtype=np.float64)
     return np.maximum(curvatures / rows.moments.rows, MIN_CURVATURE)
@@ -250,7 +245,7 @@ def _class_reader(rows: StandardisedRows, l2: float) -> Linear:
     weight = minimize_scalar(
         lambda x: np.log1p(other_classes * np.exp(-x)) + l2 / 2 * variance * x * x, bounds=(0, 50), method="bounded"
     ).x
-    unread = np.zeros((len(shares), len(rows.scale)))
+    unread = np.zeros((len(shares), len(rows.data.scale)))
     return Linear(np.hstack([unread, weight * np.eye(len(shares))]), np.zeros(len(shares)))
 
 
@@ -267,24 +262,17 @@ def _point(rows: StandardisedRows, model: Linear, scale: Doubles) -> Doubles:
     present = rows.counts > 0
     if model.weights.shape != (len(present), len(scale)):
         raise ShapeError(f"The start has weights {model.weights.shape}; expected ({len(present)}, {len(scale)}).")
-    return np.column_stack([model.weights * scale, model.bias + model.weights @ rows.centre])[present]
-
-
-def _model(rows: StandardisedRows, point: Doubles) -> Linear:
-    """The classifier of the original vectors."""
-    expanded = expand_classes(point, rows.counts)
-    weights = expanded[:, :-1] / rows.scale
-    return Linear(weights, expanded[:, -1] - weights @ rows.centre)
+    return np.column_stack([model.weights * scale, model.bias + model.weights @ rows.data.mean])[present]
 
 
 def _scores(models: Sequence[Linear], test: Features, rows: StandardisedRows) -> list[Floats]:
     """Log-probabilities (n, classes) by each model, from one read."""
     classes = len(rows.counts)
-    weights = np.concatenate([model.weights * rows.scale for model in models]).astype(np.float32)
-    bias = np.concatenate([model.bias + model.weights @ rows.centre for model in models]).astype(np.float32)
+    weights = np.concatenate([model.weights * rows.data.scale for model in models]).astype(np.float32)
+    bias = np.concatenate([model.bias + model.weights @ rows.data.mean for model in models]).astype(np.float32)
     scores = np.empty((len(models), len(test), classes), np.float32)
     size = block_rows(Numpy.cells, test.shape[1], classes * len(models))
-    for start, part in standardised_blocks(test, rows.centre, rows.scale, size):
+    for start, part in standardised_blocks(test, rows.data.mean, rows.data.scale, size):
         logits = (weights @ part.T + bias[:, None]).reshape(len(models), classes, -1)
         logits -= logits.max(axis=1, keepdims=True)
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))

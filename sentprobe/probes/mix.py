@@ -28,13 +28,14 @@ from scipy.special import expit, log_softmax, softmax
 from sentprobe.core.resources import single_threaded
 from sentprobe.errors import DataError, ShapeError, UsageError
 from sentprobe.probes.convex import TOLERANCE
-from sentprobe.probes.convex.data import expand_classes
+from sentprobe.probes.convex.data import TrainingData, expand_classes
+from sentprobe.probes.convex.engine import Numpy
 from sentprobe.probes.convex.preconditioner import solver
 from sentprobe.probes.convex.rows import moments
 from sentprobe.probes.convex.search import by_search, descend, run_searches
 from sentprobe.probes.erased_probes import MAX_PASSES
 from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels
-from sentprobe.probes.standardised_rows import cached_blocks, values
+from sentprobe.probes.standardised_rows import cached_blocks
 
 CELLS = 2**20
 """The approximate number of values that are read at a time."""
@@ -189,9 +190,11 @@ def _fit_probe(stack: _Stack, numbers: Ints, shares: Doubles, weights: Doubles, 
     penalty = np.full(d, l2)
     solve = solver(mixed.T @ mixed / np.float32(n), (shares * (1 - shares))[: len(point)], penalty)
     tolerance = -TOLERANCE * float(shares @ np.log(shares))
-    (value,) = values(lambda: blocks, n, [point])
+    # the layers are standardised, and the probe reads their mix as it is
+    data = TrainingData(Features.of(mixed), shares, np.zeros(d), np.ones(d), Numpy(), lambda: blocks, far=True)
+    (value,) = data.values([point])
     search = descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=MAX_PASSES)
-    return run_searches({0: search}, by_search(lambda points: values(lambda: blocks, n, points)))[0].point
+    return run_searches({0: search}, by_search(data.values))[0].point
 
 
 def _loss(logits: Doubles, numbers: Ints) -> tuple[float, Doubles]:

@@ -1,8 +1,9 @@
-"""The training rows of a task, standardised once and fitted many times; and what fits on such rows share."""
+"""The training rows of a task, standardised once and fitted many times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -10,30 +11,25 @@ from typing import TypeVar
 import numpy as np
 
 from sentprobe.errors import ShapeError
-from sentprobe.probes.convex.data import MAX_CACHED_BYTES, sum_gradients
+from sentprobe.probes.convex.data import MAX_CACHED_BYTES, TrainingData
 from sentprobe.probes.convex.engine import Numpy
 from sentprobe.probes.convex.rows import block_rows
 from sentprobe.probes.convex.search import Value
-from sentprobe.probes.erase import VectorMoments
+from sentprobe.probes.erase import VectorMoments, reinjected
 from sentprobe.probes.features import Doubles, Features, Floats, Ints, check_labels
 
 T = TypeVar("T")
-Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
-"""Rows (m, d) and the indices of their classes (m,) among those that have rows, from top to bottom."""
 
 
 @dataclass(frozen=True, eq=False)
 class StandardisedRows:
     """The training rows of a task, standardised: read once, fitted many times."""
 
-    blocks: Blocks
+    data: TrainingData
+    """Its means and deviations are rounded to float32: float32 arithmetic subtracts and divides by exactly these."""
     counts: Ints
     """(classes,)."""
     moments: VectorMoments
-    centre: Doubles
-    """What is subtracted from the rows: their mean (d,), rounded to float32."""
-    scale: Doubles
-    """What they are then divided by: deviations (d,), rounded to float32; 1 for 0."""
 
     @classmethod
     def of(cls, train: Features, labels: Ints, classes: int, moments: VectorMoments | None = None) -> StandardisedRows:
@@ -47,13 +43,27 @@ class StandardisedRows:
             )
         counts = np.bincount(labels, minlength=classes)
         numbers = (np.cumsum(counts > 0) - 1)[labels]
-        centre, scale = _rounded(moments.mean), _scale(moments)
+        mean, scale = _rounded(moments.mean), _scale(moments)
 
         def blocks() -> Iterator[tuple[Floats, Ints]]:
-            for start, rows in standardised_blocks(train, centre, scale, block_rows(Numpy.cells, d)):
+            for start, rows in standardised_blocks(train, mean, scale, block_rows(Numpy.cells, d)):
                 yield rows, numbers[start : start + len(rows)]
 
-        return cls(cached_blocks(blocks, 4 * n * d), counts, moments, centre, scale)
+        return cls._from_blocks(train, blocks, counts, moments)
+
+    @classmethod
+    def _from_blocks(
+        cls,
+        features: Features,
+        blocks: Callable[[], Iterable[tuple[Floats, Ints]]],
+        counts: Ints,
+        moments: VectorMoments,
+    ) -> StandardisedRows:
+        """``blocks`` has standardised rows (m, d) and the indices of their classes (m,) among those that have rows."""
+        cached = cached_blocks(blocks, 4 * math.prod(features.shape))
+        shares = counts[counts > 0] / counts.sum()
+        data = TrainingData(features, shares, _rounded(moments.mean), _scale(moments), Numpy(), cached, far=True)
+        return cls(data, counts, moments)
 
     @property
     def outputs(self) -> int:
@@ -64,39 +74,41 @@ class StandardisedRows:
     @cached_property
     def constant(self) -> Value:
         """The loss without weights, and its gradient."""
-        (value,) = values(self.blocks, self.moments.rows, [self.shares])
+        (value,) = self.data.values([self.shares])
         return value
 
     @property
     def shares(self) -> Doubles:
         """The point (outputs, d + 1) without weights, whose biases are the classes' shares."""
-        point = np.zeros((self.outputs, len(self.scale) + 1))
+        point = np.zeros((self.outputs, len(self.data.scale) + 1))
         logs = np.log(self.counts[self.counts > 0])
         point[:, -1] = logs[1] - logs[0] if self.outputs == 1 else logs
         return point
 
     def reinjected(self) -> StandardisedRows:
         """The training rows with their one-hot class appended, as ``erase.reinjected`` does."""
-        n, classes, d = self.moments.rows, len(self.counts), len(self.scale)
+        data, n, classes = self.data, self.moments.rows, len(self.counts)
         present, shares, one_hot = np.flatnonzero(self.counts), self.counts / n, np.eye(classes, dtype=np.float32)
-        sums = np.zeros((classes, d))
-        for rows, numbers in self.blocks():
+        sums, labels = np.zeros((classes, len(data.scale))), []
+        for rows, numbers in data.blocks():
             sums += one_hot[:, present[numbers]] @ rows
-        crossed = sums / n * self.scale + np.outer(shares, self.centre - self.moments.mean)
+            labels.append(present[numbers])
+        crossed = sums / n * data.scale + np.outer(shares, data.mean - self.moments.mean)
         class_covariance = np.diag(shares) - np.outer(shares, shares)
         moments = VectorMoments(
             n,
             np.concatenate([self.moments.mean, shares]),
             np.block([[self.moments.covariance, crossed.T], [crossed, class_covariance]]),
         )
-        centre, scale = _rounded(moments.mean), _scale(moments)
-        one_hot = ((one_hot - centre[d:]) / scale[d:]).astype(np.float32)
+        class_mean, class_scale = _rounded(shares), _scale(moments)[-classes:]
+        standardised = ((one_hot - class_mean) / class_scale).astype(np.float32)
 
         def blocks() -> Iterator[tuple[Floats, Ints]]:
-            for rows, numbers in self.blocks():
-                yield np.hstack([rows, one_hot[present[numbers]]]), numbers
+            for rows, numbers in data.blocks():
+                yield np.hstack([rows, standardised[present[numbers]]]), numbers
 
-        return StandardisedRows(cached_blocks(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
+        features = reinjected(data.features, np.concatenate(labels), classes)
+        return self._from_blocks(features, blocks, self.counts, moments)
 
 
 def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
@@ -105,14 +117,6 @@ def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], 
         return blocks
     cached = list(blocks())
     return lambda: cached
-
-
-def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
-    """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of n rows."""
-    stacked = np.concatenate(points)
-    weights, bias = stacked[:, :-1].astype(np.float32), stacked[:, -1].astype(np.float32)
-    losses, gradients = sum_gradients(Numpy(), blocks(), weights, bias, points)
-    return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
 
 
 def _rounded(numbers: Doubles) -> Doubles:
@@ -125,10 +129,10 @@ def _scale(moments: VectorMoments) -> Doubles:
     return np.where(deviations > 0, deviations, 1.0)
 
 
-def standardised_blocks(features: Features, centre: Doubles, scale: Doubles, size: int) -> Iterator[tuple[int, Floats]]:
+def standardised_blocks(features: Features, mean: Doubles, scale: Doubles, size: int) -> Iterator[tuple[int, Floats]]:
     """(first row, rows), ``size`` at a time."""
-    taken, by = centre.astype(np.float32), scale.astype(np.float32)
+    shift, divisor = mean.astype(np.float32), scale.astype(np.float32)
     for start, rows in features.chunks(size):
-        rows -= taken
-        rows /= by
+        rows -= shift
+        rows /= divisor
         yield start, rows

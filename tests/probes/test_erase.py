@@ -371,9 +371,9 @@ def test_rows_with_their_class_have_the_moments_of_such_rows():
     wanted = VectorMoments.of(reinjected(Features.of(x), y, 6))
     assert rows.moments.mean == pytest.approx(wanted.mean, abs=1e-9)
     assert rows.moments.covariance == pytest.approx(wanted.covariance, abs=1e-6)
-    block, numbers = next(iter(rows.blocks()))
+    block, numbers = next(iter(rows.data.blocks()))
     assert block.shape == (700, 11)
-    assert block * rows.scale + rows.centre == pytest.approx(
+    assert block * rows.data.scale + rows.data.mean == pytest.approx(
         reinjected(Features.of(x), y, 6).take(slice(None)), abs=1e-5
     )
     assert np.array_equal(np.unique(y)[numbers], y)

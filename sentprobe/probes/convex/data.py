@@ -124,7 +124,7 @@ class TrainingData:
     blocks: Callable[[], Iterable[tuple[Any, Any]]]
     """Rows (m, d) and labels (m,), from top to bottom."""
     far: bool
-    """Whether blocks are standardised as they are read, since float32 would lose too much."""
+    """Whether blocks are standardised as they are read: float32 would otherwise lose too much, or it is done once."""
 
     @property
     def shift(self) -> Doubles:
@@ -199,13 +199,21 @@ class TrainingData:
     def values(self, points: Sequence[Doubles]) -> list[Value]:
         """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of the rows."""
         n, d = self.features.shape
-        losses, gradients = sum_gradients(self.engine, self.blocks(), *self._weights_and_bias(points), points)
+        weights_and_bias = self._weights_and_bias(points)
+        losses, gradients = np.zeros(len(points)), np.zeros((sum(map(len, points)), d + 1), points[0].dtype)
+        for rows, labels in self.blocks():
+            loss, slope, bias_slope = self.engine.gradients(rows, labels, *weights_and_bias, len(points))
+            losses += loss
+            gradients[:, :d] += slope
+            gradients[:, d] += bias_slope
+            del slope  # as large as a model
         shift, factor = self.shift, self.factor
         step = max(1, IN_PLACE // (d + 1))
         for at in range(0, len(gradients), step):  # in place, since there may be millions of numbers
             part = gradients[at : at + step]
-            part[:, :d] -= np.outer(part[:, d], shift)
-            part[:, :d] *= factor
+            if not self.far:
+                part[:, :d] -= np.outer(part[:, d], shift)
+                part[:, :d] *= factor
             part /= n
         return list(zip((losses / n).tolist(), np.split(gradients, len(points)), strict=True))
 
@@ -278,25 +286,6 @@ class TrainingData:
 def curvature_of(shares: Doubles) -> Doubles:
     """That of the loss at the classes' shares, for each output."""
     return (shares * (1 - shares))[: 1 if len(shares) == 2 else len(shares)]
-
-
-def sum_gradients(
-    engine: LogisticEngine, blocks: Iterable[tuple[Any, Any]], weights: Any, bias: Any, points: Sequence[Doubles]
-) -> tuple[Doubles, Doubles]:
-    """Losses (points,) and gradients (all outputs, d + 1), summed over blocks of rows and labels, from one read.
-
-    ``weights`` and ``bias`` are those at the points (outputs, d + 1), one point after the other, as the engine computes
-    with them.
-    """
-    losses = np.zeros(len(points))
-    gradients = np.zeros((sum(map(len, points)), points[0].shape[1]), points[0].dtype)
-    for rows, labels in blocks:
-        loss, slope, bias_slope = engine.gradients(rows, labels, weights, bias, len(points))
-        losses += loss
-        gradients[:, :-1] += slope
-        gradients[:, -1] += bias_slope
-        del slope  # as large as a model
-    return losses, gradients
 
 
 def expand_classes(point: Doubles, counts: Ints) -> Doubles:
