@@ -192,7 +192,7 @@ def _encode_all(
     store: SharedStore | None,
     file: Path | None,
 ) -> list[Array] | None:
-    """The vectors of several batches, as a worker encodes them; None if they are in the store, or in the file.
+    """The vectors (layers, m, d) of several batches, by a worker; None if they are in the store, or in the file.
 
     A file costs less than sending them, and is usually read and deleted before it reaches the disk.
     """

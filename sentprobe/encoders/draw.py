@@ -42,7 +42,7 @@ def hash_texts(texts: Sequence[str], key: str) -> Array:
 
 
 def draw(texts: Sequence[str], counts: Array, key: str) -> Array:
-    """``counts`` 64-bit numbers for each of n texts, text after text: splitmix64, started at the text's hash."""
+    """``counts`` (n,) 64-bit numbers for n texts, text after text: splitmix64, started at the text's hash."""
     ends = np.cumsum(counts)
     steps = np.arange(1, ends[-1] + 1, dtype=np.uint64) if len(ends) else np.empty(0, np.uint64)
     steps -= np.repeat((ends - counts).astype(np.uint64), counts)

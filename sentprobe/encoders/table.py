@@ -90,7 +90,7 @@ class VectorTable:
         )
 
     def put(self, indices: Sequence[int], vectors: Array) -> None:
-        """Copy the vectors of a batch, since the encoder may reuse its array; they are stored now or later."""
+        """Copy vectors (layers, m, d), since the encoder may reuse its array; they are stored now or later."""
         self._fill(np.array(indices, np.int64), vectors)
         if self.store is not None:
             self._pending += indices

@@ -172,6 +172,7 @@ def fit_stack(logits: Sequence[Array], labels: Ints) -> Stack:
 
 
 def _combined(weights: Doubles, logits: Sequence[Array]) -> Doubles:
+    """The sum (n, K) of the classifiers' logits (n, K), by their weights (s,)."""
     total = np.zeros(logits[0].shape)
     for weight, array in zip(weights, logits, strict=True):
         total = total + weight * array

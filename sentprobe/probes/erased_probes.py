@@ -224,7 +224,7 @@ def _search(
 
 
 def _curvature(rows: StandardisedRows, start: Linear | None) -> Doubles:
-    """The curvature of the loss for each class that has rows: where the search starts, or at the classes' shares.
+    """The curvature of the loss by class that has rows, (k,): where the search starts, or at the classes' shares.
 
     A probe that is confident on most rows has far less there, and with the right scale a search takes half the reads.
     """
@@ -250,7 +250,7 @@ def _class_reader(rows: StandardisedRows, l2: float) -> Linear:
 
 
 def _start(rows: StandardisedRows, space: ErasedSpace, start: Linear | None) -> Doubles:
-    """Where a search starts: at the weights of ``start``, taken as those of erased vectors, or else at 0."""
+    """Where a search starts, (outputs, d + 1): at the weights of ``start``, as if of erased vectors, or at 0."""
     if start is None:
         return rows.shares
     full = _point(rows, start, space.scale)

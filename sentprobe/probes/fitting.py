@@ -41,6 +41,7 @@ def fit(
 ) -> list[Fit]:
     """Fit a probe, once per seed. ``labels`` are 0 … classes - 1; a dev label of -1 is not in train, and a miss.
 
+    Rows are (n, d), labels (n,); there may be any number of dev rows.
     Without ``device`` the built-in kinds use numpy, and numba where it is installed; with it, torch on that device.
     The same seed gives the same classifier whatever the number of threads. ``statistics`` are those of the training
     rows, if they are known; kinds that do not use them do not get them.

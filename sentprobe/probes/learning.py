@@ -67,9 +67,8 @@ def subsample_order(labels: Ints, clusters: Sequence[Hashable] | None, rng: np.r
     for label in np.unique(kind):
         members = shuffled[kind[shuffled] == label]
         after = np.cumsum(sizes[members])
-        position[members] = (after - sizes[members] / 2) / after[
-            -1
-        ]  # the position of a cluster's middle within its class
+        # the position of a cluster's middle within its class
+        position[members] = (after - sizes[members] / 2) / after[-1]
     order = shuffled[np.argsort(position[shuffled], kind="stable")]
     rank = np.empty(len(sizes), np.int64)
     rank[order] = np.arange(len(sizes))
@@ -177,6 +176,6 @@ def _fit_prefixes(
 
 
 def majority(labels: Ints, test_labels: Ints) -> Truths:
-    """Which test rows have the most frequent of some labels, the first of several."""
+    """Which test rows (m,) have the most frequent of some labels (n,), the first of several."""
     has_majority: Truths = np.bincount(labels).argmax() == test_labels
     return has_majority

@@ -153,7 +153,7 @@ class _Stack:
         return cls(blocks, n, mean, scale, overlap / (n * d))
 
     def gamma(self, weights: Doubles) -> float:
-        """The factor that gives a mix of the layers variance 1, averaged over the dimensions."""
+        """The factor that gives a mix with weights (layers,) variance 1, averaged over the dimensions."""
         return 1 / math.sqrt(float(weights @ self.overlap @ weights))
 
 

@@ -31,7 +31,7 @@ class Adam:
 
     @classmethod
     def of(cls, arrays: Sequence[Floats]) -> Adam:
-        """Start from these arrays, flattened."""
+        """Start from these arrays, flattened and concatenated: (n,)."""
         weights = np.concatenate([array.ravel() for array in arrays])
         gradient, first, second = (np.zeros_like(weights) for _ in range(3))
         return cls(weights, gradient, first, second, np.empty(BLOCK, np.float32))
@@ -62,6 +62,6 @@ class Adam:
 
 
 def views(flat: Floats, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
-    """The arrays of these shapes, as views of the flat array."""
+    """The arrays of these shapes, one after the other, as views of the flat array (n,)."""
     ends = list(accumulate(math.prod(shape) for shape in shapes))
     return [flat[end - math.prod(shape) : end].reshape(shape) for end, shape in zip(ends, shapes, strict=True)]

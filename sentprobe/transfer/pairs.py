@@ -49,6 +49,7 @@ def _pair(first: Features, second: Features, combine: Callable[[Sequence[Floats]
 
 
 def _compared(parts: Sequence[Floats]) -> Floats:
+    """(m, 2d), from the rows (m, d) of both sentences."""
     u, v = _sides(parts)
     blocks = np.empty((len(u), 2, u.shape[1]), np.float32)
     _differ(u, v, blocks[:, 0])
@@ -57,6 +58,7 @@ def _compared(parts: Sequence[Floats]) -> Floats:
 
 
 def _juxtaposed(parts: Sequence[Floats]) -> Floats:
+    """(m, 4d), from the rows (m, d) of both sentences."""
     u, v = _sides(parts)
     blocks = np.empty((len(u), 4, u.shape[1]), np.float32)
     blocks[:, 0], blocks[:, 1] = u, v
@@ -66,7 +68,7 @@ def _juxtaposed(parts: Sequence[Floats]) -> Floats:
 
 
 def _sides(parts: Sequence[Floats]) -> tuple[Floats, Floats]:
-    """The first half of the parts belongs to one sentence, the second to the other."""
+    """u and v, (m, d) each: the first half of the parts belongs to one sentence, the second to the other."""
     half = len(parts) // 2
     if half == 1:
         return parts[0], parts[1]

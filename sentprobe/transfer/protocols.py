@@ -83,19 +83,19 @@ class ProbeEvaluation:
     def split(
         self, train: Features, labels: Ints, dev: Features, dev_labels: Ints, test: Features, test_labels: Ints
     ) -> ProtocolResult:
-        """Train, choose and test on given splits."""
+        """Train, choose and test on given splits: rows (n, d), with labels (n,), of each."""
         fitted = self._fit(train, labels, dev, dev_labels)
         scores = fitted.model.scores(test)
         return ProtocolResult(_percent(fitted.dev), _accuracy(scores, test_labels), scores, (fitted.chosen,))
 
     def kfold(self, train: Features, labels: Ints, test: Features, test_labels: Ints, *, k: int) -> ProtocolResult:
-        """Choose by cross-validation on the training rows, train on all of them, and test."""
+        """Choose by cross-validation on the training rows (n, d), train on all of them, and test."""
         dev, point = self._choose(train, labels, list(folds(labels, k, self.seed)))
         scores = self._refit(point, train, labels).scores(test)
         return ProtocolResult(dev, _accuracy(scores, test_labels), scores, (point,))
 
     def nested(self, rows: Features, labels: Ints, *, k: int) -> ProtocolResult:
-        """Test on each of k folds; choose by cross-validation on the others, and train on these."""
+        """Test on each of k folds of rows (n, d); choose by cross-validation on the others, and train on these."""
         scores = np.empty((len(rows), self.classes), np.float32)
         devs, tests, chosen, accuracies = [], [], [], []
         for outer, held_out in folds(labels, k, OUTER_SEED):
@@ -140,6 +140,7 @@ class ProbeEvaluation:
 
 
 def _share_correct(scores: npt.NDArray[np.float32], labels: Ints) -> float:
+    """The share of rows whose label (n,) has the highest score, (n, classes)."""
     return float((scores.argmax(axis=1) == labels).mean())
 
 

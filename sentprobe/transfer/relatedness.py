@@ -138,7 +138,7 @@ def _gatherer(train: Features) -> Callable[[Ints, Floats], None]:
 
 
 def _correlation(predicted: Doubles, scores: Doubles, watch: str) -> float:
-    """Pearson's or Spearman's correlation, or 0 if there is none."""
+    """Pearson's or Spearman's correlation of (n,) and (n,), or 0 if there is none."""
     from scipy.stats import pearsonr, spearmanr
 
     if len(scores) < 2 or not np.isfinite(predicted).all() or np.ptp(predicted) == 0 or np.ptp(scores) == 0:
@@ -184,7 +184,7 @@ class _SoftmaxLayer:
         return predicted
 
     def train(self, gather: Callable[[Ints, Floats], None], target: Floats, order: Ints, reduction: str) -> None:
-        """Train for one epoch."""
+        """Train for one epoch, in this order of the rows (n,), on the shares (n, levels) of the levels."""
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             x = self.batch[: len(rows)]

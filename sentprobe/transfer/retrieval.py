@@ -219,7 +219,7 @@ def _negatives(rng: np.random.RandomState, order: Ints, first: int, m: int, nega
 
 
 def _ranks_by_fold(weights: Sequence[Floats], gallery: Gallery, fold: int) -> list[tuple[Ints, Ints]]:
-    """The ranks of captions and of images, fold by fold."""
+    """The ranks of captions (fold,) and of images (fold * c,), fold by fold."""
     ranks_by_fold = []
     for first in range(0, len(gallery.images), fold):
         images = gallery.images.take(slice(first, first + fold))
@@ -252,6 +252,7 @@ def ranks(images: Floats, captions: Floats) -> tuple[Ints, Ints]:
 
 
 def _recalls(ranks: Ints) -> Recalls:
+    """Recalls and median of ranks (n,), which count from 0."""
     r1, r5, r10 = (100.0 * int((ranks < k).sum()) / len(ranks) for k in (1, 5, 10))
     return Recalls(r1, r5, r10, float(np.floor(np.median(ranks)) + 1))
 

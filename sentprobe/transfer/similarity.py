@@ -124,7 +124,7 @@ def _both(x: Doubles, y: Doubles, name: str) -> tuple[Any, Any]:
 
 
 def _bootstrap(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tuple[Doubles, Doubles]:
-    """Pearson's and Spearman's correlation for each of the draws of n rows; NaN where a side does not vary.
+    """Pearson's and Spearman's correlation (draws,) of n rows drawn again; NaN where a side does not vary.
 
     Rows are sorted first, so that what is drawn does not depend on their order. A draw is how often each row is in it:
     so ranks are cumulative sums, and nothing is sorted again.
@@ -154,6 +154,7 @@ def _weighted(counts: Doubles, a: Doubles, b: Doubles) -> Doubles:
 
 
 def _products(counts: Doubles, a: Doubles, b: Doubles) -> Doubles:
+    """The sum (m,) of products of two sides (m, n), each as often as it was drawn."""
     sums: Doubles = np.einsum("ij,ij,ij->i", counts, a, b)
     return sums
 

@@ -254,7 +254,7 @@ def _check_duplicates(path: str, vectors: Array, repeated: Sequence[tuple[int, i
 
 
 def write_vectors(folder: Path, texts: Sequence[str], vectors: Array) -> None:
-    """Write vectors and their texts as ``npy:`` reads them, and the checksums of both."""
+    """Write vectors (n, d), or (layers, n, d), and their texts as ``npy:`` reads them, and the checksums of both."""
     texts = as_texts(texts)
     make_folder(folder)
     array, lines = folder / "vectors.npy", folder / "texts.txt"

@@ -165,7 +165,7 @@ class Server:
         return np.stack(vectors) if vectors else np.empty((0, width), dtype=np.float32)
 
     def _vectors(self, texts: list[str]) -> list[Array]:
-        """The vectors of the texts of one request, in the same order."""
+        """The vectors (n, d) of the texts of one request, in the same order."""
         body = self._post(texts)
         try:
             rows = msgspec.convert(json.loads(body), _Response).data  # msgspec's own reader would refuse NaN

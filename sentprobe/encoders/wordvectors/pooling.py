@@ -86,7 +86,7 @@ def read_frequencies(path: str) -> Frequencies:
 
 
 def sum_rows(matrix: NDArray[Any], columns: Ints, lengths: Ints, weights: Floats | None = None) -> Floats:
-    """Sums, weighted by ``weights``, one for each column: a product with a sparse matrix."""
+    """Sums (n, d), weighted by ``weights``, one for each column: a product with a sparse matrix."""
     from scipy.sparse import csr_array
 
     weights = np.ones(len(columns)) if weights is None else weights
@@ -96,7 +96,7 @@ def sum_rows(matrix: NDArray[Any], columns: Ints, lengths: Ints, weights: Floats
 
 
 def max_rows(matrix: NDArray[Any], columns: Ints, lengths: Ints) -> Floats:
-    """The largest number in each dimension."""
+    """The largest number in each dimension, (n, d)."""
     maxima = np.zeros((len(lengths), matrix.shape[1]))
     filled = np.flatnonzero(lengths)
     ends = np.cumsum(lengths)[filled]

@@ -67,7 +67,7 @@ class WordVectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def take(self, rows: NDArray[np.int64]) -> WordVectors:
-        """Only some rows, held in memory; size and digest stay those of the full file."""
+        """Only some rows (m,), held in memory; size and digest stay those of the full file."""
         ranks = rows if self.ranks is None else self.ranks[rows]
         return replace(self, words=[self.words[r] for r in rows], matrix=self.matrix[rows], ranks=ranks)
 

@@ -15,7 +15,7 @@ first."""
 
 
 def predict_by_length(splits: Splits) -> tuple[np.ndarray, dict[str, object]]:
-    """Predict labels from the number of tokens.
+    """Predict labels (test rows,) from the number of tokens.
 
     Sentences of one length have the same scores, so the fit is over a table of lengths and labels, not over rows:
     unlike in scikit-learn, a thousand classes are as cheap as two.

@@ -161,7 +161,7 @@ def _matrix(columns: Ints, starts: Ints, width: int) -> sparse.csr_array:
 
 
 def _features(words: RowWords, pairs: bool, base: int) -> tuple[Ints, Ints]:
-    """The features of each text, words before bigrams; and where those of each row start and end."""
+    """The features of each text, words before bigrams; and where those of each row start and end, (rows + 1,)."""
     if not pairs:
         return words.numbers, words.starts[words.rows]
     sizes = np.diff(words.starts)
@@ -203,7 +203,7 @@ def _train(words: SetWords, pairs: bool) -> TrainedBayes:
 
 
 def bayes_curve(splits: Splits, subsets: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Which test rows nb-uni has right if trained on subsets of train, given by their indices; one array per subset.
+    """Which test rows (n,) nb-uni has right if trained on subsets of train, given by their indices; one array each.
 
     All of dev is used for smoothing. Words are counted once; trained on all rows, this is the baseline.
     """
@@ -220,7 +220,7 @@ def bayes_curve(splits: Splits, subsets: Iterable[np.ndarray]) -> Iterator[np.nd
 
 
 def predict_by_words(words: SetWords, *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
-    """The predictions of naive Bayes on the test rows, and its settings."""
+    """The predictions (n,) of naive Bayes on the test rows, and its settings."""
     trained = _train(words, pairs)
     train = words.splits.train
     columns = {name for row in train.examples for name, _ in row.extra} if train.requested_inputs else set()

@@ -63,7 +63,7 @@ class Baselines:
 
 
 def predict_majority(splits: Splits) -> tuple[np.ndarray, dict[str, object]]:
-    """The label that most test rows have, for every test row, with its share of the training rows.
+    """The label that most test rows have, for every test row (n,), with its share of the training rows.
 
     The majority of the training rows may be rare in test, and then anything would be better than it: here, what is
     better is better than every constant answer. Of several labels, the most frequent in train, then the first by name.

@@ -128,12 +128,12 @@ class TrainingData:
 
     @property
     def shift(self) -> Doubles:
-        """What is still to be subtracted from the blocks to standardise them."""
+        """What is still to be subtracted from the blocks to standardise them, (d,)."""
         return np.zeros_like(self.mean) if self.far else self.mean
 
     @property
     def factor(self) -> Doubles:
-        """What they are then still to be multiplied by."""
+        """What they are then still to be multiplied by, (d,)."""
         return np.ones_like(self.scale) if self.far else 1 / self.scale
 
     @classmethod
@@ -218,11 +218,12 @@ class TrainingData:
         return list(zip((losses / n).tolist(), np.split(gradients, len(points)), strict=True))
 
     def _weights_and_bias(self, points: Sequence[Doubles]) -> tuple[Any, Any]:
-        """The weights and biases at points, as the engine computes with them."""
+        """The weights (all outputs, d) and biases of points (outputs, d + 1), as the engine computes with them."""
         stacked, d = points[0] if len(points) == 1 else np.concatenate(points), self.features.shape[1]
         weights, bias = np.empty((len(stacked), d), np.float32), stacked[:, d].astype(np.float64)
         shift, factor = self.shift, self.factor
         step = max(1, MAX_DOUBLES // d)
+        # some rows at a time: a product in float64 of all of them would be twice as large as the weights
         for at in range(0, len(stacked), step):
             exact = stacked[at : at + step, :d] * factor
             weights[at : at + step] = exact
@@ -244,7 +245,7 @@ class TrainingData:
         return Correlations.of(products, fourth, m, n)
 
     def _sample(self, m: int) -> Iterator[Floats]:
-        """Standardised rows from all over, block by block."""
+        """m standardised rows from all over, block by block, (any, d) each."""
         n, d = self.features.shape
         mean, scale = self.mean.astype(np.float32), self.scale.astype(np.float32)
         for _, rows in self.features.select(np.arange(m) * n // m).chunks(block_rows(self.engine.cells, d)):
@@ -268,13 +269,13 @@ class TrainingData:
         return matrix
 
     def model_at(self, point: Doubles, counts: Ints) -> Linear:
-        """The classifier at a point of the search; ``counts`` are the rows of each class."""
+        """The classifier at a point (outputs, d + 1) of the search; ``counts`` are the rows of each class."""
         rows = expand_classes(point, counts)
         weights = rows[:, :-1] / self.scale
         return Linear(weights, rows[:, -1] - weights @ self.mean)
 
     def point_of(self, model: Linear, counts: Ints) -> Doubles:
-        """The point of the search that a classifier is at; what all classes share changes no probability."""
+        """The point (outputs, d + 1) that a classifier is at; what all classes share changes no probability."""
         weights, bias = (rows[np.flatnonzero(counts)] for rows in (model.weights, model.bias))
         point = np.column_stack([weights * self.scale, bias + weights @ self.mean])
         if len(point) == 2:
@@ -284,7 +285,7 @@ class TrainingData:
 
 
 def curvature_of(shares: Doubles) -> Doubles:
-    """That of the loss at the classes' shares, for each output."""
+    """That of the loss at the classes' shares (classes,), for each output: (outputs,)."""
     return (shares * (1 - shares))[: 1 if len(shares) == 2 else len(shares)]
 
 

@@ -41,7 +41,10 @@ def leave_groups_out(
     statistics: TrainingStatistics | None = None,
     device: str | None = None,
 ) -> Iterator[Linear]:
-    """The optimum without each group of each round, at the penalty that was chosen; dev has no part in it."""
+    """The optimum without each group of each round, at the penalty that was chosen; dev has no part in it.
+
+    ``groups`` (rounds, n) has the group of every row in every round.
+    """
     train, order = sort_rows(train, labels)
     labels, groups = labels[order], groups[:, order]
     counts, engine = np.bincount(labels, minlength=classes), engine_of(device)

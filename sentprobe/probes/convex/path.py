@@ -134,7 +134,7 @@ class PenalisedLoss:
         return -float(self.data.shares @ np.log(self.data.shares))
 
     def start(self) -> Doubles:
-        """The point without weights, whose biases are the classes' shares."""
+        """The point (outputs, d + 1) without weights, whose biases are the classes' shares."""
         shares, d = self.data.shares, self.data.features.shape[1]
         point = np.zeros((len(curvature_of(shares)), d + 1), self.data.precision)
         if len(shares) > 1:
@@ -304,7 +304,7 @@ def _point(data: TrainingData, tried: PathPoint, counts: Ints) -> Doubles:
 
 
 def _extrapolated_step(data: TrainingData, tried: Sequence[PathPoint], l2: float, counts: Ints) -> Doubles | None:
-    """A first step: the optimum moves about evenly in the logarithm of the penalty."""
+    """A first step (outputs, d + 1): the optimum moves about evenly in the logarithm of the penalty."""
     if len(tried) < 2 or l2 <= 0:
         return None
     older, old = tried[-2:]

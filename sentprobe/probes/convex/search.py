@@ -160,7 +160,7 @@ def descend(
 
 
 def _penalised(point: Doubles, value: Value, penalty: Doubles) -> Value:
-    """The value of the loss + the penalty at a point."""
+    """The value of the loss + the penalty (d + 1,) at a point (outputs, d + 1)."""
     gradient = penalty * point
     loss = value[0] + 0.5 * float(np.vdot(gradient, point))
     gradient += value[1]

@@ -79,6 +79,7 @@ def _gradients(group: Group, x: Floats, y: Ints, step: int) -> list[Floats]:
     if probe.drop == "before":
         units *= factors
     _activate(units, probe.activation)
+    # before the factors of dropout "after" are applied: the derivative of a sigmoid is made of its own value
     slopes = (units > 0) * factors if is_relu(probe.activation) else units * (1 - units) * factors
     if probe.drop == "after":
         units *= factors

@@ -209,7 +209,7 @@ def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, In
 def _evaluate(
     engine: NetworkEngine, groups: Sequence[Group], dev: Features, labels: Ints, scale: Scale | None
 ) -> tuple[list[Doubles], list[Doubles]]:
-    """Per group, the accuracies and mean losses of its members; a label that is not in train has no loss."""
+    """Per group, the accuracies and mean losses (members,); a label that is not in train has no loss."""
     hits = [np.zeros(len(group)) for group in groups]
     losses = [np.zeros(len(group)) for group in groups]
     in_train = labels >= 0

@@ -117,6 +117,8 @@ class PyTorchClassifier:
     max_epoch = 200
     epoch_size = 4
     tenacity = 5
+    _probe: Probe | None = None
+    """What is trained instead of a model in torch."""
 
     def __init__(
         self,
@@ -130,11 +132,13 @@ class PyTorchClassifier:
     ) -> None:
         self.inputdim, self.nclasses, self.l2reg = inputdim, nclasses, l2reg
         self.batch_size, self.seed, self.cudaEfficient = batch_size, seed, cudaEfficient
-        self.device = device or "cpu"
         self.nepoch = 0
         self._orders = np.random.RandomState(seed)
-        self._torch = _torch()
-        self._torch.manual_seed(seed)  # a model that is built now starts from this seed
+        self.device = device or ""
+        if self._probe is None:
+            self.device = device or "cpu"
+            self._torch = _torch()
+            self._torch.manual_seed(seed)  # a model that is built now starts from this seed
 
     def prepare_split(
         self, X: Any, y: Any, validation_data: Any = None, validation_split: float | None = None
@@ -247,15 +251,9 @@ class MLP(PyTorchClassifier):
         probe = probe_of({**params, "fast": False})
         # a subclass may override what only torch's loop calls, so that it is trained by that loop
         self._probe = None if probe is None or type(self) is not MLP else replace(probe, l2=(l2reg,))
+        super().__init__(inputdim, nclasses, l2reg, size, seed, cudaEfficient, device)
         if self._probe is None:
-            super().__init__(inputdim, nclasses, l2reg, size, seed, cudaEfficient, device)
             self._build(reduction_of(params))
-        else:
-            self.inputdim, self.nclasses, self.l2reg = inputdim, nclasses, l2reg
-            self.batch_size, self.seed, self.cudaEfficient = size, seed, cudaEfficient
-            self.device = device or ""
-            self.nepoch = 0
-            self._orders = np.random.RandomState(seed)
 
     def _build(self, reduction: str) -> None:
         nn = self._torch.nn
