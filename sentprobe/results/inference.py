@@ -14,7 +14,7 @@ from sentprobe.probes import parse
 from sentprobe.probes.kind import kind_of
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
+from sentprobe.results.verify import CHOSEN_ARRAY, FOLD_ARRAY, RESAMPLED
 from sentprobe.stats import clustered_p
 from sentprobe.stats import level as levels
 from sentprobe.stats.means import Mean, Rows, quantile
@@ -103,4 +103,5 @@ def read_resamples(run: Run, result: Result) -> Retrained | None:
         np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
     )
     wide = (result.dimension or 0) > result.n["tr"]
-    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide)
+    folds = None if result.cell.folds is None else found[FOLD_ARRAY].astype(np.int64)
+    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide, folds)

@@ -4,6 +4,9 @@
 for all encoders: whole target forms, or sentences, where rows share them, balanced over classes. The same holds for the
 dev rows that are resampled to choose from the grid. For each of these probes, one bit per test row is saved: whether it
 is right.
+
+In folds, groups are of all rows of the set, the same in every fold: probe i of every fold is trained without group i,
+so that probes i of all folds are what cross-validation without these rows would give.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.hashing import hash_64
+from sentprobe.data.folds import in_order_of_set
 from sentprobe.data.splits import Split, Splits, cluster_ids
 from sentprobe.probes import Features, Fit, Model, Probe, parse
 from sentprobe.probes.convex import Linear, logits
@@ -22,6 +26,7 @@ from sentprobe.probes.fitting import leave_groups_out
 from sentprobe.probes.kind import kind_of
 from sentprobe.results.result import Result
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
+from sentprobe.run.job import FitJob, features_of
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import Rows
 from sentprobe.stats.training import Retrained, Systems
@@ -33,6 +38,8 @@ MAX_DEFAULT_COST = 5 * 10**10
 more parameters, and fits converge more slowly."""
 
 Ints = npt.NDArray[np.int64]
+Groups = Ints | str | None
+"""The group of each row in every round, (rounds, n); or why there are none; None if none were requested."""
 
 
 def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: int, classes: int) -> int:
@@ -45,13 +52,20 @@ def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: i
     return kind_of(probe).resamples
 
 
+def resample_rounds(count: int, groups: int, folds: int | None) -> int:
+    """How often rows are divided into groups; in folds less often, so that twice as many probes are trained in all."""
+    rounds = count // groups
+    return rounds if folds is None or not rounds else max(1, round(2 * rounds / folds))
+
+
 def has_enough_resamples(result: Result, requested: int | None) -> bool:
     """Whether a finished cell has as many retrained probes as requested, or cannot have any."""
     if result.not_resampled is not None or result.cell.probe is None:
         return True
     _, probe = parse(result.cell.probe)
     needed = resample_count(requested, probe, result.n["tr"], result.dimension or 0, len(result.labels))
-    return result.resamples >= needed
+    groups = kind_of(probe).groups
+    return result.resamples >= groups * resample_rounds(needed, groups, result.cell.folds)
 
 
 def cluster_numbers(split: Split) -> Ints:
@@ -88,23 +102,42 @@ def assign_groups(train: Split, rounds: int, groups: int) -> Ints | str:
         group = np.empty(n_clusters, np.int64)
         group[order] = np.arange(n_clusters) % groups
         assigned[i] = group[cluster]
-    classes = np.unique(train.labels)
-    if any(len(np.unique(row_groups[train.labels == c])) < 2 for row_groups in assigned for c in classes):
+    return _checked(assigned, train.labels)
+
+
+def _checked(assigned: Ints, labels: Ints) -> Ints | str:
+    """Groups (rounds, n), or why there are none: every class (n,) must have rows in two of them."""
+    classes = np.unique(labels)
+    if any(len(np.unique(row_groups[labels == c])) < 2 for row_groups in assigned for c in classes):
         return "all training rows of a class may be left out at once"
     return assigned
 
 
-def retrain(
-    probe: Probe, fitted: Fit, count: int, splits: Splits, features: Sequence[Features], device: str | None
-) -> Retrained | str:
-    """The test rows that retrained probes have right, or why there are none. ``features``: train, dev and test."""
-    train, dev, test = features
+def groups_to_leave_out(job: FitJob) -> Groups:
+    """The groups of the training rows of a set, or of all its rows if it is in folds."""
+    splits, probe = job.splits, job.probe
+    if not splits.folds and splits.test is splits.train:
+        return None
+    rows, dimension = splits.sizes["tr"], features_of(job, splits.test).shape[1]
+    count = resample_count(job.resample, probe, rows, dimension, len(splits.labels))
+    if not count:
+        return None
     clusters = cluster_ids(splits.test.keys, splits.test.texts)
     if len(set(clusters or range(len(splits.test)))) < 2:
         return "there is only one test row, or all test rows share one target form or sentence"
     groups = kind_of(probe).groups
-    assigned = assign_groups(splits.train, count // groups, groups)
-    if isinstance(assigned, str):
+    return assign_groups(splits.train, resample_rounds(count, groups, splits.fold_count), groups)
+
+
+def retrain(
+    probe: Probe, fitted: Fit, assigned: Groups, splits: Splits, features: Sequence[Features], device: str | None
+) -> Retrained | str | None:
+    """The test rows that retrained probes have right. ``assigned``: groups of the training rows, or of all rows of a
+    set in folds; ``features``: train, dev and test."""
+    train, dev, test = features
+    if assigned is not None and not isinstance(assigned, str) and splits.pool_rows is not None:
+        assigned = _checked(assigned[:, splits.pool_rows], splits.train.labels)
+    if assigned is None or isinstance(assigned, str):
         return assigned
     models = leave_groups_out(
         probe,
@@ -120,10 +153,24 @@ def retrain(
     candidates = _right(fitted.candidates, test, splits.test.labels)
     return Retrained(
         _right(list(models), test, splits.test.labels),
-        groups,
+        kind_of(probe).groups,
         candidates[bootstrap_choices(probe, fitted.candidates, dev, splits.dev)],
         wide=train.shape[1] > len(train),
     )
+
+
+def join_retrained(splits: Splits, parts: Sequence[Retrained | str | None]) -> Retrained | str | None:
+    """The test rows of all folds, in the order of the set, or why there are none."""
+    reasons = [part for part in parts if not isinstance(part, Retrained)]
+    if reasons:
+        return reasons[0]
+    retrained = [part for part in parts if isinstance(part, Retrained)]
+    first = retrained[0]
+    trained, chosen = (
+        in_order_of_set(splits, [column.T for column in columns]).T
+        for columns in ([part.trained for part in retrained], [part.chosen for part in retrained])
+    )
+    return Retrained(trained, first.groups, chosen, any(part.wide for part in retrained), splits.fold_of)
 
 
 def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray[np.float64]:

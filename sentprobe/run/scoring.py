@@ -45,7 +45,7 @@ def information_of(logs: LogProbs, splits: Splits) -> Information:
     return information(
         log2_of_true(logs, labels),
         labels,
-        prior(splits.train.labels, len(splits.labels)),
+        prior(splits.train.labels, len(splits.labels)),  # in folds, all rows: labels have the same shares in each
         clusters=clusters_of(splits.test),
     )
 
@@ -94,7 +94,7 @@ def classification_result(
         cell=cell,
         language=splits.language,
         labels=splits.labels,
-        n={"tr": len(splits.train), "va": len(splits.dev), "te": n},
+        n={**splits.sizes, "te": n},
         trained_on=splits.trained_on,
         chosen_on=splits.chosen_on,
         score=accuracy(predicted, truth),

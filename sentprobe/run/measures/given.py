@@ -84,7 +84,9 @@ def _baseline(job: FitJob, labels: Labels) -> ProbedBaseline:
 
     rows = len(splits.train) + len(splits.dev) + len(splits.test)
     size = rows * (8 * len(splits.labels) + BYTES_PER_BAG)
-    return plain.shared.get(("given", splits.variant, splits.name, splits.digest, len(splits.train)), size, make)
+    return plain.shared.get(
+        ("given", splits.variant, splits.name, splits.digest, splits.nth_fold, len(splits.train)), size, make
+    )
 
 
 def _view(job: FitJob, vectors: Vectors) -> SplitFeatures:
@@ -131,6 +133,7 @@ def _measure(
         columns=(VariantColumn(("adds to", name, "bits"), bits),),
         applies_to=classifies_sentences,
         compute=compute,
+        over_folds="rows",
         given=encoder,
         objection=adds_nothing(explanation, what) if explanation else None,
     )
