@@ -72,6 +72,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_letters(summary, every),
         *(note for note in footnotes(summary) if seen.bold or note != BOLD_NOTE),
         *_layers(every),
+        *_folds(summary.sets),
         *_partial(summary),
         *_synthetic(summary.sets),
         *(human_notes(summary) if summary.metric == "accuracy" else ()),
@@ -202,6 +203,16 @@ def _layers(cells: Sequence[Cell]) -> Iterator[str]:
     counts = {cell.layers for cell in cells if cell.layers > 1}
     if counts:
         yield f"(L…): the layer that was best on dev, of {' or '.join(map(str, sorted(counts)))}."
+
+
+def _folds(sets: Sequence[SetSummary]) -> Iterator[str]:
+    """Which sets are tested in folds."""
+    for folds in sorted({s.folds for s in sets if s.folds is not None}):
+        in_folds = [s for s in sets if s.folds == folds]
+        rows = {s.n["te"] for s in in_folds}
+        tested = f"every one of the {rows.pop():,} rows" if len(rows) == 1 else "every row of these sets"
+        which = "" if len(in_folds) == len(sets) else f"{_listed([s.label for s in in_folds])}: "
+        yield f"{which}{folds} folds: {tested} is tested once, by a probe trained on the other folds."
 
 
 def _partial(summary: Summary) -> Iterator[str]:
