@@ -120,7 +120,8 @@ def _check_blocks(whole: Splits, blocks: np.ndarray, folds: int) -> None:
 def assign_folds(blocks: np.ndarray, labels: Ints, folds: int) -> Ints:
     """The fold (n,) of each row, given the number of its block and its label (n,).
 
-    Blocks stay together. Each, the largest first, goes to the fold that lacks most of its labels.
+    Blocks stay together. Each, the largest first, goes to the fold that lacks most of its labels, of those that are not
+    full, as a large block may fill one.
     """
     names, block_of = np.unique(blocks, return_inverse=True)
     sizes = np.bincount(block_of)
@@ -132,6 +133,7 @@ def assign_folds(blocks: np.ndarray, labels: Ints, folds: int) -> Ints:
     for block in np.lexsort((names, -sizes)).tolist():
         present, counts = np.unique(labels[rows_by_block[block]], return_counts=True)
         need = (lacking[:, present] / totals[present]) @ counts
+        need[room <= -1] = -np.inf
         fitting = np.flatnonzero(need >= need.max() - 1e-9)
         fold = int(fitting[np.argmax(room[fitting])])
         fold_of_block[block] = fold
