@@ -90,7 +90,7 @@ def test_rows_are_in_the_order_of_the_predictions(tmp_path):
 
 
 def test_the_same_folds_for_encoders_baselines_and_controls(tmp_path):
-    run = evaluate([Knowing(noise=1.0)], dataset(), tmp_path, folds=5, resample=0, controls="permuted,norm,shuffled",
+    run = evaluate([Spotting(noise=1.0)], dataset(), tmp_path, folds=5, resample=0, controls="permuted,norm,shuffled",
                    baselines=["majority", "length", "nb-uni", "baseline:random"])  # fmt: skip
     assert not run.failures
     assert len({run.predictions(r)["fold"].tobytes() for r in (*run.results, *run.extras)}) == 1
@@ -214,11 +214,10 @@ def test_runs_of_different_protocols_are_not_joined(tmp_path):
 
 
 def test_a_result_is_repeated_by_its_signature(tmp_path):
-    file, words = tmp_path / "parity.txt", WORDS
-    lines = [
-        f"{'tr' if i < 60 else 'va' if i < 80 else 'te'}\t{'even' if i % 2 == 0 else 'odd'}\t{words[i // 12]} {words[i % 12]}\n"
-        for i in range(100)
-    ]
+    file, lines = tmp_path / "parity.txt", []
+    for i in range(100):
+        split, label = "tr" if i < 60 else "va" if i < 80 else "te", "even" if i % 2 == 0 else "odd"
+        lines.append(f"{split}\t{label}\t{WORDS[i // 12]} {WORDS[i % 12]}\n")
     file.write_text("".join(lines))
     run = evaluate("baseline:hash?dim=8", find_sets([file]), tmp_path / "run", folds=5, baselines=["nb-uni"],
                    controls="shuffled", resample=0)  # fmt: skip
