@@ -147,7 +147,7 @@ def run(
     begun = (out / "results.jsonl").exists()  # sentprobe.run has the name, but takes a second to import
     store = open_store(no_store, store_limit)
     beside = []
-    if first_picture and (probe, request.limit) == (("linear",), None):
+    if first_picture and (probe, request.limit, request.folds) == (("linear",), None, None):
         check_encoders(list(named))
         beside = add_demo_results(out, sources, {name: aliases.get(name) for name in named})
     variants = request.variants()
