@@ -29,10 +29,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from sentprobe.errors import DataError
 from sentprobe.stats.means import Mean, Rows, combined
 from sentprobe.stats.resample import Floats
+
+Ints = npt.NDArray[np.int64]
 
 LINEAR_GROUPS, NETWORK_GROUPS = 10, 2
 """Groups into which training rows are divided, to be left out in turn."""
@@ -51,6 +54,9 @@ class Retrained:
     """(B, n): of the probes that resampled dev rows choose."""
     wide: bool = False
     """Whether there are more dimensions than training rows."""
+    folds: Ints | None = None
+    """(n,): the fold of each test row, where every row is tested once; None with one split. Groups are of all rows of
+    the set: probe i of every fold is trained without the training rows that are in group i."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -59,6 +65,8 @@ class Retrained:
                 f"trained must be (a multiple of {self.groups}, rows) and chosen (draws, rows), got "
                 f"{self.trained.shape} and {self.chosen.shape}."
             )
+        if self.folds is not None and self.folds.shape != self.trained.shape[1:]:
+            raise DataError(f"folds must be {self.trained.shape[1:]}, got {self.folds.shape}.")
 
 
 @dataclass(frozen=True, eq=False)
