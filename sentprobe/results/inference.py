@@ -19,7 +19,7 @@ from sentprobe.stats import clustered_p
 from sentprobe.stats import level as levels
 from sentprobe.stats.means import Mean, Rows, quantile
 from sentprobe.stats.paired import binomial_p
-from sentprobe.stats.training import Retrained, Systems
+from sentprobe.stats.training import LINEAR_GROUPS, Retrained, Systems
 
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
 """What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
@@ -96,11 +96,12 @@ def row_clusters(run: Run, result: Result) -> list[str] | None:
 
 def read_resamples(run: Run, result: Result) -> Retrained | None:
     """Which test rows the retrained probes have right; None if there are none."""
-    if not result.resamples or result.cell.probe is None:
+    if not result.resamples:
         return None
-    found, n = run.paired_arrays(result), result.n["te"]
+    arrays, n = run.paired_arrays(result), result.n["te"]
     trained, chosen = (
-        np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
+        np.unpackbits(arrays[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
     )
     wide = (result.dimension or 0) > result.n["tr"]
-    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide)
+    groups = LINEAR_GROUPS if result.cell.probe is None else kind_of(parse(result.cell.probe)[1]).groups
+    return Retrained(trained, groups, chosen, wide)

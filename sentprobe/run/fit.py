@@ -12,9 +12,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sentprobe.data.splits import Splits
 from sentprobe.probes import Features, Fit, Model, fit
@@ -23,7 +24,7 @@ from sentprobe.probes.kind import kind_of
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import Arrays
 from sentprobe.run.job import FitJob, clusters_of, split_features, statistics_of
-from sentprobe.run.resample import about_encoder, pack_resamples, resample_count, retrain
+from sentprobe.run.resample import about_encoder, pack_resamples, resample_count, retrain, retrain_baseline
 from sentprobe.run.scoring import (
     LogProbs,
     calibrate,
@@ -127,9 +128,7 @@ def score(
     if isinstance(retrained, str):
         result = replace(result, not_resampled=retrained)
     elif retrained is not None:
-        correct = arrays["predicted"] == arrays["truth"]
-        interval, deviation = about_encoder(correct, retrained, clusters_of(splits.test))
-        result = replace(result, encoder_interval=interval, training_sd=deviation, resamples=len(retrained.trained))
+        result = with_encoder_interval(result, arrays["predicted"] == arrays["truth"], retrained, splits)
         arrays |= pack_resamples(retrained)
     scores = {**result.scores, "log2_loss": log2_loss(logs, labels)}
     # labels of training rows may be memorised, so that no information can be measured
@@ -150,6 +149,14 @@ def score(
     return replace(result, scores=scores), arrays
 
 
+def with_encoder_interval(
+    result: Result, correct: npt.NDArray[np.bool_], retrained: Retrained, splits: Splits
+) -> Result:
+    """The result with an interval that covers other training rows, from the test rows (n) that are right."""
+    interval, deviation = about_encoder(correct, retrained, clusters_of(splits.test))
+    return replace(result, encoder_interval=interval, training_sd=deviation, resamples=len(retrained.trained))
+
+
 def _retrain(job: FitJob, fitted: Fit, features: Sequence[Features]) -> Retrained | str | None:
     """The test rows that retrained probes have right, or why there are none; None if none were requested."""
     splits = job.splits
@@ -164,8 +171,13 @@ def saved_arrays(model: Model, train: Features) -> Arrays:
     return to_arrays(model, train.take(slice(0, CENTRE_ROWS)).mean(axis=0, dtype=np.float64))
 
 
-def baseline_result(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[Result, Arrays]:
-    """The result of a baseline that learns from words, on the rows that ``splits`` are of."""
+def baseline_result(
+    cell: Cell, baselines: Baselines, splits: Splits, resample: int | None = None
+) -> tuple[Result, Arrays]:
+    """The result of a baseline that learns from words, on the rows that ``splits`` are of.
+
+    It is trained again for its interval as linear probes are, ``resample`` times; by default twenty times.
+    """
     started = time.perf_counter()
     prediction, learned = baselines.predict(cell.encoder), baselines.splits
     # where dev rows are held out from train, a baseline still learns from all rows, and may know more labels
@@ -174,6 +186,13 @@ def baseline_result(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[R
     predicted = np.array([number[label] for label in prediction.labels], np.int32)
     truth = np.array([number.get(label, -1) for label in learned.test.label_names], np.int32)
     result = without_interval(replace(classification_result(cell, splits, predicted, truth, {}), labels=labels))
+    arrays: dict[str, Any] = {"predicted": predicted, "truth": truth}
+    retrained = retrain_baseline(cell.encoder, baselines, resample)
+    if isinstance(retrained, str):
+        result = replace(result, not_resampled=retrained)
+    elif retrained is not None:
+        result = with_encoder_interval(result, predicted == truth, retrained, splits)
+        arrays |= pack_resamples(retrained)
     trained_on, chosen_on = prediction.settings["trained_on"], prediction.settings.get("chosen_on")
     result = replace(
         result,
@@ -183,4 +202,4 @@ def baseline_result(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[R
         chosen=dict(prediction.settings),
         seconds={"fit": time.perf_counter() - started},
     )
-    return result, {"predicted": predicted, "truth": truth}
+    return result, arrays

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from sentprobe.core.hashing import hash_64
 from sentprobe.data.splits import Split, Splits, cluster_ids
 from sentprobe.probes import Features, Fit, Model, Probe, parse
+from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.probes.convex import Linear, logits
 from sentprobe.probes.fitting import leave_groups_out
 from sentprobe.probes.kind import kind_of
@@ -24,13 +26,20 @@ from sentprobe.results.result import Result
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import Rows
-from sentprobe.stats.training import Retrained, Systems
+from sentprobe.stats.training import LINEAR_GROUPS, Retrained, Systems
+
+if TYPE_CHECKING:
+    from sentprobe.probes.baselines.predict import Baselines
 
 DEV_DRAWS = 20
 """Bootstrap samples of dev rows."""
 MAX_DEFAULT_COST = 5 * 10**10
 """Training rows × dimensions × classes² above which no probes are retrained by default: with many classes there are
 more parameters, and fits converge more slowly."""
+BASELINE_RESAMPLES = 20
+"""Baselines trained again by default, as often as linear probes."""
+MAX_BASELINE_COST = 10**8
+"""Training rows × classes² above which no baseline is trained again by default."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,13 +54,23 @@ def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: i
     return kind_of(probe).resamples
 
 
+def baseline_resample_count(requested: int | None, name: str, rows: int, classes: int) -> int:
+    """How often to train a baseline again: as requested, or the default; a constant one does not vary."""
+    outputs = 1 if classes == 2 else classes
+    if name in CONSTANT_BASELINES or (requested is None and rows * outputs**2 > MAX_BASELINE_COST):
+        return 0
+    return BASELINE_RESAMPLES if requested is None else requested // LINEAR_GROUPS * LINEAR_GROUPS
+
+
 def has_enough_resamples(result: Result, requested: int | None) -> bool:
     """Whether a finished cell has as many retrained probes as requested, or cannot have any."""
-    if result.not_resampled is not None or result.cell.probe is None:
+    if result.not_resampled is not None:
         return True
+    rows, classes = result.n["tr"], len(result.labels)
+    if result.cell.probe is None:
+        return result.resamples >= baseline_resample_count(requested, result.cell.encoder, rows, classes)
     _, probe = parse(result.cell.probe)
-    needed = resample_count(requested, probe, result.n["tr"], result.dimension or 0, len(result.labels))
-    return result.resamples >= needed
+    return result.resamples >= resample_count(requested, probe, rows, result.dimension or 0, classes)
 
 
 def cluster_numbers(split: Split) -> Ints:
@@ -99,9 +118,8 @@ def retrain(
 ) -> Retrained | str:
     """The test rows that retrained probes have right, or why there are none. ``features``: train, dev and test."""
     train, dev, test = features
-    clusters = cluster_ids(splits.test.keys, splits.test.texts)
-    if len(set(clusters or range(len(splits.test)))) < 2:
-        return "there is only one test row, or all test rows share one target form or sentence"
+    if (reason := _too_few_test_rows(splits)) is not None:
+        return reason
     groups = kind_of(probe).groups
     assigned = assign_groups(splits.train, count // groups, groups)
     if isinstance(assigned, str):
@@ -148,16 +166,52 @@ def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, 
         logs = model.scores(dev)
         correct[i] = logs.argmax(axis=1) == split.labels
         losses[i] = np.where(in_train, -logs[np.arange(len(split)), split.labels], 0.0)
-    cluster = cluster_numbers(split)
-    n_clusters = int(cluster.max()) + 1
     choices = []
-    for i in range(DEV_DRAWS):
-        shares = np.full(n_clusters, 1 / n_clusters)
-        times = np.random.default_rng([i, n_clusters]).multinomial(n_clusters, shares)[cluster]
+    for times in dev_draws(split):
         times_in_train = max(1.0, float((times * in_train).sum()))
         accuracies, mean_losses = correct @ times / times.sum(), losses @ times / times_in_train
         choices.append(kind_of(probe).select_best(probe, accuracies.tolist(), mean_losses.tolist()))
     return choices
+
+
+def dev_draws(split: Split) -> Ints:
+    """How often each dev row is drawn (draws, n) in bootstrap samples of the rows, or of their clusters."""
+    if not len(split):
+        return np.zeros((DEV_DRAWS, 0), np.int64)
+    cluster = cluster_numbers(split)
+    n_clusters = int(cluster.max()) + 1
+    shares = np.full(n_clusters, 1 / n_clusters)
+    return np.array(
+        [np.random.default_rng([i, n_clusters]).multinomial(n_clusters, shares)[cluster] for i in range(DEV_DRAWS)]
+    )
+
+
+def retrain_baseline(
+    name: str, baselines: Baselines, requested: int | None, assigned: Ints | str | None = None
+) -> Retrained | str | None:
+    """The test rows that a baseline has right without each group of its training rows, or why there are none.
+
+    None if none were requested, or if it is constant. ``assigned`` are the groups (rounds, n) of its training rows, by
+    default those of linear probes that are trained on the same rows.
+    """
+    splits = baselines.splits
+    count = baseline_resample_count(requested, name, len(splits.train), len(splits.labels))
+    if not count:
+        return None
+    if (reason := _too_few_test_rows(splits)) is not None:
+        return reason
+    if assigned is None:
+        assigned = assign_groups(splits.train, count // LINEAR_GROUPS, LINEAR_GROUPS)
+    if isinstance(assigned, str):
+        return assigned
+    return baselines.retrain(name, assigned, dev_draws(splits.dev))
+
+
+def _too_few_test_rows(splits: Splits) -> str | None:
+    clusters = cluster_ids(splits.test.keys, splits.test.texts)
+    if len(set(clusters or range(len(splits.test)))) < 2:
+        return "there is only one test row, or all test rows share one target form or sentence"
+    return None
 
 
 def about_encoder(
