@@ -17,7 +17,7 @@ from sentprobe.results.run import Run
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.stats import clustered_p
 from sentprobe.stats import level as levels
-from sentprobe.stats.means import Mean, Rows, quantile
+from sentprobe.stats.means import Mean, ScoredRows, quantile
 from sentprobe.stats.paired import binomial_p
 from sentprobe.stats.training import LINEAR_GROUPS, Retrained, Systems
 
@@ -68,7 +68,7 @@ def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[s
     """Encoders on the same test rows, each with its results of all seeds."""
     correct = [np.array([run.correct(result) for result in side], np.float64) for side in sides]
     return Systems(
-        Rows.of(correct[0].shape[1], clusters),
+        ScoredRows.of(correct[0].shape[1], clusters),
         np.array([side.mean(axis=0) for side in correct]),
         [_retrained([read_resamples(run, result) for result in side]) for side in sides],
         [(float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in correct],

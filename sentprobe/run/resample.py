@@ -25,7 +25,7 @@ from sentprobe.probes.kind import kind_of
 from sentprobe.results.result import Result
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.stats.intervals import proportion_interval
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 from sentprobe.stats.training import LINEAR_GROUPS, Retrained, Systems
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def about_encoder(
 
     Computed from the test rows (n) that the probe has right, and those that retrained probes have right.
     """
-    rows = Rows.of(len(correct), clusters)
+    rows = ScoredRows.of(len(correct), clusters)
     system = Systems(rows, correct[None].astype(np.float64), [retrained])
     variance = system.training_variance(0)
     assert variance is not None

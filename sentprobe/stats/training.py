@@ -48,7 +48,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import DataError
-from sentprobe.stats.means import Mean, Rows, combined
+from sentprobe.stats.means import Mean, ScoredRows, combined
 from sentprobe.stats.resample import Floats
 
 Ints = npt.NDArray[np.int64]
@@ -91,7 +91,7 @@ class Retrained:
 class Systems:
     """Several systems on the same test rows."""
 
-    rows: Rows
+    rows: ScoredRows
     correct: Floats
     """(systems, n): whether each row is right, averaged over seeds."""
     retrained: Sequence[Retrained | None] = ()
@@ -239,7 +239,7 @@ class _Spread:
         return noise / ((groups - 1) * (2 / groups) ** 0.5)
 
 
-def _about(rows: Rows, rounds: Floats) -> _Scores:
+def _about(rows: ScoredRows, rounds: Floats) -> _Scores:
     """Scores from correctness (rounds, g, n)."""
     deviations = (rounds - rounds.mean(axis=1, keepdims=True)).reshape(-1, rounds.shape[-1])
     return deviations.mean(axis=1), rows.influence(deviations)
