@@ -5,7 +5,7 @@
 
 Gaussian vectors of two equally good encoders, whose noise correlates (0.5). In every repetition the rows are drawn
 anew; in each fold 15 % of the training rows are dev, the probe ``linear`` is tuned and fitted, and trained again
-without tenths of the rows, as `sentprobe run` does. With ``--groups 6``, rows come in groups of six that share a part of
+without tenths of the rows, as `sentprobe run` does. With ``--groups 6``, rows come in groups of six that share some of
 their noise. With ``--baselines`` naive Bayes and length, on generated sentences, in five folds and on one split; two
 that read different sentences of the same labels are equal. The truth is the mean of the scores of all repetitions. The
 standard error of a coverage of 95 % is 1.5 points from 200 repetitions.
