@@ -19,7 +19,7 @@ from sentprobe.stats import clustered_p
 from sentprobe.stats import level as levels
 from sentprobe.stats.means import Mean, ScoredRows, quantile
 from sentprobe.stats.paired import binomial_p
-from sentprobe.stats.training import LINEAR_GROUPS, Retrained, Systems
+from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
 
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
 """What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
@@ -103,5 +103,5 @@ def read_resamples(run: Run, result: Result) -> Retrained | None:
         np.unpackbits(arrays[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
     )
     wide = (result.dimension or 0) > result.n["tr"]
-    groups = LINEAR_GROUPS if result.cell.probe is None else kind_of(parse(result.cell.probe)[1]).groups
+    groups = BASELINE_GROUPS if result.cell.probe is None else kind_of(parse(result.cell.probe)[1]).groups
     return Retrained(trained, groups, chosen, wide)

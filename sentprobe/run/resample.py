@@ -26,7 +26,7 @@ from sentprobe.results.result import Result
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import ScoredRows
-from sentprobe.stats.training import LINEAR_GROUPS, Retrained, Systems
+from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
 
 if TYPE_CHECKING:
     from sentprobe.probes.baselines.predict import Baselines
@@ -59,7 +59,7 @@ def baseline_resample_count(requested: int | None, name: str, rows: int, classes
     outputs = 1 if classes == 2 else classes
     if name in CONSTANT_BASELINES or (requested is None and rows * outputs**2 > MAX_BASELINE_COST):
         return 0
-    return BASELINE_RESAMPLES if requested is None else requested // LINEAR_GROUPS * LINEAR_GROUPS
+    return BASELINE_RESAMPLES if requested is None else requested // BASELINE_GROUPS * BASELINE_GROUPS
 
 
 def has_enough_resamples(result: Result, requested: int | None) -> bool:
@@ -191,8 +191,8 @@ def retrain_baseline(
 ) -> Retrained | str | None:
     """The test rows that a baseline has right without each group of its training rows, or why there are none.
 
-    None if none were requested, or if it is constant. ``assigned`` are the groups (rounds, n) of its training rows, by
-    default those of linear probes that are trained on the same rows.
+    None if none were requested, or if it is constant. ``assigned`` are the groups (rounds, n) of its training rows, as
+    those of a fold; by default, halves.
     """
     splits = baselines.splits
     count = baseline_resample_count(requested, name, len(splits.train), len(splits.labels))
@@ -201,7 +201,7 @@ def retrain_baseline(
     if (reason := _too_few_test_rows(splits)) is not None:
         return reason
     if assigned is None:
-        assigned = assign_groups(splits.train, count // LINEAR_GROUPS, LINEAR_GROUPS)
+        assigned = assign_groups(splits.train, count // BASELINE_GROUPS, BASELINE_GROUPS)
     if isinstance(assigned, str):
         return assigned
     return baselines.retrain(name, assigned, dev_draws(splits.dev))

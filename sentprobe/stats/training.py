@@ -10,7 +10,8 @@ a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
   Which it is depends on the number of rows per dimension. So J / √2 is used, whose root is off by a fifth at most in
   either case; but J itself where there are fewer rows than dimensions, and a probe is far from its maximum.
 - Linear probes have ten groups. Networks have two: the randomness of their training is counted about (g - 1) times, and
-  with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is.
+  with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is. So it is of
+  baselines: naive Bayes with strong smoothing may turn to one class, and with ten groups J then is many times too large.
 - The a_i are measured on a finite test set, whose noise would be counted twice, as it has a term of its own. It is
   estimated from the rows on which the probes differ, and subtracted.
 - Other dev rows would choose another penalty, or whatever else dev chooses. Dev rows are resampled with replacement,
@@ -53,7 +54,7 @@ from sentprobe.stats.resample import Floats
 
 Ints = npt.NDArray[np.int64]
 
-LINEAR_GROUPS, NETWORK_GROUPS = 10, 2
+LINEAR_GROUPS, NETWORK_GROUPS, BASELINE_GROUPS = 10, 2, 2
 """Groups into which training rows are divided, to be left out in turn."""
 BOUND = 2**0.5
 """With many groups J is between one and two times the variance."""
