@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sentprobe.data.folds import in_order_of_set
 from sentprobe.data.splits import Splits
@@ -32,6 +33,7 @@ from sentprobe.run.resample import (
     join_retrained,
     pack_resamples,
     retrain,
+    retrain_baseline,
 )
 from sentprobe.run.scoring import (
     LogProbs,
@@ -236,9 +238,7 @@ def score(cell: Cell, job: FitJob, predictions: Predictions) -> tuple[Result, Ar
     if isinstance(retrained, str):
         result = replace(result, not_resampled=retrained)
     elif retrained is not None:
-        correct = arrays["predicted"] == arrays["truth"]
-        interval, deviation = about_encoder(correct, retrained, clusters_of(splits.test))
-        result = replace(result, encoder_interval=interval, training_sd=deviation, resamples=len(retrained.trained))
+        result = with_encoder_interval(result, arrays["predicted"] == arrays["truth"], retrained, splits)
         arrays |= pack_resamples(retrained)
     scores = {**result.scores, "log2_loss": log2_loss(logs, labels)}
     if (labels >= 0).any() and calibrated is not None:
@@ -257,13 +257,26 @@ def score(cell: Cell, job: FitJob, predictions: Predictions) -> tuple[Result, Ar
     return replace(result, scores=scores), arrays
 
 
+def with_encoder_interval(
+    result: Result, correct: npt.NDArray[np.bool_], retrained: Retrained, splits: Splits
+) -> Result:
+    """The result with an interval that covers other training rows, from the test rows (n) that are right."""
+    interval, deviation = about_encoder(correct, retrained, clusters_of(splits.test))
+    return replace(result, encoder_interval=interval, training_sd=deviation, resamples=len(retrained.trained))
+
+
 def saved_arrays(model: Model, train: Features) -> Arrays:
     """The probe as a run saves it, with rounded weights."""
     return to_arrays(model, train.take(slice(0, CENTRE_ROWS)).mean(axis=0, dtype=np.float64))
 
 
-def baseline_result(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[Result, Arrays]:
-    """The result of a baseline that learns from words, on the rows that ``splits`` are of."""
+def baseline_result(
+    cell: Cell, baselines: Baselines, splits: Splits, resample: int | None = None
+) -> tuple[Result, Arrays]:
+    """The result of a baseline that learns from words, on the rows that ``splits`` are of.
+
+    It is trained again for its interval as linear probes are, ``resample`` times; by default twenty times.
+    """
     started = time.perf_counter()
     prediction, learned = baselines.predict(cell.encoder), baselines.splits
     # where dev rows are held out from train, a baseline still learns from all rows, and may know more labels
@@ -272,6 +285,13 @@ def baseline_result(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[R
     predicted = np.array([number[label] for label in prediction.labels], np.int32)
     truth = np.array([number.get(label, -1) for label in learned.test.label_names], np.int32)
     result = without_interval(replace(classification_result(cell, splits, predicted, truth, {}), labels=labels))
+    arrays: dict[str, Any] = {"predicted": predicted, "truth": truth}
+    retrained = retrain_baseline(cell.encoder, baselines, resample)
+    if isinstance(retrained, str):
+        result = replace(result, not_resampled=retrained)
+    elif retrained is not None:
+        result = with_encoder_interval(result, predicted == truth, retrained, splits)
+        arrays |= pack_resamples(retrained)
     trained_on, chosen_on = prediction.settings["trained_on"], prediction.settings.get("chosen_on")
     result = replace(
         result,
@@ -281,4 +301,4 @@ def baseline_result(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[R
         chosen=dict(prediction.settings),
         seconds={"fit": time.perf_counter() - started},
     )
-    return result, {"predicted": predicted, "truth": truth}
+    return result, arrays

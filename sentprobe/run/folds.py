@@ -20,8 +20,9 @@ from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import AUXILIARY_PREFIX, FOLD_ARRAY, Arrays
-from sentprobe.run.fit import Finished, most_common
+from sentprobe.run.fit import Finished, most_common, with_encoder_interval
 from sentprobe.run.measure import OverFolds
+from sentprobe.run.resample import pack_resamples, retrain_baseline
 from sentprobe.run.scoring import classification_result, without_interval
 
 LABEL_ARRAYS = ("predicted", "truth")
@@ -125,8 +126,10 @@ def _mean_value(values: Sequence[Any], shares: np.ndarray) -> Any:
     return round(mean) if all(isinstance(value, int) for value in values) else mean
 
 
-def folded_baseline(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[Result, Arrays]:
-    """The result of a baseline that learns from words, trained in the same folds as probes.
+def folded_baseline(
+    cell: Cell, baselines: Baselines, splits: Splits, resample: int | None = None
+) -> tuple[Result, Arrays]:
+    """The result of a baseline that learns from words, trained in the same folds as probes, and again for its interval.
 
     A constant answer is one answer for all rows, and so the same in every fold.
     """
@@ -149,7 +152,13 @@ def folded_baseline(cell: Cell, baselines: Baselines, splits: Splits) -> tuple[R
         chosen_on=chosen_on,
         chosen=most_common(settings),
         chosen_by_fold=tuple(settings) if len(settings) > 1 else (),
-        seconds={"fit": time.perf_counter() - started},
     )
     assert splits.fold_of is not None
-    return result, {"predicted": predicted, "truth": truth, FOLD_ARRAY: splits.fold_of.astype(np.uint8)}
+    arrays: dict[str, Any] = {"predicted": predicted, "truth": truth, FOLD_ARRAY: splits.fold_of.astype(np.uint8)}
+    retrained = retrain_baseline(cell.encoder, baselines, resample)
+    if isinstance(retrained, str):
+        result = replace(result, not_resampled=retrained)
+    elif retrained is not None:
+        result = with_encoder_interval(result, predicted == truth, retrained, splits)
+        arrays |= pack_resamples(retrained)
+    return replace(result, seconds={"fit": time.perf_counter() - started}), arrays

@@ -31,6 +31,7 @@ from sentprobe.run.fit import baseline_result
 from sentprobe.run.folds import folded_baseline, join_results
 from sentprobe.run.info import split_aliases
 from sentprobe.run.measures import learning
+from sentprobe.run.resample import has_enough_resamples
 from sentprobe.run.result_cache import ResultCache
 from sentprobe.run.transfer import nested_baseline
 from sentprobe.run.variants import Variants
@@ -224,14 +225,18 @@ def _baseline_accuracies(
     dev_is_held_out = splits.protocol == "split" and not splits.folds and splits.chosen_on != "va"
     trained_on = splits_of(dataset, context.options.limit, hold_out_dev=False) if dev_is_held_out else splits
     cache, baselines = ResultCache(context.options.store), Baselines(trained_on)
-    by_protocol = {"nested": nested_baseline, "split": folded_baseline if splits.folds else baseline_result}
-    compute = by_protocol.get(splits.protocol, baseline_result)
+    is_nested = splits.protocol == "nested"
+    resample = context.options.resample
     for name in names:
         cell = replace(set_cell(splits, name), identity=name, limit=context.options.limit, sentprobe=__version__)
         result = context.log.done.get(cell.key) or cache.restore(context.log, cell, splits, {})
-        if result is None:
+        if result is None or not (is_nested or has_enough_resamples(result, resample)):
             try:
-                result, arrays = compute(cell, baselines, splits)
+                result, arrays = (
+                    nested_baseline(cell, baselines, splits)
+                    if is_nested
+                    else (folded_baseline if splits.folds else baseline_result)(cell, baselines, splits, resample)
+                )
             except KeyboardInterrupt:
                 raise
             except BaseException as e:  # whatever goes wrong in one baseline, the run continues

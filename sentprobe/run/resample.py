@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,7 @@ from sentprobe.core.hashing import hash_64
 from sentprobe.data.folds import in_order_of_set
 from sentprobe.data.splits import Split, Splits, cluster_ids
 from sentprobe.probes import Features, Fit, Model, Probe, parse
+from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.probes.convex import Linear, logits
 from sentprobe.probes.fitting import leave_groups_out
 from sentprobe.probes.kind import kind_of
@@ -28,14 +31,21 @@ from sentprobe.results.result import Result
 from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.run.job import FitJob, features_of
 from sentprobe.stats.intervals import proportion_interval
-from sentprobe.stats.means import Rows
-from sentprobe.stats.training import Retrained, Systems
+from sentprobe.stats.means import ScoredRows
+from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
+
+if TYPE_CHECKING:
+    from sentprobe.probes.baselines.predict import Baselines
 
 DEV_DRAWS = 20
 """Bootstrap samples of dev rows."""
 MAX_DEFAULT_COST = 5 * 10**10
 """Training rows × dimensions × classes² above which no probes are retrained by default: with many classes there are
 more parameters, and fits converge more slowly."""
+BASELINE_RESAMPLES = 20
+"""Baselines trained again by default, as often as linear probes."""
+MAX_BASELINE_COST = 10**8
+"""Training rows × classes² above which no baseline is trained again by default."""
 
 Ints = npt.NDArray[np.int64]
 Groups = Ints | str | None
@@ -58,13 +68,24 @@ def resample_rounds(count: int, groups: int, folds: int | None) -> int:
     return rounds if folds is None or not rounds else max(1, round(2 * rounds / folds))
 
 
+def baseline_resample_count(requested: int | None, name: str, rows: int, classes: int) -> int:
+    """How often to train a baseline again: as requested, or the default; a constant one does not vary."""
+    outputs = 1 if classes == 2 else classes
+    if name in CONSTANT_BASELINES or (requested is None and rows * outputs**2 > MAX_BASELINE_COST):
+        return 0
+    return BASELINE_RESAMPLES if requested is None else requested // BASELINE_GROUPS * BASELINE_GROUPS
+
+
 def has_enough_resamples(result: Result, requested: int | None) -> bool:
     """Whether a finished cell has as many retrained probes as requested, or cannot have any."""
-    if result.not_resampled is not None or result.cell.probe is None:
+    if result.not_resampled is not None:
         return True
+    rows, classes = result.n["tr"], len(result.labels)
+    if result.cell.probe is None:
+        count = baseline_resample_count(requested, result.cell.encoder, rows, classes)
+        return result.resamples >= BASELINE_GROUPS * resample_rounds(count, BASELINE_GROUPS, result.cell.folds)
     _, probe = parse(result.cell.probe)
-    needed = resample_count(requested, probe, result.n["tr"], result.dimension or 0, len(result.labels))
-    groups = kind_of(probe).groups
+    needed, groups = resample_count(requested, probe, rows, result.dimension or 0, classes), kind_of(probe).groups
     return result.resamples >= groups * resample_rounds(needed, groups, result.cell.folds)
 
 
@@ -122,11 +143,17 @@ def groups_to_leave_out(job: FitJob) -> Groups:
     count = resample_count(job.resample, probe, rows, dimension, len(splits.labels))
     if not count:
         return None
-    clusters = cluster_ids(splits.test.keys, splits.test.texts)
-    if len(set(clusters or range(len(splits.test)))) < 2:
-        return "there is only one test row, or all test rows share one target form or sentence"
+    if (reason := _too_few_test_rows(splits)) is not None:
+        return reason
     groups = kind_of(probe).groups
     return assign_groups(splits.train, resample_rounds(count, groups, splits.fold_count), groups)
+
+
+def groups_of_fold(assigned: Groups, splits: Splits) -> Groups:
+    """The groups of the training rows of a fold, from those of all rows; as they are if this is not a fold."""
+    if assigned is None or isinstance(assigned, str) or splits.pool_rows is None:
+        return assigned
+    return _checked(assigned[:, splits.pool_rows], splits.train.labels)
 
 
 def retrain(
@@ -135,8 +162,7 @@ def retrain(
     """The test rows that retrained probes have right. ``assigned``: groups of the training rows, or of all rows of a
     set in folds; ``features``: train, dev and test."""
     train, dev, test = features
-    if assigned is not None and not isinstance(assigned, str) and splits.pool_rows is not None:
-        assigned = _checked(assigned[:, splits.pool_rows], splits.train.labels)
+    assigned = groups_of_fold(assigned, splits)
     if assigned is None or isinstance(assigned, str):
         return assigned
     models = leave_groups_out(
@@ -195,16 +221,57 @@ def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, 
         logs = model.scores(dev)
         correct[i] = logs.argmax(axis=1) == split.labels
         losses[i] = np.where(in_train, -logs[np.arange(len(split)), split.labels], 0.0)
-    cluster = cluster_numbers(split)
-    n_clusters = int(cluster.max()) + 1
     choices = []
-    for i in range(DEV_DRAWS):
-        shares = np.full(n_clusters, 1 / n_clusters)
-        times = np.random.default_rng([i, n_clusters]).multinomial(n_clusters, shares)[cluster]
+    for times in dev_draws(split):
         times_in_train = max(1.0, float((times * in_train).sum()))
         accuracies, mean_losses = correct @ times / times.sum(), losses @ times / times_in_train
         choices.append(kind_of(probe).select_best(probe, accuracies.tolist(), mean_losses.tolist()))
     return choices
+
+
+def dev_draws(split: Split) -> Ints:
+    """How often each dev row is drawn (draws, n) in bootstrap samples of the rows, or of their clusters."""
+    if not len(split):
+        return np.zeros((DEV_DRAWS, 0), np.int64)
+    cluster = cluster_numbers(split)
+    n_clusters = int(cluster.max()) + 1
+    shares = np.full(n_clusters, 1 / n_clusters)
+    return np.array(
+        [np.random.default_rng([i, n_clusters]).multinomial(n_clusters, shares)[cluster] for i in range(DEV_DRAWS)]
+    )
+
+
+def retrain_baseline(name: str, baselines: Baselines, requested: int | None) -> Retrained | str | None:
+    """The test rows that a baseline has right without each group of its training rows, or why there are none.
+
+    None if none were requested, or if it is constant. In folds, the groups are of all rows, as those of probes are.
+    """
+    splits = baselines.splits
+    count = baseline_resample_count(requested, name, splits.sizes["tr"], len(splits.labels))
+    if not count:
+        return None
+    if (reason := _too_few_test_rows(splits)) is not None:
+        return reason
+    rounds = resample_rounds(count, BASELINE_GROUPS, splits.fold_count)
+    assigned = assign_groups(splits.train, rounds, BASELINE_GROUPS)
+    if not splits.folds:
+        return _retrained_baseline(name, baselines, assigned)
+    folds = [replace(baselines, splits=fold) for fold in splits.folds]
+    return join_retrained(splits, [_retrained_baseline(name, fold, assigned) for fold in folds])
+
+
+def _retrained_baseline(name: str, baselines: Baselines, assigned: Groups) -> Retrained | str | None:
+    assigned = groups_of_fold(assigned, baselines.splits)
+    if assigned is None or isinstance(assigned, str):
+        return assigned
+    return baselines.retrain(name, assigned, dev_draws(baselines.splits.dev))
+
+
+def _too_few_test_rows(splits: Splits) -> str | None:
+    clusters = cluster_ids(splits.test.keys, splits.test.texts)
+    if len(set(clusters or range(len(splits.test)))) < 2:
+        return "there is only one test row, or all test rows share one target form or sentence"
+    return None
 
 
 def about_encoder(
@@ -214,7 +281,7 @@ def about_encoder(
 
     Computed from the test rows (n) that the probe has right, and those that retrained probes have right.
     """
-    rows = Rows.of(len(correct), clusters)
+    rows = ScoredRows.of(len(correct), clusters)
     system = Systems(rows, correct[None].astype(np.float64), [retrained])
     variance = system.training_variance(0)
     assert variance is not None

@@ -23,7 +23,7 @@ from sentprobe.run.job import clusters_of
 from sentprobe.stats.classification import accuracy, macro_f1
 from sentprobe.stats.information import Information, information, prior
 from sentprobe.stats.intervals import proportion_interval, wilson
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 
 LogProbs = npt.NDArray[np.float32]
 """Log-probabilities, (n, classes)."""
@@ -111,7 +111,7 @@ def classification_result(
 
 
 def _of_clusters(correct: Bools, clusters: Sequence[str]) -> tuple[float, float]:
-    rows = Rows.of(len(correct), clusters)
+    rows = ScoredRows.of(len(correct), clusters)
     return proportion_interval(rows.mean(correct), rows)
 
 

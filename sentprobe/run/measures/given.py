@@ -22,7 +22,7 @@ from sentprobe.run.resample import assign_groups
 from sentprobe.run.scoring import classification_result, log2_of_true, saved_predictions
 from sentprobe.run.variant import GIVEN, Explanation, VariantColumn, adds_nothing, bits
 from sentprobe.stats.information import conditional
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 
 FOLDS, FEW_FOLDS, MANY_CLASSES = 5, 2, 100
 """The training rows are divided into so many folds, for probes of the baseline that were trained without the row; with
@@ -44,7 +44,7 @@ def compute(job: FitJob) -> list[Finished]:
     joint, truth = add_vectors(baseline, vectors, labels, cell.device), splits.test.labels
     without, with_vectors = (logs.astype(np.float32) for logs in joint.log_probabilities())
     influence = joint.influence(truth)
-    fitted = Rows.of(len(influence), _dev_clusters(splits)).mean(influence) if len(influence) > 1 else None
+    fitted = ScoredRows.of(len(influence), _dev_clusters(splits)).mean(influence) if len(influence) > 1 else None
     added = conditional(
         log2_of_true(with_vectors, truth),
         log2_of_true(without, truth),
