@@ -42,10 +42,12 @@ def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int
 def information_of(logs: LogProbs, splits: Splits) -> Information:
     """The usable information about the labels in calibrated log-probabilities of the test rows (n, classes)."""
     labels = splits.test.labels
+    # in folds, the training rows are all rows, a rare label of which may have no index: labels have equal shares in each
+    learned = splits.train.labels[splits.train.labels >= 0]
     return information(
         log2_of_true(logs, labels),
         labels,
-        prior(splits.train.labels, len(splits.labels)),  # in folds, all rows: labels have the same shares in each
+        prior(learned, len(splits.labels)),
         clusters=clusters_of(splits.test),
     )
 
