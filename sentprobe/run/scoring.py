@@ -42,7 +42,7 @@ def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int
 def information_of(logs: LogProbs, splits: Splits) -> Information:
     """The usable information about the labels in calibrated log-probabilities of the test rows (n, classes)."""
     labels = splits.test.labels
-    # in folds, the training rows are all rows, a rare label of which may have no index: labels have equal shares in each
+    # in folds these are all rows, as labels have equal shares in each; a rare one may have no index
     learned = splits.train.labels[splits.train.labels >= 0]
     return information(
         log2_of_true(logs, labels),
