@@ -27,7 +27,7 @@ from sentprobe.probes.fitting import leave_groups_out
 from sentprobe.run.resample import bootstrap_choices, dev_draws
 from sentprobe.stats.intervals import proportion_interval, wilson
 from sentprobe.stats.means import ScoredRows
-from sentprobe.stats.training import LINEAR_GROUPS, Retrained, Systems
+from sentprobe.stats.training import BASELINE_GROUPS, LINEAR_GROUPS, Retrained, Systems
 from sentprobe.tasks import Example
 
 SHORT = "--reps 6 --rows 200 --dimensions 50"
@@ -43,13 +43,14 @@ def divide(rng, cluster, parts):
     return part[cluster]
 
 
-def fold_rows(rng, cluster):
-    """Train, dev and test rows of each fold; and the groups (1, n) of all rows that are left out in turn."""
+def fold_rows(rng, cluster, rounds=1, groups=LINEAR_GROUPS):
+    """Train, dev and test rows of each fold; the groups (rounds, n) of all rows; and the fold (n,) of each."""
     fold = divide(rng, cluster, FOLDS)
     held_out = divide(rng, cluster, round(1 / DEV)) == 0
     rows = [(np.flatnonzero((fold != k) & ~held_out), np.flatnonzero((fold != k) & held_out)) for k in range(FOLDS)]
     tested = [np.flatnonzero(fold == k) for k in range(FOLDS)]
-    return [(*learned, test) for learned, test in zip(rows, tested, strict=True)], divide(rng, cluster, 10)[None], fold
+    assigned = np.array([divide(rng, cluster, groups) for _ in range(rounds)])
+    return [(*learned, test) for learned, test in zip(rows, tested, strict=True)], assigned, fold
 
 
 def draw(rng, n, d, classes, size, separation):
@@ -123,7 +124,7 @@ def retrained_baseline(name, examples, folds, groups, fold):
         chosen.append(again.chosen)
     order = np.argsort(tests)
     correct, trained, chosen = (np.concatenate(parts, axis=-1)[..., order] for parts in (correct, trained, chosen))
-    return correct.astype(np.float64), Retrained(trained, LINEAR_GROUPS, chosen, name != "length", fold)
+    return correct.astype(np.float64), Retrained(trained, BASELINE_GROUPS, chosen, folds=fold)
 
 
 def summary(estimates):
@@ -178,13 +179,13 @@ def baselines(args, n, name, folded):
     rng, estimates, started = np.random.default_rng([n, LEARNED.index(name)]), [], time.process_time()
     for _ in range(args.reps):
         if folded:
-            folds, groups, fold = fold_rows(rng, np.arange(n))
+            folds, groups, fold = fold_rows(rng, np.arange(n), 4, BASELINE_GROUPS)
             total, tests = n, np.arange(n)
         else:
             total = n + n // 4 + 1000
             tests = np.arange(n + n // 4, total)
             folds, fold = [(np.arange(n), np.arange(n, n + n // 4), tests)], None
-            groups = np.array([divide(rng, np.arange(n), LINEAR_GROUPS) for _ in range(2)])
+            groups = np.array([divide(rng, np.arange(n), BASELINE_GROUPS) for _ in range(10)])
         labels = rng.integers(0, 2, total)
         sides = [retrained_baseline(name, sentences(rng, labels), folds, groups, fold) for _ in range(2)]
         estimates.append(estimate(np.arange(len(tests)), sides))

@@ -63,7 +63,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         metric_line(kinds) if is_of_words(summary) else _metric(summary.metric, kinds),
         *_calibrated(every + baselines),
         *_uncompared(summary.metric, bool(baselines)),
-        *(() if is_of_words(summary) else _about(summary.metric, every, bool(baselines))),
+        *(() if is_of_words(summary) else _about(summary.metric, every, baselines)),
         *_constant(summary, seen),
         *_correlated(summary.sets),
         *_transfer(summary),
@@ -100,19 +100,21 @@ def _metric(metric: str, kinds: set[str]) -> str:
     )
 
 
-def _about(metric: str, cells: Sequence[Cell], baselines: bool) -> Iterator[str]:
+def _about(metric: str, cells: Sequence[Cell], baselines: Sequence[Cell]) -> Iterator[str]:
     """What an interval is about."""
-    scored = [cell.about for cell in cells if cell.interval in ("wilson", "cluster")]
+    scored, of_baselines = (
+        [cell.about for cell in column if cell.interval in ("wilson", "cluster")] for column in (cells, baselines)
+    )
     if metric != "accuracy" or not scored:
         return
     encoder = "± of an encoder is about the encoder: it covers other samples of test, training and dev rows"
     probe = "about the one trained probe, on other samples of test rows"
     if set(scored) == {"encoder"}:
-        yield f"{encoder}{f'; that of a baseline is {probe}' if baselines else ''}."
+        yield f"{encoder}{f'; that of a baseline is {probe}' if 'probe' in of_baselines else ''}."
     elif set(scored) == {"probe"}:
         yield f"± is {probe}: it does not cover other training rows."
     else:
-        yield f"{encoder}; where a probe was not retrained, and for baselines, ± is {probe}."
+        yield f"{encoder}; where a probe was not retrained, ± is {probe}."
 
 
 def _constant(summary: Summary, seen: Seen) -> Iterator[str]:

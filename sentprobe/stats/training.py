@@ -10,8 +10,9 @@ a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
   Which it is depends on the number of rows per dimension. So J / √2 is used, whose root is off by a fifth at most in
   either case; but J itself where there are fewer rows than dimensions, and a probe is far from its maximum.
 - Linear probes have ten groups. Networks have two: the randomness of their training is counted about (g - 1) times, and
-  with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is. So it is of
-  baselines: naive Bayes with strong smoothing may turn to one class, and with ten groups J then is many times too large.
+  with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is. Baselines
+  have two as well: strongly smoothed, naive Bayes may turn to a single class, and J of ten groups is many times too
+  large.
 - The a_i are measured on a finite test set, whose noise would be counted twice, as it has a term of its own. It is
   estimated from the rows on which the probes differ, and subtracted.
 - Other dev rows would choose another penalty, or whatever else dev chooses. Dev rows are resampled with replacement,
