@@ -32,18 +32,20 @@ def value_of(cell: Cell | None) -> float | None:
     return None if cell is None else cell.score.value
 
 
-def make_cell(run: Run, grid: Grid, column: ColumnKey, place: SetKey, metric: Metric, notes: list[str]) -> Cell | None:
+def make_cell(
+    run: Run, grid: Grid, column: ColumnKey, set_key: SetKey, metric: Metric, notes: list[str]
+) -> Cell | None:
     """The layer that dev chose, over all seeds; None without results. Missing intervals are added to ``notes``."""
-    layers = grid.layers(column, place)
+    layers = grid.layers(column, set_key)
     if not layers:
         return None
     results = best_layer(layers)
-    shown = _with_interval(run, results, metric, notes)
+    metric_score = _with_interval(run, results, metric, notes)
     calibrated = _with_interval(run, results, "log2_loss_calibrated", notes) if metric == "log2_loss" else None
-    return _cell(results, shown, calibrated=calibrated, layers=len(layers))
+    return _cell(results, metric_score, calibrated=calibrated, layers=len(layers))
 
 
-def make_layer_cell(layers: Layers, name: str | None, metric: Metric, shown: Cell | None) -> Cell | None:
+def make_layer_cell(layers: Layers, name: str | None, metric: Metric, dev_cell: Cell | None) -> Cell | None:
     """One layer on a set; ``shown`` is the cell of the layer that dev chose, which alone has a baseline comparison."""
     if name not in layers:
         return None
@@ -51,7 +53,7 @@ def make_layer_cell(layers: Layers, name: str | None, metric: Metric, shown: Cel
     # intervals of the loss are left out: to resample them for every layer takes too long
     intervals = accuracy_intervals(results) if metric == "accuracy" else []
     by_dev = best_layer(layers) is results
-    against = shown.against if by_dev and shown is not None else None
+    against = dev_cell.against if by_dev and dev_cell is not None else None
     return _cell(results, score(results, metric, intervals), against=against, by_dev=by_dev)
 
 
@@ -67,7 +69,7 @@ def _with_interval(run: Run, results: Sequence[Result], metric: Metric, notes: l
 
 def _cell(
     results: Sequence[Result],
-    shown: Score,
+    metric_score: Score,
     *,
     calibrated: Score | None = None,
     layers: int = 1,
@@ -78,7 +80,7 @@ def _cell(
     probe = score(results, "accuracy", [] if first.constant else [r.range for r in results])
     assert accuracy.value is not None  # every result has a score
     return Cell(
-        score=shown,
+        score=metric_score,
         calibrated=calibrated,
         accuracy=accuracy.value,
         low=accuracy.low,
@@ -114,8 +116,8 @@ def _cell(
 
 def _mean(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are there."""
-    found = [value for value in values if value is not None]
-    return sum(found) / len(found) if found else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
@@ -163,10 +165,10 @@ def check_metric(metric: str) -> Metric:
 def score(results: Sequence[Result], metric: Metric, intervals: Sequence[Interval] = ()) -> Score:
     """The metric over results that differ in their seed, each with its own interval, if it has one."""
     # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
-    found = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
-    if any(value is None for value in found):
+    values = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
+    if any(value is None for value in values):
         return Score()
-    return over_seeds(found, intervals, upper=math.inf if metric in LOSSES else 1.0)
+    return over_seeds(values, intervals, upper=math.inf if metric in LOSSES else 1.0)
 
 
 def over_seeds(
@@ -219,12 +221,12 @@ def intervals_of(run: Run, results: Sequence[Result], metric: Metric) -> list[In
     clusters = None
     if results[0].cluster_interval is not None:
         clusters = row_clusters(run, results[0])
-    found = []
+    intervals = []
     for result in results:
         name = LOSSES[metric]
         bits = (-run.predictions(result, name)[name].astype(np.float64)).clip(0.0, MOST_BITS)
-        found.append(mean(bits, clusters).interval())
-    return found
+        intervals.append(mean(bits, clusters).interval())
+    return intervals
 
 
 Estimate = tuple[float | None, float | None, float | None]
@@ -245,17 +247,17 @@ def aggregate(results: Sequence[Result]) -> TransferMean | None:
     As in Conneau (2019, section 3.2.4), over tasks that are scored by accuracy. The rows are those that SentEval
     counts: of dev, or of the folds where there is none.
     """
-    found = [
+    transfer_scores = [
         (r.dev_score, r.n["va"] or (r.n["te"] if r.interval_kind == "nadeau-bengio" else r.n["tr"]), r.cell.task)
         for r in results
         if r.cell.task in TRANSFER and r.metric == "accuracy" and r.dev_score is not None
     ]
-    if len(found) < 2:
+    if len(transfer_scores) < 2:
         return None
-    rows = sum(n for _, n, _ in found)
+    rows = sum(n for _, n, _ in transfer_scores)
     return TransferMean(
-        tasks=tuple(task for _, _, task in found),
-        macro=sum(score for score, _, _ in found) / len(found),
-        micro=sum(score * n for score, n, _ in found) / rows,
+        tasks=tuple(task for _, _, task in transfer_scores),
+        macro=sum(score for score, _, _ in transfer_scores) / len(transfer_scores),
+        micro=sum(score * n for score, n, _ in transfer_scores) / rows,
         rows=rows,
     )

@@ -62,15 +62,15 @@ class Check:
 
     def __call__(self, summary: Summary) -> CheckResult | None:
         """What the check found in a run, for the summary."""
-        found = self.find(summary)
-        if found is None:
+        finding = self.find(summary)
+        if finding is None:
             return None
         return CheckResult(
             code=self.name,
-            level=found.level,
-            title=found.title,
-            text=found.text,
-            where=tuple(found.where[:MAX_PLACES]),
+            level=finding.level,
+            title=finding.title,
+            text=finding.text,
+            where=tuple(finding.where[:MAX_PLACES]),
             docs=self.docs or f"report-checks.md#{self.name}" * bool(self.doc),
         )
 
@@ -115,27 +115,27 @@ class ScoredCell(NamedTuple):
 
 def scored_cells(summary: Summary) -> Iterator[ScoredCell]:
     """Every result of an encoder, set by set."""
-    for i, own in enumerate(summary.sets):
-        for column, cell in zip(summary.columns, own.cells, strict=True):
+    for i, set_summary in enumerate(summary.sets):
+        for column, cell in zip(summary.columns, set_summary.cells, strict=True):
             if cell:
-                yield ScoredCell(i, own, column, cell, _baselines(summary, own, column))
+                yield ScoredCell(i, set_summary, column, cell, _baselines(summary, set_summary, column))
 
 
-def _baselines(summary: Summary, own: SetSummary, column: Column) -> dict[str, Cell]:
+def _baselines(summary: Summary, set_summary: SetSummary, column: Column) -> dict[str, Cell]:
     return {
-        other.encoder: cell
-        for other, cell in zip(summary.baselines, own.baselines, strict=True)
-        if cell and (other.limit, other.sentprobe) == (column.limit, column.sentprobe)
+        baseline.encoder: cell
+        for baseline, cell in zip(summary.baselines, set_summary.baselines, strict=True)
+        if cell and (baseline.limit, baseline.sentprobe) == (column.limit, column.sentprobe)
     }
 
 
 def comparable(summary: Summary) -> list[list[ScoredCell]]:
     """Results on the same rows of sets whose rows are right or wrong, the best first."""
-    found: dict[tuple[int, int | None, str], list[ScoredCell]] = {}
-    for number in scored_cells(summary):
-        if number.right_or_wrong:
-            found.setdefault(number.sample, []).append(number)
-    return [sorted(group, key=lambda n: -n.cell.accuracy) for group in found.values()]
+    groups: dict[tuple[int, int | None, str], list[ScoredCell]] = {}
+    for scored_cell in scored_cells(summary):
+        if scored_cell.right_or_wrong:
+            groups.setdefault(scored_cell.sample, []).append(scored_cell)
+    return [sorted(group, key=lambda n: -n.cell.accuracy) for group in groups.values()]
 
 
 def differs_significantly(cells: Sequence[Cell], bounds: Sequence[float], scale: Sequence[float] = ()) -> list[bool]:

@@ -23,21 +23,21 @@ SOURCE_KINDS = {
 """What a source of each kind is; others are transfer sets, and go by their own names."""
 
 
-def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False) -> SetSummary:
+def describe_set(run: Run, grid: Grid, set_key: SetKey, *, published: bool = False) -> SetSummary:
     """A set without its cells; ``published``: also results that papers printed for other sets."""
-    layers = (grid.layers(column, place) for column in (*grid.columns, *grid.baselines))
-    results = [r for by_layer in layers for found in by_layer.values() for r in found]
-    every = [d for d in run.info.get("datasets", ()) if d["digest"] == place.data]
-    info: Mapping[str, Any] = next((d for d in every if d["name"] == place.name), every[0] if every else {})
-    cell = results[0].cell if results else next(f.cell for (_, other), f in grid.failed.items() if other == place)
+    layers = (grid.layers(column, set_key) for column in (*grid.columns, *grid.baselines))
+    results = [r for by_layer in layers for by_seed in by_layer.values() for r in by_seed]
+    every = [d for d in run.info.get("datasets", ()) if d["digest"] == set_key.data]
+    info: Mapping[str, Any] = next((d for d in every if d["name"] == set_key.name), every[0] if every else {})
+    cell = results[0].cell if results else next(f.cell for (_, key), f in grid.failed.items() if key == set_key)
     language = results[0].language if results else info.get("language")
-    twins = sum(other.name == place.name for other in grid.sets)
-    found = info.get("audit")
-    printed = published_results(info, place.name, cell.task, language, results, others=published)
+    twins = sum(key.name == set_key.name for key in grid.sets)
+    audit = info.get("audit")
+    printed = published_results(info, set_key.name, cell.task, language, results, other_sets=published)
     return SetSummary(
-        name=place.name,
-        label=place.name if twins == 1 else f"{place.name} #{place.data[:8]}",
-        data=place.data,
+        name=set_key.name,
+        label=set_key.name if twins == 1 else f"{set_key.name} #{set_key.data[:8]}",
+        data=set_key.data,
         task=cell.task,
         version=cell.version,
         language=language,
@@ -50,7 +50,7 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
         corpus=info.get("corpus"),
         source=_source(info.get("source")),
         inputs=tuple(info.get("inputs", ())),
-        audit=None if found is None else tuple(map(_finding, found)),
+        audit=None if audit is None else tuple(map(_finding, audit)),
         redundancy=info.get("redundancy") or {},
         printed_for=printed.extent,
         human=printed.human,
@@ -90,14 +90,14 @@ MAX_FINDINGS = 6
 """Of more, the first and how many others there are; every one is in the page's section on data quality."""
 
 
-def errors_of(own: SetSummary) -> list[AuditFinding]:
+def errors_of(s: SetSummary) -> list[AuditFinding]:
     """The errors of a set; none if it was not audited."""
-    return [finding for finding in own.audit or () if finding.severity == "error"]
+    return [finding for finding in s.audit or () if finding.severity == "error"]
 
 
-def error_codes(own: SetSummary) -> str:
+def error_codes(s: SetSummary) -> str:
     """Their codes, for one cell of a table."""
-    return ", ".join(dict.fromkeys(finding.code for finding in errors_of(own)))
+    return ", ".join(dict.fromkeys(finding.code for finding in errors_of(s)))
 
 
 def erroneous_sets(info: Mapping[str, Any]) -> dict[str, str]:
@@ -107,20 +107,22 @@ def erroneous_sets(info: Mapping[str, Any]) -> dict[str, str]:
         for finding in described.get("audit") or ():
             if finding["severity"] == "error":
                 codes.setdefault(described["name"], {})[finding["code"]] = None
-    return {name: ", ".join(found) for name, found in codes.items()}
+    return {name: ", ".join(set_codes) for name, set_codes in codes.items()}
 
 
 def data_errors(summary: Summary) -> list[str]:
     """What scores on sets with errors are worth, and a line for each error; nothing if there are none."""
-    found = [(own, finding) for own in summary.sets for finding in errors_of(own)]
-    if not found:
+    errors = [(s, finding) for s in summary.sets for finding in errors_of(s)]
+    if not errors:
         return []
-    sets = len({(own.name, own.data) for own, _ in found})
+    sets = len({(s.name, s.data) for s, _ in errors})
     where = count_of(sets, "set") if sets == len(summary.sets) else f"{sets} of {len(summary.sets)} sets"
     lines = [f"Data errors in {where}: scores there do not mean what they seem to."]
-    shown = found if len(found) <= MAX_FINDINGS else found[: MAX_FINDINGS - 1]
-    lines += [f"{own.label}: {finding.message} ({finding.code})." for own, finding in shown]
-    if more := found[len(shown) :]:
-        names = len({(own.name, own.data) for own, _ in more})
-        lines.append(f"{count_of(len(more), 'more error')} in {count_of(names, 'set')}: `sentprobe audit` lists them.")
+    listed_errors = errors if len(errors) <= MAX_FINDINGS else errors[: MAX_FINDINGS - 1]
+    lines += [f"{s.label}: {finding.message} ({finding.code})." for s, finding in listed_errors]
+    if unlisted := errors[len(listed_errors) :]:
+        names = len({(s.name, s.data) for s, _ in unlisted})
+        lines.append(
+            f"{count_of(len(unlisted), 'more error')} in {count_of(names, 'set')}: `sentprobe audit` lists them."
+        )
     return lines

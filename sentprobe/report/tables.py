@@ -58,10 +58,10 @@ def csv_text(run: Run, summary: Summary) -> str:
     cells = [cell for s in summary.sets for cell in s.cells if cell is not None]
     against = {line: cell.against for cell in cells for line in cell.signatures}
     codes = {(s.name, s.data): error_codes(s) for s in summary.sets}
-    shown = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
+    results = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
     rows = [
         _with_verdict(to_row(result), against, codes.get((result.cell.dataset, result.cell.data), ""))
-        for result in shown
+        for result in results
     ]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
@@ -70,13 +70,13 @@ def _with_verdict(
     row: dict[str, Any], against: Mapping[str, BaselineComparison | None], audit_errors: str
 ) -> dict[str, Any]:
     signature = row.pop("signature")
-    found = against.get(signature)
+    comparison = against.get(signature)
     return {
         **row,
-        "best_baseline": found and found.baseline,
-        "best_baseline_score": found and found.value,
-        "verdict": found and found.verdict,
-        "verdict_p": found and found.p,
+        "best_baseline": comparison and comparison.baseline,
+        "best_baseline_score": comparison and comparison.value,
+        "verdict": comparison and comparison.verdict,
+        "verdict_p": comparison and comparison.p,
         "audit_errors": audit_errors,
         "signature": signature,
     }
@@ -167,8 +167,8 @@ def print_table(summary: Summary) -> None:
     for table in _further_tables(summary):
         table.print(console, blank_line=True)
     texts = _texts_of(layout)
-    there = {c.encoder for c in summary.baselines if c.encoder in texts}
-    seen = Seen(human="human" in texts, bold=console.is_terminal, baselines=frozenset(there))
+    baselines = {c.encoder for c in summary.baselines if c.encoder in texts}
+    seen = Seen(human="human" in texts, bold=console.is_terminal, baselines=frozenset(baselines))
     for line in legend(summary, seen):
         say(line)
     if layout.dropped:

@@ -59,9 +59,9 @@ def compare_with_baseline(
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
     if best is None or metric in UNCOMPARED:
         return [None] * len(numbers)
-    found = [None if metric == "macro_f1" else _test(run, scored, best, metric, notes) for scored in numbers]
-    tested = [i for i, test in enumerate(found) if test is not None]
-    p_values = [test.p for test in found if test is not None]
+    tests = [None if metric == "macro_f1" else _test(run, scored, best, metric, notes) for scored in numbers]
+    tested = [i for i, test in enumerate(tests) if test is not None]
+    p_values = [test.p for test in tests if test is not None]
     adjusted = dict(zip(tested, holm(p_values).tolist(), strict=True)) if tested else {}
     return [
         BaselineComparison(
@@ -72,7 +72,7 @@ def compare_with_baseline(
             len(tested),
             None if test is None else test.detectable,
         )
-        for i, (scored, test) in enumerate(zip(numbers, found, strict=True))
+        for i, (scored, test) in enumerate(zip(numbers, tests, strict=True))
     ]
 
 
@@ -91,29 +91,31 @@ class _Test:
     """Of accuracies, unless there is no variance."""
 
 
-def _test(run: Run, one: Scored, two: Scored, metric: Metric, notes: list[str]) -> _Test | None:
-    if metric == "accuracy" and one.results[0].metric not in RIGHT_OR_WRONG:
+def _test(run: Run, scored: Scored, baseline: Scored, metric: Metric, notes: list[str]) -> _Test | None:
+    if metric == "accuracy" and scored.results[0].metric not in RIGHT_OR_WRONG:
         return None
     try:
-        return _paired(run, one.results, two.results, metric)
+        return _paired(run, scored.results, baseline.results, metric)
     except SentProbeError as e:
-        notes.append(f"{one.name} could not be compared with {two.name} on {one.results[0].cell.dataset}: {e}")
+        notes.append(
+            f"{scored.name} could not be compared with {baseline.name} on {scored.results[0].cell.dataset}: {e}"
+        )
         return None
 
 
-def paired_p(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric = "accuracy") -> float:
+def paired_p(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric = "accuracy") -> float:
     """The two-sided p-value of two systems on the same test rows, each with the results of its seeds."""
-    return _paired(run, one, two, metric).p
+    return _paired(run, first, second, metric).p
 
 
-def _paired(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric) -> _Test:
-    clusters = row_clusters(run, one[0])
+def _paired(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> _Test:
+    clusters = row_clusters(run, first[0])
     if metric == "accuracy":
-        sides = systems_of(run, (one, two), clusters)
+        sides = systems_of(run, (first, second), clusters)
         apart = sides.difference(0, 1)
         return _Test(system_p(sides, 0, 1), detectable_by(apart) if apart.variance > 0 else None)
-    first, second = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (one, two))
-    return _Test(clustered_p(first.mean(axis=0), second.mean(axis=0), clusters), None)
+    first_bits, second_bits = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (first, second))
+    return _Test(clustered_p(first_bits.mean(axis=0), second_bits.mean(axis=0), clusters), None)
 
 
 def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
@@ -211,22 +213,22 @@ PRECEDENCE = ("leak", "words", "length", "memorised", "untrained")
 """Which objection is shown if there are several."""
 
 
-def meanings(own: SetSummary, columns: Sequence[Column], baselines: Sequence[Column]) -> tuple[Meaning | None, ...]:
+def meanings(s: SetSummary, columns: Sequence[Column], baselines: Sequence[Column]) -> tuple[Meaning | None, ...]:
     """What the score of each column on a set shows; None where there is none, or it is not an accuracy of a probe."""
-    if own.scored_by not in RIGHT_OR_WRONG:
+    if s.scored_by not in RIGHT_OR_WRONG:
         return (None,) * len(columns)
-    found = []
-    for i, (column, cell) in enumerate(zip(columns, own.cells, strict=True)):
+    column_meanings = []
+    for i, (column, cell) in enumerate(zip(columns, s.cells, strict=True)):
         majority = next(
             (
-                other.accuracy
-                for base, other in zip(baselines, own.baselines, strict=True)
-                if other is not None and base.encoder == "majority" and _sample(base) == _sample(column)
+                baseline_cell.accuracy
+                for baseline, baseline_cell in zip(baselines, s.baselines, strict=True)
+                if baseline_cell is not None and baseline.encoder == "majority" and _sample(baseline) == _sample(column)
             ),
             None,
         )
-        found.append(None if cell is None else _meaning(cell, own.variants[i] if own.variants else (), majority))
-    return tuple(found)
+        column_meanings.append(None if cell is None else _meaning(cell, s.variants[i] if s.variants else (), majority))
+    return tuple(column_meanings)
 
 
 def _sample(column: Column) -> tuple[int | None, str]:
@@ -234,7 +236,9 @@ def _sample(column: Column) -> tuple[int | None, str]:
 
 
 def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | None) -> Meaning:
-    objections = sorted(_objections(cell, variants, majority), key=lambda each: PRECEDENCE.index(each.explanation))
+    objections = sorted(
+        _objections(cell, variants, majority), key=lambda objection: PRECEDENCE.index(objection.explanation)
+    )
     if objections and objections[0].explanation == "leak":
         return Meaning("leak", objections[0].reason)
     against, score = cell.against, _score(cell)
@@ -255,9 +259,9 @@ def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | N
         return Meaning("few" if _would_miss(cell, against) else "baseline", f"{score}, {than}")
     if objections:
         return Meaning(objections[0].explanation, objections[0].reason)
-    asked = any(getattr(part_of(v.of), "objection", None) is not None for v in variants)
+    could_object = any(getattr(part_of(v.of), "objection", None) is not None for v in variants)
     return Meaning(
-        "holds" if asked else "above", f"{POINTS.number(cell.accuracy - against.value, sign=True)} to {than}"
+        "holds" if could_object else "above", f"{POINTS.number(cell.accuracy - against.value, sign=True)} to {than}"
     )
 
 
@@ -279,8 +283,12 @@ def _objections(cell: Cell, variants: Sequence[VariantSummary], majority: float 
     plain = PlainScore(value=cell.accuracy, low=cell.low, high=cell.high, majority=majority)
     for variant in variants:
         part = part_of(variant.of)
-        if part is not None and part.objection is not None and (found := part.objection(variant, plain)) is not None:
-            yield found
+        if (
+            part is not None
+            and part.objection is not None
+            and (objection := part.objection(variant, plain)) is not None
+        ):
+            yield objection
 
 
 def _score(cell: Cell) -> str:

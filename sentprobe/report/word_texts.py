@@ -54,9 +54,9 @@ def noun_of(summary: Summary) -> str:
 
 def metric_line(kinds: set[str]) -> str:
     """The first line of a legend."""
-    found = [text for kind, text in INTERVALS.items() if kind in kinds]
+    intervals = "; ".join(text for kind, text in INTERVALS.items() if kind in kinds)
     return (
-        f"Scores times 100; ± is half the width of the {level_text()} interval: {'; '.join(found)}. It is about these "
+        f"Scores times 100; ± is half the width of the {level_text()} interval: {intervals}. It is about these "
         "spaces, on other samples of test rows: not about other vectors or alignments."
     )
 

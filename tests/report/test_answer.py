@@ -245,5 +245,5 @@ def test_what_is_missing_can_change_the_answer():
 
 def test_lists_and_numbers():
     assert [listed("abcd"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
-    assert listed("abcde", most=3, more="more sets") == "a, b and 3 more sets"
+    assert listed("abcde", most=3, remainder="more sets") == "a, b and 3 more sets"
     assert (count_of(1, "set"), count_of(1000, "set")) == ("1 set", "1,000 sets")

@@ -45,7 +45,7 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
     languages = list(dict.fromkeys(s.language for s in sets if s.language))
     lede = [count_of(len(sets), "set"), count_of(sum(sum(s.n.values()) for s in sets), "row")]
     if languages:
-        lede.append(listed(languages, most=4, more="more languages"))
+        lede.append(listed(languages, most=4, remainder="more languages"))
     synthetic = sum(s.synthetic for s in sets)
     badges = ["Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")]
     unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
@@ -78,5 +78,7 @@ def _answer(described: DescribedSets) -> list[str]:
         kinds = listed([f"{code} in {n}" if len(sets) > 1 else code for code, n in codes.most_common()], most=MAX_NAMED)
         sentences.append(f"{which} {severity}s{names}: {kinds}.")
     if described.shared:
-        sentences.append(f"Across sets: {listed([f.message for f in described.shared], most=2, more='more findings')}.")
+        sentences.append(
+            f"Across sets: {listed([f.message for f in described.shared], most=2, remainder='more findings')}."
+        )
     return sentences
