@@ -10,7 +10,7 @@ from sentprobe.core.formatting import POINTS, count_of
 from sentprobe.core.table import plain
 from sentprobe.report.cells import LOSSES
 from sentprobe.report.names import brief_set_names, listed, short_names
-from sentprobe.report.types import BaselineComparison, Cell, Summary
+from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.verdict import MEANINGS, UNCOMPARED, verdict_of
 from sentprobe.report.word_texts import is_of_words, noun_of
 from sentprobe.stats import level as levels
@@ -305,7 +305,7 @@ def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
     ]
 
 
-def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[Cell, float]]:
+def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[CellSummary, float]]:
     """Cells that do not differ significantly from the best baseline, and the difference that would be detected."""
     for i in tested:
         for cell in summary.sets[i].cells:

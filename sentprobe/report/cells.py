@@ -1,4 +1,4 @@
-"""The numbers of one cell: the results of its seeds as a ``Cell``, with means, intervals and what dev chose."""
+"""The numbers of one cell: the results of its seeds as a ``CellSummary``, with means, intervals and what dev chose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
 from sentprobe.published import TRANSFER
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey
-from sentprobe.report.types import BaselineComparison, Cell, Information, Score, TransferMean
+from sentprobe.report.types import BaselineComparison, CellSummary, Score, TransferMean, UsableInformation
 from sentprobe.results.inference import row_clusters
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
@@ -24,17 +24,17 @@ from sentprobe.stats.means import combined, mean
 from sentprobe.stats.seeds import spread
 
 MIN_GRID_SIZE = 3
-"""In a grid of two values each is an end, and neither shows that the grid is too short."""
+"""Values of L2 that a grid needs to have an inside: of two, each is an end, and neither shows that it is too short."""
 
 
-def value_of(cell: Cell | None) -> float | None:
+def value_of(cell: CellSummary | None) -> float | None:
     """The number in a cell, if it has one."""
     return None if cell is None else cell.score.value
 
 
 def make_cell(
     run: Run, grid: Grid, column: ColumnKey, set_key: SetKey, metric: Metric, notes: list[str]
-) -> Cell | None:
+) -> CellSummary | None:
     """The layer that dev chose, over all seeds; None without results. Missing intervals are added to ``notes``."""
     layers = grid.layers(column, set_key)
     if not layers:
@@ -45,8 +45,10 @@ def make_cell(
     return _cell(results, metric_score, calibrated=calibrated, layers=len(layers))
 
 
-def make_layer_cell(layers: Layers, name: str | None, metric: Metric, dev_cell: Cell | None) -> Cell | None:
-    """One layer on a set; ``shown`` is the cell of the layer that dev chose, which alone has a baseline comparison."""
+def make_layer_cell(
+    layers: Layers, name: str | None, metric: Metric, dev_cell: CellSummary | None
+) -> CellSummary | None:
+    """One layer on a set; ``dev_cell`` is that of the layer that dev chose, which alone has a baseline comparison."""
     if name not in layers:
         return None
     results = layers[name]
@@ -75,11 +77,11 @@ def _cell(
     layers: int = 1,
     against: BaselineComparison | None = None,
     by_dev: bool = True,
-) -> Cell:
+) -> CellSummary:
     first, accuracy = results[0], score(results, "accuracy", accuracy_intervals(results))
     probe = score(results, "accuracy", [] if first.constant else [r.range for r in results])
     assert accuracy.value is not None  # every result has a score
-    return Cell(
+    return CellSummary(
         score=metric_score,
         calibrated=calibrated,
         accuracy=accuracy.value,
@@ -132,14 +134,14 @@ def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
     return None
 
 
-def _information(results: Sequence[Result]) -> Information | None:
+def _information(results: Sequence[Result]) -> UsableInformation | None:
     """Bits about the label over all seeds; None if a result has none."""
     if any("information" not in r.scores for r in results):
         return None
     intervals = [(r.scores["information_low"], r.scores["information_high"]) for r in results]
     bits = over_seeds([r.scores["information"] for r in results], intervals, lower=-math.inf, upper=math.inf)
     assert bits.value is not None
-    return Information(bits=bits.value, low=bits.low, high=bits.high, entropy=results[0].scores["entropy"])
+    return UsableInformation(bits=bits.value, low=bits.low, high=bits.high, entropy=results[0].scores["entropy"])
 
 
 # Over seeds
@@ -233,7 +235,7 @@ Estimate = tuple[float | None, float | None, float | None]
 """A value and the ends of its interval, None where there is none."""
 
 
-def estimate_of(cell: Cell | None) -> Estimate:
+def estimate_of(cell: CellSummary | None) -> Estimate:
     """The number in a cell and the interval that is shown with it."""
     return (None, None, None) if cell is None else (cell.score.value, cell.score.low, cell.score.high)
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import parse
 from sentprobe.probes.probe import PairFeatures
-from sentprobe.report.types import Cell, Column, CurvePoint, Curves, SetSummary, Summary
+from sentprobe.report.types import CellSummary, Column, CurvePoint, Curves, SetSummary, Summary
 from sentprobe.transfer.pairs import TASK_PAIRS, pair_features
 
 SIZE_OPTIONS = ("dim", "dimensions")
@@ -81,7 +81,7 @@ def _proportional(sized: Mapping[int, tuple[str, int]]) -> SeriesPositions:
     return positions
 
 
-def _size(s: SetSummary, cell: Cell | None, probe: str | None) -> int | None:
+def _size(s: SetSummary, cell: CellSummary | None, probe: str | None) -> int | None:
     """The size of the vectors, if the probe's input shows it: for a pair that is two or four times as large."""
     if cell is None or not cell.dimension:
         return None

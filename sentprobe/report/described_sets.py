@@ -23,7 +23,7 @@ from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
 from sentprobe.probes.baselines.naive_bayes import top_features
 from sentprobe.report.error_analysis import shown_row
-from sentprobe.report.sets import SOURCE_KINDS, label_names_of
+from sentprobe.report.sets import SOURCE_KINDS, label_names_of, path_end
 from sentprobe.report.types import ShownRow
 from sentprobe.tasks import SPLITS, Example
 
@@ -150,7 +150,7 @@ def _describe_source(source: Source, *, examples: int, seed: int) -> tuple[Descr
             redundancy=_mapping(_mapping(manifest.get("redundancy")).get("te")),
             findings=audit.findings,
             shortcuts=audit.measures,
-            source=f"{kind}: {', '.join(map(_end, source.paths))}",
+            source=f"{kind}: {', '.join(path_end(Path(path)) for path in source.paths)}",
             digest=dataset.digest,
             facts=tuple(_facts(dataset, source)),
             rejected=tuple(_rejected(manifest)),
@@ -188,11 +188,6 @@ def _features(dataset: Dataset, labels: Sequence[str]) -> dict[str, tuple[tuple[
     return {label: tuple(features[label]) for label in labels if features.get(label)}
 
 
-def _end(path: str) -> str:
-    """The end of a path: the rest is of this machine."""
-    return "/".join(part for part in Path(path).parts[-3:] if part != Path(path).anchor)
-
-
 # How a set was made
 
 
@@ -216,7 +211,7 @@ def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
         yield "Corpus", f"{corpus.get('name')}{' (synthetic)' if corpus.get('synthetic') else ''}: {size}"
         yield "Digest of the corpus", str(corpus.get("digest", ""))
         if files := corpus.get("files"):
-            yield "Files", ", ".join(_end(str(file)) for file in files)
+            yield "Files", ", ".join(path_end(Path(str(file))) for file in files)
         for annotation in corpus.get("annotation", ()):
             yield "Annotated by", describe_provenance(annotation)
         if errors := manifest.get("label_errors"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,6 +117,12 @@ def class_note(sets: Iterable[SetSummary]) -> str:
         counts = [f"{' or '.join(map(str, numbers))} classes in {code}" for code, numbers in differing[task].items()]
         tasks.append(f"{name} has {listed(counts)}")
     return f"{'; '.join(tasks)}. {CHANCE_DIFFERS}" if tasks else ""
+
+
+def class_notes(summary: Summary, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Which sets among those that a chart draws have different numbers of classes; for ``Chart.notes``."""
+    note = class_note(summary.sets[i] for i in dict.fromkeys(row["set"] for row in rows))
+    return [note] if note else []
 
 
 def language_of(s: SetSummary) -> str | None:

@@ -12,10 +12,10 @@ from sentprobe.report.cells import LOSSES
 from sentprobe.report.human_results import human_notes
 from sentprobe.report.names import failure_text
 from sentprobe.report.published import difference_notes
-from sentprobe.report.types import Cell, FailureSummary, SetSummary, Summary
+from sentprobe.report.types import CellSummary, FailureSummary, SetSummary, Summary
 from sentprobe.report.variants import interpretations
 from sentprobe.report.verdict import BOLD_NOTE, UNCOMPARED, footnotes
-from sentprobe.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
+from sentprobe.report.word_texts import WORD_TASKS, is_of_words, metric_line, retrieval_lines
 from sentprobe.results.result import CONSTANT_INTERVAL
 from sentprobe.run.variant import base_variant
 from sentprobe.stats.level import alpha_text, level_text
@@ -97,7 +97,7 @@ def _metric(metric: str, kinds: set[str]) -> str:
     return f"Accuracy on test in points; ± is half the width of the {level_text()} interval: {intervals}."
 
 
-def _about(metric: str, cells: Sequence[Cell], baselines: bool) -> Iterator[str]:
+def _about(metric: str, cells: Sequence[CellSummary], baselines: bool) -> Iterator[str]:
     """What an interval is about."""
     scored = [cell.about for cell in cells if cell.interval in ("wilson", "cluster")]
     if metric != "accuracy" or not scored:
@@ -125,7 +125,7 @@ def _constant(summary: Summary, seen: Seen) -> Iterator[str]:
         yield f"{names}: the same prediction for every row; its score is fixed by the test rows and has no interval."
 
 
-def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
+def _calibrated(cells: Sequence[CellSummary]) -> Iterator[str]:
     if any(cell.calibrated is not None and cell.calibrated.value is not None for cell in cells):
         yield (
             "calibrated: the same with log-probabilities at the temperature fitted on dev. Raw bits are high where a "
@@ -143,10 +143,10 @@ def _uncompared(metric: str, baselines: bool) -> Iterator[str]:
 
 def _correlated(sets: Sequence[SetSummary]) -> Iterator[str]:
     for metric, text in CORRELATIONS.items():
-        labels = [s.label for s in sets if s.scored_by == metric and s.task not in WORD_METRICS]
+        labels = [s.label for s in sets if s.scored_by == metric and s.task not in WORD_TASKS]
         if labels:
             yield f"{_listed(labels)}: {text}"
-    for task, text in WORD_METRICS.items():
+    for task, text in WORD_TASKS.items():
         labels = [s.label for s in sets if s.task == task]
         if labels:
             yield f"{_listed(labels)}: {text}"
@@ -175,16 +175,16 @@ def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
         yield f"Probe of {', '.join(baseline_probes)}: {', '.join(dict.fromkeys(baseline_probes.values()))}."
 
 
-def _seeds(cells: Sequence[Cell], metric: str) -> Iterator[str]:
+def _seeds(cells: Sequence[CellSummary], metric: str) -> Iterator[str]:
     counts = sorted({cell.seeds for cell in cells})
     if counts and counts[-1] > 1:
         seed_count = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         yield f"Means of {seed_count} seeds" + ("." if metric == "macro_f1" else "; ± is over rows and seeds.")
 
 
-def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
+def _letters(summary: Summary, cells: Sequence[CellSummary]) -> Iterator[str]:
     if any(cell.letters for cell in cells):
-        apart = len({(c.limit, c.sentprobe) for c in summary.columns}) > 1
+        apart = len({column.sample for column in summary.columns}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
         about = {s.letters_about for s in summary.sets if s.letters_about is not None}
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
@@ -198,7 +198,7 @@ def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
         )
 
 
-def _layers(cells: Sequence[Cell]) -> Iterator[str]:
+def _layers(cells: Sequence[CellSummary]) -> Iterator[str]:
     counts = {cell.layers for cell in cells if cell.layers > 1}
     if counts:
         yield f"(L…): the layer that was best on dev, of {' or '.join(map(str, sorted(counts)))}."

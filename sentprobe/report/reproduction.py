@@ -11,7 +11,7 @@ from typing import Any
 from sentprobe.core.table import plain
 from sentprobe.encoders import SCHEMES
 from sentprobe.report.result_grid import BASELINE_NAMES
-from sentprobe.report.types import Reproduction
+from sentprobe.report.types import RunProvenance
 from sentprobe.results.result import FLOAT16_FACT, Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
@@ -19,9 +19,9 @@ from sentprobe.run.measure import MEASURES
 from sentprobe.run.variant import base_variant
 
 
-def reproduction(run: Run, versions: Mapping[str, tuple[str, ...]]) -> Reproduction:
+def reproduction(run: Run, versions: Mapping[str, tuple[str, ...]]) -> RunProvenance:
     """How to reproduce a run whose programs had these versions."""
-    return Reproduction(
+    return RunProvenance(
         commands=tuple(run.info.get("commands", ())) or tuple(_commands(run)),
         signatures=len(run.results),
         versions=versions,

@@ -15,11 +15,12 @@ from typing import Any, TypeGuard
 
 import msgspec
 
+from sentprobe.encoders import diagnosis, encoder
 from sentprobe.report import types
 from sentprobe.report.types import VERSION, Summary
 from sentprobe.run import variant
 
-MODULES = (types, variant)
+MODULES = (types, variant, diagnosis, encoder)
 """Where the types are."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -76,7 +76,12 @@ def _source(source: Mapping[str, Any] | None) -> str | None:
     path = Path(source["paths"][0])
     end = path.parent if len(source["paths"]) > 1 else path
     kind = str(source["kind"])
-    return f"{SOURCE_KINDS.get(kind, kind)}: {'/'.join(part for part in end.parts[-3:] if part != end.anchor)}"
+    return f"{SOURCE_KINDS.get(kind, kind)}: {path_end(end)}"
+
+
+def path_end(path: Path) -> str:
+    """The last three parts of a path: what is above them belongs to the machine that the run was made on."""
+    return "/".join(part for part in path.parts[-3:] if part != path.anchor)
 
 
 def _finding(finding: Mapping[str, Any]) -> AuditFinding:

@@ -19,15 +19,13 @@ from sentprobe.report.reproduction import reproduction
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
 from sentprobe.report.sets import describe_set
 from sentprobe.report.types import (
-    Cell,
-    Diagnosis,
+    CellSummary,
+    EncoderDiagnosis,
     FailureSummary,
     LayerTable,
     Seconds,
     SetSummary,
     Summary,
-    Symptom,
-    TrainingScore,
 )
 from sentprobe.report.variants import interpret_variants, variant_results
 from sentprobe.report.verdict import Scored, compare_with_baseline, meanings, verdict_of
@@ -50,7 +48,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     run
         The run, or several joined by ``sentprobe.results.run``.
     metric
-        What ``Cell.score`` holds: accuracy, macro_f1, log2_loss or log2_loss_calibrated (bits; lower is better).
+        What ``CellSummary.score`` holds: accuracy, macro_f1, log2_loss or log2_loss_calibrated (bits; lower is better).
     published
         Also include results that papers printed for other sets of the same task, which are not comparable.
     """
@@ -72,6 +70,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     if checked == "accuracy":
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
     tables = (_layer_table(grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
+    training_scores = read_training_scores(run)
     notes += filter(None, [class_note(sets)])
     return Summary(
         folder=str(run.folder),
@@ -80,12 +79,12 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
         baselines=baselines,
         sets=tuple(sets),
         transfer=tuple(aggregate(_chosen(grid, column)) for column in grid.columns),
-        training=_training(run, grid),
+        training=tuple(training_scores.get((column.encoder, column.identity)) for column in grid.columns),
         layers=tuple(table for table in tables if table is not None),
         interpretations=interpret_variants(run),
         diagnoses=tuple(
-            Diagnosis(name=d.name, symptoms=tuple(Symptom(code=s.code, message=s.message) for s in d.symptoms))
-            for d in read_diagnoses(run)
+            EncoderDiagnosis(name=diagnosis.name, symptoms=tuple(diagnosis.symptoms))
+            for diagnosis in read_diagnoses(run)
         ),
         failures=tuple(_failure(failure, aliases) for failure in run.failures),
         missing=missing,
@@ -122,7 +121,9 @@ def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: Metric, published
     )
 
 
-def _failed(grid: Grid, columns: Sequence[ColumnKey], cells: Sequence[Cell | None], set_key: SetKey) -> dict[int, str]:
+def _failed(
+    grid: Grid, columns: Sequence[ColumnKey], cells: Sequence[CellSummary | None], set_key: SetKey
+) -> dict[int, str]:
     """Errors of the columns without a cell, by their number."""
     return {
         i: failure.error
@@ -135,14 +136,14 @@ def _compare(
     run: Run,
     grid: Grid,
     set_key: SetKey,
-    cells: Sequence[Cell | None],
-    baselines: Sequence[Cell | None],
+    cells: Sequence[CellSummary | None],
+    baselines: Sequence[CellSummary | None],
     metric: Metric,
     notes: list[str],
-) -> list[Cell | None]:
+) -> list[CellSummary | None]:
     """Cells compared with the best baseline on the same rows."""
 
-    def scored(columns: Sequence[ColumnKey], cells: Sequence[Cell | None]) -> list[tuple[int, Scored]]:
+    def scored(columns: Sequence[ColumnKey], cells: Sequence[CellSummary | None]) -> list[tuple[int, Scored]]:
         return [
             (i, Scored(column.encoder, value, best_layer(grid.layers(column, set_key))))
             for i, (column, cell) in enumerate(zip(columns, cells, strict=True))
@@ -163,8 +164,8 @@ def _compare(
 
 
 def _add_letters(
-    run: Run, grid: Grid, set_key: SetKey, cells: Sequence[Cell | None], notes: list[str]
-) -> tuple[list[Cell | None], str | None]:
+    run: Run, grid: Grid, set_key: SetKey, cells: Sequence[CellSummary | None], notes: list[str]
+) -> tuple[list[CellSummary | None], str | None]:
     """Cells with letters, for columns on the same rows, and what the letters are about.
 
     Columns that share a letter do not differ significantly.
@@ -212,14 +213,6 @@ def _layer_table(
 
 
 # The run
-
-
-def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
-    recorded = read_training_scores(run)
-    scores = (recorded.get((column.encoder, column.identity)) for column in grid.columns)
-    return tuple(
-        None if s is None else TrainingScore(metric=s.metric, value=s.value, maximise=s.maximise) for s in scores
-    )
 
 
 def _failure(failure: Failure, aliases: Mapping[str, str]) -> FailureSummary:

@@ -20,9 +20,9 @@ from sentprobe.report.legend import Seen, failures, legend
 from sentprobe.report.names import listed, set_names, short_names
 from sentprobe.report.published import difference_table
 from sentprobe.report.result_grid import missing_line
-from sentprobe.report.score_table import Layout, ShortNames, lay_out, layer_table, score_table
+from sentprobe.report.score_table import ShortNames, TableLayout, lay_out, layer_table, score_table
 from sentprobe.report.sets import data_errors, error_codes
-from sentprobe.report.types import BaselineComparison, Cell, Summary
+from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.variants import variant_tables
 from sentprobe.report.verdict import MARK, NOT_SIGNIFICANT
 from sentprobe.results.run import Run, to_row
@@ -32,7 +32,7 @@ NO_RESULTS = "There are no results."
 
 def signatures(summary: Summary) -> list[str]:
     """The signature of every result: encoders, then their other layers, then baselines."""
-    cells: list[Cell | None] = [cell for s in summary.sets for cell in s.cells]
+    cells: list[CellSummary | None] = [cell for s in summary.sets for cell in s.cells]
     cells += [cell for table in summary.layers for row in table.cells for cell in row]
     cells += [cell for s in summary.sets for cell in s.baselines]
     return list(dict.fromkeys(line for cell in cells if cell is not None for line in cell.signatures))
@@ -161,7 +161,7 @@ def print_table(summary: Summary) -> None:
         say(answer_note(summary))
         console.print()
     main = score_table(summary)
-    layout = lay_out(main, _short_names(summary), console.width) if summary.sets else Layout([])
+    layout = lay_out(main, _short_names(summary), console.width) if summary.sets else TableLayout([])
     for table in layout.tables:
         table.print(console, blank_line=True)
     for table in _further_tables(summary):
@@ -192,7 +192,7 @@ def print_data_errors(summary: Summary) -> None:
         console.print()
 
 
-def _texts_of(layout: Layout) -> set[str]:
+def _texts_of(layout: TableLayout) -> set[str]:
     """The names in headings, in the first column, and beside numbers."""
     columns = [column for table in layout.tables for column in table.columns]
     cells = [text for column in columns for cell in column.cells for text in (cell.text, cell.note)]

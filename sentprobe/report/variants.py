@@ -14,9 +14,8 @@ from sentprobe.core.formatting import ABSENT, BITS, PLAIN, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.extension import attempt
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey
-from sentprobe.report.types import Cell, Summary
-from sentprobe.results.result import Cell as ResultCell
-from sentprobe.results.result import Result
+from sentprobe.report.types import CellSummary, Summary
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
 from sentprobe.run.control import CONTROLS, Control
@@ -115,7 +114,7 @@ def _about(extras: _Extras, plain: Result) -> dict[str, Result]:
     return results
 
 
-def _as_plain(cell: ResultCell, plain: ResultCell, linear: bool) -> ResultCell:
+def _as_plain(cell: Cell, plain: Cell, linear: bool) -> Cell:
     """The cell of a variant without what it may differ in from the plain cell that it is shown with."""
     part = part_of(base_variant(cell.variant or ""))
     # measures are about the linear probe: they are shown with it, or if it was not run, with the probe that was
@@ -240,13 +239,13 @@ GENERIC = VariantColumn(("{name}",), _generic)
 """The column of a control or measure whose package is not installed."""
 
 
-def _accuracy(cell: Cell | None) -> CellText:
+def _accuracy(cell: CellSummary | None) -> CellText:
     if cell is None:
         return CellText(ABSENT)
     return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
 
 
-def _information(cells: Sequence[Cell | None]) -> Iterator[TableColumn]:
+def _information(cells: Sequence[CellSummary | None]) -> Iterator[TableColumn]:
     """Usable information of the plain probe, which measures are read with."""
     information = [cell.information if cell is not None else None for cell in cells]
     if any(information):

@@ -11,7 +11,16 @@ import numpy.typing as npt
 from sentprobe.core.formatting import POINTS
 from sentprobe.errors import RunError, SentProbeError
 from sentprobe.report.cells import LOSSES, Metric
-from sentprobe.report.types import BaselineComparison, Cell, Column, Meaning, MeaningKind, SetSummary, Summary, Verdict
+from sentprobe.report.types import (
+    BaselineComparison,
+    CellSummary,
+    Column,
+    Meaning,
+    MeaningKind,
+    SetSummary,
+    Summary,
+    Verdict,
+)
 from sentprobe.report.variants import part_of
 from sentprobe.report.word_texts import MARK_NOTE as WORDS_MARK_NOTE
 from sentprobe.report.word_texts import is_of_words
@@ -85,17 +94,20 @@ def _verdict(gain: float, p: float | None) -> Verdict:
 
 
 @dataclass(frozen=True)
-class _Test:
+class PairedTest:
+    """A paired test of two systems."""
+
     p: float
+    """Two-sided."""
     detectable: float | None
-    """Of accuracies, unless there is no variance."""
+    """Of accuracies, unless there is no variance: the difference that is detected four times out of five."""
 
 
-def _test(run: Run, scored: Scored, baseline: Scored, metric: Metric, notes: list[str]) -> _Test | None:
+def _test(run: Run, scored: Scored, baseline: Scored, metric: Metric, notes: list[str]) -> PairedTest | None:
     if metric == "accuracy" and scored.results[0].metric not in RIGHT_OR_WRONG:
         return None
     try:
-        return _paired(run, scored.results, baseline.results, metric)
+        return paired_test(run, scored.results, baseline.results, metric)
     except SentProbeError as e:
         notes.append(
             f"{scored.name} could not be compared with {baseline.name} on {scored.results[0].cell.dataset}: {e}"
@@ -103,19 +115,15 @@ def _test(run: Run, scored: Scored, baseline: Scored, metric: Metric, notes: lis
         return None
 
 
-def paired_p(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric = "accuracy") -> float:
-    """The two-sided p-value of two systems on the same test rows, each with the results of its seeds."""
-    return _paired(run, first, second, metric).p
-
-
-def _paired(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> _Test:
+def paired_test(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric = "accuracy") -> PairedTest:
+    """Test two systems on the same test rows, each with the results of its seeds."""
     clusters = row_clusters(run, first[0])
     if metric == "accuracy":
         sides = systems_of(run, (first, second), clusters)
         apart = sides.difference(0, 1)
-        return _Test(system_p(sides, 0, 1), detectable_by(apart) if apart.variance > 0 else None)
+        return PairedTest(system_p(sides, 0, 1), detectable_by(apart) if apart.variance > 0 else None)
     first_bits, second_bits = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (first, second))
-    return _Test(clustered_p(first_bits.mean(axis=0), second_bits.mean(axis=0), clusters), None)
+    return PairedTest(clustered_p(first_bits.mean(axis=0), second_bits.mean(axis=0), clusters), None)
 
 
 def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
@@ -129,19 +137,19 @@ def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
 # What is shown of it
 
 
-def verdict_of(cell: Cell | None) -> Verdict | None:
+def verdict_of(cell: CellSummary | None) -> Verdict | None:
     """How a cell compares with the best baseline; None where there is no number, or no baseline."""
     return cell.against.verdict if cell is not None and cell.against is not None else None
 
 
-def is_significant(cell: Cell | None) -> bool:
+def is_significant(cell: CellSummary | None) -> bool:
     """Whether a cell differs from the best baseline, in either direction."""
     return (
         cell is not None and cell.against is not None and cell.against.p is not None and cell.against.p <= levels.ALPHA
     )
 
 
-def mark_of(cell: Cell | None) -> str:
+def mark_of(cell: CellSummary | None) -> str:
     """The mark of a number that is not significantly better than the best baseline."""
     return MARK if verdict_of(cell) in ("not_significant", "below") else ""
 
@@ -223,7 +231,7 @@ def meanings(s: SetSummary, columns: Sequence[Column], baselines: Sequence[Colum
             (
                 baseline_cell.accuracy
                 for baseline, baseline_cell in zip(baselines, s.baselines, strict=True)
-                if baseline_cell is not None and baseline.encoder == "majority" and _sample(baseline) == _sample(column)
+                if baseline_cell is not None and baseline.encoder == "majority" and baseline.sample == column.sample
             ),
             None,
         )
@@ -231,11 +239,7 @@ def meanings(s: SetSummary, columns: Sequence[Column], baselines: Sequence[Colum
     return tuple(column_meanings)
 
 
-def _sample(column: Column) -> tuple[int | None, str]:
-    return column.limit, column.sentprobe
-
-
-def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | None) -> Meaning:
+def _meaning(cell: CellSummary, variants: Sequence[VariantSummary], majority: float | None) -> Meaning:
     objections = sorted(
         _objections(cell, variants, majority), key=lambda objection: PRECEDENCE.index(objection.explanation)
     )
@@ -265,19 +269,19 @@ def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | N
     )
 
 
-def _is_far_below(cell: Cell, against: BaselineComparison) -> bool:
+def _is_far_below(cell: CellSummary, against: BaselineComparison) -> bool:
     """Whether a score is significantly below the baseline, or without a test by a difference that counts."""
     return against.value - cell.accuracy > MIN_DETECTABLE if against.p is None else against.p <= levels.ALPHA
 
 
-def _would_miss(cell: Cell, against: BaselineComparison) -> bool:
+def _would_miss(cell: CellSummary, against: BaselineComparison) -> bool:
     """Whether a difference that counts may have been missed; without a detectable one, by the interval."""
     if against.detectable is not None:
         return against.detectable > MIN_DETECTABLE
     return cell.low is None or cell.high is None or cell.high - cell.low > 2 * MIN_DETECTABLE
 
 
-def _objections(cell: Cell, variants: Sequence[VariantSummary], majority: float | None) -> Iterator[Objection]:
+def _objections(cell: CellSummary, variants: Sequence[VariantSummary], majority: float | None) -> Iterator[Objection]:
     if cell.low is None or cell.high is None:
         return
     plain = PlainScore(value=cell.accuracy, low=cell.low, high=cell.high, majority=majority)
@@ -291,5 +295,5 @@ def _objections(cell: Cell, variants: Sequence[VariantSummary], majority: float 
             yield objection
 
 
-def _score(cell: Cell) -> str:
+def _score(cell: CellSummary) -> str:
     return " ".join(filter(None, (POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))))

@@ -14,7 +14,7 @@ RETRIEVALS = {
     "isf": "the inverted softmax, by which a candidate should be mapped back to the query",
 }
 """How neighbours are scored, in words."""
-WORD_METRICS = {
+WORD_TASKS = {
     "word_translation": "precision@1 in points, the share of source words whose nearest word is one of their "
     "translations; a word with several translations counts once, and pairs with an unknown word are left out.",
     "sentence_retrieval": "precision@1 in points, the share of sentences whose nearest sentence is their translation, "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, Table, TableColumn, cell_text
-from sentprobe.report.types import Cell, Column, SetSummary, Summary
+from sentprobe.report.types import CellSummary, Column, SetSummary, Summary
 
 
 class _Number(NamedTuple):
@@ -84,9 +84,9 @@ def word_tables(summary: Summary) -> Iterator[Table]:
             yield Table(columns, f"{s.label}: {title}")
 
 
-def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, Cell]]:
+def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, CellSummary]]:
     """Systems and baselines; one for all retrievals if the score does not depend on them."""
-    shown: dict[tuple[str, ...], tuple[Column, Cell]] = {}
+    shown: dict[tuple[str, ...], tuple[Column, CellSummary]] = {}
     for column, cell in zip((*summary.columns, *summary.baselines), (*s.cells, *s.baselines), strict=True):
         if cell is not None:
             shown.setdefault(cell.signatures, (column, cell))
@@ -102,18 +102,18 @@ def _without_retrieval(column: Column) -> str:
     return ", ".join([column.encoder, *(part for part in column.label[1:] if part != column.probe)])
 
 
-def _score(cell: Cell) -> CellText:
+def _score(cell: CellSummary) -> CellText:
     return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
 
 
-def _column(heading: Sequence[str], cells: Sequence[Cell], number: _Number) -> TableColumn:
+def _column(heading: Sequence[str], cells: Sequence[CellSummary], number: _Number) -> TableColumn:
     def text(value: float | None) -> CellText:
         return cell_text(None if value is None else f"{number.scale * value:,.{number.digits}f}")
 
     return TableColumn(heading, [cell.details.get(number.key) for cell in cells], format=text)
 
 
-def _groups(cells: Sequence[Cell]) -> Iterator[TableColumn]:
+def _groups(cells: Sequence[CellSummary]) -> Iterator[TableColumn]:
     """Precision at 1 of bands of frequency and of parts of speech, with how many words they have."""
     keys = dict.fromkeys(key for cell in cells for key in cell.details if key.startswith("precision@1 "))
     for key in keys:

@@ -12,14 +12,13 @@ from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import Probe, parse
 from sentprobe.probes.kind import kind_of
-from sentprobe.report.check import MARGIN, Check, Finding, ScoredCell, differs_significantly, scored_cells
-from sentprobe.report.types import Cell, Summary
+from sentprobe.report.cells import MIN_GRID_SIZE
+from sentprobe.report.check import MARGIN, Check, CheckFinding, ScoredCell, differs_significantly, scored_cells
+from sentprobe.report.types import CellSummary, Summary
 from sentprobe.report.word_texts import is_of_words
 from sentprobe.results.result import Signature
 from sentprobe.stats.level import alpha_text
 
-MIN_GRID_SIZE = 3
-"""Values of L2 that a grid needs to have an inside."""
 RECOMMENDED_SEEDS = 5
 """Seeds to average over, as in Holmes (Waldis et al. 2024)."""
 COVER_CAPACITY = 2
@@ -27,7 +26,7 @@ COVER_CAPACITY = 2
 Electron. Comput. 14:326)."""
 
 
-def mlp_gain(summary: Summary) -> Finding | None:
+def mlp_gain(summary: Summary) -> CheckFinding | None:
     """Sets on which an MLP finds more than a linear probe."""
     pairs = [pair for several in _by_encoder(summary) for pair in _flat_and_deep(several)]
     if not pairs:
@@ -39,7 +38,7 @@ def mlp_gain(summary: Summary) -> Finding | None:
     ]
     if not gains:
         text = f"{len(pairs)} of {len(pairs)} pairs of a linear probe and an MLP: no significant gain above 3 points."
-        return Finding("passed", "An MLP finds little more than a linear probe", text)
+        return CheckFinding("passed", "An MLP finds little more than a linear probe", text)
     text = (
         f"{len(gains)} of {len(pairs)} pairs of a linear probe and an MLP: the MLP is more than 3 points better, "
         "and significantly different. What it finds there is in the vectors, but not linearly decodable."
@@ -48,7 +47,7 @@ def mlp_gain(summary: Summary) -> Finding | None:
         f"{deep.name}: {POINTS.number(deep.cell.accuracy)}, {flat.column.probe} {POINTS.number(flat.cell.accuracy)}"
         for flat, deep in gains
     ]
-    return Finding("tip", "An MLP finds more than a linear probe", text, where)
+    return CheckFinding("tip", "An MLP finds more than a linear probe", text, where)
 
 
 def _by_encoder(summary: Summary) -> list[list[ScoredCell]]:
@@ -75,12 +74,12 @@ def _probe(number: ScoredCell) -> Probe | None:
     return None
 
 
-def _differ(a: Cell, b: Cell) -> bool:
+def _differ(a: CellSummary, b: CellSummary) -> bool:
     """Whether two are significantly different; without letters, nothing speaks against it."""
     return not a.letters or not b.letters or set(a.letters).isdisjoint(b.letters)
 
 
-def dev_test_gap(summary: Summary) -> Finding | None:
+def dev_test_gap(summary: Summary) -> CheckFinding | None:
     """Scores that are further from the dev score than sampling explains."""
     scores: list[tuple[ScoredCell, float, int]] = []
     for n in scored_cells(summary):
@@ -97,17 +96,17 @@ def dev_test_gap(summary: Summary) -> Finding | None:
     ]
     if not gaps:
         text = f"{len(scores)} of {len(scores)} scores: test is within 3 points of dev, or sampling explains the gap."
-        return Finding("passed", "Dev and test agree", text)
+        return CheckFinding("passed", "Dev and test agree", text)
     higher = sum(dev > n.cell.accuracy for n, dev in gaps)
     text = (
         f"{len(gaps)} of {len(scores)} scores: dev and test are more than 3 points apart, which sampling does not "
         f"explain (Holm over the scores, {alpha_text()}); dev is higher in {higher} of {len(gaps)}."
     )
     where = [f"{n.name}: dev {POINTS.number(dev)}, test {POINTS.number(n.cell.accuracy)}" for n, dev in gaps]
-    return Finding("tip", "Dev and test differ", text, where)
+    return CheckFinding("tip", "Dev and test differ", text, where)
 
 
-def grid_edge(summary: Summary) -> Finding | None:
+def grid_edge(summary: Summary) -> CheckFinding | None:
     """Scores for which dev chose an L2 at the edge of the grid."""
     tuned = [n for n in scored_cells(summary) if n.by_accuracy and _grid(n) >= MIN_GRID_SIZE]
     if not tuned:
@@ -117,11 +116,11 @@ def grid_edge(summary: Summary) -> Finding | None:
         text = (
             f"{len(tuned)} of {len(tuned)} scores: the L2 chosen on dev lies inside the grid, or nothing was learned."
         )
-        return Finding("passed", "The L2 grid is wide enough", text)
+        return CheckFinding("passed", "The L2 grid is wide enough", text)
     counts = Counter(n.cell.edge for n in edges)
     ends = " or ".join(f"the {end} ({counts[end]})" for end in ("weakest", "strongest") if counts[end])
     text = f"{len(edges)} of {len(tuned)} scores: dev chose {ends} L2 of the grid, so one beyond it may be better."
-    return Finding("tip", "L2 at the edge of the grid", text, [f"{n.name}: {n.cell.edge}" for n in edges])
+    return CheckFinding("tip", "L2 at the edge of the grid", text, [f"{n.name}: {n.cell.edge}" for n in edges])
 
 
 def _grid(number: ScoredCell) -> int:
@@ -131,11 +130,11 @@ def _grid(number: ScoredCell) -> int:
 
 def _nothing(number: ScoredCell) -> bool:
     """Whether the probe learned nothing, so that the choice of L2 is random."""
-    cell, majority = number.cell, number.baselines.get("majority")
-    return majority is not None and (cell.accuracy if cell.low is None else cell.low) <= majority.accuracy
+    majority = number.baselines.get("majority")
+    return majority is not None and number.low <= majority.accuracy
 
 
-def one_seed(summary: Summary) -> Finding | None:
+def one_seed(summary: Summary) -> CheckFinding | None:
     """Scores that another seed could change, by an unknown amount."""
     every = [] if is_of_words(summary) else list(scored_cells(summary))
     if not every:
@@ -147,12 +146,12 @@ def one_seed(summary: Summary) -> Finding | None:
             f"{len(once)} of {len(every)} scores: from one seed, though another seed may give another score. Their "
             f"intervals do not cover that; {RECOMMENDED_SEEDS} seeds would."
         )
-        return Finding("tip", "Only one seed", text, [n.name for n in once])
+        return CheckFinding("tip", "Only one seed", text, [n.name for n in once])
     if not moved:
         text = f"None of {len(every)} scores depends on a seed: a convex loss has one optimum."
     else:
         text = f"{len(moved)} of {len(every)} scores depend on a seed, and are means over two or more."
-    return Finding("passed", "Seeds are accounted for", text)
+    return CheckFinding("passed", "Seeds are accounted for", text)
 
 
 def _moves(number: ScoredCell) -> bool:
@@ -164,7 +163,7 @@ def _moves(number: ScoredCell) -> bool:
     return protocol != "similarity"  # nothing is trained for those
 
 
-def wide_vectors(summary: Summary) -> Finding | None:
+def wide_vectors(summary: Summary) -> CheckFinding | None:
     """Scores from so few training rows that a linear probe can fit any labels."""
     scores = [n for n in scored_cells(summary) if n.by_accuracy and n.cell.dimension]
     if not scores:
@@ -172,14 +171,14 @@ def wide_vectors(summary: Summary) -> Finding | None:
     wide = [n for n in scores if n.cell.train_n <= COVER_CAPACITY * (n.cell.dimension or 0)]
     if not wide:
         text = f"{len(scores)} of {len(scores)} scores: more than twice as many training rows as dimensions."
-        return Finding("passed", "Enough training rows for the dimensions", text)
+        return CheckFinding("passed", "Enough training rows for the dimensions", text)
     text = (
         f"{len(wide)} of {len(scores)} scores: at most twice as many training rows as dimensions, so that a linear "
         "probe can probably fit any labels of two classes; L2 decides what it finds, and encoders of different "
         "dimensions are hard to compare."
     )
     where = [f"{n.name}: {n.cell.train_n:,} rows, {n.cell.dimension:,} dimensions" for n in wide]
-    return Finding("tip", "Few training rows for the dimensions", text, where)
+    return CheckFinding("tip", "Few training rows for the dimensions", text, where)
 
 
 checks = (

@@ -49,7 +49,7 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """Which lines and panels there are."""
 
     lines: Lines
@@ -61,7 +61,7 @@ class Layout:
     """With ``series``, ``dash`` (the number of the line), ``panel`` and ``x_drawn``."""
 
 
-def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> Layout:
+def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> LineLayout:
     """Lines and panels of rows: a line is an encoder if there are several, else a set, or as given."""
     counts = {name: len({row[name] for row in rows}) for name in ("encoder_name", "set_name")}
     if lines is None:
@@ -72,7 +72,7 @@ def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | 
         row | {"series": row[series], "dash": names.index(row[series]), "panel": titles.index(row[panels])}
         for row in _dodge(style, rows, series, names, axes)
     ]
-    return Layout(lines, names, titles, panel_rows)
+    return LineLayout(lines, names, titles, panel_rows)
 
 
 @dataclass(frozen=True)

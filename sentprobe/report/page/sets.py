@@ -12,7 +12,7 @@ from sentprobe.core.plugins import part_modules
 from sentprobe.report.described_sets import DescribedSets
 from sentprobe.report.figure import NO_RUN
 from sentprobe.report.names import listed
-from sentprobe.report.page.header import PageHeader
+from sentprobe.report.page.header import PageHeader, synthetic_badges
 from sentprobe.report.page.page import assemble, render_sections
 from sentprobe.report.page.section import PageData, Section
 from sentprobe.report.page.templates import environment
@@ -46,12 +46,10 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
     lede = [count_of(len(sets), "set"), count_of(sum(sum(s.n.values()) for s in sets), "row")]
     if languages:
         lede.append(listed(languages, most=4, remainder="more languages"))
-    synthetic = sum(s.synthetic for s in sets)
-    badges = ["Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")]
     unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
     return PageHeader(
         lede=" · ".join(lede),
-        badges=badges if synthetic else [],
+        badges=synthetic_badges([s.synthetic for s in sets]),
         missing=unread,
         errors=(),
         answer=_answer(described),

@@ -5,6 +5,7 @@ import json
 import pytest
 from altair.vegalite.v6.schema import core
 
+from sentprobe.encoders import TrainingScore
 from sentprobe.errors import RunError, UsageError
 from sentprobe.lab.training.history import Report, append_report
 from sentprobe.report.charts import chart
@@ -13,7 +14,6 @@ from sentprobe.report.drawing import Options
 from sentprobe.report.figure import write
 from sentprobe.report.page import render
 from sentprobe.report.summary import full_summary
-from sentprobe.report.types import TrainingScore
 from sentprobe.run import Run, evaluate, join
 from tests.lab.networks.folders import one_thread, sealed, write_folder
 from tests.report.summaries import cell, column, set_summary, summary

@@ -11,7 +11,7 @@ from sentprobe.core.table import CellText, TableColumn, csv_text
 from sentprobe.report.cells import estimate_of
 from sentprobe.report.score_table import score_table
 from sentprobe.report.sets import error_codes
-from sentprobe.report.types import Cell, SetSummary, Summary
+from sentprobe.report.types import CellSummary, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
 
 CSV_COLUMNS = (
@@ -37,7 +37,7 @@ SHADE_POINTS = 5
 
 
 @dataclass(frozen=True)
-class TableCell:
+class HtmlCell:
     """A cell: its text, and how it is sorted and coloured."""
 
     words: CellText
@@ -65,26 +65,26 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Row:
+class HtmlRow:
     """A set, and its cells in the order of the headings."""
 
     set_summary: SetSummary
     tags: Sequence[str]
     """What distinguishes the set from others, in addition to its name."""
-    cells: Sequence[TableCell]
+    cells: Sequence[HtmlCell]
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
     """Headings (without that of the set itself) and rows."""
 
     headings: Sequence[Heading]
-    rows: Sequence[Row]
+    rows: Sequence[HtmlRow]
     scale: Sequence[tuple[str, str]]
     """Colours from far below the best baseline to far above: a class, and what it stands for; empty: there are none."""
 
 
-def table(summary: Summary) -> Table:
+def table(summary: Summary) -> HtmlTable:
     """Rows are sets; encoders come first, then the best baseline, all of them, and human performance."""
     main = score_table(summary)
     headings = [Heading("rows", main.test_size.heading)]
@@ -101,26 +101,28 @@ def table(summary: Summary) -> Table:
             for j, (cell, column) in enumerate(zip(s.cells, main.encoders, strict=True))
         ]
         rows.append(
-            Row(s, tags[i], [_plain(main.test_size, i), *encoders, *(_plain(column, i) for column in other_columns)])
+            HtmlRow(
+                s, tags[i], [_plain(main.test_size, i), *encoders, *(_plain(column, i) for column in other_columns)]
+            )
         )
-    return Table(headings, rows, _scale(rows))
+    return HtmlTable(headings, rows, _scale(rows))
 
 
-def gain_of(cell: Cell | None) -> float | None:
+def gain_of(cell: CellSummary | None) -> float | None:
     """Points of a cell above the best baseline on the same rows; None without a score or a baseline."""
     if cell is None or cell.against is None or cell.score.value is None:
         return None
     return 100 * (cell.score.value - cell.against.value)
 
 
-def _shade(cell: Cell) -> str:
+def _shade(cell: CellSummary) -> str:
     gain = gain_of(cell)
     if not gain or not is_significant(cell):
         return ""
     return f"{'up' if gain > 0 else 'down'}{min(SHADES, math.ceil(abs(gain) / SHADE_POINTS))}"
 
 
-def _scale(rows: Sequence[Row]) -> list[tuple[str, str]]:
+def _scale(rows: Sequence[HtmlRow]) -> list[tuple[str, str]]:
     """Classes from far below to far above, with the points that each stands for; nothing if no cell has one."""
     if not any(cell.shade for row in rows for cell in row.cells):
         return []
@@ -145,9 +147,9 @@ def _tags(sets: Sequence[SetSummary]) -> list[list[str]]:
     return tags_of
 
 
-def _plain(column: TableColumn, row: int) -> TableCell:
+def _plain(column: TableColumn, row: int) -> HtmlCell:
     words = column.cells[row]
-    return TableCell(words, _number(words.text))
+    return HtmlCell(words, _number(words.text))
 
 
 def _number(text: str) -> float | None:
@@ -159,10 +161,10 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _shown(cell: Cell | None, words: CellText, failure: str | None) -> TableCell:
+def _shown(cell: CellSummary | None, words: CellText, failure: str | None) -> HtmlCell:
     if cell is None:
-        return TableCell(words, failure=failure)
-    return TableCell(
+        return HtmlCell(words, failure=failure)
+    return HtmlCell(
         words,
         cell.score.value,
         _shade(cell),
@@ -172,7 +174,7 @@ def _shown(cell: Cell | None, words: CellText, failure: str | None) -> TableCell
     )
 
 
-def _comparison(cell: Cell) -> str:
+def _comparison(cell: CellSummary) -> str:
     """``12.3 points above nb-uni (66.0), p 0.003``."""
     gain, against = gain_of(cell), cell.against
     if gain is None or against is None:
