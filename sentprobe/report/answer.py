@@ -45,7 +45,7 @@ def answer(summary: Summary) -> tuple[str, ...]:
     if not tested:
         return (_untested(summary, compared),)
     who, nobody = _who(summary, tested), _nobody(summary, tested)
-    return (who, *nobody, *missed_differences(summary, tested), *_objections(summary, tested))
+    return (who, *nobody, *missed_differences(summary, tested), *_explained_away(summary, tested))
 
 
 def answer_note(summary: Summary) -> str:
@@ -53,6 +53,7 @@ def answer_note(summary: Summary) -> str:
     tested = [s for i, s in enumerate(summary.sets) if any(map(_p, _comparisons(summary, i)))]
     if not tested:
         return ""
+    # Holm over one test changes nothing, and is not worth a clause
     several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
     within = f", adjusted by Holm over the {noun_of(summary)}s of a set" if several else ""
     across = " They are not adjusted over sets." if len(tested) > 1 else ""
@@ -62,7 +63,7 @@ def answer_note(summary: Summary) -> str:
         if untested
         else ""
     )
-    missing = " What is missing of the run can change them." if summary.missing else ""
+    missing = " The missing results can change them." if summary.missing else ""
     tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
     return f"{tests}{within}.{across}{missing}{untested_note}"
 
@@ -118,8 +119,8 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     return [plain(f"{who} significantly better on {set_list}.")]
 
 
-def _objections(summary: Summary, tested: Sequence[int]) -> list[str]:
-    """What controls and measures object to among the results above the baselines; nothing if none were run on them."""
+def _explained_away(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """Results above the baselines that controls or measures explain otherwise; nothing if none were run on them."""
     names = _column_names(summary)
     judged = [
         (f"{names[j]} on {_set_name(summary, i)}", meaning.kind)
@@ -129,13 +130,13 @@ def _objections(summary: Summary, tested: Sequence[int]) -> list[str]:
     ]
     if not judged:
         return []
-    objected = [f"{where} ({MEANINGS[kind][1]})" for where, kind in judged if kind != "holds"]
-    if not objected:
-        which = "not object to this result" if len(judged) == 1 else f"object to none of these {len(judged)} results"
-        return [f"The controls {'do ' if len(judged) == 1 else ''}{which}."]
-    objection_list = listed(objected, most=MAX_CLAUSES, remainder="more")
-    of_all = "" if len(judged) == 1 else f"{len(objected)} of {len(judged)} of these results: "
-    return [plain(f"The controls object to {of_all}{objection_list}.")]
+    explained = [f"{where} ({MEANINGS[kind][1]})" for where, kind in judged if kind != "holds"]
+    if not explained:
+        which = "this result" if len(judged) == 1 else f"any of these {len(judged)} results"
+        return [f"No control explains {which} away."]
+    which = "this result" if len(judged) == 1 else f"{len(explained)} of these {len(judged)} results"
+    explained_list = listed(explained, most=MAX_CLAUSES, remainder="more")
+    return [plain(f"Controls explain {which} away: {explained_list}.")]
 
 
 def _best_baselines(summary: Summary, set_index: int) -> str:
@@ -292,6 +293,7 @@ SMALL = 400
 def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
     """A sentence, if most comparisons with baselines that are not significant are on few test rows."""
     undecided = list(_undecided(summary, tested))
+    # on large sets a difference that is not significant is small, and nothing is missed
     small = [(cell.n, size) for cell, size in undecided if cell.n < SMALL]
     if 2 * len(small) <= len(undecided):
         return []

@@ -189,6 +189,7 @@ def over_seeds(
         return Score(over.mean, sd=over.std)
     if len(values) == 1:
         return Score(over.mean, *intervals[0])
+    # a variance and its degrees of freedom
     seeds = (over.std or 0.0) ** 2 / len(values), len(values) - 1.0
     below = float(np.mean([value - low for value, (low, _) in zip(values, intervals, strict=True)]))
     above = float(np.mean([high - value for value, (_, high) in zip(values, intervals, strict=True)]))
@@ -206,6 +207,7 @@ def accuracy_intervals(results: Sequence[Result]) -> list[Interval]:
     """
     if any(result.constant for result in results):
         return []
+    # all or none: the mean of intervals about different things would be about neither
     about = [result.encoder_interval for result in results if result.encoder_interval is not None]
     return about if len(about) == len(results) else [result.range for result in results]
 

@@ -52,7 +52,7 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
         return None
     required = required_encoders(1 if adjust == "none" else len(every))
     adjusted = iter(adjusting([cell.p for cell in every]).tolist())
-    n = max(cell.n for cell in every)
+    n = max(cell.n for cell in every)  # cells with a missing score are over fewer encoders, which each of them states
     method = named.format(len(every))
     return CorrelationMatrix(
         kind="spearman",
@@ -91,6 +91,7 @@ def required_encoders(tests: int) -> int:
 def comparable_columns(columns: Sequence[Column]) -> list[int]:
     """The largest group of columns that differ only in their encoder, one per encoder, without baseline encoders."""
     groups: dict[tuple[str | None, int | None, str], dict[str, int]] = {}
+    # baselines of words or noise would stretch both axes, and correlate whatever the encoders do
     for i, column in enumerate(columns):
         if not column.encoder.startswith("baseline:"):
             group = groups.setdefault((column.probe, column.limit, column.sentprobe), {})
@@ -114,6 +115,7 @@ def _correlate(
         return None
     xs, ys = [x for x, _ in both], [y for _, y in both]
     try:
+        # always the same seed: the page of a run is the same each time it is written
         correlation = correlate(xs, ys, seed=0, draws=draws)
     except DataError:  # all encoders have the same score
         return None

@@ -123,6 +123,7 @@ def _pointwise(
 
     order = np.argsort(bits, kind="stable")  # those that are not a number come last
     finite = order[: int(np.isfinite(bits).sum())]
+    # below 0, the vectors make the label less likely than its frequency does
     return rows(finite[bits[finite] < 0]), rows(finite[::-1])
 
 
@@ -138,6 +139,7 @@ def _predictions(
         raise RunError(
             "its predictions have labels that the set does not have. They were altered; run again in a new folder."
         )
+    # the set may have changed since, and a wrong row beside a prediction misleads without a trace
     if len(recorded_truth) != len(truth) or (numbers[recorded_truth[in_train]] != truth[in_train]).any():
         raise RunError("the rows that were kept are not those that it was tested on.")
     return numbers[predicted], arrays["confidence"]

@@ -1,4 +1,4 @@
-"""What one's own annotators make of the sets of a run, and what the encoders do on the same sentences."""
+"""Judgments of your annotators on the sets of a run, and the encoders on the same sentences."""
 
 from __future__ import annotations
 
@@ -82,6 +82,7 @@ def human_result(run: Run, grid: Grid, set_key: SetKey, people: People, notes: l
 
 def _predicted(run: Run, result: Result, people: People) -> dict[int, str]:
     """The predictions for the judged sentences that are among the test rows of a result."""
+    # by text and label, as the test rows of a sample (--limit) have other numbers than those of the set
     names = list(people.votes[0].inputs)
     row_index: dict[tuple[str, ...], int] = {}
     for i, row in enumerate(run.rows(result)):

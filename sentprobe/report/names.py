@@ -67,6 +67,7 @@ def brief_set_names(sets: Sequence[SetSummary]) -> list[str]:
 
 def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
     """The first way to write each line that is not the name of another line as well."""
+    # only names that clash are made longer: one long path must not make all others long
     level = [0] * len(lines)
     while True:
         names = [way[i] for way, i in zip(ways, level, strict=True)]

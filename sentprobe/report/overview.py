@@ -64,6 +64,7 @@ def task_spreads(summary: Summary) -> list[TaskSpread]:
     names = named_tasks(list(values))
     spreads = []
     for task, scores in values.items():
+        # with different chance levels, a mean would be of numbers that do not compare
         mean, sd = (float(np.mean(scores)), float(np.std(scores))) if len(classes[task]) == 1 else (None, None)
         spreads.append(TaskSpread(names[task], mean, sd, min(scores), max(scores), len(scores), tuple(languages[task])))
     return spreads

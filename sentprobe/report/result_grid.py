@@ -218,8 +218,8 @@ def missing_line(summary: Summary) -> str:
     count = f"{count_of(cells, 'requested cell')} {'has' if cells == 1 else 'have'} no result"
     return (
         f"{count if cells else 'nothing was finished'}. "
-        f"Missing: {listed(parts, most=2 * MAX_NAMED, remainder='more')}. The same command continues it. If two "
-        "encoders are the same, both results are under the last name, and the other one is listed here."
+        f"Missing: {listed(parts, most=2 * MAX_NAMED, remainder='more')}. Run the same command again to finish "
+        "it. Results of two identical encoders are under the last name, and the other one is listed here."
     )
 
 

@@ -123,7 +123,7 @@ def _human(summary: Summary) -> Iterator[TableColumn]:
 
 
 def human_text(s: SetSummary) -> CellText:
-    """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
+    """The accuracy of people: of your annotators if there are any, or else as a paper printed it."""
     if s.people is not None:
         return CellText(POINTS.number(s.people.accuracy), POINTS.half_width(s.people.low, s.people.high))
     if s.human is None or s.printed_for is None:

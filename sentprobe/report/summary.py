@@ -152,6 +152,7 @@ def _compare(
 
     compared_cells = list(cells)
     numbers, rivals = scored(grid.columns, cells), scored(grid.baselines, baselines)
+    # columns of another sample or version were tested on other rows, and have baselines of their own
     for sample in dict.fromkeys(column.sample for column in grid.columns):
         sample_scores = [(i, score) for i, score in numbers if grid.columns[i].sample == sample]
         sample_baselines = [score for i, score in rivals if grid.baselines[i].sample == sample]
@@ -182,7 +183,7 @@ def _add_letters(
         except SentProbeError as e:
             notes.append(f"The letters of {set_key.name} are missing: {e}")
             continue
-        top = set(next(iter(letters.values())))
+        top = set(next(iter(letters.values())))  # of the best: `tie_letters` sorts by score
         for number, cell_letters in letters.items():
             cell = lettered[int(number)]
             assert cell is not None

@@ -159,7 +159,7 @@ class AnswerShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanResult:
-    """The majority vote of one's own annotators, and the encoders on the same sentences."""
+    """The majority vote of your annotators, and the encoders on the same sentences."""
 
     n: int
     """Sentences with a majority."""
@@ -242,7 +242,7 @@ class SetSummary:
     human: PublishedResult | None
     """What a paper printed for people."""
     people: HumanResult | None = None
-    """What one's own annotators judged, by `sentprobe judge`."""
+    """What your annotators judged, by `sentprobe judge`."""
     published: tuple[PublishedResult, ...]
     cells: tuple[CellSummary | None, ...] = ()
     """Per column; None where nothing was run, or all failed."""

@@ -65,11 +65,13 @@ def compare_with_baseline(
 ) -> list[BaselineComparison | None]:
     """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
     lower = metric in LOSSES
+    # the best of several is partly luck on a small set: the bar is a little too high there
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
     if best is None or metric in UNCOMPARED:
         return [None] * len(numbers)
     tests = [None if metric == "macro_f1" else _test(run, scored, best, metric, notes) for scored in numbers]
     tested = [i for i, test in enumerate(tests) if test is not None]
+    # over the encoders of one set, as tables are read row by row; `many-comparisons` warns about many sets
     p_values = [test.p for test in tests if test is not None]
     adjusted = dict(zip(tested, holm(p_values).tolist(), strict=True)) if tested else {}
     return [
@@ -86,7 +88,7 @@ def compare_with_baseline(
 
 
 def _verdict(gain: float, p: float | None) -> Verdict:
-    if gain <= 0:
+    if gain <= 0:  # whatever its p-value: what is not higher cannot be significantly better
         return "below"
     if p is None:
         return "untested"
@@ -131,6 +133,7 @@ def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
     arrays = run.predictions(result)
     if name not in arrays:
         raise RunError(f"{result.cell.encoder} has no probabilities.")
+    # a single row with probability 0 would make the mean infinite
     return (-arrays[name].astype(np.float64)).clip(0.0, MOST_BITS)
 
 
@@ -201,7 +204,7 @@ MEANINGS: Mapping[MeaningKind, tuple[str, str]] = {
 """A mark and a few words for each verdict."""
 DEFINITIONS: Mapping[MeaningKind, str] = {
     "holds": "significantly above the best baseline, and no control or measure that was run explains it otherwise",
-    "above": "significantly above the best baseline; no control or measure that could object was run",
+    "above": "significantly above the best baseline; no control or measure that could explain it otherwise was run",
     "words": "no better than a baseline that reads words alone, or a control or measure says that words are enough",
     "length": "no better than the length alone, or a control or measure says that length is enough",
     "baseline": "not significantly above the best baseline, with enough test rows to detect "
@@ -243,6 +246,7 @@ def _meaning(cell: CellSummary, variants: Sequence[VariantSummary], majority: fl
     objections = sorted(
         _objections(cell, variants, majority), key=lambda objection: PRECEDENCE.index(objection.explanation)
     )
+    # before anything else: with a leak, no other comparison on this set means what it seems to
     if objections and objections[0].explanation == "leak":
         return Meaning("leak", objections[0].reason)
     against, score = cell.against, _score(cell)

@@ -77,7 +77,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 
 def _human(s: SetSummary) -> float | None:
-    """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
+    """The accuracy of people: of your annotators if there are any, or else as a paper printed it."""
     human = s.people or s.human
     return human.accuracy if human else None
 

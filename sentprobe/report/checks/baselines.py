@@ -53,10 +53,10 @@ def below_baseline(summary: Summary) -> CheckFinding | None:
     return CheckFinding("passed", "Every score is better than the baselines", text[0])
 
 
-def _is_answer(number: ScoredCell) -> bool:
+def _is_answer(scored_cell: ScoredCell) -> bool:
     """Whether the best baseline reads the answer off the sentence."""
-    against = number.cell.against
-    return against is not None and against.baseline in ANSWER_BASELINES.get(number.set_summary.task, ())
+    against = scored_cell.cell.against
+    return against is not None and against.baseline in ANSWER_BASELINES.get(scored_cell.set_summary.task, ())
 
 
 def chance(summary: Summary) -> CheckFinding | None:

@@ -28,7 +28,7 @@ Electron. Comput. 14:326)."""
 
 def mlp_gain(summary: Summary) -> CheckFinding | None:
     """Sets on which an MLP finds more than a linear probe."""
-    pairs = [pair for several in _by_encoder(summary) for pair in _flat_and_deep(several)]
+    pairs = [pair for columns in _by_encoder(summary) for pair in _flat_and_deep(columns)]
     if not pairs:
         return None
     gains = [
@@ -53,24 +53,26 @@ def mlp_gain(summary: Summary) -> CheckFinding | None:
 def _by_encoder(summary: Summary) -> list[list[ScoredCell]]:
     """Results that differ in their probe only."""
     groups: dict[tuple[Any, ...], list[ScoredCell]] = {}
-    for n in scored_cells(summary):
-        if n.by_accuracy:
-            groups.setdefault((*n.sample, n.column.encoder, n.column.identity), []).append(n)
+    for scored_cell in scored_cells(summary):
+        if scored_cell.by_accuracy:
+            groups.setdefault(
+                (*scored_cell.sample, scored_cell.column.encoder, scored_cell.column.identity), []
+            ).append(scored_cell)
     return list(groups.values())
 
 
-def _flat_and_deep(several: list[ScoredCell]) -> list[tuple[ScoredCell, ScoredCell]]:
+def _flat_and_deep(columns: list[ScoredCell]) -> list[tuple[ScoredCell, ScoredCell]]:
     """Each MLP with the best probe that has no hidden layer."""
-    probed = [(n, any(probe.hidden)) for n in several if (probe := _probe(n)) is not None]
+    probed = [(n, any(probe.hidden)) for n in columns if (probe := _probe(n)) is not None]
     best = max((n for n, units in probed if not units), key=lambda n: n.cell.accuracy, default=None)
     return [] if best is None else [(best, n) for n, units in probed if units]
 
 
-def _probe(number: ScoredCell) -> Probe | None:
+def _probe(scored_cell: ScoredCell) -> Probe | None:
     """The probe as it was used on a set; None for one that this version does not know."""
     with suppress(SentProbeError):
-        text = number.column.probe
-        return None if text is None else parse(text)[1].of_task(number.set_summary.task)
+        text = scored_cell.column.probe
+        return None if text is None else parse(text)[1].of_task(scored_cell.set_summary.task)
     return None
 
 
@@ -123,15 +125,15 @@ def grid_edge(summary: Summary) -> CheckFinding | None:
     return CheckFinding("tip", "L2 at the edge of the grid", text, [f"{n.name}: {n.cell.edge}" for n in edges])
 
 
-def _grid(number: ScoredCell) -> int:
-    probe = _probe(number)
+def _grid(scored_cell: ScoredCell) -> int:
+    probe = _probe(scored_cell)
     return 0 if probe is None else len(probe.l2)
 
 
-def _nothing(number: ScoredCell) -> bool:
+def _nothing(scored_cell: ScoredCell) -> bool:
     """Whether the probe learned nothing, so that the choice of L2 is random."""
-    majority = number.baselines.get("majority")
-    return majority is not None and number.low <= majority.accuracy
+    majority = scored_cell.baselines.get("majority")
+    return majority is not None and scored_cell.low <= majority.accuracy
 
 
 def one_seed(summary: Summary) -> CheckFinding | None:
@@ -154,9 +156,9 @@ def one_seed(summary: Summary) -> CheckFinding | None:
     return CheckFinding("passed", "Seeds are accounted for", text)
 
 
-def _moves(number: ScoredCell) -> bool:
+def _moves(scored_cell: ScoredCell) -> bool:
     """Whether a seed matters: for folds, for SentEval's own regressions, and for MLPs."""
-    layout, probe = LAYOUTS.get(number.set_summary.task), _probe(number)
+    layout, probe = LAYOUTS.get(scored_cell.set_summary.task), _probe(scored_cell)
     protocol = layout.protocol if layout else "split"
     if protocol == "split":
         return probe is None or kind_of(probe).seeded

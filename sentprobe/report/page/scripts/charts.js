@@ -45,6 +45,7 @@
     const { least, most } = data.figures[name];
     if (least) plot.style.minWidth = `${least}px`;
     if (most) plot.style.maxWidth = `${most}px`;
+    // ast: expressions are interpreted, since the policy of the page forbids eval
     const view = await vegaEmbed(plot, { ...spec, data: { values: rows } }, {
       ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip, logLevel: 1, mode: "vega-lite",
     });

@@ -42,7 +42,7 @@ window.sentprobe = (() => {
     try {
       await navigator.clipboard.writeText(text);
       return true;
-    } catch {
+    } catch { // a page opened as a file may have no clipboard
       const area = make("textarea", null, { "aria-hidden": "true", class: "sr" });
       area.value = text;
       document.body.append(area);
