@@ -35,7 +35,7 @@ def compare(
     from sentprobe.core.formatting import printable
     from sentprobe.errors import UsageError
     from sentprobe.report.comparison import format_comparison, print_comparison
-    from sentprobe.report.sets import erroneous_sets
+    from sentprobe.report.set_summary import erroneous_sets
     from sentprobe.results.compare import compare as compare_two
     from sentprobe.results.compare import ties
     from sentprobe.results.sides import non_baseline_encoders, shown_names, untested_sets

@@ -23,7 +23,7 @@ from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
 from sentprobe.probes.baselines.naive_bayes import top_features
 from sentprobe.report.error_analysis import shown_row
-from sentprobe.report.sets import SOURCE_KINDS, label_names_of, path_end
+from sentprobe.report.set_summary import SOURCE_KINDS, label_names_of, path_end
 from sentprobe.report.types import ShownRow
 from sentprobe.tasks import SPLITS, Example
 

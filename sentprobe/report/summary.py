@@ -17,7 +17,7 @@ from sentprobe.report.languages import class_note
 from sentprobe.report.published import mark_best
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
-from sentprobe.report.sets import describe_set
+from sentprobe.report.set_summary import describe_set
 from sentprobe.report.types import (
     CellSummary,
     EncoderDiagnosis,

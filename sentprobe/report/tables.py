@@ -21,7 +21,7 @@ from sentprobe.report.names import listed, set_names, short_names
 from sentprobe.report.published import difference_table
 from sentprobe.report.result_grid import missing_line
 from sentprobe.report.score_table import ShortNames, TableLayout, lay_out, layer_table, score_table
-from sentprobe.report.sets import data_errors, error_codes
+from sentprobe.report.set_summary import data_errors, error_codes
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.variants import variant_tables
 from sentprobe.report.verdict import MARK, NOT_SIGNIFICANT

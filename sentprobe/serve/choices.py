@@ -10,7 +10,7 @@ from sentprobe.encoders import sends_texts
 from sentprobe.errors import UsageError
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
-from sentprobe.report.sets import describe_set
+from sentprobe.report.set_summary import describe_set
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run

@@ -16,7 +16,7 @@ from sentprobe.encoders.embed import Embeddings
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import Features
 from sentprobe.report.result_grid import SetKey
-from sentprobe.report.sets import label_names_of
+from sentprobe.report.set_summary import label_names_of
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.serve.choices import Choice, ProbeCatalogue

@@ -10,7 +10,7 @@ from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.names import listed
 from sentprobe.report.result_grid import missing_line
-from sentprobe.report.sets import data_errors
+from sentprobe.report.set_summary import data_errors
 from sentprobe.report.types import CheckResult, Summary
 from sentprobe.report.word_texts import is_of_words, noun_of
 

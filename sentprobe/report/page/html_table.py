@@ -10,7 +10,7 @@ from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, TableColumn, csv_text
 from sentprobe.report.cells import estimate_of
 from sentprobe.report.score_table import score_table
-from sentprobe.report.sets import error_codes
+from sentprobe.report.set_summary import error_codes
 from sentprobe.report.types import CellSummary, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
 
