@@ -37,16 +37,16 @@ def annotate_first(
     from sentprobe.core.formatting import count_of
 
     inputs = find_inputs(texts, format)
-    stem = name or "+".join(dict.fromkeys(one.name.replace("/", "-") for one in inputs[:MAX_NAMES]))
+    stem = name or "+".join(dict.fromkeys(source.name.replace("/", "-") for source in inputs[:MAX_NAMES]))
     out = folder / f"{stem}{'' if len(inputs) <= MAX_NAMES else f'+{len(inputs) - MAX_NAMES}'}.conllu.gz"
     announce(f"Annotating {count_of(len(inputs), 'file')} with {annotator}; {count_of(jobs, 'job')}; writing to {out}")
     with progress_bar() as progress:
-        found = annotate_corpus(AnnotationRequest(annotator, inputs, **options), out, jobs=jobs, progress=progress)
-    kept, dropped = found.card["counts"].get("sentences", 0), sum(found.card["dropped"].values())
-    _say(f"{count_of(kept, 'sentence')} {'written to' if found.is_new else 'are in'} {out}; {dropped:,} dropped")
-    warn_of_crashes(found.card)
-    print_notes(annotator, found.model)
-    return (str(found.path),), (str(found.trees),) if found.trees else ()
+        corpus = annotate_corpus(AnnotationRequest(annotator, inputs, **options), out, jobs=jobs, progress=progress)
+    written, dropped = corpus.card["counts"].get("sentences", 0), sum(corpus.card["dropped"].values())
+    _say(f"{count_of(written, 'sentence')} {'written to' if corpus.is_new else 'are in'} {out}; {dropped:,} dropped")
+    warn_of_crashes(corpus.card)
+    print_notes(annotator, corpus.model)
+    return (str(corpus.path),), (str(corpus.trees),) if corpus.trees else ()
 
 
 def is_annotated_by(typed: Sequence[str], annotator: str) -> bool:
@@ -54,42 +54,42 @@ def is_annotated_by(typed: Sequence[str], annotator: str) -> bool:
     from sentprobe.corpus.provenance import read_provenance
     from sentprobe.errors import UsageError
 
-    found = [read_provenance(path) for path in typed]
-    for path, one in zip(typed, found, strict=True):
-        if one is not None and one["annotator"] != annotator:
-            raise UsageError(f"--with {annotator}: {path} was annotated by {one['annotator']}. Name that one.")
-    return bool(found) and None not in found
+    provenances = [read_provenance(path) for path in typed]
+    for path, provenance in zip(typed, provenances, strict=True):
+        if provenance is not None and provenance["annotator"] != annotator:
+            raise UsageError(f"--with {annotator}: {path} was annotated by {provenance['annotator']}. Name that one.")
+    return bool(provenances) and None not in provenances
 
 
-def print_card(found: AnnotatedCorpus) -> None:
+def print_card(corpus: AnnotatedCorpus) -> None:
     """Print what came of the texts, on standard output, and what users should know, on standard error."""
     from sentprobe.cli._facts import print_facts
 
-    card, counts = found.card, found.card["counts"]
+    card, counts = corpus.card, corpus.card["counts"]
     not_read = card["not_read"]
-    files = " ".join(map(str, filter(None, (found.path, found.trees))))
+    files = " ".join(map(str, filter(None, (corpus.path, corpus.trees))))
     facts = {
         **{name: f"{counts.get(name, 0):,}" for name in ("documents", "sentences", "words")},
         "dropped": _reasons(card["dropped"]),
         "repaired": f"{counts['repaired']:,} ({_reasons(card['repaired'])})" if counts.get("repaired") else "",
         "not read": f"{not_read['count']:,}, the first: {not_read['listed'][0]}" if not_read["count"] else "",
         "accuracy": card["accuracy"]["text"] if card["accuracy"] else "",
-        "written to" if found.is_new else "finished before": files,
+        "written to" if corpus.is_new else "finished before": files,
     }
     print_facts({name: text for name, text in facts.items() if text})
     warn_of_crashes(card)
     if not counts.get("sentences"):
         why = "all were dropped" if card["dropped"] else "there is no text in what was read"
         _say(f"warning: the corpus has no sentences: {why}.", "yellow")
-    print_notes(card["annotator"], found.model)
+    print_notes(card["annotator"], corpus.model)
 
 
 def warn_of_crashes(card: Mapping[str, Any]) -> None:
     """Warn of texts that were left out because something crashed on them."""
     for line in (crashes := card.get("crashed", ()))[:MAX_NAMES]:
         _say(f"warning: left out {line}", "yellow")
-    if (more := len(crashes) - MAX_NAMES) > 0:
-        _say(f"warning: {more} more were left out after a crash; the card of the corpus lists them.", "yellow")
+    if (unlisted := len(crashes) - MAX_NAMES) > 0:
+        _say(f"warning: {unlisted} more were left out after a crash; the card of the corpus lists them.", "yellow")
 
 
 def print_notes(annotator: str, model: Model) -> None:
@@ -134,11 +134,15 @@ def print_annotations(manifests: Sequence[Mapping[str, Any]]) -> None:
     """Print which annotators made the corpora of sets, a line each; warn of those that are not UD."""
     from sentprobe.corpus.provenance import describe_provenance
 
-    found = {describe_provenance(one): one for m in manifests for one in m["corpus"].get("annotation", ())}
-    for description, one in found.items():
+    by_description = {
+        describe_provenance(provenance): provenance
+        for m in manifests
+        for provenance in m["corpus"].get("annotation", ())
+    }
+    for description, provenance in by_description.items():
         _say(f"annotated by {description}")
-        if not one.get("universal"):
-            warn_of_scheme(str(one["annotator"]))
+        if not provenance.get("universal"):
+            warn_of_scheme(str(provenance["annotator"]))
 
 
 def _say(text: str, style: str | None = None) -> None:

@@ -82,7 +82,9 @@ def with_options(
     def decorate(verb: Verb) -> Verb:
         types = get_type_hints(verb, include_extras=True)
         signature = inspect.signature(verb)
-        own = [p.replace(annotation=types[p.name]) for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
+        declared = [
+            p.replace(annotation=types[p.name]) for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD
+        ]
         derived = [
             inspect.Parameter(
                 name, inspect.Parameter.KEYWORD_ONLY, default=default,
@@ -91,8 +93,8 @@ def with_options(
             for name, kind, default, heading in as_parameters(options)
             if name not in leave_out
         ]  # fmt: skip
-        place = [p.name for p in own].index(before)
-        parameters = [*own[:place], *derived, *own[place:]]
+        position = [p.name for p in declared].index(before)
+        parameters = [*declared[:position], *derived, *declared[position:]]
         verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         verb.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": types["return"]}
         texts = describe_fields(options)
@@ -126,6 +128,6 @@ def workers_of(
     from sentprobe.core.formatting import count_of
 
     with joined(cluster, jobs, reads=reads, writes=() if store is None else (store.root,)) as workers:
-        if (there := current_cluster()) is not None:
-            announce(f"{there.name}: {count_of(there.workers, 'worker')}")
+        if (current := current_cluster()) is not None:
+            announce(f"{current.name}: {count_of(current.workers, 'worker')}")
         yield workers

@@ -11,15 +11,15 @@ def published_lines(task: str, language: str | None = None) -> Iterator[str]:
     """The published results of a task of the suites ``training`` and ``xnli``, in a line per table and metric."""
     from sentprobe.published import papers, published
 
-    places: dict[tuple[str, str, str, str], list[str]] = {}
+    models_by_table: dict[tuple[str, str, str, str], list[str]] = {}
     for row in published(task, language=language):
         value = f"{row.value:.1f}" if row.metric == "mean tokens" else POINTS.number(row.value)
         key = (row.paper, row.table, row.metric, row.language)
-        places.setdefault(key, []).append(f"{row.model} {value}{f' ({row.note})' if row.note else ''}")
-    for (paper, table, metric, own), found in places.items():
+        models_by_table.setdefault(key, []).append(f"{row.model} {value}{f' ({row.note})' if row.note else ''}")
+    for (paper, table, metric, row_language), models in models_by_table.items():
         where = "in the text" if table == "text" else f"in table {table}"
         name = "BLEU" if metric == "bleu" else metric
-        yield f"published, {own}, {name}: {', '.join(found)} ({paper}, {where}: {papers()[paper].tables[table]})"
+        yield f"published, {row_language}, {name}: {', '.join(models)} ({paper}, {where}: {papers()[paper].tables[table]})"
 
 
 def print_published(task: str, language: str | None = None, note: str = "") -> None:

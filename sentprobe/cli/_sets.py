@@ -30,8 +30,8 @@ def map_sets(paths: Sequence[str], unread: list[str], call: Callable[[Dataset], 
     sources = find_sets(paths)
     sizes = [source.size_bytes for source in sources] if jobs > 1 else [0] * len(sources)
     calls = [(source, call) for source in sources]
-    found = map_largest_first(_read, calls, sizes, jobs if sum(sizes) >= MIN_WORKER_BYTES else 1)
-    for source, (result, problem) in zip(sources, found, strict=True):
+    outcomes = map_largest_first(_read, calls, sizes, jobs if sum(sizes) >= MIN_WORKER_BYTES else 1)
+    for source, (result, problem) in zip(sources, outcomes, strict=True):
         if result is not None:
             yield result
             continue

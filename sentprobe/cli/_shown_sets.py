@@ -110,8 +110,10 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
 def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a set, by column."""
     sizes = manifest["sizes"]
-    made, drawn, requested = (sum(sizes.get(key, {}).values()) for key in ("made", "drawn", "requested"))
-    per_sentence = max(1, round(made / drawn)) if drawn else 1  # a task may make several rows of a sentence it draws
+    rows, sentences, requested = (sum(sizes.get(key, {}).values()) for key in ("made", "drawn", "requested"))
+    per_sentence = (
+        max(1, round(rows / sentences)) if sentences else 1
+    )  # a task may make several rows of a sentence it draws
     return {
         "set": manifest["name"],
         "reading": str(manifest["reading"].get("name", "")),
@@ -137,8 +139,8 @@ def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[P
             values[folder] = read_manifest(folder)[what]
     for text in wanted:
         if text not in values.values():
-            there = ", ".join(dict.fromkeys(value or "unknown" for value in values.values()))
-            raise UsageError(f"--{what} {text}: no set has this {what}; it has {there}.")
+            available = ", ".join(dict.fromkeys(value or "unknown" for value in values.values()))
+            raise UsageError(f"--{what} {text}: no set has this {what}; it has {available}.")
     return [folder for folder in folders if values.get(folder, wanted[0]) in wanted]
 
 
@@ -171,8 +173,8 @@ def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
                 *(f"{100 * row.value:.1f}" if row else "" for row in published_rows if published),
             )
         )
-    others = ("nb-uni (another set)", "human (another set)") if published else ()
-    Table.of_rows(("set", "te", *BASELINES, "±", *others), rows).print(out())
+    published_columns = ("nb-uni (another set)", "human (another set)") if published else ()
+    Table.of_rows(("set", "te", *BASELINES, "±", *published_columns), rows).print(out())
 
 
 def _print_features(dataset: Dataset, top: int) -> None:
@@ -184,8 +186,8 @@ def _print_features(dataset: Dataset, top: int) -> None:
     console = out()
     note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
     console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
-    for label, found in top_features(dataset, top=top).items():
-        words = ", ".join(f"{word.replace(chr(9), ': ')} {odds:.1f}" for word, odds in found)
+    for label, weighted_words in top_features(dataset, top=top).items():
+        words = ", ".join(f"{word.replace(chr(9), ': ')} {odds:.1f}" for word, odds in weighted_words)
         print_wrapped(console, printable(f"  {label}: {words or 'nothing'}"), "")
 
 

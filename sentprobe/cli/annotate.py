@@ -117,6 +117,6 @@ def annotate(
         files = count_of(len(inputs), "file")
         announce(f"Annotating {files} with {with_}; {count_of(workers, 'job')}; writing to {out}")
         with progress_bar() as progress:
-            found = annotate_corpus(request, out, jobs=workers, progress=progress)
-    print_card(found)
-    return 0 if found.card["counts"].get("sentences") else 1
+            corpus = annotate_corpus(request, out, jobs=workers, progress=progress)
+    print_card(corpus)
+    return 0 if corpus.card["counts"].get("sentences") else 1

@@ -68,8 +68,8 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     for line in tell_story(summary, TWINS):
         err().print(line, markup=False)
     if missing:
-        said = f"The results of {listed(missing)} come with sentprobe, without controls. To compute them here: "
-        err().print(f"{said}{pip_install('use')}", markup=False)
+        note = f"The results of {listed(missing)} come with sentprobe, without controls. To compute them here: "
+        err().print(f"{note}{pip_install('use')}", markup=False)
     page = Report.of(run, title="sentprobe demo").save(out / "report.html")
     err().print(f"\nThe sets are in {out}/probes/, the results in {out}/run/, the page is {page}", markup=False)
     return 2 if run.failures else 0
@@ -77,7 +77,7 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
 
 def _without_controls(summary: Summary) -> Summary:
     """The summary for a short table; the page and ``sentprobe show`` have the controls."""
-    return replace(summary, sets=tuple(replace(each, variants=()) for each in summary.sets), interpretations={})
+    return replace(summary, sets=tuple(replace(of_set, variants=()) for of_set in summary.sets), interpretations={})
 
 
 def _encoders() -> list[str]:
@@ -85,20 +85,20 @@ def _encoders() -> list[str]:
     from sentprobe.encoders.schemes.use import MODULE
     from sentprobe.run.references import DEMO_ENCODERS
 
-    there = find_spec(MODULE) is not None
-    return [f"{name}={encoder}" for name, encoder in DEMO_ENCODERS.items() if there or encoder != "use:"]
+    is_use_installed = find_spec(MODULE) is not None
+    return [f"{name}={encoder}" for name, encoder in DEMO_ENCODERS.items() if is_use_installed or encoder != "use:"]
 
 
 def _add_missing(folder: Path, sets: Sequence[Dataset]) -> list[str]:
     """Add results that come with sentprobe of encoders whose packages are not installed; their names."""
     from sentprobe.run.references import DEMO_ENCODERS, References, add_references, read_references
 
-    there = {encoder.partition("=")[2] for encoder in _encoders()}
-    if there == {*DEMO_ENCODERS.values()}:
+    available = {encoder.partition("=")[2] for encoder in _encoders()}
+    if available == {*DEMO_ENCODERS.values()}:
         return []
     shipped = read_references()
-    results = [result for result in shipped.results if result.cell.encoder in {*DEMO_ENCODERS.values()} - there]
-    names = {encoder: name for name, encoder in DEMO_ENCODERS.items() if encoder in there}
+    results = [result for result in shipped.results if result.cell.encoder in {*DEMO_ENCODERS.values()} - available]
+    names = {encoder: name for name, encoder in DEMO_ENCODERS.items() if encoder in available}
     return add_references(folder, References(results, shipped.predictions), sets, names)
 
 
@@ -108,10 +108,10 @@ def _check_folder(folder: Path) -> None:
     from sentprobe.run.references import DEMO_TASKS
 
     tasks = {f"probes/{suite}/{task}" for suite, tasks in DEMO_TASKS.items() for task in tasks}
-    own = {"run", "report.html", "probes", *(f"probes/{suite}" for suite in DEMO_TASKS), *tasks}
+    demo_files = {"run", "report.html", "probes", *(f"probes/{suite}" for suite in DEMO_TASKS), *tasks}
     depths = ("*", "probes/*", "probes/*/*")
-    there = sorted(p.relative_to(folder).as_posix() for depth in depths for p in folder.glob(depth))
-    if odd := [name for name in there if name not in own]:
+    existing = sorted(p.relative_to(folder).as_posix() for depth in depths for p in folder.glob(depth))
+    if odd := [name for name in existing if name not in demo_files]:
         raise UsageError(
             f"{folder} exists and is not the folder of a demo: it has {odd[0]}. Choose a new folder: sentprobe demo -o "
             "NEW."

@@ -97,9 +97,9 @@ def _encode(
     from sentprobe.errors import SentProbeError
 
     unread: list[str] = []
-    found_texts = list(map_sets(paths, unread, texts_of_set, jobs))
-    rows = list(dict.fromkeys(text for own, _ in found_texts for text in own))
-    texts = list(dict.fromkeys(text for _, every in found_texts for text in every))
+    texts_by_set = list(map_sets(paths, unread, texts_of_set, jobs))
+    rows = list(dict.fromkeys(text for row_texts, _ in texts_by_set for text in row_texts))
+    texts = list(dict.fromkeys(text for _, all_texts in texts_by_set for text in all_texts))
     if unread and not texts:
         return 1
     encoded: list[tuple[str, ...]] = []
@@ -107,7 +107,7 @@ def _encode(
     names = expand_names(encoder)
     where = [*(["the store"] if store is not None else []), *([f"{out}/"] if out is not None else [])]
     announce(
-        f"Encoding {count_of(len(texts), 'distinct text')} of {count_of(len(found_texts), 'set')} with "
+        f"Encoding {count_of(len(texts), 'distinct text')} of {count_of(len(texts_by_set), 'set')} with "
         f"{count_of(len(names), 'encoder')}; {count_of(jobs, 'job')}; "
         + (f"writing to {' and '.join(where)}" if where else "keeping nothing")
     )
@@ -118,7 +118,7 @@ def _encode(
             if fitted:
                 loaded = loaded.fit(texts)  # type: ignore[attr-defined]
             with progress_bar() as progress:
-                found = embed(
+                embeddings = embed(
                     loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs,
                     progress=partial(_named, progress, name), name=None if fitted else name,
                 )  # fmt: skip
@@ -126,12 +126,12 @@ def _encode(
             failed.append(name)
             err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
             continue
-        rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
-        shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
-        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, rows, half=half)])
-        encoded.append((name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate))
+        rate = f"{embeddings.encoded / embeddings.seconds:,.0f}" if embeddings.seconds else ""
+        shape = (str(max(1, len(embeddings.layers))), str(embeddings.vectors.shape[-1]))
+        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, embeddings, rows, half=half)])
+        encoded.append((name, f"{len(texts):,}", f"{embeddings.encoded:,}", *shape, rate))
         if out is not None:
-            write_vectors(out / folder_name(name), texts, found.vectors)
+            write_vectors(out / folder_name(name), texts, embeddings.vectors)
     if len(failed) == len(names):
         return 1
     Table.of_rows(("encoder", "texts", "encoded", "layers", "dimension", "texts/s"), encoded).print(console())

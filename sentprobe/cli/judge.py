@@ -115,25 +115,25 @@ def read(
 
     if not judgments:
         raise UsageError("Name the tables that were filled in: sentprobe judge read sheets/ anna.tsv ben.tsv.")
-    known = read_sheets(sheets)
-    found = read_judgments(judgments, known)
-    experts = experts_of(found, expert)
-    made, problems = [], []
-    for sheet in known:
-        if not any(j.item in {item.id for item in sheet.items} for j in found):
+    set_sheets = read_sheets(sheets)
+    answers = read_judgments(judgments, set_sheets)
+    experts = experts_of(answers, expert)
+    results, problems = [], []
+    for sheet in set_sheets:
+        if not any(j.item in {item.id for item in sheet.items} for j in answers):
             continue
         try:
-            made.append(vote(sheet, found, experts, min_controls=min_controls, control_accuracy=control_accuracy))
+            results.append(vote(sheet, answers, experts, min_controls=min_controls, control_accuracy=control_accuracy))
         except TooFewError as e:
             problems.append(str(e))
-    if made:
-        print_people(made)
+    if results:
+        print_people(results)
     for folder in run:
         info = read_info(folder)
         if info is None:
             raise UsageError(f"--run {folder}: it is not a run; expected a folder that `sentprobe run` wrote.")
-        there = {described["digest"] for described in info.get("datasets", ())}
-        mine = [people for people in made if people.data in there]
+        digests = {described["digest"] for described in info.get("datasets", ())}
+        mine = [people for people in results if people.data in digests]
         if not mine:
             raise UsageError(f"--run {folder}: none of the sets that were judged is in it.")
         for people in mine:
@@ -141,6 +141,6 @@ def read(
         err().print(
             f"Put beside the results of {folder}: {', '.join(p.name for p in mine)}", markup=False, soft_wrap=True
         )
-    for problem in problems or ([] if made else ["There are no judgments: all labels are empty."]):
+    for problem in problems or ([] if results else ["There are no judgments: all labels are empty."]):
         err().print(problem, style="yellow", markup=False, soft_wrap=True)
-    return 0 if made and not problems else 2 if made else 1
+    return 0 if results and not problems else 2 if results else 1

@@ -43,7 +43,7 @@ def repeat(
     from sentprobe.run.repeat import repeat as again
 
     with printed_warnings():
-        there = Run.load(run) if run else None
-    found = again(signature, run=there, paths=data, store=open_store(no_store, None), encoders=encoder)
-    print_repeated(found)
-    return 0 if found.recorded is None or found.same else 1
+        recorded = Run.load(run) if run else None
+    reproduction = again(signature, run=recorded, paths=data, store=open_store(no_store, None), encoders=encoder)
+    print_repeated(reproduction)
+    return 0 if reproduction.recorded is None or reproduction.same else 1

@@ -163,18 +163,18 @@ def run(
         with printed_warnings(), progress_bar() as progress:
             command = shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")])
             request = replace(request, store=store, jobs=workers, progress=progress, command=command)
-            found = evaluate(encoder, sources, out, **vars(request))
-    if first_picture and not any(result.cell.encoder in named for result in found):
-        raise RunError(f"Nothing was computed: {found.failures[0].error}")
-    print_table(summarise(found))
-    for diagnosis in read_diagnoses(found):
+            results = evaluate(encoder, sources, out, **vars(request))
+    if first_picture and not any(result.cell.encoder in named for result in results):
+        raise RunError(f"Nothing was computed: {results.failures[0].error}")
+    print_table(summarise(results))
+    for diagnosis in read_diagnoses(results):
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
-    for name, why in read_unloadable(found.info).items():
+    for name, why in read_unloadable(results.info).items():
         err().print(printable(f"note: {name} cannot be loaded again: {why}."), markup=False, soft_wrap=True)
     if first_picture:
         print_next_steps(beside, encoder, out)
-    err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
-    return 2 if found.failures else 0
+    err().print(f"\n{len(results)} result{'s' * (len(results) != 1)}, written to {out}/", markup=False)
+    return 2 if results.failures else 0
 
 
 def _check_pairs(probes: Sequence[str], sources: Sequence[Source]) -> None:

@@ -6,7 +6,7 @@ from sentprobe.grammar.closed import listed
 from sentprobe.grammar.complements import complements, copular
 from sentprobe.grammar.nominals import nominal, prepositional
 from sentprobe.grammar.phrases import Draft, Nominal
-from sentprobe.grammar.plans import COPULAR, Chain, Plan, auxiliary, chain, modal, plan
+from sentprobe.grammar.plans import COPULAR, Chain, ClausePlan, auxiliary, chain, modal, plan
 from sentprobe.grammar.words import verb_forms, word
 from sentprobe.sentence import Tree
 
@@ -17,7 +17,7 @@ CLITICS = {"is": "'s", "am": "'m", "are": "'re", "has": "'s", "have": "'ve", "ha
 
 def predicate(
     d: Draft,
-    p: Plan,
+    p: ClausePlan,
     subject: Nominal,
     steps: Chain,
     end: int,
@@ -114,9 +114,9 @@ def _use(relation: str, key: str) -> str:
 def infinitive(d: Draft, end: int, subject: Nominal, relation: str, head: int, key: str) -> Tree:
     """Put a clause without subject: key inf (with to), bare, ger or part."""
     p = plan(d, d.room(end) - (key == "inf"), subject.kind.name, use=_use(relation, key))
-    _, rest, at = predicate(d, p, subject, Chain([], "inf" if key == "bare" else key, ""), end, [], to=key == "inf")
+    _, vp, at = predicate(d, p, subject, Chain([], "inf" if key == "bare" else key, ""), end, [], to=key == "inf")
     d.relations[at], d.heads[at] = relation, head
-    return Tree("S", tuple(rest))
+    return Tree("S", tuple(vp))
 
 
 def clause(
@@ -125,7 +125,7 @@ def clause(
     time: str,
     relation: str,
     *,
-    p: Plan | None = None,
+    p: ClausePlan | None = None,
     waiting: list[int] | None = None,
     gap: bool = False,
     simple: bool = False,
@@ -149,15 +149,15 @@ def clause(
     if waiting[0] != subject.head:  # a clitic needs the subject alone before it
         waiting.sort(key=lambda at: at == subject.head)
     steps = chain(d, p, time, subject.agreement, simple=simple)
-    before, rest, head = predicate(d, p, subject, steps, end, waiting, gap=gap, dated=dated, affirm=affirm)
+    before, vp, head = predicate(d, p, subject, steps, end, waiting, gap=gap, dated=dated, affirm=affirm)
     d.relations[head] = relation
-    return [subject.tree, *before, *rest], head
+    return [subject.tree, *before, *vp], head
 
 
 def existential(d: Draft, end: int, time: str, relation: str, waiting: list[int]) -> tuple[list[Tree], int]:
     """Put an existential clause: there is, were, will be …"""
     number = "s" if d.coin(0.5) else "p"
-    there = d.put(word("there", "there", "PRON", "EX"), "expl")
+    expletive = d.put(word("there", "there", "PRON", "EX"), "expl")
     forms = verb_forms("be/was/been")
     will = None
     if time == "fut":
@@ -165,15 +165,15 @@ def existential(d: Draft, end: int, time: str, relation: str, waiting: list[int]
         head = d.put(forms["inf"], relation)
     else:
         head = d.put(forms[f"{time}3{number}"], relation)
-    d.take(head, [*waiting, there, *([will] if will is not None else [])])
+    d.take(head, [*waiting, expletive, *([will] if will is not None else [])])
     spec = "animal person tool produce container document plant vehicle toy jewel dish"
     what = nominal(d, spec, len(d.words) + max(2, d.room(end) - 3), "nsubj", want=number, mood="indefinite", pron=0)
     d.heads[what.head] = head
     kids: list[int | Tree] = [head, what.tree]
-    if what.kind.places and d.room(end) > 1:
-        prep, spec = d.pick(what.kind.places)
+    if what.kind.locations and d.room(end) > 1:
+        prep, spec = d.pick(what.kind.locations)
         kids.append(prepositional(d, prep, spec, end, "obl", head)[0])
     tree = d.node("VP", *kids)
     if will is not None:
         tree = d.node("VP", will, tree)
-    return [d.node("NP", there), tree], head
+    return [d.node("NP", expletive), tree], head

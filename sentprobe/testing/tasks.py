@@ -103,10 +103,10 @@ def _filled(task: Task) -> str:
 
 
 def _columns(task: Task) -> str:
-    known = {*ANNOTATION_COLUMNS, "penn"}
-    unknown = sorted({c for needed in task.readings.values() for c in needed} - known)
+    columns = {*ANNOTATION_COLUMNS, "penn"}
+    unknown = sorted({c for needed in task.readings.values() for c in needed} - columns)
     if unknown:
-        return f"Columns must be among {', '.join(sorted(known))}, got {', '.join(unknown)}."
+        return f"Columns must be among {', '.join(sorted(columns))}, got {', '.join(unknown)}."
     for suite, policy in task.policies.items():
         if missing := [r for r in policy.readings if r not in task.readings]:
             return f"The policy {suite} names the reading {missing[0]}, which the task does not have."
@@ -115,19 +115,19 @@ def _columns(task: Task) -> str:
 
 def _shapes(task: Task, run: Callable[[Sentence], object], sentences: list[Sentence]) -> str:
     for s in sentences:
-        found = run(s)
-        if found is None or isinstance(found, str):
+        proposal = run(s)
+        if proposal is None or isinstance(proposal, str):
             continue
-        if not isinstance(found, Example):
-            return f"`propose` must return an example, a reason or None, got {type(found).__name__} for {s.id}."
-        if not found.tokens or any(t.split() != [t] for t in found.tokens):
-            return f"Tokens must be words without white space, got {found.tokens} for {s.id}."
-        if isinstance(task.labels, tuple) and found.label not in task.labels:
-            return f"Labels must be among {task.labels}, got {found.label!r} for {s.id}."
-        if any(not 0 <= i < len(found.tokens) for i in found.marks):
-            return f"Marks must be positions of tokens, got {found.marks} for {s.id}."
-        if found.source != s.id:
-            return f"The source must be the sentence's id {s.id}, got {found.source!r}."
+        if not isinstance(proposal, Example):
+            return f"`propose` must return an example, a reason or None, got {type(proposal).__name__} for {s.id}."
+        if not proposal.tokens or any(t.split() != [t] for t in proposal.tokens):
+            return f"Tokens must be words without white space, got {proposal.tokens} for {s.id}."
+        if isinstance(task.labels, tuple) and proposal.label not in task.labels:
+            return f"Labels must be among {task.labels}, got {proposal.label!r} for {s.id}."
+        if any(not 0 <= i < len(proposal.tokens) for i in proposal.marks):
+            return f"Marks must be positions of tokens, got {proposal.marks} for {s.id}."
+        if proposal.source != s.id:
+            return f"The source must be the sentence's id {s.id}, got {proposal.source!r}."
     return ""
 
 
@@ -147,11 +147,11 @@ def _some(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str
 
 
 def _sharding(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
-    one = next(iter(make_sets(corpus, [(suite, task, policy)])))
-    if isinstance(one, SkippedTask):
-        return one.reason
-    three = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
-    if isinstance(three, SkippedTask) or one.digest != three.digest:
+    unsharded = next(iter(make_sets(corpus, [(suite, task, policy)])))
+    if isinstance(unsharded, SkippedTask):
+        return unsharded.reason
+    sharded = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
+    if isinstance(sharded, SkippedTask) or unsharded.digest != sharded.digest:
         return "Three shards give a different set than one shard; propose must not depend on other sentences."
-    errors = [f["message"] for f in one.manifest["audit"] if f["severity"] == "error"]
+    errors = [f["message"] for f in unsharded.manifest["audit"] if f["severity"] == "error"]
     return f"The audit finds: {'; '.join(errors)}." if errors else ""

@@ -129,11 +129,13 @@ def _seeds(text: str) -> int | Sequence[int] | None:
 def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
     from sentprobe.errors import UsageError
 
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key or not value:
             raise UsageError(f"--set {pair}: expected KEY=VALUE, such as epochs=3.")
-        if found.setdefault(key, value) != value:
-            raise UsageError(f"--set {key}={found[key]} and --set {pair} contradict each other: leave one of them out.")
-    return found
+        if settings.setdefault(key, value) != value:
+            raise UsageError(
+                f"--set {key}={settings[key]} and --set {pair} contradict each other: leave one of them out."
+            )
+    return settings

@@ -205,15 +205,15 @@ def _settings(pairs: tuple[str, ...], options: dict[str, str]) -> dict[str, str]
     """Settings as they were typed, those with an option of their own among them."""
     from sentprobe.errors import UsageError
 
-    found = {name: value for name, value in options.items() if value}
+    settings = {name: value for name, value in options.items() if value}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key or not value:
             raise UsageError(f"--set {pair}: expected KEY=VALUE, such as hidden=512.")
-        if found.setdefault(key, value) != value:
-            first = f"--{key} {found[key]}" if options.get(key) else f"--set {key}={found[key]}"
+        if settings.setdefault(key, value) != value:
+            first = f"--{key} {settings[key]}" if options.get(key) else f"--set {key}={settings[key]}"
             raise UsageError(f"{first} and --set {pair} contradict each other: leave one of them out.")
-    return found
+    return settings
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
