@@ -30,7 +30,17 @@ PIPED_WIDTH = 80
 
 def announce(text: str) -> None:
     """Say on standard error, in a line, what a command is about to do."""
-    err().print(printable(text), style="dim", markup=False, soft_wrap=True)
+    say(printable(text), "dim")
+
+
+def say(text: str, style: str | None = None) -> None:
+    """Print a message on standard error as it is: nothing in it is taken for markup, and no line is broken."""
+    err().print(text, style=style, markup=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Say on standard error, in a line, what the user should know or has to do something about."""
+    say(printable(text), "yellow")
 
 
 def out(piped_width: int = 160) -> Console:

@@ -63,7 +63,7 @@ def is_annotated_by(typed: Sequence[str], annotator: str) -> bool:
 
 def print_card(corpus: AnnotatedCorpus) -> None:
     """Print what came of the texts, on standard output, and what users should know, on standard error."""
-    from sentprobe.cli._facts import print_facts
+    from sentprobe.cli._printing import print_facts
 
     card, counts = corpus.card, corpus.card["counts"]
     not_read = card["not_read"]

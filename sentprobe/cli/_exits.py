@@ -108,6 +108,8 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: boo
         _print(f"{what}; what was already written is kept{', and the same command resumes' * resumes}")
         return SIGNAL_EXIT_BASE + number
     except SystemExit as e:  # sentprobe itself never raises it
+        if isinstance(e.__context__, BrokenPipeError):
+            return 0  # rich, with which cyclopts prints help, ends the program if its reader is gone
         if debug:
             raise
         _print(f"A part named on the command line ended the program: {describe_error(e)}.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -23,7 +25,11 @@ OUTPUT = Group("Output", sort_key=60)
 
 Jobs = Annotated[int, Parameter(("--jobs", "-j"), group=RESOURCES)]
 """How much is done in parallel, as `resolve_jobs` takes it."""
-ClusterName = Annotated[str | None, Parameter("--cluster", group=RESOURCES)]
+CLUSTER_HELP = (
+    "Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or "
+    "dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1."
+)
+ClusterName = Annotated[str | None, Parameter("--cluster", group=RESOURCES, help=CLUSTER_HELP)]
 """The cluster to work on, as `workers_of` takes it."""
 Verb = TypeVar("Verb", bound=Callable[..., object])
 STDIN = "<standard input>"
@@ -103,6 +109,21 @@ def with_options(
         return verb
 
     return decorate
+
+
+def typed_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """Paths as the library takes them, where - is standard input."""
+    return tuple("-" if path == STDIN else path for path in paths)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder is that of a run: ``sentprobe.run`` has the names of its files, but takes a second to import."""
+    return any((path / name).exists() for name in ("run.json", "results.jsonl"))
+
+
+def command_line() -> str:
+    """The command as it was typed, for the record of a run."""
+    return shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")])
 
 
 def open_store(no_store: bool, limit: float | None) -> Store | None:

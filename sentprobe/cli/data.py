@@ -43,7 +43,7 @@ def get(
     offline: bool
         Do not use the network, as if SENTPROBE_OFFLINE were set.
     """
-    from sentprobe.console import announce, err, progress_bar
+    from sentprobe.console import announce, progress_bar, say
     from sentprobe.core.network import offline as is_offline
     from sentprobe.transfer import remote_sets as catalogue
     from sentprobe.transfer.check import check
@@ -71,10 +71,10 @@ def get(
     with progress_bar() as progress:
         trusted = fetch_sets(requested, out, trust=trust, no_network=offline, progress=progress)
     for url, sha256 in trusted.items():
-        err().print(f"accepted without verification: {url} has the SHA-256 {sha256}", markup=False, soft_wrap=True)
+        say(f"accepted without verification: {url} has the SHA-256 {sha256}")
     for remote_set in fetched:
         if remote_set.then:
-            err().print(f"{remote_set.key}: {remote_set.then}", markup=False, soft_wrap=True)
+            say(f"{remote_set.key}: {remote_set.then}")
     folders = dict.fromkeys(str(remote_set.folder(out)) for remote_set in requested if remote_set.sets)
     reports = [report for folder in folders for report in check(folder)[0]]
     if reports:

@@ -51,9 +51,6 @@ def encode(
         Texts per batch. Default: the encoder's own.
     jobs: int
         Worker processes that read sets, and encode with static:, vec: and baseline:; 0 means one per core. Default: 0.
-    cluster: str
-        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
-        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     no_store: bool
         Neither read nor write the store.
     store_limit: float
@@ -86,7 +83,7 @@ def _encode(
     store: Store | None,
 ) -> int:
     from sentprobe.cli._sets import map_sets
-    from sentprobe.console import announce, err, print_symptoms, progress_bar
+    from sentprobe.console import announce, print_symptoms, progress_bar, warn
     from sentprobe.console import out as console
     from sentprobe.core.formatting import count_of
     from sentprobe.core.table import Table
@@ -124,7 +121,7 @@ def _encode(
                 )  # fmt: skip
         except SentProbeError as e:  # the others are still to be encoded
             failed.append(name)
-            err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
+            warn(f"not encoded: {name}: {e}")
             continue
         rate = f"{embeddings.encoded / embeddings.seconds:,.0f}" if embeddings.seconds else ""
         shape = (str(max(1, len(embeddings.layers))), str(embeddings.vectors.shape[-1]))

@@ -71,8 +71,8 @@ def figure(
     words: tuple[str, ...]
         For words-map: a source word to be drawn with its translation; may be repeated. Default: frequent words.
     """
-    from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import err
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.console import say
     from sentprobe.core.folders import folder_type_of
     from sentprobe.errors import UsageError
     from sentprobe.report.charts import CHARTS
@@ -103,5 +103,5 @@ def figure(
         )  # fmt: skip
         sys.stdout.write(f"{path}\n")
     if caption:
-        err().print(f"For the caption: {caption}", markup=False, soft_wrap=True)
+        say(f"For the caption: {caption}")
     return 0

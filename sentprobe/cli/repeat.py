@@ -37,7 +37,7 @@ def repeat(
         Encode again instead of taking vectors from the store.
     """
     from sentprobe.cli._options import open_store
-    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.cli._printing import printed_warnings
     from sentprobe.report.comparison import print_repeated
     from sentprobe.run import Run
     from sentprobe.run.repeat import repeat as again

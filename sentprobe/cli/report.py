@@ -51,7 +51,7 @@ def report(
     path: Path
         A folder that `sentprobe run` wrote; or sets, as for `sentprobe audit`: their sizes, examples, audits and how
         they were made.
-    more: Path
+    further: Path
         Further runs, or sets, to be shown together with the first.
     adjust: str
         For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
@@ -75,10 +75,10 @@ def report(
     title: str
         The heading. Default: the name of the folder.
     """
+    from sentprobe.cli._options import is_run
     from sentprobe.errors import UsageError
 
-    # sentprobe.run has these names, but takes a second to import
-    runs = [any((folder / name).exists() for name in ("run.json", "results.jsonl")) for folder in (path, *further)]
+    runs = [*map(is_run, (path, *further))]
     if any(runs) != all(runs):
         raise UsageError("Name either runs or sets: a page shows the one or the other.")
     columns = TableOptions.taken_from(options)
@@ -101,7 +101,7 @@ def _report_run(
     published: bool,
     against: str | None,
 ) -> int:
-    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.cli._printing import printed_warnings
     from sentprobe.errors import UsageError
     from sentprobe.report.notebook import Report, check_report_suffix
     from sentprobe.report.published import check_published
@@ -137,10 +137,10 @@ def _report_sets(
     title: str | None,
 ) -> int:
     """Write the page of sets; one that cannot be read is reported, and named on the page."""
-    from sentprobe.console import announce, err
+    from sentprobe.console import announce, warn
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.core.files import write_atomically
-    from sentprobe.core.formatting import count_of, printable
+    from sentprobe.core.formatting import count_of
     from sentprobe.data.sources import find_sets
     from sentprobe.errors import DataError, UsageError
     from sentprobe.report.described_sets import describe_sets
@@ -161,7 +161,7 @@ def _report_sets(
     announce(f"Reading and auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
     described = describe_sets(sources, [str(path) for path in paths], examples=per_class, seed=seed, jobs=workers)
     for name, why in described.unread:
-        err().print(printable(f"not read: {name}: {why}"), style="yellow", markup=False, soft_wrap=True)
+        warn(f"not read: {name}: {why}")
     if not described.sets:
         return 1
     for path in files:

@@ -75,7 +75,10 @@ class Predictor:
                 {
                     "text": text,
                     "tokens": len(tokens[i]),
-                    "sets": [_row(about, rule, tokens[i], [p[i] if p else None for p in by_choice]) for about, rule, by_choice in tables],
+                    "sets": [
+                        _row(about, rule, tokens[i], [answers[i] if answers else None for answers in by_choice])
+                        for about, rule, by_choice in tables
+                    ],
                     "selection": [{**about, "words": words[i]} for about, words in selections],
                 }
                 for i, text in enumerate(sentences)

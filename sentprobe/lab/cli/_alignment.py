@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
-from sentprobe.cli._facts import print_rows
+from sentprobe.cli._printing import print_rows
 
 if TYPE_CHECKING:
     from sentprobe.lab.alignment.folder import AlignmentFolder

@@ -91,11 +91,11 @@ class TrainingDisplay:
 
 def _print_epoch(report: Report, epochs: int) -> None:
     """A plain line on an epoch."""
-    from sentprobe.console import err
+    from sentprobe.console import say
 
     parts = [f"epoch {report.epoch}/{epochs}", f"loss {report.loss:.4f}", scores_text(report.scores)]
     parts += [f"{report.words_per_second:,.0f} words/s", f"{report.seconds:,.1f} s", "best so far" * report.best]
-    err().print("  ".join(filter(None, parts)), markup=False, soft_wrap=True)
+    say("  ".join(filter(None, parts)))
 
 
 def scores_text(scores: Mapping[str, float]) -> str:

@@ -82,7 +82,7 @@ def align(
     if list_:
         print_methods("" if method == "auto" else method)
         return 0
-    from sentprobe.console import announce, err
+    from sentprobe.console import announce, say
     from sentprobe.core.formatting import count_of
     from sentprobe.lab.alignment.align import align as run
     from sentprobe.lab.alignment.request import make_request
@@ -104,7 +104,7 @@ def align(
         with AlignmentDisplay(request) as display:
             folder = run(request, out, display.report, workers)
     except KeyboardInterrupt:
-        err().print(f"Repeat the command to go on with the alignment in {out}/.", markup=False, soft_wrap=True)
+        say(f"Repeat the command to go on with the alignment in {out}/.")
         raise
     print_summary(folder, export)
     return 0

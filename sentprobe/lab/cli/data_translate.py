@@ -75,7 +75,7 @@ def translate(
             )
             console().print(f"column {number}: BLEU {score:.2f} ({signature})", markup=False, soft_wrap=True)
         if pair := _languages(file, reference):
-            from sentprobe.cli._published import print_published
+            from sentprobe.cli._printing import print_published
 
             print_published("xnli_translation", pair)
     return 0

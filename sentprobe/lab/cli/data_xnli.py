@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 from cyclopts import Parameter
 
-from sentprobe.cli._published import print_published
+from sentprobe.cli._options import command_line
+from sentprobe.cli._printing import print_published
 from sentprobe.core.formatting import POINTS
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def agreement(gold: str, second: str, /, *, language: str = "") -> int:
     ----------
     gold: str
         A file of pairs.
-    other: str
+    second: str
         The same pairs, in the same order, with the labels of the second annotation.
     language: str
         Only pairs of this language, where a file has several.
@@ -203,8 +202,7 @@ def zero_shot(
         log = None if out is None else stack.enter_context(open_log(out))
         if log is not None:
             log.begin(encoders)
-            command = shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")])
-            log.describe(sentprobe=[__version__], commands=[command.encode(errors="backslashreplace").decode()])
+            log.describe(sentprobe=[__version__], commands=[command_line().encode(errors="backslashreplace").decode()])
         for file in _named(files):
             groups: dict[str, list[Pair]] = {}
             for pair in _pairs(file):
