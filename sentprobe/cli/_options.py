@@ -93,12 +93,14 @@ def with_options(
         ]
         derived = [
             inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default,
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
                 annotation=Annotated[kind, Parameter(group=by_name[heading])],
             )
             for name, kind, default, heading in as_parameters(options)
             if name not in leave_out
-        ]  # fmt: skip
+        ]
         position = [p.name for p in declared].index(before)
         parameters = [*declared[:position], *derived, *declared[position:]]
         verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -107,9 +107,21 @@ def annotate(
         raise UsageError("Expected --out FILE: where the corpus is written, such as corpus.conllu.gz.")
     inputs = find_inputs(typed_paths(texts), format)
     request = AnnotationRequest(
-        with_, inputs, text, id, lines, split, language, check_language, dedupe, parse_length(length), limit,
-        non_trees, skip_bad, gold,
-    )  # fmt: skip
+        with_,
+        inputs,
+        text,
+        id,
+        lines,
+        split,
+        language,
+        check_language,
+        dedupe,
+        parse_length(length),
+        limit,
+        non_trees,
+        skip_bad,
+        gold,
+    )
     with workers_of(jobs, cluster) as workers:
         files = count_of(len(inputs), "file")
         announce(f"Annotating {files} with {with_}; {count_of(workers, 'job')}; writing to {out}")

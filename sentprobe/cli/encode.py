@@ -15,6 +15,8 @@ from sentprobe.cli._options import ClusterName, Jobs
 
 if TYPE_CHECKING:
     from sentprobe.core.arguments import Progress
+    from sentprobe.encoders import Encoder
+    from sentprobe.encoders.embed import Embeddings
     from sentprobe.encoders.store import Store
 
 order = 50
@@ -83,13 +85,13 @@ def _encode(
     store: Store | None,
 ) -> int:
     from sentprobe.cli._sets import map_sets
-    from sentprobe.console import announce, print_symptoms, progress_bar, warn
+    from sentprobe.console import announce, print_symptoms, warn
     from sentprobe.console import out as console
     from sentprobe.core.formatting import count_of
     from sentprobe.core.table import Table
-    from sentprobe.encoders import expand_names, load
+    from sentprobe.encoders import expand_names
     from sentprobe.encoders.diagnosis import diagnose
-    from sentprobe.encoders.embed import embed, texts_of_set
+    from sentprobe.encoders.embed import texts_of_set
     from sentprobe.encoders.schemes.npy import write_vectors
     from sentprobe.errors import SentProbeError
 
@@ -108,17 +110,10 @@ def _encode(
         f"{count_of(len(names), 'encoder')}; {count_of(jobs, 'job')}; "
         + (f"writing to {' and '.join(where)}" if where else "keeping nothing")
     )
+    with_encoder = partial(_encode_with, texts=texts, store=store, batch_size=batch_size, half=half, jobs=jobs)
     for name in names:
         try:
-            loaded = load(name)
-            fitted = getattr(loaded, "needs_fit", False)
-            if fitted:
-                loaded = loaded.fit(texts)  # type: ignore[attr-defined]
-            with progress_bar() as progress:
-                embeddings = embed(
-                    loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs,
-                    progress=partial(_named, progress, name), name=None if fitted else name,
-                )  # fmt: skip
+            loaded, embeddings = with_encoder(name)
         except SentProbeError as e:  # the others are still to be encoded
             failed.append(name)
             warn(f"not encoded: {name}: {e}")
@@ -133,6 +128,32 @@ def _encode(
         return 1
     Table.of_rows(("encoder", "texts", "encoded", "layers", "dimension", "texts/s"), encoded).print(console())
     return 2 if failed or unread else 0
+
+
+def _encode_with(
+    name: str, texts: Sequence[str], store: Store | None, batch_size: int | None, half: bool, jobs: int
+) -> tuple[Encoder, Embeddings]:
+    """Load an encoder, fit it on the texts if it needs that, and encode them."""
+    from sentprobe.console import progress_bar
+    from sentprobe.encoders import load
+    from sentprobe.encoders.embed import embed
+
+    loaded = load(name)
+    needs_fit = getattr(loaded, "needs_fit", False)
+    if needs_fit:
+        loaded = loaded.fit(texts)  # type: ignore[attr-defined]
+    with progress_bar() as progress:
+        embeddings = embed(
+            loaded,
+            texts,
+            store=store,
+            batch_size=batch_size,
+            half=half,
+            jobs=jobs,
+            progress=partial(_named, progress, name),
+            name=None if needs_fit else name,
+        )
+    return loaded, embeddings
 
 
 def folder_name(encoder: str) -> str:

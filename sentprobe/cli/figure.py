@@ -98,9 +98,19 @@ def figure(
     caption = ""
     for path in out:
         caption = write(
-            summary, kind, path, columns=columns, sets=set, encoders=encoder, mode=mode, relative_to=relative_to,
-            lines=lines, sentences=sentence, folder=typed_folders[0][0] if typed_folders else None, words=words,
-        )  # fmt: skip
+            summary,
+            kind,
+            path,
+            columns=columns,
+            sets=set,
+            encoders=encoder,
+            mode=mode,
+            relative_to=relative_to,
+            lines=lines,
+            sentences=sentence,
+            folder=typed_folders[0][0] if typed_folders else None,
+            words=words,
+        )
         sys.stdout.write(f"{path}\n")
     if caption:
         say(f"For the caption: {caption}")

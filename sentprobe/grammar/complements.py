@@ -67,19 +67,18 @@ def complements(
         d.relations[at], d.heads[at] = "xcomp", head
         parts.append(d.node("ADJP", *inner))
     elif frame == "become":
-        singular = subject.agreement in ("1s", "2s", "3s")
-        what = bare(
-            d,
-            d.pick(d.lex.nouns(v.object)),
-            d.room(end),
-            "xcomp",
-            want="s" if singular else "p",
-            mood="indefinite",
-            det="a" if singular else "-",
-        )
+        what = _predicate_noun(d, subject, v.object, d.room(end), "xcomp")
         d.heads[what.head] = head
         parts.append(what.tree)
     return parts + adjuncts(d, v, head, subject, end, when, dated, manner)
+
+
+def _predicate_noun(d: Draft, subject: Nominal, spec: str, room: int, relation: str) -> Nominal:
+    """Put what the subject is or becomes, in its number."""
+    singular = subject.agreement in ("1s", "2s", "3s")
+    want, article = ("s", "a") if singular else ("p", "-")
+    noun = d.pick(d.lex.nouns(spec))
+    return bare(d, noun, room, relation, want=want, mood="indefinite", det=article)
 
 
 def _ditransitive(d: Draft, v: LexicalVerb, head: int, end: int) -> list[int | Tree]:
@@ -157,18 +156,8 @@ def complement(d: Draft, end: int, time: str, relation: str, head: int, marker: 
 def copular(d: Draft, p: ClausePlan, subject: Nominal, end: int, when: str) -> tuple[list[int | Tree], int]:
     """Put the complement of the copula; its head is the head of the clause."""
     kind = subject.kind
-    singular = subject.agreement in ("1s", "2s", "3s")
     if p.frame == "cop_np":
-        noun_ = d.pick(d.lex.nouns("p_" + kind.predicate))
-        what = bare(
-            d,
-            noun_,
-            max(2, min(4, d.room(end))),
-            "",
-            want="s" if singular else "p",
-            mood="indefinite",
-            det="a" if singular else "-",
-        )
+        what = _predicate_noun(d, subject, "p_" + kind.predicate, max(2, min(4, d.room(end))), "")
         return [what.tree], what.head
     if p.frame == "cop_pp" and kind.locations:
         prep, spec = d.pick(kind.locations)

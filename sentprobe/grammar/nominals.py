@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sentprobe.grammar.lexicon import HUMAN, NounClass, lexicon
+from sentprobe.grammar.lexicon import HUMAN, Noun, NounClass, lexicon
 from sentprobe.grammar.phrases import Draft, Nominal, bare, pronoun, proper
 from sentprobe.grammar.plans import frames
 from sentprobe.grammar.words import WeightedTable, Word, word
@@ -70,24 +70,13 @@ def nominal(
     """Put a noun phrase of the classes in ``spec``."""
     room = max(1, d.room(end))
     bits = d.bits
-    table = d.lex.nouns(spec)
-    if want == "p":
-        noun = d.pick(table, lambda n: n.plural is not None and n.kind.plural > 0)
-    elif want == "s":
-        noun = d.pick(table, lambda n: n.singular is not None or n.kind.name == "NAME")
-    else:
-        noun = d.pick(table)
+    noun = _draw_noun(d, spec, want)
     kind = noun.kind
     if pron and not d.named and room < 3 and not want and mood == "plain" and kind.name != "CITY" and d.coin(pron):
         d.bits = bits  # the noun does not appear, so it adds no surprisal
         return pronoun(d, case, relation, kind)
     human = kind.name in HUMAN
-    shape = "plain"
-    if room > 2:
-        barred = _barred(kind, want, case if apposition else "", d.negative)
-        if relation in ("obl", "nmod"):  # the tables near the lake and a pond are hard to imagine
-            barred |= {"coord", "list"}
-        shape = d.pick(_shapes(min(room, 30), d.deep, barred))
+    shape = "plain" if room <= 2 else _draw_shape(d, kind, room, relation, want, case if apposition else "")
     size = room if shape == "plain" else max(2, min(4, d.upto(room - 2)))
     the = ""
     if shape == "appos":
@@ -110,22 +99,38 @@ def nominal(
         inner = d.rules.attach(d, first, shape, end)
         return first._replace(tree=Tree("NP", (first.tree, inner))) if inner else first
     if shape == "appos":
-        comma = d.mark(",", -1)
-        second = bare(
-            d,
-            d.pick(d.lex.nouns("p_person")),
-            min(5, max(3, d.room(end) - 1)),
-            "appos",
-            want="s",
-            mood="indefinite",
-            det="a",
-        )
-        d.heads[second.head] = first.head
-        d.heads[comma] = second.head
-        return first._replace(tree=d.node("NP", first.tree, comma, second.tree, d.mark(",", second.head)))
+        return _apposed(d, first, end)
     if shape in ("coord", "list"):
         return _coordinated(d, "human" if human else kind.name, first, end, shape, case, mood)
     return first
+
+
+def _draw_noun(d: Draft, spec: str, want: str) -> Noun:
+    """Draw a noun of the classes in ``spec`` that has the number ``want`` (s, p, or any)."""
+    table = d.lex.nouns(spec)
+    if want == "p":
+        return d.pick(table, lambda n: n.plural is not None and n.kind.plural > 0)
+    if want == "s":
+        return d.pick(table, lambda n: n.singular is not None or n.kind.name == "NAME")
+    return d.pick(table)
+
+
+def _draw_shape(d: Draft, kind: NounClass, room: int, relation: str, want: str, case: str) -> str:
+    """Draw what follows the noun; no apposition without a case."""
+    barred = _barred(kind, want, case, d.negative)
+    if relation in ("obl", "nmod"):  # the tables near the lake and a pond are hard to imagine
+        barred |= {"coord", "list"}
+    return d.pick(_shapes(min(room, 30), d.deep, barred))
+
+
+def _apposed(d: Draft, first: Nominal, end: int) -> Nominal:
+    """Put an apposition between commas after a noun phrase."""
+    comma = d.mark(",", -1)
+    noun = d.pick(d.lex.nouns("p_person"))
+    second = bare(d, noun, min(5, max(3, d.room(end) - 1)), "appos", want="s", mood="indefinite", det="a")
+    d.heads[second.head] = first.head
+    d.heads[comma] = second.head
+    return first._replace(tree=d.node("NP", first.tree, comma, second.tree, d.mark(",", second.head)))
 
 
 def _coordinated(d: Draft, spec: str, first: Nominal, end: int, shape: str, case: str, mood: str) -> Nominal:

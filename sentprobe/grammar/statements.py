@@ -14,7 +14,7 @@ from sentprobe.grammar.closed import listed, listed_adjectives, personal
 from sentprobe.grammar.complements import complement
 from sentprobe.grammar.nominals import nominal, prepositional
 from sentprobe.grammar.phrases import Draft, Nominal
-from sentprobe.grammar.plans import auxiliary, chain, plan
+from sentprobe.grammar.plans import ClausePlan, auxiliary, chain, plan
 from sentprobe.grammar.times import adverbial
 from sentprobe.grammar.words import WeightedTable, Word, verb_forms, word
 from sentprobe.sentence import Tree
@@ -68,45 +68,14 @@ def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
             d.bits = bits
             p = plan(d, words_left)
         for letter in front:
-            comma = True
             if letter == "c":
                 waiting.append(d.put(conjunction(d, _OPENING), "cc"))
                 parts.append(waiting[-1])
                 continue
-            if letter == "i":
-                form = d.pick(_interjections())
-                feats = {"yes": "Polarity=Pos", "no": "Polarity=Neg"}.get(form, "_")
-                at = d.put(word(form, form, "INTJ", "UH", feats), "discourse")
-                parts.append(d.node("INTJ", at))
-            elif letter == "a":
-                at = d.put(
-                    d.pick(listed("stance", "words"), lambda w: "c" not in front or w.form != "however"), "advmod"
-                )
-                parts.append(d.node("ADVP", at))
-            elif letter == "b":
-                at = d.put(d.pick(listed("stance", time)), "advmod")
-                parts.append(d.node("ADVP", at))
-                comma = d.coin(0.25)
-            elif letter == "t":
-                tree, at = adverbial(d, time, -1)
-                parts.append(tree)
-                comma = d.coin(0.5)
-            elif letter == "p" and p.verb and p.verb.locations:
-                prep, spec = d.pick(p.verb.locations)
-                tree, at = prepositional(d, prep, spec, len(d.words) + min(share, 6), "obl", -1)
-                parts.append(tree)
-                comma = d.coin(0.7)
-            elif letter == "s":
-                parts.append(subordinate(d, len(d.words) + share, time, -1))
-                at = _last(d, "advcl")
-            else:
-                controller = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
-                parts.append(
-                    infinitive(d, len(d.words) + share - 1, controller, "advcl", -1, "part" if letter == "g" else "inf")
-                )
-                at = _last(d, "advcl")
+            tree, at, has_comma = _opener(d, letter, front, time, p, share)
+            parts.append(tree)
             waiting.append(at)
-            if comma:
+            if has_comma:
                 parts.append(d.mark(",", at))
         kids, head = clause(
             d,
@@ -122,6 +91,35 @@ def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
         return close(d, "S", mark, head, *parts, *kids)
 
     return kind
+
+
+def _opener(d: Draft, letter: str, front: str, time: str, p: ClausePlan, share: int) -> tuple[Tree, int, bool]:
+    """Put the opener of a letter; return it, the head that waits for its own, and whether a comma follows."""
+    if letter == "i":
+        form = d.pick(_interjections())
+        feats = {"yes": "Polarity=Pos", "no": "Polarity=Neg"}.get(form, "_")
+        at = d.put(word(form, form, "INTJ", "UH", feats), "discourse")
+        return d.node("INTJ", at), at, True
+    if letter == "a":
+        at = d.put(d.pick(listed("stance", "words"), lambda w: "c" not in front or w.form != "however"), "advmod")
+        return d.node("ADVP", at), at, True
+    if letter == "b":
+        at = d.put(d.pick(listed("stance", time)), "advmod")
+        return d.node("ADVP", at), at, d.coin(0.25)
+    if letter == "t":
+        tree, at = adverbial(d, time, -1)
+        return tree, at, d.coin(0.5)
+    if letter == "p" and p.verb and p.verb.locations:
+        prep, spec = d.pick(p.verb.locations)
+        tree, at = prepositional(d, prep, spec, len(d.words) + min(share, 6), "obl", -1)
+        return tree, at, d.coin(0.7)
+    if letter == "s":
+        tree = subordinate(d, len(d.words) + share, time, -1)
+    else:
+        controller = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
+        key = "part" if letter == "g" else "inf"
+        tree = infinitive(d, len(d.words) + share - 1, controller, "advcl", -1, key)
+    return tree, _last(d, "advcl"), True
 
 
 def _last(d: Draft, relation: str) -> int:

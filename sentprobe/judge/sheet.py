@@ -117,12 +117,18 @@ def sample_sheet(
         str(dataset.manifest.get("question") or ""),
         {label: names.get(label, label) for label in dataset.labels},
         tuple(
-            Item(_item_id(dataset, f"{n} {control} {seed}", number, i), i, rows[i].text, rows[i].label, i in controls,
-                 {name: dict(rows[i].extra).get(name, "") for name in inputs})
+            Item(
+                _item_id(dataset, f"{n} {control} {seed}", number, i),
+                i,
+                rows[i].text,
+                rows[i].label,
+                i in controls,
+                {name: dict(rows[i].extra).get(name, "") for name in inputs},
+            )
             for number, i in enumerate(order, 1)
         ),
         seed,
-    )  # fmt: skip
+    )
 
 
 def _bins(dataset: Dataset) -> Mapping[str, str]:
@@ -197,14 +203,16 @@ def _instructions(sheet: Sheet) -> str:
     listed = list(sheet.answers.items())[:MAX_LISTED_ANSWERS]
     answers = [f"- `{label}`" + (f": {name}" if name != label else "") for label, name in listed]
     omitted = [f"- … ({len(sheet.answers) - len(listed)} more)"] if len(sheet.answers) > len(listed) else []
-    return "\n".join([
-        f"# {sheet.question or sheet.name}",
-        "",
-        f"Write one of these answers into the column `label` of {sheet.stem}.tsv, for every sentence:",
-        "",
-        *answers,
-        *omitted,
-        "",
-        "Leave the label empty if you cannot tell. Do not look at other people's answers.",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"# {sheet.question or sheet.name}",
+            "",
+            f"Write one of these answers into the column `label` of {sheet.stem}.tsv, for every sentence:",
+            "",
+            *answers,
+            *omitted,
+            "",
+            "Leave the label empty if you cannot tell. Do not look at other people's answers.",
+            "",
+        ]
+    )

@@ -86,7 +86,7 @@ class Predictor:
             "cosines": [_cosines(choice, vectors[choice.name]) for choice in selected] if request.compare else None,
             "problems": problems,
             "excluded": list(catalogue.excluded),
-        }  # fmt: skip
+        }
 
     def _vectors(
         self, selected: Sequence[Choice], sentences: Sequence[str], problems: list[dict[str, str]]
@@ -195,10 +195,15 @@ def _predictions(run: Run, result: Result, vectors: Embeddings, rule: GoldRule) 
             }
             for i in best
         ]
-        predictions.append({
-            **classes[0], "layer": result.cell.layer, "classes": classes,
-            "others": len(result.labels) - class_count, "rest": round(max(0.0, 1 - float(row[best].sum())), 6),
-        })  # fmt: skip
+        predictions.append(
+            {
+                **classes[0],
+                "layer": result.cell.layer,
+                "classes": classes,
+                "others": len(result.labels) - class_count,
+                "rest": round(max(0.0, 1 - float(row[best].sum())), 6),
+            }
+        )
     return predictions
 
 

@@ -13,9 +13,9 @@ from sentprobe.annotate.repair import repair
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.conllu import parse_conllu, write_conllu
 from sentprobe.corpus.languages import code_of
-from sentprobe.errors import SentProbeError, describe_error, error_location
+from sentprobe.errors import describe_error, error_location
 from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
-from sentprobe.testing.verdict import Verdict, verdicts
+from sentprobe.testing.verdict import Verdict, raise_failure, verdicts
 
 PARAGRAPHS = {
     "en": ("The river was very high (3.5 m!). A dog chased two cats; she doesn't drink cold milk.", "It rained."),
@@ -39,9 +39,7 @@ def check_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> None:
     texts: Sequence[str]
         Paragraphs to try it on, at least two. Default: those of this module in the model's language.
     """
-    for verdict in examine_annotator(loaded, texts):
-        if not verdict.passed:
-            raise SentProbeError(f"The annotator breaks a rule: {verdict.rule}. {verdict.detail}")
+    raise_failure(examine_annotator(loaded, texts), "The annotator")
 
 
 def examine_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> Iterator[Verdict]:

@@ -20,7 +20,7 @@ from sentprobe.encoders.diagnosis import (
 )
 from sentprobe.encoders.schemes.vec import Pooled
 from sentprobe.errors import SentProbeError, describe_error
-from sentprobe.testing.verdict import Verdict
+from sentprobe.testing.verdict import Verdict, raise_failure
 
 TEXTS = (
     "The river was high after the rain.",
@@ -57,9 +57,7 @@ def check_encoder(encoder: Callable[[Sequence[str]], Any]) -> None:
     encoder: Callable
         A function from a list of texts to an array (n, d) or (layers, n, d).
     """
-    for verdict in examine_encoder(encoder):
-        if not verdict.passed:
-            raise SentProbeError(f"The encoder breaks a rule: {verdict.rule}. {verdict.detail}")
+    raise_failure(examine_encoder(encoder), "The encoder")
 
 
 def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict]:

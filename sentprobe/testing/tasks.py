@@ -11,12 +11,12 @@ from sentprobe.core.hashing import mix
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.folding import near_duplicate_key
-from sentprobe.errors import SentProbeError, describe_error, error_location
+from sentprobe.errors import describe_error, error_location
 from sentprobe.make import SkippedTask, choose_reading, count, make_sets
 from sentprobe.make.filters import rejection_reason
 from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
 from sentprobe.tasks import Context, Example, Policy, Proposal, Task, is_task_name
-from sentprobe.testing.verdict import Verdict
+from sentprobe.testing.verdict import Verdict, raise_failure, verdict_of
 
 SAMPLE_SENTENCES = 500
 
@@ -31,15 +31,13 @@ def check_task(task: Task, corpus: Corpus) -> None:
     corpus: Corpus
         Annotated text to try it on.
     """
-    for verdict in examine_task(task, corpus):
-        if not verdict.passed:
-            raise SentProbeError(f"The task {task.name} breaks a rule: {verdict.rule}. {verdict.detail}")
+    raise_failure(examine_task(task, corpus), f"The task {task.name}")
 
 
 def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
     """Try a task on a corpus, under every policy it has, rule by rule."""
-    yield _verdict("its name, version, question and labels are filled in", _filled, task)
-    yield _verdict("its readings need columns that exist", _columns, task)
+    yield verdict_of("its name, version, question and labels are filled in", _filled, task)
+    yield verdict_of("its readings need columns that exist", _columns, task)
     sentences = list(islice((s for s in corpus if rejection_reason(s) is None), SAMPLE_SENTENCES))
     counts, _ = count(corpus, [task])
     for suite, policy in task.policies.items():
@@ -59,10 +57,10 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
             yield Verdict(f"{suite}: it counts and plans", False, f"{describe_error(e)}{error_location(e)}")
             continue
         run = partial(_propose, task, context)
-        yield _verdict(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
-        yield _verdict(f"{suite}: the same sentence gets the same proposal, in any order", _repeats, run, sentences)
-        yield _verdict(f"{suite}: some sentence gets an example", _some, run, sentences)
-        yield _verdict(
+        yield verdict_of(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
+        yield verdict_of(f"{suite}: the same sentence gets the same proposal, in any order", _repeats, run, sentences)
+        yield verdict_of(f"{suite}: some sentence gets an example", _some, run, sentences)
+        yield verdict_of(
             f"{suite}: a set comes out, the same from one shard and three",
             _sharding,
             task,
@@ -75,17 +73,6 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
 def _propose(task: Task, context: Context, s: Sentence) -> Proposal:
     context.state = mix(near_duplicate_key(s.text))
     return task.propose(s, context)
-
-
-def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict:
-    try:
-        with third_party_code:
-            detail = test(*arguments)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as e:
-        detail = f"{describe_error(e)}{error_location(e)}"
-    return Verdict(rule, not detail, detail)
 
 
 def _filled(task: Task) -> str:

@@ -119,25 +119,22 @@ def words(
     if reverse and both:
         raise UsageError("--both evaluates in both directions, the reverse one included: leave out --reverse.")
     evaluations = _evaluations(dictionary, similarity, sentences, word_by_word, identical, evaluate)
-    shared: dict[str, Any] = {"languages": _languages(languages), "queries": queries, "seed": seed}
+    shared = {"languages": _languages(languages), "queries": queries, "seed": seed}
     typed = {"pos": pos, "idf": idf, "weights": weights, "unit": unit, "tokenise": tokenise, "center": center}
     options = _options({name: value for name, value in typed.items() if value not in (None, False)}, evaluations)
-    requests = [
-        Request(
-            evaluation=name, files=files, reverse=is_reverse, identical=0 if files else identical, **shared,
-            **options[name],
-        )
-        for name, files in evaluations
-        for is_reverse in _directions(name, reverse, both)
-    ]  # fmt: skip
+    requests = []
+    for name, files in evaluations:
+        fields: dict[str, Any] = {**shared, **options[name], "identical": 0 if files else identical}
+        directions = _directions(name, reverse, both)
+        requests += [Request(evaluation=name, files=files, reverse=is_reverse, **fields) for is_reverse in directions]
     announce(
         f"Evaluating {count_of(len(systems), 'system')} in {count_of(len(requests), 'evaluation')}, neighbours by "
         f"{' and '.join(scoring).replace(',', ' and ')}; writing to {out}/"
     )
+    store, scorings = open_store(no_store=False, limit=None), [name for text in scoring for name in text.split(",")]
     with printed_warnings(), progress_bar() as progress:
         results = evaluate_words(
-            systems, requests, out, scorings=[name for text in scoring for name in text.split(",")],
-            common=common, limit=limit, store=open_store(no_store=False, limit=None), progress=progress,
+            systems, requests, out, scorings=scorings, common=common, limit=limit, store=store, progress=progress,
             command=command_line(),
         )  # fmt: skip
     _print_results(results, common, out)
