@@ -74,8 +74,8 @@ def vote(
     votes = {item: label for item, label in majorities.items() if label is not None}
     if not votes:
         raise TooFewError(
-            f"{sheet.name}: no item has a majority; {len(by_annotator)} annotators count, {len(dropped)} were dropped, "
-            f"{len(judged)} items were judged." + "".join(f" {d.annotator} {d.reason}." for d in dropped)
+            f"{sheet.name}: no item has a majority; annotators who count: {len(by_annotator)}, who were dropped: "
+            f"{len(dropped)}, judged items: {len(judged)}." + "".join(f" {d.annotator} {d.reason}." for d in dropped)
         )
     right = sum(items[item].label == label for item, label in votes.items())
     every = sum(label_counts.total() for label_counts in judged.values())

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sentprobe.core.formatting import count_of
 from sentprobe.corpus.folding import fold
 from sentprobe.tasks import Example
 
@@ -33,7 +34,7 @@ class GoldRule:
         """The gold labels of a sentence with these tokens."""
         if self.task == "sentence_length":
             labels = tuple(label for label, (low, high) in self.bins.items() if low <= len(tokens) <= high)
-            counted = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
+            counted = count_of(len(tokens), "token")
             return GoldLabels(labels, counted if labels else f"{counted}: in none of the bins")
         if self.task == "word_content":
             words = set(map(fold, tokens))
@@ -46,7 +47,7 @@ class GoldRule:
         if label not in self.bins:
             return self.names.get(label, label)
         low, high = self.bins[label]
-        return f"{low}–{high} tokens" if low < high else f"{low} token{'s' * (low != 1)}"
+        return f"{low}–{high} tokens" if low < high else count_of(low, "token")
 
 
 def length_bins(rows: Sequence[Example]) -> dict[str, tuple[int, int]]:

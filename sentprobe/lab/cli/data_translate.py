@@ -37,6 +37,7 @@ def translate(
     from sentprobe.console import err
     from sentprobe.console import out as console
     from sentprobe.core.files import write_atomically
+    from sentprobe.core.formatting import count_of
     from sentprobe.errors import CorpusError, DataError, UsageError
     from sentprobe.lab.translator import translate as translated
 
@@ -50,7 +51,9 @@ def translate(
     if references and _sentence_columns(references[0]):
         references = references[1:]
     if reference and len(references) != len(rows):
-        raise DataError(f"{file} has {len(rows):,} rows and {reference} {len(references):,}: expected as many.")
+        raise DataError(
+            f"{file} has {count_of(len(rows), 'row')} and {reference} {len(references):,}: expected as many."
+        )
     for path, table in ((file, rows), (reference, references)):
         for line, row in enumerate(table, 1):
             if len(row) < max(numbers):
@@ -59,13 +62,13 @@ def translate(
     if "" in texts:
         where = texts.index("") // len(numbers) + 1
         raise CorpusError(file, where, "an empty sentence", "text to translate")
-    translations = iter(translated(translator, texts, lambda n: err().print(f"{n:,} sentences", end="\r")))
+    translations = iter(translated(translator, texts, lambda n: err().print(count_of(n, "sentence"), end="\r")))
     translated_rows = [list(row) for row in rows]
     for row in translated_rows:
         for number in numbers:
             row[number - 1] = next(translations)
     write_atomically(out, "".join("\t".join(row) + "\n" for row in (*first, *translated_rows)).encode())
-    console().print(f"{out}: {len(translated_rows):,} rows", markup=False, soft_wrap=True)
+    console().print(f"{out}: {count_of(len(translated_rows), 'row')}", markup=False, soft_wrap=True)
     if reference:
         from sentprobe.lab.training.bleu import bleu
 

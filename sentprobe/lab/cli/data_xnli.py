@@ -188,6 +188,7 @@ def zero_shot(
 
     from sentprobe import __version__
     from sentprobe.console import out as console
+    from sentprobe.core.formatting import count_of
     from sentprobe.lab.xnli.zero_shot import keep_zero_shot, nli_dataset
     from sentprobe.lab.xnli.zero_shot import zero_shot as score
     from sentprobe.results.log import open_log
@@ -227,7 +228,7 @@ def zero_shot(
                     rows.append((language or "(not known)", f"{result.n:,}", name, *numbers))
     _print(rows)
     if out is not None:
-        console().print(f"{len(rows) - 1} results, written to {out}/", markup=False, soft_wrap=True)
+        console().print(f"{count_of(len(rows) - 1, 'result')}, written to {out}/", markup=False, soft_wrap=True)
     return 0
 
 
