@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.core.formatting import FINE_POINTS, POINTS
+from sentprobe.console import announce, out, progress_bar, say, warn
+from sentprobe.core.formatting import FINE_POINTS, POINTS, count_of, printable
 
 if TYPE_CHECKING:
     from sentprobe.annotate.annotator import Model
@@ -33,17 +34,16 @@ def annotate_first(
     """Annotate texts for `sentprobe make`, and keep the corpus beside the sets: its files, and those with trees."""
     from sentprobe.annotate.request import AnnotationRequest, find_inputs
     from sentprobe.annotate.run import annotate_corpus
-    from sentprobe.console import announce, progress_bar
-    from sentprobe.core.formatting import count_of
 
     inputs = find_inputs(texts, format)
     stem = name or "+".join(dict.fromkeys(source.name.replace("/", "-") for source in inputs[:MAX_NAMES]))
-    out = folder / f"{stem}{'' if len(inputs) <= MAX_NAMES else f'+{len(inputs) - MAX_NAMES}'}.conllu.gz"
-    announce(f"Annotating {count_of(len(inputs), 'file')} with {annotator}; {count_of(jobs, 'job')}; writing to {out}")
+    path = folder / f"{stem}{'' if len(inputs) <= MAX_NAMES else f'+{len(inputs) - MAX_NAMES}'}.conllu.gz"
+    announce(f"Annotating {count_of(len(inputs), 'file')} with {annotator}; {count_of(jobs, 'job')}; writing to {path}")
     with progress_bar() as progress:
-        corpus = annotate_corpus(AnnotationRequest(annotator, inputs, **options), out, jobs=jobs, progress=progress)
+        corpus = annotate_corpus(AnnotationRequest(annotator, inputs, **options), path, jobs=jobs, progress=progress)
     written, dropped = corpus.card["counts"].get("sentences", 0), sum(corpus.card["dropped"].values())
-    _say(f"{count_of(written, 'sentence')} {'written to' if corpus.is_new else 'are in'} {out}; {dropped:,} dropped")
+    sentences, verb = count_of(written, "sentence"), "written to" if corpus.is_new else "are in"
+    say(printable(f"{sentences} {verb} {path}; {dropped:,} dropped"))
     warn_of_crashes(corpus.card)
     print_notes(annotator, corpus.model)
     return (str(corpus.path),), (str(corpus.trees),) if corpus.trees else ()
@@ -80,16 +80,16 @@ def print_card(corpus: AnnotatedCorpus) -> None:
     warn_of_crashes(card)
     if not counts.get("sentences"):
         why = "all were dropped" if card["dropped"] else "there is no text in what was read"
-        _say(f"warning: the corpus has no sentences: {why}.", "yellow")
+        warn(f"warning: the corpus has no sentences: {why}.")
     print_notes(card["annotator"], corpus.model)
 
 
 def warn_of_crashes(card: Mapping[str, Any]) -> None:
     """Warn of texts that were left out because something crashed on them."""
     for line in (crashes := card.get("crashed", ()))[:MAX_NAMES]:
-        _say(f"warning: left out {line}", "yellow")
+        warn(f"warning: left out {line}")
     if (unlisted := len(crashes) - MAX_NAMES) > 0:
-        _say(f"warning: {unlisted} more were left out after a crash; the card of the corpus lists them.", "yellow")
+        warn(f"warning: {unlisted} more were left out after a crash; the card of the corpus lists them.")
 
 
 def print_notes(annotator: str, model: Model) -> None:
@@ -97,24 +97,22 @@ def print_notes(annotator: str, model: Model) -> None:
     if not model.universal:
         warn_of_scheme(annotator)
     if missing := [name for column, name in WANTED.items() if column not in model.columns]:
-        _say(f"note: {annotator}: It fills no {' and no '.join(missing)}; tasks that need them cannot be made.")
+        columns = " and no ".join(missing)
+        say(printable(f"note: {annotator}: It fills no {columns}; tasks that need them cannot be made."))
     for note in model.notes:
-        _say(f"note: {annotator}: {note}")
+        say(printable(f"note: {annotator}: {note}"))
 
 
 def warn_of_scheme(annotator: str) -> None:
     """Warn of annotation that is not that of Universal Dependencies."""
-    _say(
+    warn(
         f"warning: {annotator} is not known to annotate by Universal Dependencies, which the tasks on syntax and "
-        "morphology expect: sets made from it may be wrong, or empty.",
-        "yellow",
+        "morphology expect: sets made from it may be wrong, or empty."
     )
 
 
 def print_accuracy(accuracy: Accuracy, model: Model) -> None:
     """Print the scores of an annotator, on standard output."""
-    from sentprobe.console import out
-    from sentprobe.core.formatting import count_of
     from sentprobe.core.table import Table
     from sentprobe.stats.level import level_text
 
@@ -125,9 +123,9 @@ def print_accuracy(accuracy: Accuracy, model: Model) -> None:
         rows.append((name, FINE_POINTS.number(score.f1), low_high, *numbers))
     Table.of_rows(("score", "F1", f"{level_text()} interval", "precision", "recall"), rows).print(out())
     size = f"{count_of(accuracy.evaluation.sentences, 'sentence')}, {count_of(accuracy.evaluation.words, 'word')}"
-    _say(f"{model.name} {model.version} ({model.software}) on {accuracy.treebank}: {size}")
+    say(printable(f"{model.name} {model.version} ({model.software}) on {accuracy.treebank}: {size}"))
     for note in model.notes:
-        _say(f"note: {note}")
+        say(printable(f"note: {note}"))
 
 
 def print_annotations(manifests: Sequence[Mapping[str, Any]]) -> None:
@@ -140,16 +138,9 @@ def print_annotations(manifests: Sequence[Mapping[str, Any]]) -> None:
         for provenance in m["corpus"].get("annotation", ())
     }
     for description, provenance in by_description.items():
-        _say(f"annotated by {description}")
+        say(printable(f"annotated by {description}"))
         if not provenance.get("universal"):
             warn_of_scheme(str(provenance["annotator"]))
-
-
-def _say(text: str, style: str | None = None) -> None:
-    from sentprobe.console import err
-    from sentprobe.core.formatting import printable
-
-    err().print(printable(text), style=style, markup=False, soft_wrap=True)
 
 
 def _reasons(counts: Mapping[str, int]) -> str:

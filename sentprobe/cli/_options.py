@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -126,6 +126,22 @@ def is_run(path: Path) -> bool:
 def command_line() -> str:
     """The command as it was typed, for the record of a run."""
     return shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")])
+
+
+def parse_settings(pairs: Sequence[str], example: str, options: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The settings in texts ``KEY=VALUE``, along with those that have an option of their own, unless it is empty."""
+    from sentprobe.errors import UsageError
+
+    options = options or {}
+    settings = {name: value for name, value in options.items() if value}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key or not value:
+            raise UsageError(f"--set {pair}: expected KEY=VALUE, such as {example}.")
+        if settings.setdefault(key, value) != value:
+            first = f"--{key} {settings[key]}" if options.get(key) else f"--set {key}={settings[key]}"
+            raise UsageError(f"{first} and --set {pair} contradict each other: leave one of them out.")
+    return settings
 
 
 def open_store(no_store: bool, limit: float | None) -> Store | None:

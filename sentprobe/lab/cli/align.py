@@ -75,6 +75,7 @@ def align(
         How many seeds to try, or several seeds, comma-separated (7, is seed 7 alone); the best one by the criterion
         is kept. Default: 5 if the result depends on the seed and there is no dictionary, otherwise 1.
     """
+    from sentprobe.cli._options import parse_settings
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.errors import UsageError
     from sentprobe.lab.cli._alignment import AlignmentDisplay, print_methods, print_summary
@@ -99,7 +100,7 @@ def align(
         steps=_steps(steps),
         dictionary=dictionary,
         dev=dev,
-        settings=_settings(set_),
+        settings=parse_settings(set_, "epochs=3"),
         refine=refine,
         seeds=_seeds(seeds),
         export=export,
@@ -133,18 +134,3 @@ def _seeds(text: str) -> int | Sequence[int] | None:
         raise UsageError(f"--seeds {text}: expected a number of seeds, such as 5, or seeds, such as 3,7.")
     numbers = [int(part) for part in parts if part.strip()]
     return None if not text else numbers[0] if len(parts) == 1 else numbers
-
-
-def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
-    from sentprobe.errors import UsageError
-
-    settings: dict[str, str] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key or not value:
-            raise UsageError(f"--set {pair}: expected KEY=VALUE, such as epochs=3.")
-        if settings.setdefault(key, value) != value:
-            raise UsageError(
-                f"--set {key}={settings[key]} and --set {pair} contradict each other: leave one of them out."
-            )
-    return settings

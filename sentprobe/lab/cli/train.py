@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from sentprobe.cli._options import with_options
+from sentprobe.cli._options import parse_settings, with_options
 from sentprobe.core.arguments import GROUP, option
 
 if TYPE_CHECKING:
@@ -194,9 +194,10 @@ def train(
         raise UsageError("Name the folder to write to: -o FOLDER.")
     typed = TrainOptions(**options)
     special = {"teacher": typed.teacher, "xnli": typed.xnli, "from": typed.from_}
+    settings = parse_settings(set_, "hidden=512", special)
     inputs = {name: getattr(typed, name) for name in INPUT_OPTIONS}
     request = make_request(
-        objective, encoder, preset=preset, settings=_settings(set_, special), options=typed.of_group(TRAINING),
+        objective, encoder, preset=preset, settings=settings, options=typed.of_group(TRAINING),
         train=typed.train, dev=typed.dev, columns=tuple(filter(None, typed.columns.split(","))),
         vectors=typed.vectors, fine_tune=typed.fine_tune, withhold=typed.withhold, **inputs,
     )  # fmt: skip
@@ -216,18 +217,3 @@ def train(
     if is_main_process():
         print_summary(folder, before)
     return 0
-
-
-def _settings(pairs: tuple[str, ...], options: dict[str, str]) -> dict[str, str]:
-    """Settings as they were typed, those with an option of their own among them."""
-    from sentprobe.errors import UsageError
-
-    settings = {name: value for name, value in options.items() if value}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key or not value:
-            raise UsageError(f"--set {pair}: expected KEY=VALUE, such as hidden=512.")
-        if settings.setdefault(key, value) != value:
-            first = f"--{key} {settings[key]}" if options.get(key) else f"--set {key}={settings[key]}"
-            raise UsageError(f"{first} and --set {pair} contradict each other: leave one of them out.")
-    return settings
