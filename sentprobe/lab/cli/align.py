@@ -93,18 +93,9 @@ def align(
     if out is None:
         raise UsageError("Name the folder to write to: -o FOLDER.")
     request = make_request(
-        source,
-        target,
-        method=method,
-        words=words,
-        steps=_steps(steps),
-        dictionary=dictionary,
-        dev=dev,
-        settings=parse_settings(set_, "epochs=3"),
-        refine=refine,
-        seeds=_seeds(seeds),
-        export=export,
-    )
+        source, target, method=method, words=words, steps=_steps(steps), dictionary=dictionary, dev=dev,
+        settings=parse_settings(set_, "epochs=3"), refine=refine, seeds=_seeds(seeds), export=export,
+    )  # fmt: skip
     workers = resolve_jobs(jobs)
     announce(
         f"Aligning up to {request.words:,} words of {source} and {target} by {request.method}, "
