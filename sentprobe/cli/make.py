@@ -16,7 +16,7 @@ from sentprobe.core.arguments import option
 if TYPE_CHECKING:
     from sentprobe.corpus.corpus import Corpus
     from sentprobe.make import SkippedTask
-    from sentprobe.make.request import TaskRequest
+    from sentprobe.tasks import Policy, Task
 
 order = 20
 
@@ -245,7 +245,11 @@ def make(
 
 
 def _make_sets(
-    source: Corpus, requests: Sequence[TaskRequest], out: Path, corpus_options: CorpusOptions, **settings: Any
+    source: Corpus,
+    requests: Sequence[tuple[str, Task, Policy]],
+    out: Path,
+    corpus_options: CorpusOptions,
+    **settings: Any,
 ) -> tuple[list[Mapping[str, Any]], list[SkippedTask]]:
     """Make sets and save them; their manifests, and the tasks of which no set could be made."""
     from sentprobe.console import announce, progress_bar
