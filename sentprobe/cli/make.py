@@ -263,7 +263,7 @@ def _make_sets(
 
         announce(f"Comparing labels of {corpus_options.with_} with those of {corpus_options.gold}")
         label_errors = measure_label_errors(corpus_options.with_, corpus_options.gold, requests, source.language)
-    name = f"{count_of(corpus_options.builtin, 'built-in sentence')}" if corpus_options.builtin else source.name
+    name = count_of(corpus_options.builtin, "built-in sentence") if corpus_options.builtin else source.name
     announce(
         f"Making {count_of(len(requests), 'set')} from {name}, in two passes over it; "
         f"{count_of(settings['jobs'], 'job')}; writing to {out}/"
