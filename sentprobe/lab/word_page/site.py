@@ -31,7 +31,7 @@ from sentprobe.lab.word_page.view import (
 )
 from sentprobe.report.page.section import sibling_file
 from sentprobe.report.page.templates import environment, page_policy, raw, readable, script_json
-from sentprobe.serve.routes import Routes, html, json
+from sentprobe.serve.site import Routes, html, json
 
 FINAL, BEFORE = "final", "before"
 MAX_WORD_LENGTH = 200
