@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from sentprobe.core.arguments import Setting
     from sentprobe.lab.networks.folder import TrainedFolder
-    from sentprobe.lab.training.history import Report
+    from sentprobe.lab.training.history import TrainingReport
 
 
 class TrainingDisplay:
@@ -53,7 +53,7 @@ class TrainingDisplay:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def report(self, one: Report) -> None:
+    def report(self, one: TrainingReport) -> None:
         """Show a report."""
         self._estimate(one, time.monotonic())
         if one.scores:
@@ -79,7 +79,7 @@ class TrainingDisplay:
         hours, minutes = divmod(minutes, 60)
         return f"· {hours}:{minutes:02d}:{seconds:02d} left"
 
-    def _estimate(self, one: Report, now: float) -> None:
+    def _estimate(self, one: TrainingReport, now: float) -> None:
         """Estimate the end from the steps since the first report, scoring and checkpoints included."""
         if self._first is None:
             self._first = now, one.step
@@ -89,7 +89,7 @@ class TrainingDisplay:
             self._ends = now + steps * (now - began) / (one.step - step)
 
 
-def _print_epoch(one: Report, epochs: int) -> None:
+def _print_epoch(one: TrainingReport, epochs: int) -> None:
     """A plain line on an epoch."""
     from sentprobe.console import err
 

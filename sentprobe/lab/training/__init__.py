@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from sentprobe.core.plugins import Kind
 from sentprobe.lab.training.objective import Objective
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.preset import TrainingPreset
 
 OBJECTIVES: Kind[Objective] = Kind("objective", "sentprobe.lab.training.objectives", Objective)
 """What encoders are trained for."""
-PRESETS: Kind[Preset] = Kind("preset", "sentprobe.lab.training.presets", Preset)
+PRESETS: Kind[TrainingPreset] = Kind("preset", "sentprobe.lab.training.presets", TrainingPreset)
 """Encoders of papers, with their sizes and how they were trained."""
 
 __all__ = ["OBJECTIVES", "PRESETS", "Objective", "Preset"]

@@ -27,11 +27,11 @@ SETTINGS = {
     "attention": Setting(False, "whether the decoder also attends to the states of the encoder"),
 }
 
-State = tuple[Tensor, Tensor]
+LstmState = tuple[Tensor, Tensor]
 """Of an LSTM, (layers, sentences, units) each."""
 
 
-class Batch(NamedTuple):
+class DecoderBatch(NamedTuple):
     """Sentences, and what to decode from them."""
 
     source: Tensor
@@ -42,7 +42,7 @@ class Batch(NamedTuple):
     target_lengths: Tensor
 
 
-class Memory(NamedTuple):
+class SentenceMemory(NamedTuple):
     """What the decoder knows about each sentence."""
 
     vectors: Tensor
@@ -52,9 +52,9 @@ class Memory(NamedTuple):
     padding: Tensor | None = None
     """(sentences, time): true after the end."""
 
-    def rows(self, which: Tensor) -> Memory:
+    def rows(self, which: Tensor) -> SentenceMemory:
         """The memory of some of the sentences."""
-        return Memory(*(None if part is None else part[which] for part in self))  # type: ignore[arg-type]
+        return SentenceMemory(*(None if part is None else part[which] for part in self))  # type: ignore[arg-type]
 
 
 class Attention(nn.Module):
@@ -65,15 +65,15 @@ class Attention(nn.Module):
         self.query = nn.Linear(units, width, bias=False)
         self.combine = nn.Linear(units + width, units, bias=False)
 
-    def weights(self, states: Tensor, memory: Memory) -> Tensor:
+    def weights(self, states: Tensor, memory: SentenceMemory) -> Tensor:
         """(sentences, target time, source time): sums to 1 over the words of the source."""
         assert memory.states is not None
         assert memory.padding is not None
         fit = self.query(states) @ memory.states.transpose(1, 2)
-        found: Tensor = fit.masked_fill(memory.padding[:, None], float("-inf")).softmax(2)
-        return found
+        weights: Tensor = fit.masked_fill(memory.padding[:, None], float("-inf")).softmax(2)
+        return weights
 
-    def forward(self, states: Tensor, memory: Memory) -> Tensor:
+    def forward(self, states: Tensor, memory: SentenceMemory) -> Tensor:
         """From states (sentences, time, units) to as many of the same shape."""
         assert memory.states is not None
         context = self.weights(states, memory) @ memory.states
@@ -101,7 +101,7 @@ class Decoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(units, vocabulary)
 
-    def forward(self, tokens: Tensor, memory: Memory, state: State | None = None) -> tuple[Tensor, State]:
+    def forward(self, tokens: Tensor, memory: SentenceMemory, state: LstmState | None = None) -> tuple[Tensor, LstmState]:
         """Features (sentences, time, units) before the output layer, and the state to go on from.
 
         ``tokens`` (sentences, time) are the inputs of all steps, so that training needs no loop over time.
@@ -117,7 +117,7 @@ class Decoder(nn.Module):
             states = self.attention(states, memory)
         return self.dropout(states), state
 
-    def step(self, tokens: Tensor, memory: Memory, state: State | None) -> tuple[Tensor, State]:
+    def step(self, tokens: Tensor, memory: SentenceMemory, state: LstmState | None) -> tuple[Tensor, LstmState]:
         """The log-probabilities (sentences, vocabulary) of the next token after tokens (sentences,)."""
         features, state = self(tokens[:, None], memory, state)
         return torch.log_softmax(self.output(features[:, 0]), 1), state
@@ -132,16 +132,16 @@ class EncoderDecoder(nn.Module):
         width = _states_width(encoder) if settings["attention"] else 0
         self.decoder = Decoder(encoder.size, width, vocabulary, settings)
 
-    def read(self, ids: Tensor, lengths: Tensor) -> Memory:
+    def read(self, ids: Tensor, lengths: Tensor) -> SentenceMemory:
         """Encode sentences (sentences, time)."""
         encoded: Encoded = self.encoder(ids, lengths)
         if self.decoder.attention is None:
-            return Memory(encoded.vectors)
+            return SentenceMemory(encoded.vectors)
         states = encoded.layers[-1]
         padding = padding_mask(lengths, states.shape[1])
-        return Memory(encoded.vectors, states.masked_fill(padding[:, :, None], 0), padding)
+        return SentenceMemory(encoded.vectors, states.masked_fill(padding[:, :, None], 0), padding)
 
-    def forward(self, batch: Batch) -> Loss:
+    def forward(self, batch: DecoderBatch) -> Loss:
         """The cross-entropy of the target tokens, each after those before it; padding is left out."""
         target, lengths = batch.target, batch.target_lengths
         inputs = torch.cat((torch.full_like(target[:, :1], BEGIN), target[:, :-1]), 1)

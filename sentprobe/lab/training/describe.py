@@ -13,15 +13,15 @@ from sentprobe.lab.training import PRESETS
 from sentprobe.lab.training.digests import describe_sources
 from sentprobe.lab.training.history import why_finished
 from sentprobe.lab.training.objective import Prepared
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.reading import DEV, TRAIN
-from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.request import TrainingRequest
 
 SOFTWARE = ("torch", "accelerate", "safetensors", "numpy")
 """Packages whose versions are recorded."""
 
 
-def describe_model(request: Request, prepared: Prepared) -> dict[str, Any]:
+def describe_model(request: TrainingRequest, prepared: Prepared) -> dict[str, Any]:
     """Sizes of the model, the paper of the preset, and versions."""
     model: Any = prepared.model
     return {
@@ -36,17 +36,17 @@ def describe_model(request: Request, prepared: Prepared) -> dict[str, Any]:
 def count_parameters(prepared: Prepared) -> dict[str, int]:
     """How many are trained, in the encoder and in the rest, and how many are fixed, as given word vectors are."""
     model: Any = prepared.model
-    inside = {id(p) for p in model.encoder.parameters()}
-    every = list(model.parameters())
-    trained = [p for p in every if p.requires_grad or prepared.update is not None]
-    encoder, total = (sum(p.numel() for p in some) for some in ([p for p in trained if id(p) in inside], trained))
+    in_encoder = {id(p) for p in model.encoder.parameters()}
+    parameters = list(model.parameters())
+    trained = [p for p in parameters if p.requires_grad or prepared.update is not None]
+    encoder, total = (sum(p.numel() for p in group) for group in ([p for p in trained if id(p) in in_encoder], trained))
     inputs = prepared.inputs
-    given = 0 if inputs.table is None or not inputs.config.frozen else inputs.table.size
-    fixed = sum(p.numel() for p in every) - total + given
+    frozen_vectors = 0 if inputs.table is None or not inputs.config.frozen else inputs.table.size
+    fixed = sum(p.numel() for p in parameters) - total + frozen_vectors
     return {"encoder": encoder, "others": total - encoder, "fixed": fixed}
 
 
-def describe_data(plan: Plan) -> dict[str, list[dict[str, Any]]]:
+def describe_data(plan: TrainingPlan) -> dict[str, list[dict[str, Any]]]:
     """What was read, by what for: of folders, the files of train and dev only."""
     return {
         **{role: describe_sources(plan.files(role)) for role in (TRAIN, DEV)},
@@ -60,7 +60,7 @@ def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
     before = TrainedFolder(folder).config.get("data", {}) if (folder / CONFIG).is_file() else {}
     for role, files in before.items():
         now = data.get(role, [])
-        if changed := [one["name"] for one in (*files, *now) if one not in files or one not in now]:
+        if changed := [file["name"] for file in (*files, *now) if file not in files or file not in now]:
             raise TrainedFolder(folder).job.changed_input(f"{changed[0]} ({role})", "training")
 
 
@@ -79,6 +79,6 @@ def check_words_unchanged(prepared: Prepared, folder: Path) -> None:
             raise before.job.changed_input(f"{name}, as this version of sentprobe makes it of the data,", "training")
 
 
-def is_finished(request: Request, folder: Path) -> bool:
+def is_finished(request: TrainingRequest, folder: Path) -> bool:
     """Whether a folder has a training that has ended, and that this request would not prolong."""
     return (folder / CONFIG).is_file() and bool(why_finished(TrainedFolder(folder), request.options))

@@ -14,22 +14,22 @@ DIGEST_BYTES = 16
 
 def describe_sources(sources: Iterable[str]) -> list[dict[str, Any]]:
     """Name, bytes and digest of each file of the sources; only the name of one that is not a file."""
-    found: list[dict[str, Any]] = []
+    descriptions: list[dict[str, Any]] = []
     for source in sources:
         files = list(source_files(source))
-        found += [_describe(file) for file in files] or [{"name": Path(source).name or source}]
-    return found
+        descriptions += [_describe(file) for file in files] or [{"name": Path(source).name or source}]
+    return descriptions
 
 
 def source_files(source: str) -> Iterator[Path]:
     """The files of a source: a file, all of a folder, those that match a pattern, or several with commas between."""
-    place = Path(source).expanduser()
-    if place.is_dir():
-        yield from sorted(p for p in place.rglob("*") if p.is_file() and not p.name.startswith("."))
-    elif place.is_file():
-        yield place
-    elif "*" in place.name:
-        yield from sorted(file for file in place.parent.glob(place.name) if file.is_file())
+    path = Path(source).expanduser()
+    if path.is_dir():
+        yield from sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
+    elif path.is_file():
+        yield path
+    elif "*" in path.name:
+        yield from sorted(file for file in path.parent.glob(path.name) if file.is_file())
     elif "," in source:
         for part in source.split(","):
             yield from source_files(part) if part else ()

@@ -51,9 +51,9 @@ class Sequences:
         lengths = self.ends[rows] - starts
         time = np.arange(lengths.max(initial=1))
         inside = time < lengths[:, None]
-        found = np.zeros(inside.shape, np.int64)
-        found[inside] = self.values[(starts[:, None] + time)[inside]]
-        return torch.from_numpy(found), torch.from_numpy(lengths)
+        padded = np.zeros(inside.shape, np.int64)
+        padded[inside] = self.values[(starts[:, None] + time)[inside]]
+        return torch.from_numpy(padded), torch.from_numpy(lengths)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from sentprobe.core.hashing import hash_64, mix
 from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.training.reading.find import DOCUMENT, TREE
-from sentprobe.lab.training.reading.read import Row, text_places
+from sentprobe.lab.training.reading.read import DataRow, text_places
 
 USED, EMPTY, TOO_LONG, WITHHELD, HELD_OUT = range(5)
 REASONS = {EMPTY: "empty", TOO_LONG: "too long", WITHHELD: "withheld"}
@@ -25,7 +25,7 @@ REASONS = {EMPTY: "empty", TOO_LONG: "too long", WITHHELD: "withheld"}
 
 
 @dataclass(frozen=True)
-class Rules:
+class RowRules:
     """What rows must be like."""
 
     fields: tuple[str, ...]
@@ -35,33 +35,33 @@ class Rules:
     """Near-duplicate keys of texts that may not occur."""
 
 
-def decide(rows: Iterable[Row], rules: Rules, note: Callable[[Row], object] | None = None) -> bytearray:
+def decide(rows: Iterable[DataRow], rules: RowRules, note: Callable[[DataRow], object] | None = None) -> bytearray:
     """The fate of every row; ``note`` is called with each that is used."""
     fields = rules.fields
-    texts = text_places(fields)
-    required = [place for place in range(len(fields)) if fields[place] != DOCUMENT]
-    fates = bytearray()
+    text_columns = text_places(fields)
+    required = [column for column in range(len(fields)) if fields[column] != DOCUMENT]
+    row_status = bytearray()
     withheld, longest = rules.withheld, rules.max_length
     for row in rows:
         values = row.values
-        fate = USED
-        for place in required:
-            if not values[place] or values[place].isspace():
-                fate = EMPTY
-        if not fate:
-            for text in row.texts or [values[place] for place in texts]:
+        status = USED
+        for column in required:
+            if not values[column] or values[column].isspace():
+                status = EMPTY
+        if not status:
+            for text in row.texts or [values[column] for column in text_columns]:
                 # a text of more words has at least twice as many characters, which are counted at once
                 if len(text) > 2 * longest and len(text.split()) > longest:
-                    fate = TOO_LONG
-                elif withheld and not fate and near_duplicate_key(text) in withheld:
-                    fate = WITHHELD
-        if not fate and note is not None:
+                    status = TOO_LONG
+                elif withheld and not status and near_duplicate_key(text) in withheld:
+                    status = WITHHELD
+        if not status and note is not None:
             note(row)
-        fates.append(fate)
-    return fates
+        row_status.append(status)
+    return row_status
 
 
-def decide_and_hold_out(rows: Iterable[Row], rules: Rules, n: int, seed: int) -> bytearray:
+def decide_and_hold_out(rows: Iterable[DataRow], rules: RowRules, n: int, seed: int) -> bytearray:
     """The fate of every row, ``n`` of those that are used being held out, or a few more.
 
     Rows of which the first values differ little are held out together or not at all: pairs with the same premise,
@@ -72,42 +72,42 @@ def decide_and_hold_out(rows: Iterable[Row], rules: Rules, n: int, seed: int) ->
     # documents may be numbered, and digits do not count in near-duplicates
     key = hash_64 if first == DOCUMENT else near_duplicate_key
 
-    def note(row: Row) -> None:
+    def note(row: DataRow) -> None:
         keys.append(mix(key(row.texts[0] if first == TREE and row.texts else row.values[0]) ^ mix(seed)))
 
-    fates = decide(rows, rules, note)
-    _hold_out(np.frombuffer(fates, np.uint8), np.frombuffer(keys, np.uint64), n)
-    return fates
+    row_status = decide(rows, rules, note)
+    _hold_out(np.frombuffer(row_status, np.uint8), np.frombuffer(keys, np.uint64), n)
+    return row_status
 
 
-def decide_and_count_copies(rows: Iterable[Row], rules: Rules, dev: Iterable[Row]) -> tuple[bytearray, int]:
+def decide_and_count_copies(rows: Iterable[DataRow], rules: RowRules, dev: Iterable[DataRow]) -> tuple[bytearray, int]:
     """The fate of every training row, and how many of the dev rows are near-duplicates of one that is used."""
-    places = text_places(rules.fields)
+    text_columns = text_places(rules.fields)
 
-    def key(row: Row) -> int:
-        found = 0
-        for text in row.texts[:1] or [row.values[place] for place in places]:
-            found = mix(found ^ near_duplicate_key(text))
-        return found
+    def key(row: DataRow) -> int:
+        combined = 0
+        for text in row.texts[:1] or [row.values[column] for column in text_columns]:
+            combined = mix(combined ^ near_duplicate_key(text))
+        return combined
 
-    left = Counter(map(key, dev))
-    total = left.total()
-    fates = decide(rows, rules, lambda row: left.pop(key(row), None))
-    return fates, total - left.total()
+    unseen = Counter(map(key, dev))
+    total = unseen.total()
+    row_status = decide(rows, rules, lambda row: unseen.pop(key(row), None))
+    return row_status, total - unseen.total()
 
 
-def choose(rows: Iterator[Row], fates: bytearray, keep: int) -> Iterator[Row]:
+def choose(rows: Iterator[DataRow], row_status: bytearray, wanted_status: int) -> Iterator[DataRow]:
     """The rows of this fate."""
     n, row = 0, None
-    for fate, row in zip(fates, rows, strict=False):
+    for status, row in zip(row_status, rows, strict=False):
         n += 1
-        if fate == keep:
+        if status == wanted_status:
             yield row
-    if n != len(fates) or next(rows, None) is not None:
+    if n != len(row_status) or next(rows, None) is not None:
         raise DataError(f"{row.path if row else 'The data'} changed while it was read. Run the same command again.")
 
 
-def _hold_out(fates: NDArray[np.uint8], keys: NDArray[np.uint64], n: int) -> None:
+def _hold_out(row_status: NDArray[np.uint8], keys: NDArray[np.uint64], n: int) -> None:
     """Mark at least ``n`` of the rows that are used as held out, by the random keys of their groups (used,)."""
     held = keys <= np.partition(keys, n - 1)[n - 1] if len(keys) > n else np.ones(len(keys), bool)
     if len(keys) and held.all():
@@ -116,4 +116,4 @@ def _hold_out(fates: NDArray[np.uint8], keys: NDArray[np.uint64], n: int) -> Non
             f"--held-out {n:,} leaves nothing to train on: there are {len(keys):,} rows that can be used, in "
             f"{groups:,} group{'s' * (groups != 1)} with the same first text or document, which are held out together."
         )
-    fates[np.flatnonzero(fates == USED)[held]] = HELD_OUT
+    row_status[np.flatnonzero(row_status == USED)[held]] = HELD_OUT

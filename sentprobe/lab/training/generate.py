@@ -12,8 +12,8 @@ from torch import Tensor
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.folder import WEIGHTS, Checkpoint, TrainedFolder, open_folder
 from sentprobe.lab.networks.vocabulary import Vocabulary
-from sentprobe.lab.training.decoder import Decoder, EncoderDecoder, Memory, State, build_model
-from sentprobe.lab.training.search import Ends, Output, search
+from sentprobe.lab.training.decoder import Decoder, EncoderDecoder, SentenceMemory, LstmState, build_model
+from sentprobe.lab.training.search import Ends, DecodedText, search
 from sentprobe.lab.training.targets import BEGIN, END, Targets, read_targets
 
 ENDS = Ends(BEGIN, END)
@@ -22,7 +22,7 @@ BATCH = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Generator:
+class TextGenerator:
     """A trained encoder with its decoder, and the words of both sides."""
 
     model: EncoderDecoder
@@ -37,19 +37,19 @@ class Generator:
             raise UsageError(f"beam={beam}: expected 1 or more.")
         rows = [self.vocabulary.ids(text) for text in texts]
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        found = [""] * len(rows)
+        outputs = [""] * len(rows)
         with torch.inference_mode():
             for at in range(0, len(order), BATCH):
-                some = order[at : at + BATCH]
-                time = len(rows[some[-1]])
-                ids = torch.tensor([rows[i] + [0] * (time - len(rows[i])) for i in some])
-                outputs = decode(self.model, ids, torch.tensor([len(rows[i]) for i in some]), self.longest, beam)
-                for i, text in zip(some, self.targets.decode([out.tokens for out in outputs]), strict=True):
-                    found[i] = text
-        return found
+                batch = order[at : at + BATCH]
+                time = len(rows[batch[-1]])
+                ids = torch.tensor([rows[i] + [0] * (time - len(rows[i])) for i in batch])
+                decoded = decode(self.model, ids, torch.tensor([len(rows[i]) for i in batch]), self.longest, beam)
+                for i, text in zip(batch, self.targets.decode([out.tokens for out in decoded]), strict=True):
+                    outputs[i] = text
+        return outputs
 
 
-def load_generator(folder: TrainedFolder, checkpoint: Checkpoint | None = None) -> Generator:
+def load_generator(folder: TrainedFolder, checkpoint: Checkpoint | None = None) -> TextGenerator:
     """The model of a checkpoint, by default the best one, with all that it needs to generate texts."""
     request, facts = folder.config.get("request", {}), folder.config.get("facts", {})
     if "decoder" not in request.get("objective_settings", {}):
@@ -65,7 +65,7 @@ def load_generator(folder: TrainedFolder, checkpoint: Checkpoint | None = None) 
         model.load_state_dict(folder.weights(checkpoint))
     except RuntimeError as e:
         raise DataError(f"{folder.path / checkpoint.name / WEIGHTS} is not of this network: {e}.") from None
-    return Generator(model.eval(), folder.vocabulary, targets, int(facts["longest target"]))
+    return TextGenerator(model.eval(), folder.vocabulary, targets, int(facts["longest target"]))
 
 
 def generate(folder: Path, texts: Sequence[str], beam: int = 1) -> list[str]:
@@ -73,26 +73,26 @@ def generate(folder: Path, texts: Sequence[str], beam: int = 1) -> list[str]:
     return load_generator(open_folder(folder))(texts, beam)
 
 
-def decode(model: EncoderDecoder, ids: Tensor, lengths: Tensor, longest: int, beam: int = 1) -> list[Output]:
+def decode(model: EncoderDecoder, ids: Tensor, lengths: Tensor, longest: int, beam: int = 1) -> list[DecodedText]:
     """Decode sentences (sentences, time) of these lengths to at most ``longest`` tokens each, on the model's device."""
     device = next(model.parameters()).device
     memory = model.read(ids.to(device), lengths.to(device))
     limits = torch.full((len(ids),), longest, device=device)
-    return search(lambda: Reading(model.decoder, memory), limits, ENDS, beam)
+    return search(lambda: LstmSteps(model.decoder, memory), limits, ENDS, beam)
 
 
 @dataclass(eq=False)
-class Reading:
+class LstmSteps:
     """A decoder in the course of a search."""
 
     decoder: Decoder
-    memory: Memory
-    state: State | None = None
+    memory: SentenceMemory
+    state: LstmState | None = None
 
     def step(self, tokens: Tensor) -> Tensor:
         """The log-probabilities (rows, vocabulary) of the next token after tokens (rows,)."""
-        found, self.state = self.decoder.step(tokens, self.memory, self.state)
-        return found
+        log_probabilities, self.state = self.decoder.step(tokens, self.memory, self.state)
+        return log_probabilities
 
     def keep(self, rows: Tensor) -> None:
         """Go on with the sentences of these rows only."""

@@ -20,9 +20,9 @@ from sentprobe.core.files import encode_json
 from sentprobe.errors import SentProbeWarning
 from sentprobe.lab.networks.folder import BEST, CONFIG, WEIGHTS, TrainedFolder
 from sentprobe.lab.training import resume
-from sentprobe.lab.training.history import Report, append_report, drop_after
+from sentprobe.lab.training.history import TrainingReport, append_report, drop_after
 from sentprobe.lab.training.objective import Prepared
-from sentprobe.lab.training.options import Options
+from sentprobe.lab.training.options import TrainingOptions
 from sentprobe.lab.training.schedule import Schedule
 from sentprobe.lab.training.step import Updater, make_optimiser
 from sentprobe.lab.training.streams import epoch_steps
@@ -40,7 +40,7 @@ AGAIN_SECONDS = 1.0
 
 
 @dataclass
-class Position:
+class TrainingPosition:
     """Where training is, and sums over the epoch that is going on."""
 
     epoch: int = 1
@@ -58,13 +58,13 @@ class Position:
 class _Training:
     folder: TrainedFolder
     prepared: Prepared
-    options: Options
+    options: TrainingOptions
     schedule: Schedule
     accelerator: Accelerator
     optimiser: torch.optim.Optimizer | None
     updater: Updater
-    report: Callable[[Report], None]
-    at: Position = field(default_factory=Position)
+    report: Callable[[TrainingReport], None]
+    at: TrainingPosition = field(default_factory=TrainingPosition)
     saved: float = field(default_factory=time.monotonic)
     signal: int = 0
     """The number of the signal that is to end training after this step; 0 if there was none."""
@@ -81,7 +81,7 @@ class _Training:
 
 
 def run_loop(
-    folder: TrainedFolder, prepared: Prepared, options: Options, report: Callable[[Report], None] = lambda _: None
+    folder: TrainedFolder, prepared: Prepared, options: TrainingOptions, report: Callable[[TrainingReport], None] = lambda _: None
 ) -> None:
     """Train until the schedule ends; go on where an earlier call was interrupted.
 
@@ -101,8 +101,8 @@ def run_loop(
 
 
 def _start(
-    folder: TrainedFolder, prepared: Prepared, options: Options, accelerator: Accelerator,
-    report: Callable[[Report], None],
+    folder: TrainedFolder, prepared: Prepared, options: TrainingOptions, accelerator: Accelerator,
+    report: Callable[[TrainingReport], None],
 ) -> _Training:  # fmt: skip
     """The state at the beginning, or where training was interrupted."""
     optimiser = make_optimiser(prepared, options)
@@ -119,7 +119,7 @@ def _start(
     updater = Updater(prepared, options, accelerator, model, wrapped)
     training = _Training(folder, prepared, options, schedule, accelerator, optimiser, updater, report)
     if facts is not None:
-        training.at = Position(**facts["position"])
+        training.at = TrainingPosition(**facts["position"])
     if training.is_main:
         drop_after(folder.job, training.at.step if facts is not None else -1)
         if facts is None:
@@ -136,19 +136,19 @@ def _epoch(training: _Training) -> None:
     steps = epoch_steps(training.prepared.streams, options.batch, options.seed, at.epoch)
     every = max(1, len(steps) // REPORTS_PER_EPOCH)
     training.model.train()
-    before = Position(**asdict(at))
+    before = TrainingPosition(**asdict(at))
     for step in steps[at.done :]:
         began = time.monotonic()
         lr = schedule.step_lr(at.step + 1)
-        found = training.updater.step(step, lr, at.epoch, at.step + 1, training.folder)
+        loss = training.updater.step(step, lr, at.epoch, at.step + 1, training.folder)
         at.done, at.step = at.done + 1, at.step + 1
-        at.loss, at.units, at.words = at.loss + float(found.total), at.units + found.units, at.words + found.words
+        at.loss, at.units, at.words = at.loss + float(loss.total), at.units + loss.units, at.words + loss.words
         at.seconds += time.monotonic() - began
         if schedule.first_loss is None:
-            schedule.first_loss = float(found.total) / max(1, found.units)
+            schedule.first_loss = float(loss.total) / max(1, loss.units)
         if at.done % every == 0 and at.done < len(steps):
             _tell(training, _since(before, at, len(steps), lr))
-            before = Position(**asdict(at))
+            before = TrainingPosition(**asdict(at))
         if options.every and at.step % options.every == 0:
             _checkpoint(training, f"step-{at.step:06d}")
         if _is_interrupted(training):
@@ -172,36 +172,36 @@ def _end_epoch(training: _Training, steps: int) -> None:
     if training.is_main and best:
         copied = {WEIGHTS: training.folder.path / name / WEIGHTS} if training.prepared.transformers else {}
         training.folder.job.write({**copied, BEST: encode_json({"checkpoint": name, selection: scores[selection]})})
-    report = _since(Position(), at, steps, lr, scores, best, name)
+    report = _since(TrainingPosition(), at, steps, lr, scores, best, name)
     _tell(training, report)
     if training.is_main and schedule.first_loss is not None and report.loss > DIVERGED * schedule.first_loss:
         what = f"The loss rises: {schedule.first_loss:.3g} in the first step, {report.loss:.3g} in epoch {at.epoch}"
         warnings.warn(SentProbeWarning(f"{what}, on average. Try a lower --lr or --clip."), stacklevel=2)
-    training.at = Position(at.epoch + 1, 0, at.step)
+    training.at = TrainingPosition(at.epoch + 1, 0, at.step)
     _save(training)
 
 
 def _since(
-    before: Position, at: Position, of: int, lr: float, scores: Mapping[str, float] | None = None,
+    before: TrainingPosition, at: TrainingPosition, of: int, lr: float, scores: Mapping[str, float] | None = None,
     best: bool = False, checkpoint: str = "",
-) -> Report:  # fmt: skip
+) -> TrainingReport:  # fmt: skip
     """What happened between two positions of an epoch."""
     loss = (at.loss - before.loss) / max(1, at.units - before.units)
     speed = (at.words - before.words) / max(1e-9, at.seconds - before.seconds)
-    return Report(at.epoch, at.step, at.done, of, loss, lr, speed, at.seconds, scores or {}, best, checkpoint)
+    return TrainingReport(at.epoch, at.step, at.done, of, loss, lr, speed, at.seconds, scores or {}, best, checkpoint)
 
 
 def _scores(training: _Training) -> dict[str, float]:
     """The scores on dev, which the main process computes for all."""
-    found: list[Any] = [None]
+    scores: list[Any] = [None]
     if training.is_main:
         training.model.eval()
         with torch.no_grad():
-            found = [dict(training.prepared.evaluate())]
+            scores = [dict(training.prepared.evaluate())]
         training.model.train()
     if training.accelerator.num_processes > 1:
-        broadcast_object_list(found)
-    return found[0]  # type: ignore[no-any-return]
+        broadcast_object_list(scores)
+    return scores[0]  # type: ignore[no-any-return]
 
 
 def _checkpoint(training: _Training, name: str) -> None:
@@ -224,7 +224,7 @@ def _save(training: _Training) -> None:
         resume.save_state(training.folder.job, training.model, training.optimiser, facts)
 
 
-def _tell(training: _Training, report: Report) -> None:
+def _tell(training: _Training, report: TrainingReport) -> None:
     if training.is_main:
         append_report(training.folder.job, report)
         training.report(report)
@@ -258,9 +258,9 @@ def _deferred_interrupt(training: _Training) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    found = {number: signal.getsignal(number) for number in SIGNALS}
+    installed = {number: signal.getsignal(number) for number in SIGNALS}
     # those without a handler end the process, or are ignored, as under nohup
-    training.handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    training.handlers = {number: handler for number, handler in installed.items() if callable(handler)}
 
     first = 0.0
 

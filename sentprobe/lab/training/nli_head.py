@@ -24,8 +24,8 @@ def load_nli_head(name: str, why: str) -> tuple[nn.Module, int]:
     request = folder.config.get("request", {}) if folder else {}
     if folder is None or request.get("objective") != "nli":
         raise UsageError(f"{why} needs an encoder that was trained with nli, and {name} was not.")
-    if other := sorted({"layer", "pool", "random"} & dict(spec.options).keys()):
-        raise UsageError(f"{why} needs the vectors that the classifier was trained on: leave {other[0]} out.")
+    if options := sorted({"layer", "pool", "random"} & dict(spec.options).keys()):
+        raise UsageError(f"{why} needs the vectors that the classifier was trained on: leave {options[0]} out.")
     size = int(folder.config["size"])
     head = build_head(4 * size, request["objective_settings"], len(LABELS))
     weights = folder.weights(checkpoint_of(spec, folder))

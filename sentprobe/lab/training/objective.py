@@ -11,7 +11,7 @@ from sentprobe.core.arguments import Setting, Value
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from sentprobe.lab.training.plan import Inputs, Plan
+    from sentprobe.lab.training.plan import EncoderInputs, TrainingPlan
     from sentprobe.lab.training.streams import Stream
 
 
@@ -39,7 +39,7 @@ class Prepared:
     """Scores on dev of the model as it is, by name."""
     selection: str
     """The score by which the best checkpoint is chosen; empty if there is none."""
-    inputs: Inputs
+    inputs: EncoderInputs
     """The words of the encoder, and their vectors."""
     maximise: bool = True
     """Whether a higher score is better."""
@@ -65,7 +65,7 @@ class Objective:
     """One line."""
     data: str
     """The data it needs, in a few words, for lists and messages."""
-    prepare: Callable[[Plan], Prepared]
+    prepare: Callable[[TrainingPlan], Prepared]
     """Read the data and build the model."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     """Its own settings, such as the units of its classifier; no name is also that of a setting of an architecture."""

@@ -12,7 +12,7 @@ OPTIMISERS = ("sgd", "adam", "adagrad", "adadelta", "rmsprop")
 
 
 @dataclass(frozen=True)
-class Options:
+class TrainingOptions:
     """Options that all objectives have; an objective or a preset may have other defaults."""
 
     optimiser: str = "adam"
@@ -47,12 +47,12 @@ class Options:
         for name, setting in SETTINGS.items():
             object.__setattr__(self, name, setting.parse(f"--{name.replace('_', '-')}", getattr(self, name)))
 
-    def with_values(self, values: dict[str, Any], what: str) -> Options:
+    def with_values(self, values: dict[str, Any], what: str) -> TrainingOptions:
         """These options with other values."""
-        known = [f.name for f in fields(self)]
-        if unknown := sorted(set(values) - set(known)):
+        names = [f.name for f in fields(self)]
+        if unknown := sorted(set(values) - set(names)):
             raise UsageError(
-                f"There is no option {unknown[0]!r} of training ({what}).{did_you_mean(unknown[0], known)}"
+                f"There is no option {unknown[0]!r} of training ({what}).{did_you_mean(unknown[0], names)}"
             )
         return replace(self, **values)
 

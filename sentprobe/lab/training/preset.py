@@ -10,7 +10,7 @@ from sentprobe.core.arguments import Value
 
 
 @dataclass(frozen=True)
-class Preset:
+class TrainingPreset:
     """An encoder of a paper."""
 
     name: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sentprobe.lab.training.options import Options
+from sentprobe.lab.training.options import TrainingOptions
 
 WITHOUT_GAIN = "without gain"
 """How a reason to stop ends if it is patience that was exceeded."""
@@ -17,7 +17,7 @@ WITHOUT_GAIN = "without gain"
 class Schedule:
     """Where training is in its schedule."""
 
-    options: Options
+    options: TrainingOptions
     maximise: bool
     lr: float
     """The base learning rate of this epoch."""
@@ -32,7 +32,7 @@ class Schedule:
     """The loss of the first step, before anything is learned."""
 
     @classmethod
-    def start(cls, options: Options, maximise: bool) -> Schedule:
+    def start(cls, options: TrainingOptions, maximise: bool) -> Schedule:
         """The state before the first epoch."""
         return cls(options, maximise, options.lr)
 
@@ -82,6 +82,6 @@ class Schedule:
 
 def why_stopped(state: Mapping[str, Any], patience: int) -> str:
     """Why training has ended, or nothing; with more patience than before, it goes on."""
-    found = str(state.get("stopped", ""))
-    more = not patience or state.get("without_gain", 0) < patience
-    return "" if more and found.endswith(WITHOUT_GAIN) else found
+    reason = str(state.get("stopped", ""))
+    has_patience = not patience or state.get("without_gain", 0) < patience
+    return "" if has_patience and reason.endswith(WITHOUT_GAIN) else reason

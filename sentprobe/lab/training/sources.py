@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentprobe.errors import UsageError
-from sentprobe.lab.training.reading import DEV, TRAIN, Part, find_parts, find_parts_named_dev
-from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.reading import DEV, TRAIN, DataPart, find_parts, find_parts_named_dev
+from sentprobe.lab.training.request import TrainingRequest
 
 
 @dataclass(frozen=True)
-class Sources:
+class DataSources:
     """The parts that are read for each role."""
 
-    train: tuple[Part, ...]
-    dev: tuple[Part, ...]
+    train: tuple[DataPart, ...]
+    dev: tuple[DataPart, ...]
     """None if training rows are held out, or if there is no dev data."""
 
     @property
@@ -25,7 +25,7 @@ class Sources:
         return set(map(_resolved, self.train)) == set(map(_resolved, self.dev))
 
 
-def find_sources(request: Request, fields: Sequence[str]) -> Sources:
+def find_sources(request: TrainingRequest, fields: Sequence[str]) -> DataSources:
     """What a request names; dev is also what is named so in a training folder, unless rows are held out.
 
     The same file may be for both, to see whether an encoder can learn it by heart; rows that are in both are counted.
@@ -44,17 +44,17 @@ def find_sources(request: Request, fields: Sequence[str]) -> Sources:
         _check_distinct(dev, "twice in --dev")
     else:
         dev = [part for source in request.train for part in find_parts_named_dev(source, fields, columns)]
-    return Sources(tuple(train), tuple(dev))
+    return DataSources(tuple(train), tuple(dev))
 
 
-def _check_distinct(parts: Iterable[Part], where: str) -> None:
+def _check_distinct(parts: Iterable[DataPart], where: str) -> None:
     """Refuse files that are named again, whichever way."""
-    known: set[Part] = set()
+    seen: set[DataPart] = set()
     for part in parts:
-        if _resolved(part) in known:
+        if _resolved(part) in seen:
             raise UsageError(f"{part} is named {where}; name it once.")
-        known.add(_resolved(part))
+        seen.add(_resolved(part))
 
 
-def _resolved(part: Part) -> Part:
+def _resolved(part: DataPart) -> DataPart:
     return part._replace(paths=tuple(str(Path(path).resolve()) for path in part.paths))

@@ -14,11 +14,11 @@ from sentprobe.core.hashing import mix
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training.objective import Loss, Prepared
-from sentprobe.lab.training.options import Options
+from sentprobe.lab.training.options import TrainingOptions
 from sentprobe.lab.training.streams import Step
 
 
-def make_optimiser(prepared: Prepared, options: Options) -> torch.optim.Optimizer | None:
+def make_optimiser(prepared: Prepared, options: TrainingOptions) -> torch.optim.Optimizer | None:
     """The optimiser of all weights that are trained; None if there are none."""
     weights = [p for p in prepared.model.parameters() if p.requires_grad]
     if not weights or not prepared.streams or prepared.update is not None:
@@ -41,7 +41,7 @@ class Updater:
     """What a step needs."""
 
     prepared: Prepared
-    options: Options
+    options: TrainingOptions
     accelerator: Accelerator
     model: nn.Module
     """As accelerate has prepared it; called with a batch."""
@@ -58,19 +58,19 @@ class Updater:
         rows = step.share(rank, processes)
         batch = to_device(step.stream.collate(rows if len(rows) else step.rows[:1]), accelerator.device)
         if self.prepared.update is not None:
-            found = self.prepared.update(batch, lr)
-            _check_finite("loss", float(found.total), step, epoch, number, folder)
-            return found
+            loss = self.prepared.update(batch, lr)
+            _check_finite("loss", float(loss.total), step, epoch, number, folder)
+            return loss
         self.optimiser.zero_grad()
         with accelerator.autocast():
-            found = self.model(batch)
-        total, units = found.total, found.units
+            loss = self.model(batch)
+        total, units = loss.total, loss.units
         if not len(rows):  # fewer examples than processes: this one takes part, and does not count
             total, units = total * 0, 0
-        everywhere = Loss(total.detach(), units, found.words)
+        everywhere = Loss(total.detach(), units, loss.words)
         if processes > 1:
             sums = torch.tensor(
-                [float(total.detach()), units, found.words], dtype=torch.float64, device=accelerator.device
+                [float(total.detach()), units, loss.words], dtype=torch.float64, device=accelerator.device
             )
             sums = accelerator.reduce(sums)
             everywhere = Loss(sums[0], int(sums[1]), int(sums[2]))

@@ -46,23 +46,23 @@ class Stream:
         order = random.permutation(self.size)
         if self.tokens:
             order = order[np.argsort(self.lengths[order], kind="stable")]
-            cut = np.split(order, self._ends(size)[:-1])
-            return [cut[i] for i in random.permutation(len(cut))]
+            groups = np.split(order, self._ends(size)[:-1])
+            return [groups[i] for i in random.permutation(len(groups))]
         keys = np.atleast_2d(self.lengths)
-        found = []
+        batches = []
         for at in range(0, self.size, size * WINDOW):
             window = order[at : at + size * WINDOW]
             window = window[np.lexsort(keys[::-1, window])]
-            cut = [window[i : i + size] for i in range(0, len(window), size)]
-            found += [cut[i] for i in random.permutation(len(cut))]
-        return found
+            groups = [window[i : i + size] for i in range(0, len(window), size)]
+            batches += [groups[i] for i in random.permutation(len(groups))]
+        return batches
 
     def _ends(self, size: int) -> list[int]:
         """Where batches end among the examples, sorted by length: as late as their limits allow."""
         lengths, ends = np.sort(self.lengths), [0]
         while (at := ends[-1]) < len(lengths):
-            some = lengths[at : at + min(size, max(1, self.tokens // max(1, int(lengths[at]))))]
-            fit = int(np.searchsorted(some * np.arange(1, len(some) + 1), self.tokens, "right"))
+            candidates = lengths[at : at + min(size, max(1, self.tokens // max(1, int(lengths[at]))))]
+            fit = int(np.searchsorted(candidates * np.arange(1, len(candidates) + 1), self.tokens, "right"))
             ends.append(at + max(1, fit))
         return ends[1:]
 
@@ -83,9 +83,9 @@ def epoch_steps(streams: Sequence[Stream], size: int, seed: int, epoch: int) -> 
     """All batches of an epoch; those of several streams are mixed."""
     if len(streams) == 1 and streams[0].weight == 1:
         return [Step(streams[0], rows) for rows in streams[0].batches(size, seed, epoch)]
-    found = [step for stream in streams for step in _weighted(stream, size, seed, epoch)]
-    order = np.random.default_rng([seed, epoch, 1]).permutation(len(found))
-    return [found[i] for i in order]
+    steps = [step for stream in streams for step in _weighted(stream, size, seed, epoch)]
+    order = np.random.default_rng([seed, epoch, 1]).permutation(len(steps))
+    return [steps[i] for i in order]
 
 
 def _weighted(stream: Stream, size: int, seed: int, epoch: int) -> Iterator[Step]:

@@ -37,14 +37,14 @@ class Targets:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of the tokens of each text, END last."""
-        found = self.tokenizer.encode_batch([valid(text) for text in texts], add_special_tokens=False)
-        return [[*one.ids, END] for one in found]
+        encodings = self.tokenizer.encode_batch([valid(text) for text in texts], add_special_tokens=False)
+        return [[*encoding.ids, END] for encoding in encodings]
 
     def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
         """The texts of numbers, each up to its first END, if it has one."""
         cut = [row[: row.index(END)] if END in row else row for row in map(list, rows)]
-        found: list[str] = self.tokenizer.decode_batch(cut, skip_special_tokens=False)
-        return found
+        texts: list[str] = self.tokenizer.decode_batch(cut, skip_special_tokens=False)
+        return texts
 
     def to_bytes(self) -> bytes:
         """The content of ``tokenizer.json``."""
@@ -63,15 +63,15 @@ class WordTargets(Targets):
     def of(cls, vocabulary: Vocabulary) -> WordTargets:
         """The targets of a vocabulary."""
         words = [word for word in vocabulary.words if word not in SPECIAL]
-        places = {word: number for number, word in enumerate((*SPECIAL, *words))}
+        target_numbers = {word: number for number, word in enumerate((*SPECIAL, *words))}
         # the first two mark the ends of sentences, which a decoder knows by its own tokens
-        places |= dict.fromkeys(SPECIAL[:2], -1)
-        return cls(_at_spaces(words), vocabulary, [UNKNOWN, *(places[word] for word in vocabulary.words)])
+        target_numbers |= dict.fromkeys(SPECIAL[:2], -1)
+        return cls(_at_spaces(words), vocabulary, [UNKNOWN, *(target_numbers[word] for word in vocabulary.words)])
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of the words of each text, END last."""
-        found = [[self.numbers[number] for number in self.vocabulary.ids(text)] for text in texts]
-        return [[*(number for number in row if number >= 0), END] for row in found]
+        rows = [[self.numbers[number] for number in self.vocabulary.ids(text)] for text in texts]
+        return [[*(number for number in row if number >= 0), END] for row in rows]
 
 
 def learn_bpe(texts: Iterable[str], codes: int) -> Targets:
@@ -89,9 +89,9 @@ def _at_spaces(tokens: Sequence[str]) -> Tokenizer:
     """A tokenizer that splits at spaces and knows these tokens, which follow the special ones."""
     tokenizers = import_for_training("tokenizers")
     vocabulary = {token: number for number, token in enumerate((*SPECIAL, *tokens))}
-    found: Tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=SPECIAL[UNKNOWN]))
-    found.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    return found
+    tokenizer: Tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=SPECIAL[UNKNOWN]))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    return tokenizer
 
 
 def read_targets(job: JobFolder) -> Targets:
@@ -103,7 +103,7 @@ def read_tokenizer(job: JobFolder) -> Tokenizer:
     """The tokenizer of a trained folder."""
     content = job.read(FILE).decode()
     try:
-        found: Tokenizer = import_for_training("tokenizers").Tokenizer.from_str(content)
+        tokenizer: Tokenizer = import_for_training("tokenizers").Tokenizer.from_str(content)
     except Exception as e:  # the library raises nothing more special
         raise DataError(f"{job.path / FILE} is not of this version of tokenizers: {e}.") from None
-    return found
+    return tokenizer

@@ -22,11 +22,11 @@ from sentprobe.lab.training.describe import (
     describe_model,
     is_finished,
 )
-from sentprobe.lab.training.history import Report, why_finished
+from sentprobe.lab.training.history import TrainingReport, why_finished
 from sentprobe.lab.training.launch import join_processes
 from sentprobe.lab.training.objective import Prepared
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.request import TrainingRequest
 from sentprobe.lab.training.withhold import read_withheld
 
 DATA = ".data"
@@ -37,7 +37,7 @@ MAY_CHANGE = ("epochs", "patience", "every")
 """Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
 
 
-def train(request: Request, folder: Path, report: Callable[[Report], None] = lambda _: None) -> TrainedFolder:
+def train(request: TrainingRequest, folder: Path, report: Callable[[TrainingReport], None] = lambda _: None) -> TrainedFolder:
     """Train an encoder, or go on where an earlier call was interrupted.
 
     Parameters
@@ -65,10 +65,10 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
         _note_end(request, trained)
         return TrainedFolder(folder)
 
-    def report_and_write(one: Report) -> None:
-        if one.checkpoint:
+    def report_and_write(progress: TrainingReport) -> None:
+        if progress.checkpoint:
             write_card(TrainedFolder(folder))
-        report(one)
+        report(progress)
 
     state = PartialState(cpu=join_processes(), timeout=SCORING_TIME)
     state.wait_for_everyone()
@@ -78,7 +78,7 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
         try:
             if state.is_main_process and trained.job.is_begun:
                 trained.verify()
-            plan = Plan(request, data, read_withheld(request.withhold))
+            plan = TrainingPlan(request, data, read_withheld(request.withhold))
             prepared = OBJECTIVES.get(request.objective).prepare(plan)
             files = describe_data(plan)
             check_data_unchanged(files, folder)
@@ -99,7 +99,7 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
 
 
 def _write_files(
-    folder: TrainedFolder, request: Request, plan: Plan, prepared: Prepared, files: dict[str, Any]
+    folder: TrainedFolder, request: TrainingRequest, plan: TrainingPlan, prepared: Prepared, files: dict[str, Any]
 ) -> None:
     """Everything but the weights; the configuration last, since it makes a folder that of an encoder."""
     from sentprobe import __version__
@@ -124,7 +124,7 @@ def _write_files(
     write_card(TrainedFolder(folder.path))
 
 
-def _note_end(request: Request, folder: TrainedFolder) -> None:
+def _note_end(request: TrainingRequest, folder: TrainedFolder) -> None:
     """Record a request that ends a training before the end that was requested earlier."""
     if not why_finished(folder):
         with folder.job.writing():
@@ -132,7 +132,7 @@ def _note_end(request: Request, folder: TrainedFolder) -> None:
         write_card(TrainedFolder(folder.path))
 
 
-def _check_same(request: Request, folder: TrainedFolder) -> None:
+def _check_same(request: TrainingRequest, folder: TrainedFolder) -> None:
     """Refuse a folder with something else in it."""
     if (folder.path / CONFIG).is_file():
         before, now = _flat(folder.config.get("request", {})), _flat(_plain(request))
@@ -149,7 +149,7 @@ def _flat(request: dict[str, Any]) -> dict[str, Any]:
     return {**plain, **{key: value for group in groups for key, value in request.get(group, {}).items()}}
 
 
-def _plain(request: Request) -> dict[str, Any]:
+def _plain(request: TrainingRequest) -> dict[str, Any]:
     """A request as it is read from JSON."""
-    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(request))
-    return found
+    values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(request))
+    return values

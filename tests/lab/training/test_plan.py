@@ -14,18 +14,18 @@ import pytest
 from sentprobe.encoders.wordvectors import WordVectors
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.lab.training.inputs import count_tokens
-from sentprobe.lab.training.plan import Arrangement, Plan
-from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.plan import Arrangement, TrainingPlan
+from sentprobe.lab.training.request import TrainingRequest
 
 NLI = ("text1", "text2", "label")
-REQUEST = Request("nli", "bilstm-max", width=8)
-DEFAULT = Request.width
+REQUEST = TrainingRequest("nli", "bilstm-max", width=8)
+DEFAULT = TrainingRequest.width
 
 
 @pytest.fixture
 def plan(tmp_path):
     def plan(train=(), dev=(), **more):
-        return Plan(replace(REQUEST, train=files(train), dev=files(dev), **more), tmp_path / "data")
+        return TrainingPlan(replace(REQUEST, train=files(train), dev=files(dev), **more), tmp_path / "data")
 
     def files(found):
         return tuple(map(str, found if isinstance(found, list | tuple) else [found]))

@@ -9,7 +9,7 @@ accelerate = pytest.importorskip("accelerate")
 from sentprobe import SentProbeError  # noqa: E402
 from sentprobe.lab.networks.folder import TrainedFolder  # noqa: E402
 from sentprobe.lab.training.objective import Loss, Prepared  # noqa: E402
-from sentprobe.lab.training.options import Options  # noqa: E402
+from sentprobe.lab.training.options import TrainingOptions  # noqa: E402
 from sentprobe.lab.training.step import Updater, make_optimiser  # noqa: E402
 from sentprobe.lab.training.streams import Step, Stream  # noqa: E402
 
@@ -26,7 +26,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing(tmp_path, options):
 
     stream = Stream("train", np.ones(2, np.int64), torch.from_numpy)
     prepared = Prepared(Root(), (stream,), dict, "", None)
-    chosen = Options(optimiser="sgd", lr=0.1, **options)
+    chosen = TrainingOptions(optimiser="sgd", lr=0.1, **options)
     accelerator = accelerate.Accelerator()
     model, optimiser = accelerator.prepare(prepared.model), accelerator.prepare(make_optimiser(prepared, chosen))
     updater = Updater(prepared, chosen, accelerator, model, optimiser)
@@ -44,7 +44,7 @@ def test_learning_rates_are_scaled_by_gradients_as_they_are(monkeypatch):
     """In 16-bit precision, gradients are those of a loss that was multiplied, until they are divided again."""
     linear = torch.nn.Linear(1, 1, bias=False)
     prepared = Prepared(linear, (Stream("train", np.ones(1, np.int64), torch.from_numpy),), dict, "", None)
-    chosen = Options(optimiser="sgd", lr=0.1, clip=1.0, clip_lr=True)
+    chosen = TrainingOptions(optimiser="sgd", lr=0.1, clip=1.0, clip_lr=True)
     accelerator = accelerate.Accelerator()
     optimiser = accelerator.prepare(make_optimiser(prepared, chosen))
     updater = Updater(prepared, chosen, accelerator, linear, optimiser)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sentprobe.lab.training.examples import Sequences
-from sentprobe.lab.training.lm.masking import Masked, mask_tokens
+from sentprobe.lab.training.lm.masking import MaskedTokens, mask_tokens
 from sentprobe.lab.training.lm.tokens import END, PAD
 
 Rows = NDArray[np.int64]
 
 
-class Batch(NamedTuple):
+class LanguageModelBatch(NamedTuple):
     """What a language model reads, and what it is to predict."""
 
     ids: Tensor
@@ -36,7 +36,7 @@ class Batch(NamedTuple):
     causal: bool = False
 
 
-Mask = Callable[[Tensor, Tensor | None], Masked]
+Mask = Callable[[Tensor, Tensor | None], MaskedTokens]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +55,11 @@ class Windows:
         """Of all windows, the same for each: the last one begins within the one before it."""
         return np.full(max(1, -(-(len(self.tokens) - 1) // self.length)), self._width, np.int64)
 
-    def masked(self, rows: Rows, mask: Mask) -> Batch:
+    def masked(self, rows: Rows, mask: Mask) -> LanguageModelBatch:
         """Windows with tokens to predict from those on both sides."""
         return self.masked_at(self._starts(rows), self._width, mask)
 
-    def causal(self, rows: Rows) -> Batch:
+    def causal(self, rows: Rows) -> LanguageModelBatch:
         """Windows, each token to be predicted from those before it."""
         return self.causal_at(self._starts(rows), self._width)
 
@@ -69,19 +69,19 @@ class Windows:
         starts = np.arange(0, total - total % self.length, self.length)
         for at in range(0, len(starts), batch):
             yield starts[at : at + batch], self.length
-        if rest := total % self.length:
-            yield np.array([total - rest]), rest
+        if remainder := total % self.length:
+            yield np.array([total - remainder]), remainder
 
-    def masked_at(self, starts: Rows, length: int, mask: Mask) -> Batch:
+    def masked_at(self, starts: Rows, length: int, mask: Mask) -> LanguageModelBatch:
         """A batch of ``all``, with tokens to predict from both sides."""
-        found = mask(self._cut(starts, length), None)
-        return Batch(found.ids, self._languages(len(starts)), None, None, found.places, found.targets)
+        masked = mask(self._cut(starts, length), None)
+        return LanguageModelBatch(masked.ids, self._languages(len(starts)), None, None, masked.places, masked.targets)
 
-    def causal_at(self, starts: Rows, length: int) -> Batch:
+    def causal_at(self, starts: Rows, length: int) -> LanguageModelBatch:
         """A batch of ``all``, each token to be predicted from those before it."""
-        found = self._cut(starts, length + 1)
+        tokens = self._cut(starts, length + 1)
         languages = self._languages(len(starts))
-        return Batch(found[:, :-1], languages, None, None, None, found[:, 1:].flatten(), causal=True)
+        return LanguageModelBatch(tokens[:, :-1], languages, None, None, None, tokens[:, 1:].flatten(), causal=True)
 
     @property
     def _width(self) -> int:
@@ -98,7 +98,7 @@ class Windows:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class TranslationPairs:
     """Sentences and their translations: ``</s> one </s> </s> its translation </s>``, positions from 0 in each."""
 
     first: Sequences
@@ -110,23 +110,23 @@ class Pairs:
         """Tokens of each pair."""
         return self.first.lengths + self.second.lengths + 4
 
-    def masked(self, rows: Rows, mask: Mask) -> Batch:
+    def masked(self, rows: Rows, mask: Mask) -> LanguageModelBatch:
         """Pairs with tokens to predict on both sides."""
-        texts = [(self.first[row], self.second[row]) for row in rows.tolist()]
-        lengths = np.array([len(one) + len(two) + 4 for one, two in texts])
+        texts = [(self.first[number], self.second[number]) for number in rows.tolist()]
+        lengths = np.array([len(first) + len(second) + 4 for first, second in texts])
         shape = len(texts), int(lengths.max(initial=1))
         ids = np.full(shape, PAD, np.int64)
         positions, languages = np.zeros(shape, np.int64), np.full(shape, self.languages[0])
-        for place, (one, two) in enumerate(texts):
-            middle, end = len(one) + 2, len(one) + len(two) + 4
-            ids[place, [0, middle - 1, middle, end - 1]] = END
-            ids[place, 1 : middle - 1], ids[place, middle + 1 : end - 1] = one, two
-            positions[place, :middle], positions[place, middle:end] = np.arange(middle), np.arange(end - middle)
-            languages[place, middle:end] = self.languages[1]
+        for row, (first, second) in enumerate(texts):
+            middle, end = len(first) + 2, len(first) + len(second) + 4
+            ids[row, [0, middle - 1, middle, end - 1]] = END
+            ids[row, 1 : middle - 1], ids[row, middle + 1 : end - 1] = first, second
+            positions[row, :middle], positions[row, middle:end] = np.arange(middle), np.arange(end - middle)
+            languages[row, middle:end] = self.languages[1]
         sizes = None if (lengths == shape[1]).all() else torch.from_numpy(lengths)
-        found = mask(torch.from_numpy(ids), sizes)
-        more = torch.from_numpy(languages), torch.from_numpy(positions), sizes
-        return Batch(found.ids, *more, found.places, found.targets)
+        masked = mask(torch.from_numpy(ids), sizes)
+        layout = torch.from_numpy(languages), torch.from_numpy(positions), sizes
+        return LanguageModelBatch(masked.ids, *layout, masked.places, masked.targets)
 
 
 def masker(weights: Tensor, share: float, *, always: bool = False) -> Mask:

@@ -19,7 +19,7 @@ from sentprobe.lab.training.lm.tokens import END, PAD
 from sentprobe.lab.training.objective import Loss
 
 
-class Batch(NamedTuple):
+class PairBatch(NamedTuple):
     """Labelled pairs of one language."""
 
     ids: Tensor
@@ -45,29 +45,29 @@ class PairClassifier(nn.Module):
         """The part without the classifier."""
         return self.transformer
 
-    def logits(self, batch: Batch) -> Tensor:
+    def logits(self, batch: PairBatch) -> Tensor:
         """(pairs, classes)."""
         pairs, time = batch.ids.shape
         first = torch.arange(0, pairs * time, time, device=batch.ids.device)
         states = self.transformer(batch.ids, batch.languages, None, batch.lengths, places=first)
-        found: Tensor = self.sequence_summary["summary"](drop(states, self.rate if self.training else 0.0))
-        return found
+        logits: Tensor = self.sequence_summary["summary"](drop(states, self.rate if self.training else 0.0))
+        return logits
 
-    def forward(self, batch: Batch) -> Loss:
+    def forward(self, batch: PairBatch) -> Loss:
         """The cross-entropy."""
         loss = nn.functional.cross_entropy(self.logits(batch), batch.labels, reduction="sum")
         return Loss(loss, len(batch.labels), int(batch.lengths.sum()))
 
 
-def collate(first: Sequences, second: Sequences, labels: Any, language: int, rows: Sequence[int]) -> Batch:
+def collate(first: Sequences, second: Sequences, labels: Any, language: int, rows: Sequence[int]) -> PairBatch:
     """A batch of some pairs; positions go on from the first sentence to the second."""
     texts = [(first[row], second[row]) for row in rows]
-    lengths = [len(one) + len(two) + 4 for one, two in texts]
+    lengths = [len(premise) + len(hypothesis) + 4 for premise, hypothesis in texts]
     ids = np.full((len(texts), max(lengths)), PAD, np.int64)
-    for line, (one, two) in zip(ids, texts, strict=True):
-        joined = np.concatenate(([END], one, [END, END], two, [END]))
+    for line, (premise, hypothesis) in zip(ids, texts, strict=True):
+        joined = np.concatenate(([END], premise, [END, END], hypothesis, [END]))
         line[: len(joined)] = joined
-    return Batch(
+    return PairBatch(
         torch.from_numpy(ids),
         torch.full((len(texts), 1), language),
         torch.tensor(lengths),

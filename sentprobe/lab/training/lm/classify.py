@@ -14,7 +14,7 @@ from sentprobe.lab.networks.folder import WEIGHTS, open_folder
 from sentprobe.lab.schemes.trained import checkpoint_of
 from sentprobe.lab.training.examples import Sequences
 from sentprobe.lab.training.lm.classifier import PairClassifier, collate
-from sentprobe.lab.training.lm.start import Start
+from sentprobe.lab.training.lm.start import PretrainedModel
 
 BATCH = 64
 OBJECTIVE = "xnli"
@@ -32,14 +32,14 @@ def load_pair_classifier(name: str) -> Classify | None:
     if folder.config.get("request", {}).get("objective") != OBJECTIVE:
         return None
     spec.check_options(("epoch", "step"))
-    start = Start(folder, checkpoint_of(spec, folder))
+    start = PretrainedModel(folder, checkpoint_of(spec, folder))
     tokens, sizes = start.tokens(), start.sizes()
     model = PairClassifier(sizes, len(folder.config["id2label"])).eval()
     try:
         model.load_state_dict(start.weights())
     except RuntimeError as e:
         raise DataError(f"{folder.path / start.checkpoint.name / WEIGHTS} is not of this network: {e}.") from None
-    most = min(int(folder.config["request"]["objective_settings"]["length"]), sizes.positions // 2 - 2)
+    max_tokens = min(int(folder.config["request"]["objective_settings"]["length"]), sizes.positions // 2 - 2)
 
     def classify(pairs: Sequence[tuple[str, str]], language: str) -> list[int]:
         if language not in start.languages:
@@ -48,16 +48,16 @@ def load_pair_classifier(name: str) -> Classify | None:
                 "their file as test-fr.tsv, or add a column language."
             )
         first, second = (
-            _sequences([ids[:most] for ids in tokens.encode([pair[side] for pair in pairs])]) for side in (0, 1)
+            _sequences([ids[:max_tokens] for ids in tokens.encode([pair[side] for pair in pairs])]) for side in (0, 1)
         )
-        found = np.zeros(len(pairs), np.int64)
+        labels = np.zeros(len(pairs), np.int64)
         order = np.argsort(first.lengths + second.lengths, kind="stable")
         with torch.inference_mode():
             for at in range(0, len(order), BATCH):
                 rows = order[at : at + BATCH]
-                batch = collate(first, second, found, start.languages.index(language), rows.tolist())
-                found[rows] = model.logits(batch).argmax(1).numpy()
-        return [int(label) for label in found]
+                batch = collate(first, second, labels, start.languages.index(language), rows.tolist())
+                labels[rows] = model.logits(batch).argmax(1).numpy()
+        return [int(label) for label in labels]
 
     return classify
 

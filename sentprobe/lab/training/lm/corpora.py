@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.training.digests import describe_sources
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.reading import DEV, TRAIN
 
 TEXT_FIELDS, PAIR_FIELDS = ("text",), ("source", "target")
@@ -25,11 +25,11 @@ NO_LIMIT = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class LanguageTexts:
     """The texts of one language, or the pairs of sentences of two."""
 
     languages: tuple[str, ...]
-    plan: Plan
+    plan: TrainingPlan
     left_out: dict[str, bytearray] = field(default_factory=dict)
     """By role, whether each row is also in dev."""
 
@@ -49,19 +49,19 @@ class Texts:
         Training rows are compared with keys in the first pass over them; later ones look it up.
         """
         fields = PAIR_FIELDS if len(self.languages) > 1 else TEXT_FIELDS
-        known, found = self.left_out.get(role), bytearray()
+        noted, flags = self.left_out.get(role), bytearray()
         for number, row in enumerate(self.plan.rows(role, fields)):
-            if known is None:
-                found.append(bool(but) and any(near_duplicate_key(text) in but for text in row.values))
-            if not (found if known is None else known)[number]:
+            if noted is None:
+                flags.append(bool(but) and any(near_duplicate_key(text) in but for text in row.values))
+            if not (flags if noted is None else noted)[number]:
                 yield row.values
-        flags = self.left_out.setdefault(role, found)
-        if left_out := sum(flags):
+        row_flags = self.left_out.setdefault(role, flags)
+        if left_out := sum(row_flags):
             counts = self.plan.counts[role]
             counts["also in dev"], counts["used"] = left_out, counts["used"] - left_out
 
 
-def find_texts(plan: Plan) -> list[Texts]:
+def find_texts(plan: TrainingPlan) -> list[LanguageTexts]:
     """What a request names, languages first, in the order in which they were named."""
     train, dev = by_languages(plan.request.train, "--text"), by_languages(plan.request.dev, "--dev")
     for languages in dev:
@@ -69,48 +69,48 @@ def find_texts(plan: Plan) -> list[Texts]:
             name = "-".join(languages)
             raise UsageError(
                 f"--dev {name}={dev[languages][0]} is of nothing that is trained on: expected one of "
-                f"{', '.join('-'.join(one) for one in train)}."
+                f"{', '.join('-'.join(pair) for pair in train)}."
             )
-    found = []
+    texts = []
     for languages in sorted(train, key=len):
-        own = replace(
+        request = replace(
             plan.request,
             train=tuple(train[languages]),
             dev=tuple(dev.get(languages, ())),
             max_length=plan.request.max_length if len(languages) > 1 else NO_LIMIT,
         )
         name = "-".join(languages)
-        found.append(Texts(languages, Plan(own, plan.folder / name, plan.withheld)))
-    if not any(texts.has_dev for texts in found):
+        texts.append(LanguageTexts(languages, TrainingPlan(request, plan.folder / name, plan.withheld)))
+    if not any(texts.has_dev for texts in texts):
         raise UsageError(
             "There is no dev data: name it with --dev en=FILE, or hold out rows of each text with --held-out N."
         )
-    return found
+    return texts
 
 
-def all_languages(texts: Iterable[Texts]) -> tuple[str, ...]:
+def all_languages(texts: Iterable[LanguageTexts]) -> tuple[str, ...]:
     """Every language once."""
-    return tuple(dict.fromkeys(language for one in texts for language in one.languages))
+    return tuple(dict.fromkeys(language for text in texts for language in text.languages))
 
 
-def dev_keys(texts: Sequence[Texts]) -> frozenset[int]:
+def dev_keys(texts: Sequence[LanguageTexts]) -> frozenset[int]:
     """The near-duplicate keys of all dev texts, whatever their language."""
     keys = {
-        near_duplicate_key(text) for one in texts if one.has_dev for row in one.rows(DEV) for text in row
+        near_duplicate_key(text) for language_texts in texts if language_texts.has_dev for row in language_texts.rows(DEV) for text in row
     }  # fmt: skip
     return frozenset(keys - {near_duplicate_key("")})
 
 
-def note_counts(plan: Plan, texts: Sequence[Texts]) -> None:
+def note_counts(plan: TrainingPlan, texts: Sequence[LanguageTexts]) -> None:
     """Note in the plan what became of the rows of each text, and what files were read; DataError if none are left."""
     total: dict[str, Counter[str]] = {TRAIN: Counter(), DEV: Counter()}
-    for one in texts:
-        for role, counts in one.plan.counts.items():
-            plan.counts[f"{role} {one.name}"] = counts
+    for language_texts in texts:
+        for role, counts in language_texts.plan.counts.items():
+            plan.counts[f"{role} {language_texts.name}"] = counts
             total[role] += counts
-            plan.others[f"{role} {one.name}"] = describe_sources(one.plan.files(role))
+            plan.others[f"{role} {language_texts.name}"] = describe_sources(language_texts.plan.files(role))
             if not counts["used"]:
-                raise nothing_left(one.name, role, counts)
+                raise nothing_left(language_texts.name, role, counts)
     plan.counts.update(total)
 
 
@@ -122,7 +122,7 @@ def nothing_left(name: str, role: str, counts: Counter[str]) -> DataError:
 
 def by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], list[str]]:
     """Sources by language, or pair of languages, which is written before each: ``en=FILE``, ``en-fr=FILE,FILE``."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    sources_by_language: dict[tuple[str, ...], list[str]] = {}
     for source in sources:
         name, equals, files = source.partition("=")
         languages = tuple(name.split("-"))
@@ -135,8 +135,8 @@ def by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], l
             raise UsageError(f"{option} {source}: there is no text of {name}; expected {name}=FILE.")
         if len(set(languages)) < len(languages):
             raise UsageError(f"{option} {source}: expected two different languages.")
-        if languages[::-1] in found and len(languages) > 1:
+        if languages[::-1] in sources_by_language and len(languages) > 1:
             before = "-".join(languages[::-1])
             raise UsageError(f"{option} {source}: name these languages in the same order as before, {before}.")
-        found.setdefault(languages, []).append(files)
-    return found
+        sources_by_language.setdefault(languages, []).append(files)
+    return sources_by_language

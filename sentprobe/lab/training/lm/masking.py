@@ -21,7 +21,7 @@ MASKED, RANDOM = 0.8, 0.1
 """Shares of the chosen tokens; the others stay."""
 
 
-class Masked(NamedTuple):
+class MaskedTokens(NamedTuple):
     """A batch with some tokens to be predicted."""
 
     ids: Tensor
@@ -39,7 +39,7 @@ def choice_weights(counts: NDArray[np.int64], exponent: float) -> Tensor:
     return torch.from_numpy(weights)
 
 
-def mask_tokens(ids: Tensor, lengths: Tensor | None, weights: Tensor, share: float, *, always: bool = False) -> Masked:
+def mask_tokens(ids: Tensor, lengths: Tensor | None, weights: Tensor, share: float, *, always: bool = False) -> MaskedTokens:
     """Choose a share of the tokens, by weight and without replacement, with torch's random numbers.
 
     With ``always``, all of them become MASK.
@@ -54,11 +54,11 @@ def mask_tokens(ids: Tensor, lengths: Tensor | None, weights: Tensor, share: flo
     count = min(math.ceil(share * total), int(chances.isfinite().sum()))
     # the largest of log-weights with Gumbel noise are a sample without replacement
     noisy = (chances - torch.empty_like(chances).exponential_().log()).masked_fill(chances.isinf(), -math.inf)
-    places = noisy.flatten().topk(count).indices.sort().values
-    targets = ids.flatten()[places]
+    indices = noisy.flatten().topk(count).indices.sort().values
+    targets = ids.flatten()[indices]
     if always:
-        return Masked(ids.flatten().index_fill(0, places, MASK).view_as(ids), places, targets)
+        return MaskedTokens(ids.flatten().index_fill(0, indices, MASK).view_as(ids), indices, targets)
     draw = torch.rand(count)
-    other = torch.randint(len(SPECIAL), len(weights), (count,))
-    shown = torch.where(draw < MASKED, MASK, torch.where(draw < MASKED + RANDOM, other, targets))
-    return Masked(ids.flatten().index_copy(0, places, shown).view_as(ids), places, targets)
+    random_tokens = torch.randint(len(SPECIAL), len(weights), (count,))
+    replacements = torch.where(draw < MASKED, MASK, torch.where(draw < MASKED + RANDOM, random_tokens, targets))
+    return MaskedTokens(ids.flatten().index_copy(0, indices, replacements).view_as(ids), indices, targets)

@@ -12,7 +12,7 @@ from sentprobe.core.arguments import Settings
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.kernels import output_loss
 from sentprobe.lab.networks.xlm import XLM, Sizes
-from sentprobe.lab.training.lm.batches import Batch
+from sentprobe.lab.training.lm.batches import LanguageModelBatch
 from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
 from sentprobe.lab.training.objective import Loss
 
@@ -44,10 +44,10 @@ class LanguageModel(nn.Module):
     @property
     def bias(self) -> Tensor:
         """Of the output layer."""
-        found: Any = self.pred_layer["proj"].bias
-        return found  # type: ignore[no-any-return]
+        bias: Any = self.pred_layer["proj"].bias
+        return bias  # type: ignore[no-any-return]
 
-    def forward(self, batch: Batch) -> Loss:
+    def forward(self, batch: LanguageModelBatch) -> Loss:
         """The cross-entropy of the targets."""
         states = self.transformer(
             batch.ids, batch.languages, batch.positions, batch.lengths, causal=batch.causal, places=batch.places

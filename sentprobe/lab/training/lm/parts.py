@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import DataError
 from sentprobe.lab.training.examples import Examples
-from sentprobe.lab.training.lm.batches import Pairs, Windows
-from sentprobe.lab.training.lm.corpora import Texts
+from sentprobe.lab.training.lm.batches import TranslationPairs, Windows
+from sentprobe.lab.training.lm.corpora import LanguageTexts
 from sentprobe.lab.training.lm.tokens import END, Tokens, learn_tokens, sample_texts, smoothed
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.reading import DEV, TRAIN
 
 ENCODE = 2048
@@ -23,12 +23,12 @@ ENCODE = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LanguageExamples:
     """The examples of one language, or of one pair of languages."""
 
     name: str
-    train: Windows | Pairs
-    dev: Windows | Pairs | None
+    train: Windows | TranslationPairs
+    dev: Windows | TranslationPairs | None
     sentences: int
     """Of training."""
     dev_words: int
@@ -36,61 +36,61 @@ class Part:
     after the first spell, whatever the codes."""
 
 
-def learn_codes(plan: Plan, texts: list[Texts], held: frozenset[int]) -> Tokens:
+def learn_codes(plan: TrainingPlan, texts: list[LanguageTexts], held: frozenset[int]) -> Tokens:
     """Codes of sentences that are sampled from all languages."""
-    rows = {one.name: sum(1 for _ in one.rows(TRAIN, held)) for one in texts}
+    rows = {text.name: sum(1 for _ in text.rows(TRAIN, held)) for text in texts}
     if small := [name for name, count in rows.items() if count < 2]:
         raise DataError(
             f"{small[0]} has {rows[small[0]]} sentence{'s' * (rows[small[0]] != 1)} to train on; expected a text of "
             "many lines, one sentence in each."
         )
-    sides = [(one, place) for one in texts for place in range(len(one.languages))]
+    sides = [(text, column) for text in texts for column in range(len(text.languages))]
     counts: Counter[str] = Counter()
-    for one, place in sides:
-        counts[one.languages[place]] += rows[one.name]
+    for text, column in sides:
+        counts[text.languages[column]] += rows[text.name]
     chances = smoothed(counts, float(plan.settings["code_alpha"]))
 
-    def side(one: Texts, place: int) -> tuple[Iterator[str], float]:
-        language = one.languages[place]
-        return (row[place] for row in one.rows(TRAIN, held)), chances[language] * counts.total() / counts[language]
+    def side(text: LanguageTexts, column: int) -> tuple[Iterator[str], float]:
+        language = text.languages[column]
+        return (row[column] for row in text.rows(TRAIN, held)), chances[language] * counts.total() / counts[language]
 
-    sampled = sample_texts([side(*each) for each in sides], plan.request.options.seed)
+    sampled = sample_texts([side(*side_key) for side_key in sides], plan.request.options.seed)
     return learn_tokens(sampled, int(plan.settings["codes"]))
 
 
-def read_part(plan: Plan, texts: Texts, tokens: Tokens, held: frozenset[int], languages: tuple[str, ...]) -> Part:
+def read_part(plan: TrainingPlan, texts: LanguageTexts, tokens: Tokens, held: frozenset[int], languages: tuple[str, ...]) -> LanguageExamples:
     """Write the tokens of a text, or of pairs, to files; languages are numbered as they are listed."""
     length = int(plan.settings["length"])
     numbers = tuple(map(languages.index, texts.languages))
 
-    def examples(role: str) -> tuple[Windows | Pairs, int, int]:
+    def examples(role: str) -> tuple[Windows | TranslationPairs, int, int]:
         but = held if role == TRAIN else frozenset()
-        found, words = _write(plan, texts, role, tokens, but, length)
+        examples, words = _write(plan, texts, role, tokens, but, length)
         if len(numbers) == 1:
-            return Windows(found.sequences["text"].values, numbers[0], length), len(found) - 1, words
-        columns = found.sequences
-        return Pairs(columns["source"], columns["target"], (numbers[0], numbers[1])), len(found), words
+            return Windows(examples.sequences["text"].values, numbers[0], length), len(examples) - 1, words
+        columns = examples.sequences
+        return TranslationPairs(columns["source"], columns["target"], (numbers[0], numbers[1])), len(examples), words
 
     train, sentences, _ = examples(TRAIN)
     dev, _, words = examples(DEV) if texts.has_dev else (None, 0, 0)
-    return Part(texts.name, train, dev, sentences, words)
+    return LanguageExamples(texts.name, train, dev, sentences, words)
 
 
 def _write(
-    plan: Plan, texts: Texts, role: str, tokens: Tokens, but: frozenset[int], length: int
+    plan: TrainingPlan, texts: LanguageTexts, role: str, tokens: Tokens, but: frozenset[int], length: int
 ) -> tuple[Examples, int]:
     """The tokens of all rows, and, of a text, how many words and ends of sentences these are."""
-    one = len(texts.languages) == 1
+    monolingual = len(texts.languages) == 1
     words = long = 0
-    with texts.plan.writer(role, ("text",) if one else ("source", "target")) as out:
-        if one:
+    with texts.plan.writer(role, ("text",) if monolingual else ("source", "target")) as out:
+        if monolingual:
             out.add(([END],))
         rows = texts.rows(role, but)
-        while some := list(islice(rows, ENCODE)):
-            for place, row in enumerate(zip(*(tokens.encode(side) for side in zip(*some, strict=True)), strict=True)):
-                if one:
+        while batch := list(islice(rows, ENCODE)):
+            for index, row in enumerate(zip(*(tokens.encode(side) for side in zip(*batch, strict=True)), strict=True)):
+                if monolingual:
                     out.add(([*row[0], END],))
-                    words += len(some[place][0].split()) + 1  # its end is predicted, too
+                    words += len(batch[index][0].split()) + 1  # its end is predicted, too
                 elif max(map(len, row)) > length:
                     long += 1
                 else:
@@ -101,14 +101,14 @@ def _write(
         return out.finish(), words
 
 
-def token_counts(part: Part, tokens: int) -> NDArray[np.int64]:
+def token_counts(part: LanguageExamples, tokens: int) -> NDArray[np.int64]:
     """How often each token occurs in training (tokens,)."""
     train = part.train
-    every = [train.tokens] if isinstance(train, Windows) else [train.first.values, train.second.values]
-    return sum((np.bincount(values, minlength=tokens) for values in every), np.zeros(tokens, np.int64))
+    sides = [train.tokens] if isinstance(train, Windows) else [train.first.values, train.second.values]
+    return sum((np.bincount(values, minlength=tokens) for values in sides), np.zeros(tokens, np.int64))
 
 
-def longest_sentence(part: Part) -> int:
+def longest_sentence(part: LanguageExamples) -> int:
     """Positions that are needed."""
-    every = [one for one in (part.train, part.dev) if isinstance(one, Pairs)]
-    return max((int(side.lengths.max(initial=0)) + 2 for one in every for side in (one.first, one.second)), default=0)
+    pairs = [examples for examples in (part.train, part.dev) if isinstance(examples, TranslationPairs)]
+    return max((int(side.lengths.max(initial=0)) + 2 for examples in pairs for side in (examples.first, examples.second)), default=0)

@@ -15,16 +15,16 @@ from sentprobe.core.arguments import Setting
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary
-from sentprobe.lab.training.inputs import Inputs
-from sentprobe.lab.training.lm.batches import Mask, Pairs, Windows, masker
-from sentprobe.lab.training.lm.corpora import Texts, all_languages, dev_keys, find_texts, note_counts
+from sentprobe.lab.training.inputs import EncoderInputs
+from sentprobe.lab.training.lm.batches import Mask, TranslationPairs, Windows, masker
+from sentprobe.lab.training.lm.corpora import LanguageTexts, all_languages, dev_keys, find_texts, note_counts
 from sentprobe.lab.training.lm.masking import choice_weights
 from sentprobe.lab.training.lm.model import ARCHITECTURE, build_model, model_sizes, transformers_config
-from sentprobe.lab.training.lm.parts import Part, learn_codes, longest_sentence, read_part, token_counts
+from sentprobe.lab.training.lm.parts import LanguageExamples, learn_codes, longest_sentence, read_part, token_counts
 from sentprobe.lab.training.lm.scores import PERPLEXITY, scores
 from sentprobe.lab.training.lm.tokens import SPECIAL, smoothed
 from sentprobe.lab.training.objective import Objective, Prepared
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.streams import Stream
 
 SETTINGS = {
@@ -45,7 +45,7 @@ OPTIMISERS = {"adam": {"lr": 5e-4, "warmup": 1000, "batch": 64, "epochs": 100, "
 
 
 @dataclass(frozen=True)
-class Kind:
+class LanguageModelKind:
     """What differs between language models."""
 
     windows: bool = False
@@ -56,7 +56,7 @@ class Kind:
     """Whether tokens are predicted from those before them only."""
 
 
-def lm_objective(name: str, summary: str, data: str, kind: Kind, order: int) -> Objective:
+def lm_objective(name: str, summary: str, data: str, kind: LanguageModelKind, order: int) -> Objective:
     """A language model of a kind."""
     return Objective(
         name, summary, data, partial(prepare, kind=kind), {**SETTINGS, **({} if kind.causal else MASKING)},
@@ -64,7 +64,7 @@ def lm_objective(name: str, summary: str, data: str, kind: Kind, order: int) -> 
     )  # fmt: skip
 
 
-def prepare(plan: Plan, kind: Kind) -> Prepared:
+def prepare(plan: TrainingPlan, kind: LanguageModelKind) -> Prepared:
     """Read the texts, learn the codes, and build the model."""
     request, settings = plan.request, plan.settings
     _check(plan)
@@ -73,7 +73,7 @@ def prepare(plan: Plan, kind: Kind) -> Prepared:
     languages = all_languages(texts)
     held = dev_keys(texts)
     tokens = learn_codes(plan, texts, held)
-    parts = [read_part(plan, one, tokens, held, languages) for one in texts]
+    parts = [read_part(plan, text, tokens, held, languages) for text in texts]
     note_counts(plan, texts)
     counts = {part.name: token_counts(part, len(tokens)) for part in parts}
     _check_overlap(counts)
@@ -102,14 +102,14 @@ def prepare(plan: Plan, kind: Kind) -> Prepared:
         tuple(_streams(parts, kind, plan, mask)),
         evaluate,
         PERPLEXITY,
-        Inputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
+        EncoderInputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
         maximise=False,
         files=tokens.files(sizes.positions),
         transformers=transformers_config(sizes, languages, kind.causal),
     )
 
 
-def _masks(counts: NDArray[np.int64], plan: Plan) -> tuple[Mask, Mask]:
+def _masks(counts: NDArray[np.int64], plan: TrainingPlan) -> tuple[Mask, Mask]:
     """How tokens are masked in training; and on dev, where the choice does not depend on how frequent they are."""
     share = float(plan.settings["masked"])
     return (
@@ -118,7 +118,7 @@ def _masks(counts: NDArray[np.int64], plan: Plan) -> tuple[Mask, Mask]:
     )
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: TrainingPlan) -> None:
     """Refuse what language models do not have."""
     request = plan.request
     if request.encoder != ARCHITECTURE:
@@ -130,19 +130,19 @@ def _check(plan: Plan) -> None:
         raise UsageError(f"Name texts with their languages: {data}.")
 
 
-def _check_kinds(texts: list[Texts], kind: Kind, objective: str) -> None:
+def _check_kinds(texts: list[LanguageTexts], kind: LanguageModelKind, objective: str) -> None:
     """Refuse texts that would not be used, and pairs of a language without a text, if there are texts."""
-    known = {one.languages[0] for one in texts if len(one.languages) == 1}
-    for one in texts:
-        if len(one.languages) == 1 and not kind.windows:
-            raise UsageError(f"{objective} learns from pairs only: leave --text {one.name}=… out, or train mlm+tlm.")
-        if len(one.languages) == 2 and not kind.pairs:
-            raise UsageError(f"{objective} learns from texts only: leave --pairs {one.name}=… out, or train mlm+tlm.")
-        if kind.windows and (missing := [language for language in one.languages if language not in known]):
+    monolingual = {text.languages[0] for text in texts if len(text.languages) == 1}
+    for text in texts:
+        if len(text.languages) == 1 and not kind.windows:
+            raise UsageError(f"{objective} learns from pairs only: leave --text {text.name}=… out, or train mlm+tlm.")
+        if len(text.languages) == 2 and not kind.pairs:
+            raise UsageError(f"{objective} learns from texts only: leave --pairs {text.name}=… out, or train mlm+tlm.")
+        if kind.windows and (missing := [language for language in text.languages if language not in monolingual]):
             raise UsageError(
-                f"--pairs {one.name}: there is no text of {missing[0]}; add --text {missing[0]}=FILE, or train tlm."
+                f"--pairs {text.name}: there is no text of {missing[0]}; add --text {missing[0]}=FILE, or train tlm."
             )
-    if kind.pairs and all(len(one.languages) == 1 for one in texts):
+    if kind.pairs and all(len(text.languages) == 1 for text in texts):
         raise UsageError(f"{objective} needs pairs of sentences: add --pairs en-fr=FILE,FILE.")
 
 
@@ -150,9 +150,9 @@ def _check_overlap(counts: Mapping[str, NDArray[np.int64]]) -> None:
     """Warn of a language that shares no token with the others."""
     if len(counts) < 2 or any("-" in name for name in counts):
         return
-    for name, own in counts.items():
-        others = sum(count for other, count in counts.items() if other != name)
-        if not ((own > 0) & (others > 0))[len(SPECIAL) :].any():
+    for name, token_counts in counts.items():
+        elsewhere = sum(count for language, count in counts.items() if language != name)
+        if not ((token_counts > 0) & (elsewhere > 0))[len(SPECIAL) :].any():
             warnings.warn(
                 f"{name} shares no token with the other languages, so that nothing brings them together: add pairs "
                 "(mlm+tlm), or a language with the same script.",
@@ -161,25 +161,25 @@ def _check_overlap(counts: Mapping[str, NDArray[np.int64]]) -> None:
             )
 
 
-def _streams(parts: list[Part], kind: Kind, plan: Plan, mask: Mask | None) -> Iterator[Stream]:
+def _streams(parts: list[LanguageExamples], kind: LanguageModelKind, plan: TrainingPlan, mask: Mask | None) -> Iterator[Stream]:
     """Batches of one language each, of two for pairs; texts and pairs alternate, half of the batches each."""
     settings, batch = plan.settings, plan.request.options.batch
-    groups = [[part for part in parts if isinstance(part.train, of)] for of in (Windows, Pairs)]
-    made = {
+    groups = [[part for part in parts if isinstance(part.train, of)] for of in (Windows, TranslationPairs)]
+    streams = {
         part.name: Stream(part.name, part.train.lengths, _collate(part, mask), tokens=int(settings["tokens"]))
         for part in parts
     }
-    passes = [sum(made[part.name].count(batch) for part in group) for group in groups]
+    passes = [sum(streams[part.name].count(batch) for part in group) for group in groups]
     steps = int(settings["steps"]) / (sum(map(bool, groups))) or passes[0] or passes[1]
     for group in groups:
         chances = smoothed({part.name: part.sentences for part in group}, float(settings["alpha"]))
         for part in group:
-            stream = made[part.name]
+            stream = streams[part.name]
             weight = chances[part.name] * steps / stream.count(batch)
             yield Stream(stream.name, stream.lengths, stream.collate, weight, stream.tokens)
 
 
-def _collate(part: Part, mask: Mask | None) -> Callable[[NDArray[np.int64]], Any]:
+def _collate(part: LanguageExamples, mask: Mask | None) -> Callable[[NDArray[np.int64]], Any]:
     train = part.train
     if isinstance(train, Windows) and mask is None:
         return train.causal

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 
-from sentprobe.lab.training.lm.batches import Batch, Mask, Windows
+from sentprobe.lab.training.lm.batches import LanguageModelBatch, Mask, Windows
 from sentprobe.lab.training.lm.model import LanguageModel
-from sentprobe.lab.training.lm.parts import Part
+from sentprobe.lab.training.lm.parts import LanguageExamples
 from sentprobe.lab.training.step import to_device
 
 PERPLEXITY = "perplexity"
@@ -18,15 +18,15 @@ WINDOWS, PAIRS = 16, 64
 """In a batch."""
 
 
-def scores(model: LanguageModel, parts: Sequence[Part], mask: Mask | None, seed: int) -> dict[str, float]:
+def scores(model: LanguageModel, parts: Sequence[LanguageExamples], mask: Mask | None, seed: int) -> dict[str, float]:
     """The mean of the perplexities on dev, and each of them; of a causal model also per word of the text as it is.
 
     A perplexity per token is of the tokens that are predicted, and one per word of words and ends of sentences, all of
     which a causal model predicts.
     """
     device = next(model.parameters()).device
-    found: dict[str, float] = {}
-    words: dict[str, float] = {}
+    perplexities: dict[str, float] = {}
+    per_word: dict[str, float] = {}
     for part in parts:
         total, units = 0.0, 0
         with torch.random.fork_rng(devices=[]):
@@ -34,16 +34,16 @@ def scores(model: LanguageModel, parts: Sequence[Part], mask: Mask | None, seed:
             for batch in _dev_batches(part, mask):
                 loss = model(to_device(batch, device))
                 total, units = total + float(loss.total), units + loss.units
-        found[part.name] = _exp(total / max(1, units))
+        perplexities[part.name] = _exp(total / max(1, units))
         if mask is None:
-            words[part.name] = _exp(total / max(1, part.dev_words))
-    mean = sum(found.values()) / len(found)
-    every = {f"{PERPLEXITY} {name}": value for name, value in found.items()} if len(found) > 1 else {}
-    per_word = {f"{PERPLEXITY} per word {name}": value for name, value in words.items()}
-    return {PERPLEXITY: mean, **every, **per_word}
+            per_word[part.name] = _exp(total / max(1, part.dev_words))
+    mean = sum(perplexities.values()) / len(perplexities)
+    part_scores = {f"{PERPLEXITY} {name}": value for name, value in perplexities.items()} if len(perplexities) > 1 else {}
+    word_scores = {f"{PERPLEXITY} per word {name}": value for name, value in per_word.items()}
+    return {PERPLEXITY: mean, **part_scores, **word_scores}
 
 
-def _dev_batches(part: Part, mask: Mask | None) -> Iterator[Batch]:
+def _dev_batches(part: LanguageExamples, mask: Mask | None) -> Iterator[LanguageModelBatch]:
     dev = part.dev
     if isinstance(dev, Windows):
         for starts, length in dev.all(WINDOWS):

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from sentprobe.lab.networks.xlm import Sizes
     from sentprobe.lab.training.lm.tokens import Tokens
-    from sentprobe.lab.training.plan import Plan
+    from sentprobe.lab.training.plan import TrainingPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class PretrainedModel:
     """A language model at one checkpoint."""
 
     folder: TrainedFolder
@@ -36,10 +36,10 @@ class Start:
     @property
     def languages(self) -> tuple[str, ...]:
         """Those it knows, by their numbers."""
-        found = self.folder.config.get("lang2id")
-        if not isinstance(found, dict):
+        numbers = self.folder.config.get("lang2id")
+        if not isinstance(numbers, dict):
             raise DataError(f"{self.folder.path / 'config.json'} is damaged: it has no languages (lang2id).")
-        return tuple(found)
+        return tuple(numbers)
 
     @property
     def has_language_vectors(self) -> bool:
@@ -56,8 +56,8 @@ class Start:
         """What its Transformer is."""
         from sentprobe.lab.training.lm.model import model_sizes
 
-        known = len(self.languages) if self.has_language_vectors else 0
-        return model_sizes(self.settings, self.folder.network.words, known)
+        languages = len(self.languages) if self.has_language_vectors else 0
+        return model_sizes(self.settings, self.folder.network.words, languages)
 
     def weights(self) -> dict[str, Tensor]:
         """Of the Transformer and the output layer, by the names that they have in a ``LanguageModel``."""
@@ -71,13 +71,13 @@ class Start:
             )
         return self.languages.index(language)
 
-    def note(self, plan: Plan, role: str = "from") -> None:
+    def note(self, plan: TrainingPlan, role: str = "from") -> None:
         """Note what it is, so that training is not resumed with another one."""
         name = f"{self.folder.path.resolve().name}/{self.checkpoint.name}"
         plan.others[role] = [{"name": name, "blake2b": self.folder.digest(self.checkpoint)}]
 
 
-def open_start(name: str, option: str = "--from") -> Start:
+def open_start(name: str, option: str = "--from") -> PretrainedModel:
     """The language model of this name."""
     if not name:
         raise UsageError(f"Name a language model to begin with: {option} FOLDER, of `sentprobe train mlm … -o FOLDER`.")
@@ -87,4 +87,4 @@ def open_start(name: str, option: str = "--from") -> Start:
     if not is_language_model(folder.config):
         objective = folder.config.get("request", {}).get("objective")
         raise UsageError(f"{option} {name} was trained with {objective}; expected a language model: mlm, clm, tlm, ….")
-    return Start(folder, checkpoint_of(spec, folder))
+    return PretrainedModel(folder, checkpoint_of(spec, folder))

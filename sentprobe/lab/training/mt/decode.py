@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from sentprobe.lab.networks.xlm import Cache, EncoderMemory
 from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
-from sentprobe.lab.training.search import Ends, Output, search
+from sentprobe.lab.training.search import Ends, DecodedText, search
 
 if TYPE_CHECKING:
     from sentprobe.lab.training.mt.model import TranslationModel
@@ -24,7 +24,7 @@ RATIO, MORE = 1.5, 10
 
 
 @dataclass(eq=False)
-class Reading:
+class TransformerSteps:
     """A decoder in the course of a search."""
 
     model: TranslationModel
@@ -55,14 +55,14 @@ class Reading:
 
 def translate(
     model: TranslationModel, ids: Tensor, lengths: Tensor, language: int, target: int, beam: int = 1
-) -> list[Output]:
+) -> list[DecodedText]:
     """Translate sentences (sentences, time) with END at both ends from one language to another, by their numbers.
 
     Outputs are never longer than what the encoder reads, with its ends: back-translation gives them to it.
     """
     memory = model.read(ids, lengths, language)
     longest = (lengths * RATIO + MORE).long().clamp(max=model.encoder.sizes.positions - 2)
-    return search(lambda: Reading(model, memory, target), longest, ENDS, beam)
+    return search(lambda: TransformerSteps(model, memory, target), longest, ENDS, beam)
 
 
 def without_end(tokens: list[int]) -> list[int]:

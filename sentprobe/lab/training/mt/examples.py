@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sentprobe.lab.training.examples import Sequences
-from sentprobe.lab.training.lm.corpora import Texts, nothing_left
+from sentprobe.lab.training.lm.corpora import LanguageTexts, nothing_left
 from sentprobe.lab.training.lm.tokens import Tokens, WordMarks
-from sentprobe.lab.training.mt.model import Batch
+from sentprobe.lab.training.mt.model import TranslationBatch
 from sentprobe.lab.training.mt.noise import Noise, add_noise
 from sentprobe.lab.training.mt.padding import pad
 
@@ -52,41 +52,41 @@ class Direction:
         """The larger of both."""
         return np.maximum(self.source.lengths, self.target.lengths)
 
-    def batch(self, rows: Rows) -> Batch:
+    def batch(self, rows: Rows) -> TranslationBatch:
         """Some of them."""
         source, target = self.source, self.target
-        return Batch("pairs", *source.padded(rows), *target.padded(rows), target.language, source.language)
+        return TranslationBatch("pairs", *source.padded(rows), *target.padded(rows), target.language, source.language)
 
 
-def back_batch(own: Sentences, other: int, rows: Rows) -> Batch:
+def back_batch(sentences: Sentences, source_language: int, rows: Rows) -> TranslationBatch:
     """Sentences to be decoded from what the model makes of them in another language."""
-    return Batch("back", None, None, *own.padded(rows), own.language, other)
+    return TranslationBatch("back", None, None, *sentences.padded(rows), sentences.language, source_language)
 
 
-def noisy_batch(own: Sentences, other: int, marks: WordMarks, noise: Noise, rows: Rows) -> Batch:
+def noisy_batch(sentences: Sentences, source_language: int, marks: WordMarks, noise: Noise, rows: Rows) -> TranslationBatch:
     """Sentences to be decoded from themselves with noise."""
-    source = pad([add_noise(own.tokens[row], marks, noise) for row in rows.tolist()])
-    return Batch("denoise", *source, *own.padded(rows), own.language, other)
+    source = pad([add_noise(sentences.tokens[row], marks, noise) for row in rows.tolist()])
+    return TranslationBatch("denoise", *source, *sentences.padded(rows), sentences.language, source_language)
 
 
 def read_sentences(
-    texts: Texts, role: str, tokens: Tokens, numbers: Sequence[int], longest: int, but: frozenset[int] = frozenset()
+    texts: LanguageTexts, role: str, tokens: Tokens, numbers: Sequence[int], longest: int, dev_keys: frozenset[int] = frozenset()
 ) -> list[Sentences]:
     """The sentences of each language of some rows; rows with more tokens than the longest are left out and counted."""
-    names = [str(place) for place in range(len(texts.languages))]
+    names = [str(column) for column in range(len(texts.languages))]
     long = 0
     with texts.plan.writer(role, names) as out:
-        rows = texts.rows(role, but)
-        while some := list(islice(rows, ENCODE)):
-            for row in zip(*(tokens.encode(side) for side in zip(*some, strict=True)), strict=True):
+        rows = texts.rows(role, dev_keys)
+        while batch := list(islice(rows, ENCODE)):
+            for row in zip(*(tokens.encode(side) for side in zip(*batch, strict=True)), strict=True):
                 if max(map(len, row)) > longest:
                     long += 1
                 else:
                     out.add(row)
-        found = out.finish()
+        examples = out.finish()
     counts = texts.plan.counts[role]
     if long:
         counts["too many tokens"], counts["used"] = long, counts["used"] - long
     if not counts["used"]:
         raise nothing_left(texts.name, role, counts)
-    return [Sentences(found.sequences[name], number) for name, number in zip(names, numbers, strict=True)]
+    return [Sentences(examples.sequences[name], number) for name, number in zip(names, numbers, strict=True)]

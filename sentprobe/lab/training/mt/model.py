@@ -16,13 +16,13 @@ from sentprobe.lab.training.mt.noise import denoising_weight
 from sentprobe.lab.training.mt.padding import pad
 from sentprobe.lab.training.objective import Loss
 
-Kind = Literal["pairs", "denoise", "back"]
+BatchKind = Literal["pairs", "denoise", "back"]
 
 
-class Batch(NamedTuple):
+class TranslationBatch(NamedTuple):
     """Sentences in one language, and what they are to be decoded from."""
 
-    kind: Kind
+    kind: BatchKind
     """With ``back``, the source is what the model makes of the target, in the other language."""
     source: Tensor | None
     """(sentences, time), END at both ends, padded."""
@@ -57,15 +57,15 @@ class TranslationModel(nn.Module):
     @property
     def bias(self) -> Tensor:
         """Of the output layer, whose other weights are the decoder's vectors of tokens."""
-        found: Any = self.pred_layer["proj"].bias
-        return found  # type: ignore[no-any-return]
+        bias: Any = self.pred_layer["proj"].bias
+        return bias  # type: ignore[no-any-return]
 
     def read(self, ids: Tensor, lengths: Tensor, language: int) -> EncoderMemory:
         """Encode sentences (sentences, time) in one language."""
         sizes = None if bool((lengths == ids.shape[1]).all()) else lengths
         return EncoderMemory(self.transformer(ids, _languages(ids, language), None, sizes), sizes)
 
-    def forward(self, batch: Batch) -> Loss:
+    def forward(self, batch: TranslationBatch) -> Loss:
         """The cross-entropy of the target tokens, each after those before it; in training, a call is a step."""
         kind, weight = batch.kind, 1.0
         if kind == "denoise":
@@ -87,14 +87,14 @@ class TranslationModel(nn.Module):
         units = int(batch.target_lengths.sum()) - len(targets)
         return Loss(loss * weight, units, int(lengths.sum()) + int(batch.target_lengths.sum()))
 
-    def _back(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def _back(self, batch: TranslationBatch) -> tuple[Tensor, Tensor]:
         """What the model, as it is, makes of the targets in the other language: greedily, without gradient."""
         training = self.training
         self.eval()
         with torch.no_grad():
-            found = translate(self, batch.target, batch.target_lengths, batch.language, batch.other)
+            translations = translate(self, batch.target, batch.target_lengths, batch.language, batch.other)
         self.train(training)
-        ids, lengths = pad([without_end(output.tokens) for output in found])
+        ids, lengths = pad([without_end(output.tokens) for output in translations])
         return ids.to(batch.target.device), lengths.to(batch.target.device)
 
 

@@ -34,16 +34,16 @@ def add_noise(sentence: NDArray[np.int32], marks: WordMarks, noise: Noise) -> ND
     words = np.cumsum(begins) - 1
     count = int(begins.sum())
     moved, dropped, blanked = torch.rand(3, count, dtype=torch.float64).numpy()
-    order = np.argsort(np.arange(count) + moved * (noise.moves + 1), kind="stable")
-    place = np.empty(count, np.int64)
-    place[order] = np.arange(count)
-    kept = dropped >= noise.drop
+    word_order = np.argsort(np.arange(count) + moved * (noise.moves + 1), kind="stable")
+    positions = np.empty(count, np.int64)
+    positions[word_order] = np.arange(count)
+    remains = dropped >= noise.drop
     if count:
-        kept[dropped.argmax()] = True
-    shown = np.where((blanked < noise.blank)[words], MASK, sentence)
-    by_place = np.argsort(place[words], kind="stable")
-    found: NDArray[np.int32] = shown[by_place][kept[words][by_place]].astype(np.int32)
-    return found
+        remains[dropped.argmax()] = True
+    blanked_tokens = np.where((blanked < noise.blank)[words], MASK, sentence)
+    order = np.argsort(positions[words], kind="stable")
+    noisy: NDArray[np.int32] = blanked_tokens[order][remains[words][order]].astype(np.int32)
+    return noisy
 
 
 def denoising_weight(schedule: tuple[tuple[int, float], ...], step: int) -> float:

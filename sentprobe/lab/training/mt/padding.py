@@ -15,8 +15,8 @@ from sentprobe.lab.training.lm.tokens import END, PAD
 def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> tuple[Tensor, Tensor]:
     """Sentences (rows, time), END at both ends, padded, and their lengths."""
     lengths = np.array([len(row) + 2 for row in rows], np.int64)
-    found = np.full((len(rows), int(lengths.max(initial=2))), PAD, np.int64)
-    for place, row in enumerate(rows):
-        found[place, [0, len(row) + 1]] = END
-        found[place, 1 : len(row) + 1] = row
-    return torch.from_numpy(found), torch.from_numpy(lengths)
+    padded = np.full((len(rows), int(lengths.max(initial=2))), PAD, np.int64)
+    for i, row in enumerate(rows):
+        padded[i, [0, len(row) + 1]] = END
+        padded[i, 1 : len(row) + 1] = row
+    return torch.from_numpy(padded), torch.from_numpy(lengths)

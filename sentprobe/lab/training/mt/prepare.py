@@ -14,8 +14,8 @@ from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.networks.xlm import Sizes
 from sentprobe.lab.training.bleu import SETTING as BLEU_SETTING
-from sentprobe.lab.training.inputs import Inputs
-from sentprobe.lab.training.lm.corpora import Texts
+from sentprobe.lab.training.inputs import EncoderInputs
+from sentprobe.lab.training.lm.corpora import LanguageTexts
 from sentprobe.lab.training.lm.model import ARCHITECTURE, model_sizes, transformers_config
 from sentprobe.lab.training.lm.parts import learn_codes
 from sentprobe.lab.training.lm.prepare import OPTIMISERS as LM_OPTIMISERS
@@ -26,9 +26,9 @@ from sentprobe.lab.training.mt.examples import Direction, Sentences, back_batch,
 from sentprobe.lab.training.mt.model import TranslationModel
 from sentprobe.lab.training.mt.noise import Noise
 from sentprobe.lab.training.mt.scores import BLEU, PERPLEXITY, score
-from sentprobe.lab.training.mt.sources import Sources, dev_keys, find_sources, note_sources
+from sentprobe.lab.training.mt.sources import TranslationData, dev_keys, find_sources, note_sources
 from sentprobe.lab.training.objective import Prepared
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.reading import DEV, TRAIN
 from sentprobe.lab.training.seq2seq import DECODED, bleu_facts
 from sentprobe.lab.training.streams import Stream
@@ -56,23 +56,23 @@ FALLING = "0:1,100000:0.1,300000:0"
 """The weight of denoising in XLM."""
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: TrainingPlan) -> Prepared:
     """Read the texts, learn the codes or take those of the start, and build the model."""
     request, settings = plan.request, plan.settings
     _check(plan)
     sources = find_sources(plan)
     schedule = denoising_schedule(str(settings["denoising"]) or ("0:0" if sources.pairs else FALLING))
     starts = start.Starts.of(settings)
-    given = start.start_tokens(starts, sources.languages, request.encoder_settings)
-    held = dev_keys(sources)
-    tokens, languages = given or (learn_codes(plan, list(sources.trained), held), sources.languages)
-    train, dev = _read(plan, sources, tokens, languages, held)
+    pretrained = start.start_tokens(starts, sources.languages, request.encoder_settings)
+    keys = dev_keys(sources)
+    tokens, languages = pretrained or (learn_codes(plan, list(sources.trained), keys), sources.languages)
+    train, dev = _read(plan, sources, tokens, languages, keys)
     note_sources(plan, sources)
     sizes = _sizes(plan, starts, sources, len(tokens), len(languages))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(request.options.seed)
         model = TranslationModel(sizes, schedule)
-    begun = start.load_starts(model, starts, tokens)
+    start_facts = start.load_starts(model, starts, tokens)
     start.note_starts(plan, starts)
     noise = Noise(int(settings["moves"]), float(settings["drop"]), float(settings["blank"]))
     config = NetworkConfig(
@@ -83,7 +83,7 @@ def prepare(plan: Plan) -> Prepared:
         "languages": list(languages),
         "directions": ["-".join(way) for way in sources.directions],
         "tokens": len(tokens),
-        **begun,
+        **start_facts,
         **bleu_facts(settings),
     }
     return Prepared(
@@ -91,7 +91,7 @@ def prepare(plan: Plan) -> Prepared:
         tuple(_streams(plan, sources, train, tokens, noise, denoises=any(weight for _, weight in schedule))),
         lambda: score(model, dev, tokens, settings, request.options.seed),
         str(settings["select"]),
-        Inputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
+        EncoderInputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
         maximise=settings["select"] == BLEU,
         files=tokens.files(sizes.positions),
         transformers={**transformers_config(sizes, languages, causal=False), "architectures": ["XLMModel"]},
@@ -101,16 +101,16 @@ def prepare(plan: Plan) -> Prepared:
 def denoising_schedule(text: str) -> tuple[tuple[int, float], ...]:
     """Steps and weights: ``0:1,1000:0.1`` begins with 1, and falls to 0.1 until step 1000."""
     try:
-        found = tuple((int(step), float(weight)) for step, weight in (one.split(":") for one in text.split(",")))
+        schedule = tuple((int(step), float(weight)) for step, weight in (point.split(":") for point in text.split(",")))
     except ValueError:
-        found = ()
-    steps = [step for step, _ in found]
-    if not found or steps[0] < 0 or steps != sorted(set(steps)) or not all(0 <= weight < 1e9 for _, weight in found):
+        schedule = ()
+    steps = [step for step, _ in schedule]
+    if not schedule or steps[0] < 0 or steps != sorted(set(steps)) or not all(0 <= weight < 1e9 for _, weight in schedule):
         raise UsageError(f"denoising={text}: expected rising steps and their weights, such as {FALLING}.")
-    return found
+    return schedule
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: TrainingPlan) -> None:
     """Refuse what translation does not have."""
     request = plan.request
     if request.encoder != ARCHITECTURE:
@@ -127,27 +127,27 @@ def _check(plan: Plan) -> None:
 
 
 def _read(
-    plan: Plan, sources: Sources, tokens: Tokens, languages: tuple[str, ...], held: frozenset[int]
+    plan: TrainingPlan, sources: TranslationData, tokens: Tokens, languages: tuple[str, ...], keys: frozenset[int]
 ) -> tuple[dict[str, list[Sentences]], dict[str, Direction]]:
     """The sentences of each text and pair to train on, and the directions to score on, by their names."""
     # to leave long sentences out of dev would flatter the scores: they are as long as the network can read
     longest, readable = int(plan.settings["length"]), int(plan.request.encoder_settings["positions"]) - 2
 
-    def sentences(one: Texts, role: str, most: int, but: frozenset[int] = frozenset()) -> list[Sentences]:
-        return read_sentences(one, role, tokens, [languages.index(name) for name in one.languages], most, but)
+    def sentences(texts: LanguageTexts, role: str, max_tokens: int, left_out: frozenset[int] = frozenset()) -> list[Sentences]:
+        return read_sentences(texts, role, tokens, [languages.index(name) for name in texts.languages], max_tokens, left_out)
 
-    train = {one.name: sentences(one, TRAIN, longest, held) for one in sources.trained}
-    scored = [(one, DEV) for one in sources.pairs if one.has_dev] + [(one, TRAIN) for one in sources.scored]
+    train = {texts.name: sentences(texts, TRAIN, longest, keys) for texts in sources.trained}
+    scored = [(texts, DEV) for texts in sources.pairs if texts.has_dev] + [(texts, TRAIN) for texts in sources.scored]
     dev = {}
-    for one, role in scored:
-        first, second = sentences(one, role, readable)
-        a, b = one.languages
+    for texts, role in scored:
+        first, second = sentences(texts, role, readable)
+        a, b = texts.languages
         ways = {(a, b): Direction(first, second), (b, a): Direction(second, first)}
-        dev.update({"-".join(way): found for way, found in ways.items() if way in sources.directions})
+        dev.update({"-".join(way): pairs for way, pairs in ways.items() if way in sources.directions})
     return train, dev
 
 
-def _sizes(plan: Plan, starts: start.Starts, sources: Sources, tokens: int, languages: int) -> Sizes:
+def _sizes(plan: TrainingPlan, starts: start.Starts, sources: TranslationData, tokens: int, languages: int) -> Sizes:
     sizes = model_sizes(plan.request.encoder_settings, tokens, languages)
     folders = starts.folders
     if folders and not folders[0].has_language_vectors:
@@ -164,32 +164,32 @@ def _sizes(plan: Plan, starts: start.Starts, sources: Sources, tokens: int, lang
 
 
 def _streams(
-    plan: Plan, sources: Sources, train: dict[str, list[Sentences]], tokens: Tokens, noise: Noise, *, denoises: bool
+    plan: TrainingPlan, data: TranslationData, train: dict[str, list[Sentences]], tokens: Tokens, noise: Noise, *, denoises: bool
 ) -> Iterator[Stream]:
     """Batches of one direction each: of pairs, of back-translation, and of denoising, equally many of each."""
-    most, marks = int(plan.settings["tokens"]), tokens.word_marks()
-    found: list[Stream] = []
+    max_tokens, marks = int(plan.settings["tokens"]), tokens.word_marks()
+    streams: list[Stream] = []
 
     def add(name: str, examples: Direction | Sentences, batch: Callable[..., object]) -> None:
-        found.append(Stream(name, examples.lengths, batch, tokens=most))
+        streams.append(Stream(name, examples.lengths, batch, tokens=max_tokens))
 
-    for one in sources.pairs:
-        a, b = one.languages
-        first, second = train[one.name]
+    for texts in data.pairs:
+        a, b = texts.languages
+        first, second = train[texts.name]
         for way, pair in (((a, b), Direction(first, second)), ((b, a), Direction(second, first))):
-            if way in sources.directions:
+            if way in data.directions:
                 add("-".join(way), pair, pair.batch)
-    numbers = {one.name: train[one.name][0] for one in sources.texts}
-    known = {name: number.language for name, number in numbers.items()}
-    known |= {a: s.language for one in sources.pairs for a, s in zip(one.languages, train[one.name], strict=True)}
-    for name, own in numbers.items():
-        others = [a for a, b in sources.directions if b == name]
-        for other in others:
-            add(f"back {other}-{name}", own, partial(back_batch, own, known[other]))
+    monolingual = {texts.name: train[texts.name][0] for texts in data.texts}
+    numbers = {name: number.language for name, number in monolingual.items()}
+    numbers |= {a: s.language for texts in data.pairs for a, s in zip(texts.languages, train[texts.name], strict=True)}
+    for name, sentences in monolingual.items():
+        sources = [a for a, b in data.directions if b == name]
+        for source in sources:
+            add(f"back {source}-{name}", sentences, partial(back_batch, sentences, numbers[source]))
         if denoises:
-            add(f"denoise {name}", own, partial(noisy_batch, own, known[others[0]], marks, noise))
+            add(f"denoise {name}", sentences, partial(noisy_batch, sentences, numbers[sources[0]], marks, noise))
     batch, steps = plan.request.options.batch, int(plan.settings["steps"])
-    of_pairs = found[: sum(not stream.name.startswith(("back ", "denoise ")) for stream in found)]
-    each = steps / len(found) or max(stream.count(batch) for stream in of_pairs or found)
-    for stream in found:
-        yield replace(stream, weight=each / stream.count(batch))
+    of_pairs = streams[: sum(not stream.name.startswith(("back ", "denoise ")) for stream in streams)]
+    batches = steps / len(streams) or max(stream.count(batch) for stream in of_pairs or streams)
+    for stream in streams:
+        yield replace(stream, weight=batches / stream.count(batch))

@@ -26,16 +26,16 @@ def score(
     model: TranslationModel, dev: Mapping[str, Direction], tokens: Tokens, settings: Settings, seed: int
 ) -> dict[str, float]:
     """The means over directions, and, if there are several, each of them."""
-    found: dict[str, dict[str, float]] = {BLEU: {}, PERPLEXITY: {}}
+    scores: dict[str, dict[str, float]] = {BLEU: {}, PERPLEXITY: {}}
     for name, pairs in dev.items():
         chosen = np.random.default_rng([seed, 1]).permutation(len(pairs.lengths))[: int(settings["decoded"])]
         outputs = translate_rows(model, pairs, np.sort(chosen), tokens, int(settings["beam"]))
         references = tokens.decode([pairs.target.tokens[row].tolist() for row in np.sort(chosen).tolist()])
-        found[BLEU][name] = bleu(outputs, references, str(settings["bleu"]))[0]
-        found[PERPLEXITY][name] = perplexity(model, pairs)
-    means = {kind: sum(values.values()) / len(values) for kind, values in found.items()}
-    every = {f"{kind} {name}": value for kind, values in found.items() for name, value in values.items()}
-    return {**means, **(every if len(dev) > 1 else {})}
+        scores[BLEU][name] = bleu(outputs, references, str(settings["bleu"]))[0]
+        scores[PERPLEXITY][name] = perplexity(model, pairs)
+    means = {kind: sum(values.values()) / len(values) for kind, values in scores.items()}
+    by_direction = {f"{kind} {name}": value for kind, values in scores.items() for name, value in values.items()}
+    return {**means, **(by_direction if len(dev) > 1 else {})}
 
 
 def translate_rows(
@@ -43,12 +43,12 @@ def translate_rows(
 ) -> list[str]:
     """Translations of some rows."""
     device = next(model.parameters()).device
-    found: dict[int, str] = {}
-    for some in _batches(pairs.source.lengths, rows):
-        ids, lengths = (part.to(device) for part in pairs.source.padded(some))
+    translations: dict[int, str] = {}
+    for batch in _batches(pairs.source.lengths, rows):
+        ids, lengths = (part.to(device) for part in pairs.source.padded(batch))
         outputs = translate(model, ids, lengths, pairs.source.language, pairs.target.language, beam)
-        found.update(zip(some.tolist(), tokens.decode([output.tokens for output in outputs]), strict=True))
-    return [found[row] for row in rows.tolist()]
+        translations.update(zip(batch.tolist(), tokens.decode([output.tokens for output in outputs]), strict=True))
+    return [translations[row] for row in rows.tolist()]
 
 
 @torch.no_grad()

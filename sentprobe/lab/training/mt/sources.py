@@ -8,24 +8,24 @@ from dataclasses import dataclass, replace
 from sentprobe.corpus.folding import near_duplicate_key
 from sentprobe.errors import UsageError
 from sentprobe.lab.training.digests import describe_sources
-from sentprobe.lab.training.lm.corpora import NO_LIMIT, Texts, all_languages, by_languages, note_counts
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.lm.corpora import NO_LIMIT, LanguageTexts, all_languages, by_languages, note_counts
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.reading import DEV, TRAIN
 
-Pair = tuple[str, str]
+LanguagePair = tuple[str, str]
 """Two languages: from the first to the second."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sources:
+class TranslationData:
     """Texts and pairs."""
 
-    texts: tuple[Texts, ...]
+    texts: tuple[LanguageTexts, ...]
     """In one language each."""
-    pairs: tuple[Texts, ...]
-    scored: tuple[Texts, ...]
+    pairs: tuple[LanguageTexts, ...]
+    scored: tuple[LanguageTexts, ...]
     """Pairs to score on, of languages of which there are no pairs to train on."""
-    directions: tuple[Pair, ...]
+    directions: tuple[LanguagePair, ...]
     """That are trained."""
 
     @property
@@ -34,25 +34,25 @@ class Sources:
         return all_languages((*self.texts, *self.pairs))
 
     @property
-    def trained(self) -> tuple[Texts, ...]:
+    def trained(self) -> tuple[LanguageTexts, ...]:
         """All that is trained on."""
         return (*self.texts, *self.pairs)
 
 
-def find_sources(plan: Plan) -> Sources:
+def find_sources(plan: TrainingPlan) -> TranslationData:
     """What a request names; UsageError if it does not fit together."""
     train, dev = by_languages(plan.request.train, "--train"), by_languages(plan.request.dev, "--dev")
-    if alone := [languages[0] for languages in dev if len(languages) == 1]:
-        raise UsageError(f"--dev {alone[0]}=…: translation is scored on pairs; expected --dev en-fr=FILE,FILE.")
-    found = [_texts(plan, languages, files, dev.pop(languages, [])) for languages, files in train.items()]
-    texts = tuple(one for one in found if len(one.languages) == 1)
-    pairs = tuple(one for one in found if len(one.languages) == 2)
-    known = all_languages(found)
-    scored = tuple(_texts(plan, languages, files, [], scored=True) for languages, files in dev.items())
-    for one in scored:
-        if unknown := [language for language in one.languages if language not in known]:
-            raise UsageError(f"--dev {one.name}: there is nothing to train on in {unknown[0]}.")
-    if not scored and not any(one.has_dev for one in pairs):
+    if monolingual_dev := [names[0] for names in dev if len(names) == 1]:
+        raise UsageError(f"--dev {monolingual_dev[0]}=…: translation is scored on pairs; expected --dev en-fr=FILE,FILE.")
+    trained = [_texts(plan, names, files, dev.pop(names, [])) for names, files in train.items()]
+    texts = tuple(text for text in trained if len(text.languages) == 1)
+    pairs = tuple(text for text in trained if len(text.languages) == 2)
+    languages = all_languages(trained)
+    scored = tuple(_texts(plan, names, files, [], scored=True) for names, files in dev.items())
+    for text in scored:
+        if unknown := [language for language in text.languages if language not in languages]:
+            raise UsageError(f"--dev {text.name}: there is nothing to train on in {unknown[0]}.")
+    if not scored and not any(text.has_dev for text in pairs):
         hint = " or hold out pairs with --held-out N" if pairs else " with pairs of sentences"
         raise UsageError(f"There is no dev data: name it with --dev en-fr=FILE,FILE{',' * bool(pairs)}{hint}.")
     if len(texts) == 1 and not pairs:
@@ -60,18 +60,18 @@ def find_sources(plan: Plan) -> Sources:
             f"There is a text in {texts[0].name} only: add one in another language, or pairs with --pairs en-fr=A,B."
         )
     directions = _directions(str(plan.settings["directions"]), texts, pairs)
-    trained = ", ".join("-".join(way) for way in directions)
-    for option, every in (("--pairs", pairs), ("--dev", scored)):
-        for one in every:
-            a, b = one.languages
+    trained_directions = ", ".join("-".join(direction) for direction in directions)
+    for option, group in (("--pairs", pairs), ("--dev", scored)):
+        for text in group:
+            a, b = text.languages
             if not {(a, b), (b, a)} & set(directions):
-                raise UsageError(f"{option} {one.name}=…: what is trained is {trained}; leave these pairs out.")
-    return Sources(texts, pairs, scored, directions)
+                raise UsageError(f"{option} {text.name}=…: what is trained is {trained_directions}; leave these pairs out.")
+    return TranslationData(texts, pairs, scored, directions)
 
 
-def _texts(plan: Plan, languages: tuple[str, ...], files: list[str], dev: list[str], *, scored: bool = False) -> Texts:
+def _texts(plan: TrainingPlan, languages: tuple[str, ...], files: list[str], dev: list[str], *, scored: bool = False) -> LanguageTexts:
     pairs = len(languages) > 1
-    own = replace(
+    request = replace(
         plan.request,
         train=tuple(files),
         dev=tuple(dev),
@@ -79,49 +79,49 @@ def _texts(plan: Plan, languages: tuple[str, ...], files: list[str], dev: list[s
         max_length=plan.request.max_length if pairs else NO_LIMIT,
     )
     name = "-".join(languages) + "-scored" * scored
-    return Texts(languages, Plan(own, plan.folder / name, frozenset() if scored else plan.withheld))
+    return LanguageTexts(languages, TrainingPlan(request, plan.folder / name, frozenset() if scored else plan.withheld))
 
 
-def _directions(wanted: str, texts: tuple[Texts, ...], pairs: tuple[Texts, ...]) -> tuple[Pair, ...]:
+def _directions(requested: str, texts: tuple[LanguageTexts, ...], pairs: tuple[LanguageTexts, ...]) -> tuple[LanguagePair, ...]:
     """The directions that are trained; back-translation needs both of two languages."""
-    of_pairs = [(one.languages[0], one.languages[1]) for one in pairs]
-    names = [one.name for one in texts]
-    known = of_pairs or [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
-    every = [way for a, b in known for way in ((a, b), (b, a))]
-    if wanted == "both":
-        found = every
+    of_pairs = [(text.languages[0], text.languages[1]) for text in pairs]
+    names = [text.name for text in texts]
+    language_pairs = of_pairs or [(a, b) for number, a in enumerate(names) for b in names[number + 1 :]]
+    possible = [direction for a, b in language_pairs for direction in ((a, b), (b, a))]
+    if requested == "both":
+        directions = possible
     else:
-        found = [(a, b) for a, _, b in (name.partition("-") for name in wanted.split(","))]
-        if bad := [way for way in found if way not in every]:
-            have = ", ".join("-".join(way) for way in every)
+        directions = [(a, b) for a, _, b in (name.partition("-") for name in requested.split(","))]
+        if bad := [direction for direction in directions if direction not in possible]:
+            have = ", ".join("-".join(direction) for direction in possible)
             raise UsageError(
-                f"directions={wanted}: there is nothing to learn {'-'.join(bad[0])} from; expected {have}."
+                f"directions={requested}: there is nothing to learn {'-'.join(bad[0])} from; expected {have}."
             )
-    for one in texts:
-        around = [way for way in found if one.name in way]
+    for text in texts:
+        around = [direction for direction in directions if text.name in direction]
         if not around:
-            raise UsageError(f"--text {one.name}=…: there are no pairs in {one.name} to learn its translation from.")
-        if missing := [(b, a) for a, b in around if (b, a) not in found]:
+            raise UsageError(f"--text {text.name}=…: there are no pairs in {text.name} to learn its translation from.")
+        if missing := [(b, a) for a, b in around if (b, a) not in directions]:
             raise UsageError(
-                f"--text {one.name}=…: back-translation needs both directions, and directions={wanted} does not have "
+                f"--text {text.name}=…: back-translation needs both directions, and directions={requested} does not have "
                 f"{'-'.join(missing[0])}. Leave one of them out."
             )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(directions))
 
 
-def dev_keys(sources: Sources) -> frozenset[int]:
+def dev_keys(sources: TranslationData) -> frozenset[int]:
     """The near-duplicate keys of all dev texts, whatever their language: none of them is trained on."""
-    rows = [(one, DEV) for one in sources.pairs if one.has_dev] + [(one, TRAIN) for one in sources.scored]
-    keys = {near_duplicate_key(text) for one, role in rows for row in one.rows(role) for text in row}
+    rows = [(text, DEV) for text in sources.pairs if text.has_dev] + [(text, TRAIN) for text in sources.scored]
+    keys = {near_duplicate_key(text) for text, role in rows for row in text.rows(role) for text in row}
     return frozenset(keys - {near_duplicate_key("")})
 
 
-def note_sources(plan: Plan, sources: Sources) -> None:
+def note_sources(plan: TrainingPlan, sources: TranslationData) -> None:
     """Note in the plan what became of all rows, and what files were read."""
     note_counts(plan, sources.trained)
     total: Counter[str] = Counter(plan.counts.get(DEV, {}))
-    for one in sources.scored:
-        plan.counts[f"{DEV} {one.name}"] = one.plan.counts[TRAIN]
-        plan.others[f"{DEV} {one.name}"] = describe_sources(one.plan.files(TRAIN))
-        total += one.plan.counts[TRAIN]
+    for text in sources.scored:
+        plan.counts[f"{DEV} {text.name}"] = text.plan.counts[TRAIN]
+        plan.others[f"{DEV} {text.name}"] = describe_sources(text.plan.files(TRAIN))
+        total += text.plan.counts[TRAIN]
     plan.counts[DEV] = total

@@ -10,8 +10,8 @@ from __future__ import annotations
 from sentprobe.errors import CorpusError
 from sentprobe.lab.training.objective import Objective, Prepared
 from sentprobe.lab.training.objectives._classifier import OPTIMISERS, head_settings, prepare_classifier
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.reading import Row
+from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.reading import DataRow
 
 LABELS = ("entailment", "neutral", "contradiction")
 UNLABELLED = "-"
@@ -19,13 +19,13 @@ UNLABELLED = "-"
 FIELDS = ("text1", "text2", "label")
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: TrainingPlan) -> Prepared:
     """Read the pairs and build the classifier."""
     inputs = plan.inputs(lambda: (text for row in plan.rows("train", FIELDS) for text in row.values[:2]))
     return prepare_classifier(plan, FIELDS, inputs, len(LABELS), label_number)
 
 
-def label_number(row: Row) -> int | None:
+def label_number(row: DataRow) -> int | None:
     """The class of a row, from 0; None if it has no label."""
     label = row.values[2]
     if label == UNLABELLED:

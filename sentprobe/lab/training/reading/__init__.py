@@ -6,7 +6,7 @@ holds more than a few rows.
 
 from __future__ import annotations
 
-from sentprobe.lab.training.reading.find import DEV, TRAIN, Part, find_parts, find_parts_named_dev
-from sentprobe.lab.training.reading.read import Row, part_files, read_part, read_rows
+from sentprobe.lab.training.reading.find import DEV, TRAIN, DataPart, find_parts, find_parts_named_dev
+from sentprobe.lab.training.reading.read import DataRow, part_files, read_part, read_rows
 
 __all__ = ["DEV", "TRAIN", "Part", "Row", "find_parts", "find_parts_named_dev", "part_files", "read_part", "read_rows"]

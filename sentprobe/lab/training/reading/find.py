@@ -38,7 +38,7 @@ _NO_DATA = re.compile(r"\.|(readme|licen[cs]e|copying|changelog|stats)\b", re.IG
 _PROBING_SET = re.compile(r"(tr|va|te)\t[^\t]+\t")
 
 
-class Part(NamedTuple):
+class DataPart(NamedTuple):
     """Files that are read together, and how."""
 
     kind: str
@@ -55,7 +55,7 @@ class Part(NamedTuple):
         return ",".join(self.paths)
 
 
-def find_parts(source: str, fields: Sequence[str], role: str = TRAIN, columns: Sequence[str] = ()) -> list[Part]:
+def find_parts(source: str, fields: Sequence[str], role: str = TRAIN, columns: Sequence[str] = ()) -> list[DataPart]:
     """The parts of a source that are for training, or for dev; at least one.
 
     A folder is one of SentEval's sets, or all data files below it, sorted. Of files that are named after splits, such
@@ -63,31 +63,31 @@ def find_parts(source: str, fields: Sequence[str], role: str = TRAIN, columns: S
     """
     if source == "-":
         raise UsageError("Training data are read several times, and standard input only once: save them to a file.")
-    place = Path(source)
-    if place.is_dir():
-        return _in_folder(place, fields, role, columns)
-    if place.exists():
+    path = Path(source)
+    if path.is_dir():
+        return _in_folder(path, fields, role, columns)
+    if path.exists():
         return [_of_file(source, fields, role, columns)]
     if "," in source:
         return _aligned(source, fields)
     return [_of_file(file, fields, role, columns) for file in _expand(source)]
 
 
-def find_parts_named_dev(source: str, fields: Sequence[str], columns: Sequence[str] = ()) -> list[Part]:
+def find_parts_named_dev(source: str, fields: Sequence[str], columns: Sequence[str] = ()) -> list[DataPart]:
     """The parts of a training source that say that they are dev: files of a folder, rows of a probing set."""
-    place = Path(source)
-    if not place.is_dir():
-        if not place.is_file():
+    path = Path(source)
+    if not path.is_dir():
+        if not path.is_file():
             return []
         part = _of_file(source, fields, DEV, columns)
         return [part] if part.split else []
-    if name := _transfer_set(place):
-        return _set_parts(place, name, fields, DEV) if "va" in _splits_of(name) else []
-    files = [file for file in _data_files(place) if split_of(file) == "va"]
+    if name := _transfer_set(path):
+        return _set_parts(path, name, fields, DEV) if "va" in _splits_of(name) else []
+    files = [file for file in _data_files(path) if split_of(file) == "va"]
     return [_of_file(file, fields, DEV, columns) for file in files]
 
 
-def _aligned(source: str, fields: Sequence[str]) -> list[Part]:
+def _aligned(source: str, fields: Sequence[str]) -> list[DataPart]:
     pieces = [piece.strip() for piece in source.split(",")]
     if len(pieces) != len(fields) or not all(pieces):
         what = f"one for each of {', '.join(fields)}" if len(fields) > 1 else "a single one"
@@ -99,7 +99,7 @@ def _aligned(source: str, fields: Sequence[str]) -> list[Part]:
     if len({len(matches) for matches in files}) > 1:
         counts = ", ".join(f"{len(matches)} match {piece}" for piece, matches in zip(pieces, files, strict=True))
         raise UsageError(f"{source}: {counts}; expected as many files on each side.")
-    return [Part("aligned", paths) for paths in zip(*files, strict=True)]
+    return [DataPart("aligned", paths) for paths in zip(*files, strict=True)]
 
 
 def _expand(path: str) -> list[str]:
@@ -116,7 +116,7 @@ def _expand(path: str) -> list[str]:
     raise UsageError(f"There is no file or folder {path!r}{nearest(path) or '.'}")
 
 
-def _in_folder(folder: Path, fields: Sequence[str], role: str, columns: Sequence[str]) -> list[Part]:
+def _in_folder(folder: Path, fields: Sequence[str], role: str, columns: Sequence[str]) -> list[DataPart]:
     if name := _transfer_set(folder):
         return _set_parts(folder, name, fields, role)
     files = _data_files(folder)
@@ -135,12 +135,12 @@ def _in_folder(folder: Path, fields: Sequence[str], role: str, columns: Sequence
 def _data_files(folder: Path) -> list[str]:
     """The data files below a folder, all of one kind, sorted; .txt files only if there are no others."""
     by_suffix: dict[str, list[str]] = {}
-    for at, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        made = {MANIFEST_FILE, ROWS_FILE} if MANIFEST_FILE in names else set()
+        manifest_files = {MANIFEST_FILE, ROWS_FILE} if MANIFEST_FILE in names else set()
         for name in names:
-            if not _NO_DATA.match(name) and name not in made and (suffix := _suffix(name)):
-                by_suffix.setdefault(_SUFFIXES[suffix], []).append(str(Path(at, name)))
+            if not _NO_DATA.match(name) and name not in manifest_files and (suffix := _suffix(name)):
+                by_suffix.setdefault(_SUFFIXES[suffix], []).append(str(Path(root, name)))
     texts = by_suffix.pop("text", [])
     if len(by_suffix) > 1:
         raise UsageError(
@@ -161,7 +161,7 @@ def _splits_of(name: str) -> set[str]:
     return {part.split for part in LAYOUTS[name].parts}
 
 
-def _set_parts(folder: Path, name: str, fields: Sequence[str], role: str) -> list[Part]:
+def _set_parts(folder: Path, name: str, fields: Sequence[str], role: str) -> list[DataPart]:
     splits = _splits_of(name)
     split = _SPLITS[role]
     if split not in splits:
@@ -170,38 +170,38 @@ def _set_parts(folder: Path, name: str, fields: Sequence[str], role: str) -> lis
         split = ""  # a set without parts of its own
     parts = [part for part in LAYOUTS[name].parts if part.split == split]
     if LAYOUTS[name].read == "sentence|sentence|label" and len(fields) == 3:  # the largest set, which is streamed
-        return [Part("aligned", tuple(str(find_file(folder / file) or folder / file) for file in parts[0].files))]
-    return [Part("set", (str(folder),), split, name)]
+        return [DataPart("aligned", tuple(str(find_file(folder / file) or folder / file) for file in parts[0].files))]
+    return [DataPart("set", (str(folder),), split, name)]
 
 
-def _of_file(path: str, fields: Sequence[str], role: str, columns: Sequence[str]) -> Part:
+def _of_file(path: str, fields: Sequence[str], role: str, columns: Sequence[str]) -> DataPart:
     kind = _SUFFIXES[suffix] if (suffix := _suffix(path)) else ""
     if kind not in ("", "text"):
-        return Part(kind, (path,))
+        return DataPart(kind, (path,))
     first = next((line for _, line in read_lines(path) if line and not line.isspace()), "")
     if not first:
         raise DataError(f"{path} is empty; expected rows of {', '.join(fields)}.")
     cells = first.split("\t")
     if first.startswith('{"'):
-        return Part("json", (path,))
+        return DataPart("json", (path,))
     if not columns and _PROBING_SET.match(first) and set(fields) <= {TEXT, LABEL}:
-        return Part("senteval", (path,), _SPLITS[role])
+        return DataPart("senteval", (path,), _SPLITS[role])
     if not kind:
         with suppress(UsageError):  # the content tells no more
-            return Part(detect_format(path), (path,))
+            return DataPart(detect_format(path), (path,))
     if TREE in fields and first.lstrip().startswith("("):
-        return Part("brackets", (path,))
+        return DataPart("brackets", (path,))
     if columns or has_header([cell.strip() for cell in cells], fields):
-        return Part("tsv", (path,))
+        return DataPart("tsv", (path,))
     if set(fields) <= {TEXT, DOCUMENT}:
         if len(cells) > 1:
             raise UsageError(
                 f"{path} looks like a table, with {len(cells)} columns in its first line: name those of "
                 f"{', '.join(fields)} with --columns, by name or number."
             )
-        return Part("lines", (path,))
+        return DataPart("lines", (path,))
     if len(cells) > 1:
-        return Part("tsv", (path,))
+        return DataPart("tsv", (path,))
     if TREE in fields:
         raise UsageError(f"{path} begins with {first[:40]!r}; expected bracketed trees, such as (S (NP I) (VP left)).")
     aligned = ",".join(f"{name.upper()}-FILE" for name in fields)

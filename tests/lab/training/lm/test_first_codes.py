@@ -14,7 +14,7 @@ from sentprobe.lab.training.lm import tokens as tokens_module
 from sentprobe.lab.training.lm.start import open_start
 from sentprobe.lab.training.lm.tokens import END, read_tokens
 from sentprobe.lab.training.mt.noise import Noise, add_noise
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.targets import FILE, SPECIAL, Targets, read_targets
 from sentprobe.lab.training.train import train
@@ -87,7 +87,7 @@ def test_what_begins_with_it_has_its_codes(first, tmp_path):
         train=(f"en-qto={en},{qto}",),
         held_out=8,
     )
-    prepared = OBJECTIVES.get("mt").prepare(Plan(more, tmp_path / "data"))
+    prepared = OBJECTIVES.get("mt").prepare(TrainingPlan(more, tmp_path / "data"))
     assert prepared.inputs.config.tokenise == FIRST_BPE
     assert prepared.files[FILE] == (first.path / FILE).read_bytes()
 

@@ -20,7 +20,7 @@ from sentprobe.lab.training.lm.model import LanguageModel, model_sizes
 from sentprobe.lab.training.lm.start import open_start
 from sentprobe.lab.training.lm.tokens import END, MASK, SPECIAL, learn_tokens, read_tokens, sample_texts, smoothed
 from sentprobe.lab.training.objective import Loss
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.streams import epoch_steps
 from sentprobe.lab.training.train import train
@@ -41,7 +41,7 @@ def trained(tmp_path_factory):
 
 
 def _prepare(path, *arguments, **more):
-    plan = Plan(request(path, *arguments, **more), path / "data")
+    plan = TrainingPlan(request(path, *arguments, **more), path / "data")
     return OBJECTIVES.get(plan.request.objective).prepare(plan), plan
 
 
@@ -360,7 +360,7 @@ def test_dev_of_another_language_no_dev_and_other_networks_are_refused(tmp_path)
         _prepare(tmp_path, train=(f"en={en}",), dev=(f"qto={qto}",))
     with pytest.raises(UsageError, match="There is no dev data"):
         _prepare(tmp_path, train=(f"en={en}",))
-    other = Plan(make_request("mlm", "bow-mean", train=(f"en={en}",), held_out=2), tmp_path / "data")
+    other = TrainingPlan(make_request("mlm", "bow-mean", train=(f"en={en}",), held_out=2), tmp_path / "data")
     with pytest.raises(UsageError, match="trains a Transformer: leave --encoder bow-mean out"):
         OBJECTIVES.get("mlm").prepare(other)
 

@@ -16,7 +16,7 @@ from sentprobe.lab.training.lm.tokens import END
 from sentprobe.lab.training.mt.examples import Direction
 from sentprobe.lab.training.mt.scores import perplexity
 from sentprobe.lab.training.mt.translator import load_translator
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.streams import epoch_steps
 from sentprobe.lab.training.train import train
 from sentprobe.lab.translator import translate
@@ -31,7 +31,7 @@ def _scores(folder):
 
 
 def _prepare(path, wanted):
-    plan = Plan(wanted, path / "data")
+    plan = TrainingPlan(wanted, path / "data")
     return OBJECTIVES.get("mt").prepare(plan), plan
 
 
