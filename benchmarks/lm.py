@@ -35,10 +35,10 @@ def sentprobe_step(folder: Path, file: Path, given: argparse.Namespace) -> tuple
 
     from sentprobe.lab.networks.folder import TrainedFolder
     from sentprobe.lab.training import OBJECTIVES
+    from sentprobe.lab.training.examples import epoch_steps
     from sentprobe.lab.training.plan import TrainingPlan
     from sentprobe.lab.training.request import make_request
     from sentprobe.lab.training.step import Updater, make_optimiser
-    from sentprobe.lab.training.streams import epoch_steps
 
     settings = {
         "hidden": given.hidden, "layers": given.layers, "heads": given.heads, "codes": given.codes,

@@ -28,7 +28,7 @@ class TrainingDisplay:
         self._score = ""
 
     def __enter__(self) -> Self:
-        from sentprobe.lab.training.launch import is_main_process
+        from sentprobe.lab.training.train import is_main_process
 
         if is_main_process() and sys.stderr.isatty():
             from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn

@@ -67,7 +67,7 @@ def translate(
     write_atomically(out, "".join("\t".join(row) + "\n" for row in (*first, *made)).encode())
     console().print(f"{out}: {len(made):,} rows", markup=False, soft_wrap=True)
     if reference:
-        from sentprobe.lab.training.bleu import bleu
+        from sentprobe.lab.training.targets import bleu
 
         for number in numbers:
             score, signature = bleu([row[number - 1] for row in made], [row[number - 1] for row in references])

@@ -189,7 +189,7 @@ class XLM(nn.Module):
         memory: EncoderMemory | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """States of the top layer (sentences, time, hidden), or of some tokens of the batch (places, hidden)."""
+        """States of the top layer (sentences, time, hidden), or of some tokens of the batch (tokens, hidden)."""
         return self.states(ids, languages, positions, lengths, causal, token_indices, memory, cache)[-1]
 
     def states(
@@ -216,10 +216,10 @@ class XLM(nn.Module):
             Of the sentences; None: there is no padding.
         causal : bool
             Whether a token sees those before it only.
-        places : Tensor or None
+        token_indices : Tensor or None
             Indices in the flattened batch of the tokens whose states in the top layer are returned, ascending; the
             others are not computed where they are not needed.
-        memory : Memory or None
+        memory : EncoderMemory or None
             What a decoder reads.
         cache : Cache or None
             What it has read.

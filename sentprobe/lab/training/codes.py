@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from unicodedata import category
 
 from sentprobe.lab.networks.vocabulary import APOSTROPHES, byte_token
-from sentprobe.lab.training.installed import import_for_training
+from sentprobe.lab.training import import_for_training
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

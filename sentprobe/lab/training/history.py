@@ -10,8 +10,7 @@ from typing import Any
 
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.lab.networks.folder import LOG, RESUME, TrainedFolder
-from sentprobe.lab.training.options import TrainingOptions
-from sentprobe.lab.training.schedule import why_stopped
+from sentprobe.lab.training.schedule import TrainingOptions, why_stopped
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,11 @@ def _given_vectors(
             yield from (pretrained.subword(subword_words[at : at + ROWS]) for at in range(0, len(subword_words), ROWS))
         yield from (pretrained.matrix[unused_rows[at : at + ROWS]] for at in range(0, len(unused_rows), ROWS))
 
-    words = [*(pretrained.words[i] for i in used_rows.tolist()), *subword_words, *(pretrained.words[i] for i in unused_rows.tolist())]
+    words = [
+        *(pretrained.words[i] for i in used_rows.tolist()),
+        *subword_words,
+        *(pretrained.words[i] for i in unused_rows.tolist()),
+    ]
     table = _write_table(folder, vectors(), (len(words) + 1, pretrained.dim))
     _warn_if_long(path, table[1 : 1 + min(len(used_rows) or len(words), ROWS)])
     return words, table, {"vectors": path.name, "vectors digest": pretrained.digest}

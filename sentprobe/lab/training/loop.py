@@ -1,7 +1,13 @@
-"""The training loop: the only one, for every objective, on one processor or on several machines."""
+"""The training loop: the only one, for every objective, on one processor or on several machines.
+
+The state of an unfinished training is one file, from which it goes on as if it had never stopped: the weights and the
+optimiser's state; and beside its digest, in ``checksums.json``, the position in the data and the schedule. The order of
+the data and all random numbers are functions of the seed and that position.
+"""
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 import time
@@ -14,18 +20,61 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
-from torch import nn
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
 
 from sentprobe.core.files import encode_json
-from sentprobe.errors import SentProbeWarning
-from sentprobe.lab.networks.folder import BEST, CONFIG, WEIGHTS, TrainedFolder
-from sentprobe.lab.training import resume
-from sentprobe.lab.training.history import TrainingReport, append_report, drop_after
+from sentprobe.core.job_folder import JobFolder
+from sentprobe.errors import DataError, SentProbeWarning
+from sentprobe.lab.networks.folder import BEST, CONFIG, RESUME, WEIGHTS, TrainedFolder
+from sentprobe.lab.training.examples import epoch_steps
+from sentprobe.lab.training.history import TrainingReport, append_report, drop_after, state_facts
 from sentprobe.lab.training.objective import Prepared
-from sentprobe.lab.training.options import TrainingOptions
-from sentprobe.lab.training.schedule import Schedule
+from sentprobe.lab.training.schedule import Schedule, TrainingOptions
 from sentprobe.lab.training.step import Updater, make_optimiser
-from sentprobe.lab.training.streams import epoch_steps
+
+
+def save_state(
+    job: JobFolder, model: nn.Module, optimiser: torch.optim.Optimizer | None, facts: dict[str, Any]
+) -> None:
+    """Write everything; ``facts`` are the numbers and texts."""
+    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in model.state_dict().items()}
+    plain: dict[str, dict[str, Any]] = {}
+    if optimiser is not None:
+        for number, state in optimiser.state_dict()["state"].items():
+            for key, value in state.items():
+                if isinstance(value, Tensor):
+                    tensors[f"optimiser.{number}.{key}"] = value
+                else:
+                    plain.setdefault(str(number), {})[key] = value
+    content = save({k: v.detach().cpu().clone().contiguous() for k, v in tensors.items()})
+    # as text: a score may be infinite, for which JSON has no number
+    job.write({RESUME: content}, {"state": json.dumps({**facts, "optimiser": plain})})
+
+
+def load_facts(job: JobFolder) -> dict[str, Any] | None:
+    """The numbers and texts of an unfinished training; None if there is none, or its state was deleted."""
+    return state_facts(job) if job.is_begun and job.is_there(RESUME) else None
+
+
+def load_state(job: JobFolder, model: nn.Module, optimiser: torch.optim.Optimizer | None) -> None:
+    """Restore weights and optimiser."""
+    job.verify(RESUME)
+    try:
+        tensors = load_file(job.path / RESUME)
+    except (OSError, SafetensorError) as e:
+        raise DataError(f"{job.path / RESUME} cannot be read: {e}.") from None
+    model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
+    if optimiser is None:
+        return
+    state: dict[int, dict[str, Any]] = {int(n): dict(values) for n, values in state_facts(job)["optimiser"].items()}
+    for name, tensor in tensors.items():
+        if name.startswith("optimiser."):
+            _, number, key = name.split(".", 2)
+            state.setdefault(int(number), {})[key] = tensor
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+
 
 REPORTS_PER_EPOCH = 20
 DIVERGED = 1.5
@@ -81,7 +130,10 @@ class _Training:
 
 
 def run_loop(
-    folder: TrainedFolder, prepared: Prepared, options: TrainingOptions, report: Callable[[TrainingReport], None] = lambda _: None
+    folder: TrainedFolder,
+    prepared: Prepared,
+    options: TrainingOptions,
+    report: Callable[[TrainingReport], None] = lambda _: None,
 ) -> None:
     """Train until the schedule ends; go on where an earlier call was interrupted.
 
@@ -107,9 +159,9 @@ def _start(
     """The state at the beginning, or where training was interrupted."""
     optimiser = make_optimiser(prepared, options)
     schedule = Schedule.start(options, prepared.maximise)
-    facts = resume.load_facts(folder.job)
+    facts = load_facts(folder.job)
     if facts is not None:
-        resume.load_state(folder.job, prepared.model, optimiser)
+        load_state(folder.job, prepared.model, optimiser)
         schedule.restore(facts["schedule"])
     with warnings.catch_warnings():
         # newer versions of torch want another option, which older ones and accelerate do not know
@@ -221,7 +273,7 @@ def _save(training: _Training) -> None:
     training.saved = time.monotonic()
     if training.is_main:
         facts = {"position": asdict(training.at), "schedule": training.schedule.state()}
-        resume.save_state(training.folder.job, training.model, training.optimiser, facts)
+        save_state(training.folder.job, training.model, training.optimiser, facts)
 
 
 def _tell(training: _Training, report: TrainingReport) -> None:

@@ -14,7 +14,9 @@ import numpy as np
 from sentprobe.core.arguments import Settings
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.training.examples import ExampleWriter
-from sentprobe.lab.training.fates import (
+from sentprobe.lab.training.inputs import EncoderInputs, make_inputs
+from sentprobe.lab.training.request import TrainingRequest
+from sentprobe.lab.training.row_filter import (
     HELD_OUT,
     REASONS,
     USED,
@@ -24,13 +26,10 @@ from sentprobe.lab.training.fates import (
     decide_and_count_copies,
     decide_and_hold_out,
 )
-from sentprobe.lab.training.inputs import EncoderInputs, make_inputs
-from sentprobe.lab.training.reading import DEV, TRAIN, DataPart, DataRow, part_files, read_part
-from sentprobe.lab.training.reading.find import LABEL
-from sentprobe.lab.training.request import TrainingRequest
-from sentprobe.lab.training.sources import DataSources, find_sources
+from sentprobe.lab.training.rows import DataRow, part_files, read_part
+from sentprobe.lab.training.sources import DEV, LABEL, TRAIN, DataPart, DataSources, find_sources
 
-__all__ = ["LABEL", "Arrangement", "Inputs", "Plan"]
+__all__ = ["LABEL", "Arrangement", "EncoderInputs", "TrainingPlan"]
 
 MANY_COPIES, MANY_COPIES_SHARE = 50, 0.01
 """How many dev rows, and what share of them, may be copies of training rows without a warning."""
@@ -82,7 +81,7 @@ class TrainingPlan:
     """Sentences of probing sets, by their near-duplicate keys."""
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     """Rows by role (train, dev) and what became of them: read, used, withheld, too long, …"""
-    others: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    further_data: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """What else the objective learns from, by its role: name and digest of each. It may not change before resuming."""
     _decided: dict[tuple[tuple[str, ...], ...], _RowDecision] = field(default_factory=dict)
 

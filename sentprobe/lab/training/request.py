@@ -11,7 +11,7 @@ from sentprobe.corpus.tokenisers import tokeniser
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks import ARCHITECTURES
 from sentprobe.lab.training import OBJECTIVES, PRESETS
-from sentprobe.lab.training.options import TrainingOptions
+from sentprobe.lab.training.schedule import TrainingOptions
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,11 @@ def make_request(
         preset_settings = {**preset_part.settings, **preset_part.objective.get(objective, {})}
         training = {**preset_part.training, **preset_part.objective_training.get(objective, {})}
         fine_tune = {"fine_tune": True} if objective in preset_part.fine_tune and request_fields.get("vectors") else {}
-        request_fields = {**preset_part.inputs, **fine_tune, **{key: value for key, value in request_fields.items() if value is not None}}
+        request_fields = {
+            **preset_part.inputs,
+            **fine_tune,
+            **{key: value for key, value in request_fields.items() if value is not None},
+        }
     encoder = encoder or objective_part.encoder
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -14,25 +13,22 @@ from numpy.typing import NDArray
 
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError
-from sentprobe.lab.training import decoder
-from sentprobe.lab.training.bleu import SETTING as BLEU_SETTING
-from sentprobe.lab.training.bleu import bleu
-from sentprobe.lab.training.decoder import DecoderBatch, EncoderDecoder, build_model
-from sentprobe.lab.training.examples import Examples
-from sentprobe.lab.training.generate import decode
-from sentprobe.lab.training.objective import Objective, Prepared
+from sentprobe.lab.training.decoder import SETTINGS as DECODER_SETTINGS
+from sentprobe.lab.training.decoder import DecoderBatch, EncoderDecoder, build_model, decode
+from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
+from sentprobe.lab.training.objective import Objective, Prepared, perplexity_of
 from sentprobe.lab.training.plan import Arrangement, TrainingPlan
-from sentprobe.lab.training.reading import DataRow
+from sentprobe.lab.training.rows import DataRow
 from sentprobe.lab.training.search import DecodedText
-from sentprobe.lab.training.streams import Stream
-from sentprobe.lab.training.targets import FILE, Targets, WordTargets, learn_bpe
+from sentprobe.lab.training.targets import FILE, Targets, WordTargets, bleu, learn_bpe
+from sentprobe.lab.training.targets import SETTING as BLEU_SETTING
 
 EVALUATION_BATCH = 128
 ENCODE = 2048
 """Targets that are split into tokens together."""
 
 SETTINGS: dict[str, Setting] = {
-    **decoder.SETTINGS,
+    **DECODER_SETTINGS,
     "max_target": Setting(250, "tokens of a target; longer ones are left out"),
 }
 """Those of all objectives with a decoder."""
@@ -152,11 +148,10 @@ def perplexity(model: EncoderDecoder, examples: Examples) -> float:
     """Of the target tokens, END included, each given those before it."""
     device = next(model.parameters()).device
     total, tokens = 0.0, 0
-    for rows in _batches(examples, np.arange(len(examples)), "target"):
+    for rows in batches_by_length(examples.sequences["target"].lengths, EVALUATION_BATCH):
         loss = model(DecoderBatch(*(part.to(device) for part in collate(examples, rows))))
         total, tokens = total + float(loss.total), tokens + loss.units
-    mean = total / max(1, tokens)
-    return math.exp(mean) if mean < math.log(1e300) else math.inf
+    return perplexity_of(total, tokens)
 
 
 def decode_sample(
@@ -165,7 +160,7 @@ def decode_sample(
     """Decode a random sample of examples, the same one for the same seed."""
     sample = np.sort(np.random.default_rng([seed, 1]).permutation(len(examples))[: int(settings["decoded"])])
     decoded: dict[int, DecodedText] = {}
-    for rows in _batches(examples, sample, "source"):
+    for rows in batches_by_length(examples.sequences["source"].lengths, EVALUATION_BATCH, sample):
         outputs = decode(model, *examples.sequences["source"].padded(rows), longest, int(settings["beam"]))
         decoded.update(zip(rows.tolist(), outputs, strict=True))
     references = [examples.sequences["target"][i].tolist() for i in sample.tolist()]
@@ -194,10 +189,3 @@ def bleu_facts(settings: Settings) -> dict[str, str]:
         "BLEU signature": bleu(["a"], ["a"], str(settings["bleu"]))[1],
         "decoding": "greedy" if beam == 1 else f"beam of {beam}",
     }
-
-
-def _batches(examples: Examples, rows: NDArray[np.int64], column: str) -> Iterator[NDArray[np.int64]]:
-    """Examples of similar length together."""
-    order = rows[np.argsort(examples.sequences[column].lengths[rows], kind="stable")]
-    for at in range(0, len(order), EVALUATION_BATCH):
-        yield order[at : at + EVALUATION_BATCH]

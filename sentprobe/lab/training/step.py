@@ -13,9 +13,9 @@ from torch import nn
 from sentprobe.core.hashing import mix
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.folder import TrainedFolder
+from sentprobe.lab.training.examples import Step
 from sentprobe.lab.training.objective import Loss, Prepared
-from sentprobe.lab.training.options import TrainingOptions
-from sentprobe.lab.training.streams import Step
+from sentprobe.lab.training.schedule import TrainingOptions
 
 
 def make_optimiser(prepared: Prepared, options: TrainingOptions) -> torch.optim.Optimizer | None:

@@ -1,17 +1,18 @@
-"""The target side of a decoder: texts as numbers, and back."""
+"""The target side of a decoder: texts as numbers, and back; and BLEU, by sacrebleu, of what was decoded."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sentprobe.core.arguments import Setting
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.vocabulary import Vocabulary
+from sentprobe.lab.training import import_for_training
 from sentprobe.lab.training.codes import train_bpe, valid
-from sentprobe.lab.training.installed import import_for_training
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -107,3 +108,19 @@ def read_tokenizer(job: JobFolder) -> Tokenizer:
     except Exception as e:  # the library raises nothing more special
         raise DataError(f"{job.path / FILE} is not of this version of tokenizers: {e}.") from None
     return tokenizer
+
+
+SETTING = Setting(
+    "13a",
+    "how BLEU splits texts into words; none for texts that are tokenised already",
+    ("13a", "intl", "none", "char", "zh"),
+)
+"""With ``none`` it is that of multi-bleu; ``13a`` splits off punctuation, nearly as Moses does."""
+
+
+def bleu(outputs: Sequence[str], references: Sequence[str], tokenise: str = "13a") -> tuple[float, str]:
+    """BLEU of a corpus, 0 to 100, with one reference for each output, and its signature."""
+    # force: no warning about tokenised texts
+    metric: Any = import_for_training("sacrebleu").BLEU(tokenize=tokenise, force=True)
+    score = float(metric.corpus_score(list(outputs), [list(references)]).score)
+    return score, str(metric.get_signature())

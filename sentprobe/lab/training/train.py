@@ -1,11 +1,14 @@
-"""Training from a request to a folder."""
+"""Training from a request to a folder, and what its ``config.json`` says: sizes, files with digests, and software."""
 
 from __future__ import annotations
 
+import os
+import platform
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +16,100 @@ import msgspec
 
 from sentprobe.core.files import encode_json
 from sentprobe.lab.networks.folder import CONFIG, FORMAT, VECTORS, VOCABULARY, TrainedFolder
-from sentprobe.lab.training import OBJECTIVES
+from sentprobe.lab.training import OBJECTIVES, PRESETS
 from sentprobe.lab.training.card import write_card
-from sentprobe.lab.training.describe import (
-    check_data_unchanged,
-    check_words_unchanged,
-    describe_data,
-    describe_model,
-    is_finished,
-)
 from sentprobe.lab.training.history import TrainingReport, why_finished
-from sentprobe.lab.training.launch import join_processes
 from sentprobe.lab.training.objective import Prepared
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import TrainingRequest
-from sentprobe.lab.training.withhold import read_withheld
+from sentprobe.lab.training.row_filter import read_withheld
+from sentprobe.lab.training.sources import DEV, TRAIN, describe_sources
+
+
+def is_main_process() -> bool:
+    """Whether this is the one of several processes that prints; launchers number them."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def join_processes() -> bool:
+    """Whether this is one of several processes without GPUs, which accelerate has to be told.
+
+    Otherwise each of them would train alone, and all would write to the same folder.
+    """
+    import torch
+
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not torch.cuda.is_available():
+        os.environ["ACCELERATE_USE_CPU"] = "true"  # what the loop's Accelerator reads
+        return True
+    return False
+
+
+SOFTWARE = ("torch", "accelerate", "safetensors", "numpy")
+"""Packages whose versions are recorded."""
+
+
+def describe_model(request: TrainingRequest, prepared: Prepared) -> dict[str, Any]:
+    """Sizes of the model, the paper of the preset, and versions."""
+    model: Any = prepared.model
+    return {
+        "trains": bool(prepared.streams),
+        "size": int(model.encoder.size),
+        "parameters": count_parameters(prepared),
+        "paper": PRESETS.get(request.preset).paper if request.preset else "",
+        "software": {"python": platform.python_version(), **{name: version(name) for name in SOFTWARE}},
+    }
+
+
+def count_parameters(prepared: Prepared) -> dict[str, int]:
+    """How many are trained, in the encoder and in the rest, and how many are fixed, as given word vectors are."""
+    model: Any = prepared.model
+    in_encoder = {id(p) for p in model.encoder.parameters()}
+    parameters = list(model.parameters())
+    trained = [p for p in parameters if p.requires_grad or prepared.update is not None]
+    encoder, total = (sum(p.numel() for p in group) for group in ([p for p in trained if id(p) in in_encoder], trained))
+    inputs = prepared.inputs
+    frozen_vectors = 0 if inputs.table is None or not inputs.config.frozen else inputs.table.size
+    fixed = sum(p.numel() for p in parameters) - total + frozen_vectors
+    return {"encoder": encoder, "others": total - encoder, "fixed": fixed}
+
+
+def describe_data(plan: TrainingPlan) -> dict[str, list[dict[str, Any]]]:
+    """What was read, by what for: of folders, the files of train and dev only."""
+    return {
+        **{role: describe_sources(plan.files(role)) for role in (TRAIN, DEV)},
+        "withhold": describe_sources(plan.request.withhold),
+        **plan.further_data,
+    }
+
+
+def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
+    """Refuse to go on with files that are not those with which training began."""
+    before = TrainedFolder(folder).config.get("data", {}) if (folder / CONFIG).is_file() else {}
+    for role, files in before.items():
+        now = data.get(role, [])
+        if changed := [file["name"] for file in (*files, *now) if file not in files or file not in now]:
+            raise TrainedFolder(folder).job.changed_input(f"{changed[0]} ({role})", "training")
+
+
+def check_words_unchanged(prepared: Prepared, folder: Path) -> None:
+    """Refuse to go on with other words, codes or word vectors than those with which training began."""
+    if not (folder / CONFIG).is_file():
+        return
+    before, inputs = TrainedFolder(folder), prepared.inputs
+    if before.config.get("facts", {}).get("vectors digest") != inputs.facts.get("vectors digest"):
+        raise before.job.changed_input(f"{inputs.facts.get('vectors')} (vectors)", "training")
+    if before.network != inputs.config or list(before.vocabulary.words) != list(inputs.vocabulary.words):
+        raise before.job.changed_input("The vocabulary that this version of sentprobe makes of the data", "training")
+    for name, content in prepared.files.items():
+        # the tokens of a decoder are not in the vocabulary; weights with other ones would be of no use
+        if before.job.is_there(name) and before.job.read(name) != content:
+            raise before.job.changed_input(f"{name}, as this version of sentprobe makes it of the data,", "training")
+
+
+def is_finished(request: TrainingRequest, folder: Path) -> bool:
+    """Whether a folder has a training that has ended, and that this request would not prolong."""
+    return (folder / CONFIG).is_file() and bool(why_finished(TrainedFolder(folder), request.options))
+
 
 DATA = ".data"
 """The folder of examples as numbers, while training goes on."""
@@ -37,7 +119,9 @@ MAY_CHANGE = ("epochs", "patience", "every")
 """Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
 
 
-def train(request: TrainingRequest, folder: Path, report: Callable[[TrainingReport], None] = lambda _: None) -> TrainedFolder:
+def train(
+    request: TrainingRequest, folder: Path, report: Callable[[TrainingReport], None] = lambda _: None
+) -> TrainedFolder:
     """Train an encoder, or go on where an earlier call was interrupted.
 
     Parameters

@@ -13,7 +13,7 @@ from sentprobe.errors import CorpusError, SentProbeError, SentProbeWarning, Usag
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training.examples import Examples, Sequences
 from sentprobe.lab.training.inputs import EncoderInputs
-from sentprobe.lab.training.objectives.align import _judge, _TaughtSentences, _same_pairs, pair_losses
+from sentprobe.lab.training.objectives.align import _judge, _same_pairs, _TaughtSentences, pair_losses
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from tests.command_line import sentprobe
@@ -168,9 +168,9 @@ def test_the_classifier_is_that_of_the_teachers_checkpoint(teacher, pairs, tmp_p
     expected = [line["accuracy"] for line in scores(teacher)]
     for epoch in (1, 2):
         asked = request(f"trained:{teacher}?epoch={epoch}", pairs, xnli=nli)
-        judge = _judge(nli, asked.objective_settings["teacher"], TrainingPlan(asked, tmp_path / str(epoch)), EncoderInputs(
-            TrainedFolder(teacher).vocabulary, TrainedFolder(teacher).network, None, {}
-        ))  # fmt: skip
+        plan = TrainingPlan(asked, tmp_path / str(epoch))
+        inputs = EncoderInputs(TrainedFolder(teacher).vocabulary, TrainedFolder(teacher).network, None, {})
+        judge = _judge(nli, asked.objective_settings["teacher"], plan, inputs)
         with torch.no_grad():
             found = judge(TrainedFolder(teacher).encoder(TrainedFolder(teacher).find("epoch", epoch)).eval())
         assert found == expected[epoch - 1]

@@ -11,7 +11,6 @@ import yaml
 from sentprobe.core.job_folder import CARD, JobFolder
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training.card import card_text, write_card
-from sentprobe.lab.training.digests import describe_sources
 from sentprobe.lab.training.history import (
     TrainingReport,
     append_report,
@@ -21,8 +20,9 @@ from sentprobe.lab.training.history import (
     read_reports,
     why_finished,
 )
-from sentprobe.lab.training.options import TrainingOptions
-from sentprobe.lab.training.reading import find_parts, part_files
+from sentprobe.lab.training.rows import part_files
+from sentprobe.lab.training.schedule import TrainingOptions
+from sentprobe.lab.training.sources import describe_sources, find_parts
 from tests.lab.training.tiny import request, sentences, train, weights, write_pairs
 
 

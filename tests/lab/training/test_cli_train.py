@@ -21,9 +21,9 @@ from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.card import encoder_name
 from sentprobe.lab.training.history import TrainingReport, read_reports
-from sentprobe.lab.training.launch import join_processes
-from sentprobe.lab.training.options import TrainingOptions
 from sentprobe.lab.training.request import TrainingRequest
+from sentprobe.lab.training.schedule import TrainingOptions
+from sentprobe.lab.training.train import join_processes
 from tests.command_line import PLAIN, sentprobe
 from tests.lab.training.tiny import same_weights, write_pairs
 

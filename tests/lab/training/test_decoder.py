@@ -12,8 +12,15 @@ from torch import Tensor, nn
 from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.encoder import build_encoder
 from sentprobe.lab.networks.kernels import CHUNK, output_loss
-from sentprobe.lab.training.decoder import DecoderBatch, EncoderDecoder, SentenceMemory, build_model
-from sentprobe.lab.training.generate import ENDS, LstmSteps, decode
+from sentprobe.lab.training.decoder import (
+    ENDS,
+    DecoderBatch,
+    EncoderDecoder,
+    LstmSteps,
+    SentenceMemory,
+    build_model,
+    decode,
+)
 from sentprobe.lab.training.search import beam_search, greedy
 from sentprobe.lab.training.targets import BEGIN, END
 

@@ -141,8 +141,8 @@ def test_training_is_what_the_papers_print():
 @every_preset
 def test_settings_and_options_exist(name):
     pytest.importorskip("torch")
-    from sentprobe.lab.training.options import TrainingOptions
     from sentprobe.lab.training.request import TrainingRequest, make_request
+    from sentprobe.lab.training.schedule import TrainingOptions
 
     preset = PRESETS[name]
     assert set(preset.inputs) <= set(TrainingRequest.__dataclass_fields__)

@@ -11,8 +11,11 @@ pytest.importorskip("tokenizers")
 from sentprobe.core.arguments import resolve_settings  # noqa: E402
 from sentprobe.lab.networks.vocabulary import Vocabulary  # noqa: E402
 from sentprobe.lab.training import OBJECTIVES  # noqa: E402
-from sentprobe.lab.training.decoder import Decoder, SentenceMemory  # noqa: E402
-from sentprobe.lab.training.generate import generate  # noqa: E402
+from sentprobe.lab.training.decoder import (  # noqa: E402
+    Decoder,
+    SentenceMemory,
+    generate,
+)
 from sentprobe.lab.training.targets import END, UNKNOWN, WordTargets, read_targets  # noqa: E402
 from sentprobe.lab.training.train import train  # noqa: E402
 from tests.lab.training.prepared import different, learn_by_heart, prepare, request, write  # noqa: E402

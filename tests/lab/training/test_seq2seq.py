@@ -17,7 +17,7 @@ from sentprobe.core.files import read_json
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.folder import FORMAT, TrainedFolder, open_folder
 from sentprobe.lab.training import OBJECTIVES
-from sentprobe.lab.training.generate import generate, load_generator
+from sentprobe.lab.training.decoder import generate, load_generator
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.seq2seq import decode_sample
@@ -55,7 +55,9 @@ def _write(file: Path, rows: list[Any], times: int = 1) -> str:
     return str(file)
 
 
-def _plan(path: Path, objective: str, rows: list[Any], *, withheld: frozenset[int] = frozenset(), **more: Any) -> TrainingPlan:
+def _plan(
+    path: Path, objective: str, rows: list[Any], *, withheld: frozenset[int] = frozenset(), **more: Any
+) -> TrainingPlan:
     settings = {**SMALL, **more.pop("settings", {})}
     request = make_request(
         objective, "bilstm-max", settings=settings, train=(_write(path / "train.tsv", rows),), width=16, **more

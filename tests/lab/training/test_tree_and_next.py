@@ -17,8 +17,8 @@ from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.objectives.next import KIND, pair_rows
 from sentprobe.lab.training.objectives.tree import linearise, score
 from sentprobe.lab.training.plan import TrainingPlan
-from sentprobe.lab.training.reading import DataRow
 from sentprobe.lab.training.request import make_request
+from sentprobe.lab.training.rows import DataRow
 from sentprobe.lab.training.seq2seq import DecodedDev
 from sentprobe.lab.training.targets import END, FILE, learn_tokens, read_targets
 from tests.lab.networks.folders import sealed

@@ -10,7 +10,7 @@ from sentprobe.data.expectations import origins
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import TrainingRequest
-from sentprobe.lab.training.withhold import read_withheld
+from sentprobe.lab.training.row_filter import read_withheld
 from sentprobe.make import make_sets
 from sentprobe.make.request import select_tasks
 
@@ -37,7 +37,9 @@ def probes(sets, tmp_path_factory):
 
 
 def plan(tmp_path, source, withheld, **more):
-    return TrainingPlan(TrainingRequest("nli", "bilstm-max", (str(source),), held_out=10, **more), tmp_path / "data", withheld)
+    return TrainingPlan(
+        TrainingRequest("nli", "bilstm-max", (str(source),), held_out=10, **more), tmp_path / "data", withheld
+    )
 
 
 def test_the_count_is_that_of_a_loop(corpus, sets, probes, tmp_path):

@@ -14,8 +14,8 @@ from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.folder import VOCABULARY
 from sentprobe.lab.networks.vocabulary import BPE, FIRST_BPE, is_marked
+from sentprobe.lab.training import import_for_training
 from sentprobe.lab.training.codes import train_bpe, valid
-from sentprobe.lab.training.installed import import_for_training
 from sentprobe.lab.training.targets import FILE, read_tokenizer
 
 if TYPE_CHECKING:

@@ -10,12 +10,10 @@ import torch
 
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import WEIGHTS, Checkpoint, TrainedFolder
-from sentprobe.lab.training.generate import load_generator
+from sentprobe.lab.training.decoder import load_generator
 from sentprobe.lab.training.lm.model import model_sizes
 from sentprobe.lab.training.lm.tokens import Tokens, read_tokens
-from sentprobe.lab.training.mt.decode import translate
-from sentprobe.lab.training.mt.model import TranslationModel
-from sentprobe.lab.training.mt.padding import pad
+from sentprobe.lab.training.mt.model import TranslationModel, pad, translate
 
 BATCH = 64
 """Sentences that are translated together."""
@@ -38,8 +36,8 @@ class TransformerTranslator:
         max_tokens = self.model.encoder.sizes.positions - 2
         if long := sum(len(row) > max_tokens for row in rows):
             warnings.warn(
-                f"{long:,} texts have more than {max_tokens} tokens; what is after them is not translated. Split them into "
-                "sentences.",
+                f"{long:,} texts have more than {max_tokens} tokens; what is after them is not translated. Split them "
+                "into sentences.",
                 SentProbeWarning,
                 stacklevel=2,
             )

@@ -14,11 +14,10 @@ from torch import Tensor, nn
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.encoder import SentenceEncoder
-from sentprobe.lab.training.examples import Examples
+from sentprobe.lab.training.examples import Examples, Stream
 from sentprobe.lab.training.objective import Loss, Prepared
 from sentprobe.lab.training.plan import LABEL, EncoderInputs, TrainingPlan
-from sentprobe.lab.training.reading import DataRow
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.rows import DataRow
 
 EVALUATION_BATCH = 256
 OPTIMISERS: dict[str, dict[str, Any]] = {
@@ -88,7 +87,11 @@ def build_head(width: int, settings: Settings, classes: int) -> nn.Sequential:
 
 
 def prepare_classifier(
-    plan: TrainingPlan, fields: Sequence[str], inputs: EncoderInputs, classes: int, number: Callable[[DataRow], int | None]
+    plan: TrainingPlan,
+    fields: Sequence[str],
+    inputs: EncoderInputs,
+    classes: int,
+    number: Callable[[DataRow], int | None],
 ) -> Prepared:
     """Read the rows and build the model.
 

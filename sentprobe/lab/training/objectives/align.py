@@ -27,15 +27,13 @@ from sentprobe.core.reader import read_tsv
 from sentprobe.encoders import encoder_info, load
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.encoder import SentenceEncoder
-from sentprobe.lab.training.digests import describe_sources
-from sentprobe.lab.training.examples import Examples
-from sentprobe.lab.training.nli_head import load_nli_head
+from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
 from sentprobe.lab.training.objectives._classifier import features
-from sentprobe.lab.training.objectives.nli import LABELS, UNLABELLED, label_number
+from sentprobe.lab.training.objectives.nli import LABELS, UNLABELLED, label_number, load_nli_head
 from sentprobe.lab.training.plan import EncoderInputs, TrainingPlan
-from sentprobe.lab.training.reading import read_rows
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.rows import read_rows
+from sentprobe.lab.training.sources import describe_sources
 
 FIELDS = ("source", "target")
 NLI_FIELDS = ("text1", "text2", "label")
@@ -112,7 +110,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
             stacklevel=2,
         )
     teacher = load(name)
-    plan.others["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
+    plan.further_data["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
     inputs = plan.inputs(lambda: (row.values[1] for row in plan.rows("train", FIELDS)))
     model = Student(inputs.encoder(), settings)
     train, dev = (_read(plan, role, inputs, teacher, model.encoder.size, name) for role in ("train", "dev"))
@@ -132,9 +130,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
         device = next(model.parameters()).device
         total, right = 0.0, 0
         vectors = np.empty((len(dev.vectors), model.encoder.size), np.float32)
-        order = np.argsort(dev.examples.sequences["target"].lengths, kind="stable")
-        for at in range(0, len(order), EVALUATION_BATCH):
-            rows = order[at : at + EVALUATION_BATCH]
+        for rows in batches_by_length(dev.examples.sequences["target"].lengths, EVALUATION_BATCH):
             batch = collate(dev, rows)
             vectors[rows] = model.encoder(batch.ids.to(device), batch.lengths.to(device)).vectors.cpu().numpy()
         x, y = torch.from_numpy(np.array(dev.vectors)), torch.from_numpy(vectors)
@@ -233,7 +229,7 @@ def _judge(source: str, teacher: str, plan: TrainingPlan, inputs: EncoderInputs)
     """The accuracy of the teacher's own classifier on NLI pairs of the student's language."""
     head, _ = load_nli_head(teacher, f"--xnli {source}")
     _check_one_language(source)
-    plan.others["xnli"] = describe_sources([source])
+    plan.further_data["xnli"] = describe_sources([source])
     labelled = [(row, number) for row in read_rows(source, NLI_FIELDS) if (number := label_number(row)) is not None]
     rows = [row for row, _ in labelled]
     if not rows:

@@ -12,7 +12,7 @@ from sentprobe.errors import CorpusError, DataError
 from sentprobe.lab.training.objective import Objective, Prepared
 from sentprobe.lab.training.objectives._classifier import OPTIMISERS, head_settings, prepare_classifier
 from sentprobe.lab.training.plan import TrainingPlan
-from sentprobe.lab.training.reading import DataRow
+from sentprobe.lab.training.rows import DataRow
 
 FIELDS = ("text", "label")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.lm.prepare import LanguageModelKind, lm_objective
+from sentprobe.lab.training.lm.preparation import LanguageModelKind, lm_objective
 
 objective = lm_objective(
     "clm",

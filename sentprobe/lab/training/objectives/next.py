@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sentprobe.lab.training.objective import Objective
 from sentprobe.lab.training.plan import Arrangement, TrainingPlan
-from sentprobe.lab.training.reading import DataRow
+from sentprobe.lab.training.rows import DataRow
 from sentprobe.lab.training.seq2seq import CODES, OPTIMISERS, SETTINGS, Seq2Seq, prepare
 
 BLOCK = 100

@@ -21,10 +21,9 @@ from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.architectures.ngrams import BagOfNgrams, hash_bigrams
 from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.networks.sequences import padding_mask
-from sentprobe.lab.training.examples import Examples
+from sentprobe.lab.training.examples import Examples, Stream
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
 from sentprobe.lab.training.plan import TrainingPlan
-from sentprobe.lab.training.streams import Stream
 
 FIELDS = ("text",)
 EVALUATION_BATCH = 64
@@ -173,7 +172,9 @@ def _update(model: NgramModel, ids: Tensor, lengths: Tensor, lr: float) -> Loss:
     target = ids[chosen]
     negatives = model.draw_negatives(len(target))
     rows = NgramVectors(*(part.requires_grad_() for part in model.lookup(ids)))
-    target_vectors, negative_vectors = (model.targets[ids_of_rows].requires_grad_() for ids_of_rows in (target, negatives))
+    target_vectors, negative_vectors = (
+        model.targets[ids_of_rows].requires_grad_() for ids_of_rows in (target, negatives)
+    )
     with torch.enable_grad():
         means = contexts(rows, lengths, model.draw_bigrams(lengths, time))[chosen]
         loss = sampling_loss(means, target_vectors, negative_vectors, negatives == target[:, None])

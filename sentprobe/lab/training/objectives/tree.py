@@ -10,7 +10,7 @@ from sentprobe.corpus.brackets import parse_tree
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.lab.training.objective import Objective
 from sentprobe.lab.training.plan import Arrangement
-from sentprobe.lab.training.reading import DataRow
+from sentprobe.lab.training.rows import DataRow
 from sentprobe.lab.training.seq2seq import DECODED, OPTIMISERS, SETTINGS, DecodedDev, Seq2Seq, prepare
 from sentprobe.lab.training.targets import learn_tokens
 from sentprobe.sentence import Tree

@@ -12,9 +12,9 @@ import torch
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
+from sentprobe.lab.training.examples import Stream
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
 from sentprobe.lab.training.plan import TrainingPlan
-from sentprobe.lab.training.streams import Stream
 
 FIELDS = ("text",)
 
@@ -30,10 +30,12 @@ def prepare(plan: TrainingPlan) -> Prepared:
         raise UsageError(f"words is trained by gensim, with SGD: leave --optimiser {options.optimiser} out.")
     inputs = plan.inputs(lambda: (row.values[0] for row in plan.rows("train", FIELDS)), bag=True)
     encoder = inputs.encoder()
-    if untrained := sum(weight.numel() for name, weight in encoder.named_parameters() if name != "inputs.learned.weight"):
+    if untrained := sum(
+        weight.numel() for name, weight in encoder.named_parameters() if name != "inputs.learned.weight"
+    ):
         raise UsageError(
-            f"words learns word vectors, and {request.encoder} has {untrained:,} other weights, which would stay random. "
-            "Expected a bag of words, such as --encoder bow-mean, without --projection."
+            f"words learns word vectors, and {request.encoder} has {untrained:,} other weights, which would stay "
+            "random. Expected a bag of words, such as --encoder bow-mean, without --projection."
         )
     with plan.writer("train", FIELDS) as out:
         for row in plan.rows("train", FIELDS):
@@ -44,7 +46,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
     if len(counts) < 2:
         raise DataError(f"{', '.join(request.train)}: expected two different words at least.")
     # gensim takes a second to import
-    from sentprobe.lab.training.skipgram import SkipGram, WordLists, SkipGramEncoder
+    from sentprobe.lab.training.objectives._skipgram import SkipGram, SkipGramEncoder, WordLists
 
     learner = SkipGram(
         sg=int(settings["method"] == "skipgram"), hs=1, negative=0, vector_size=request.width,

@@ -15,24 +15,19 @@ import torch
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import WEIGHTS
-from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.networks.xlm import Sizes
-from sentprobe.lab.training.digests import describe_sources
-from sentprobe.lab.training.examples import Examples
-from sentprobe.lab.training.inputs import EncoderInputs
-from sentprobe.lab.training.lm.classifier import PairBatch, PairClassifier, collate
+from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
 from sentprobe.lab.training.lm.corpora import by_languages
-from sentprobe.lab.training.lm.model import ARCHITECTURE, transformers_config
-from sentprobe.lab.training.lm.start import PretrainedModel, open_start
+from sentprobe.lab.training.lm.model import ARCHITECTURE, PairBatch, PairClassifier, collate, transformers_config
+from sentprobe.lab.training.lm.preparation import token_inputs
+from sentprobe.lab.training.lm.pretrained import PretrainedModel, open_start
 from sentprobe.lab.training.lm.tokens import Tokens
 from sentprobe.lab.training.objective import Objective, Prepared
 from sentprobe.lab.training.objectives.nli import FIELDS, LABELS, label_number
 from sentprobe.lab.training.plan import LABEL, TrainingPlan
-from sentprobe.lab.training.reading import DEV, TRAIN
+from sentprobe.lab.training.sources import DEV, TRAIN, describe_sources
 from sentprobe.lab.training.step import to_device
-from sentprobe.lab.training.streams import Stream
 
 EVALUATION_BATCH = 64
 
@@ -73,20 +68,16 @@ def prepare(plan: TrainingPlan) -> Prepared:
 
     def evaluate() -> dict[str, float]:
         accuracies = {pairs.language: accuracy(model, pairs) for pairs in dev}
-        chosen = [value for name, value in accuracies.items() if name in supervised or not supervised or settings["select"] == "all"]
-        return {"accuracy": sum(chosen) / len(chosen), **{f"accuracy {name}": value for name, value in accuracies.items()}}
+        chosen = [
+            value
+            for name, value in accuracies.items()
+            if name in supervised or not supervised or settings["select"] == "all"
+        ]
+        return {
+            "accuracy": sum(chosen) / len(chosen),
+            **{f"accuracy {name}": value for name, value in accuracies.items()},
+        }
 
-    config = NetworkConfig(
-        ARCHITECTURE,
-        dict(start.settings),
-        len(tokens),
-        sizes.hidden,
-        frozen=False,
-        tokenise=tokens.tokenise,
-        case="as-is",
-        unknown="keep",
-        seed=request.options.seed,
-    )
     samples = int(settings["samples"]) or sum(len(pairs.examples) for pairs in train)
     weights = samples / sum(len(pairs.examples) for pairs in train)
     streams = tuple(
@@ -99,7 +90,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
         streams,
         evaluate,
         "accuracy",
-        EncoderInputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
+        token_inputs(tokens, request, facts),
         files=tokens.files(sizes.positions),
         transformers={
             **transformers_config(sizes, start.languages, causal=False),
@@ -134,15 +125,16 @@ def _model(start: PretrainedModel, sizes: Sizes, seed: int) -> PairClassifier:
 
 def accuracy(model: PairClassifier, pairs: LabelledPairs) -> float:
     """In percent."""
-    order = np.argsort(pairs.lengths, kind="stable").tolist()
     device, right = next(model.parameters()).device, 0
-    for at in range(0, len(order), EVALUATION_BATCH):
-        batch = to_device(pairs.batch(order[at : at + EVALUATION_BATCH]), device)
+    for rows in batches_by_length(pairs.lengths, EVALUATION_BATCH):
+        batch = to_device(pairs.batch(rows.tolist()), device)
         right += int((model.logits(batch).argmax(1) == batch.labels).sum())
-    return 100 * right / len(order)
+    return 100 * right / len(pairs.examples)
 
 
-def _read(plan: TrainingPlan, start: PretrainedModel, tokens: Tokens) -> tuple[list[LabelledPairs], list[LabelledPairs]]:
+def _read(
+    plan: TrainingPlan, start: PretrainedModel, tokens: Tokens
+) -> tuple[list[LabelledPairs], list[LabelledPairs]]:
     """Training pairs, and dev pairs, of each language."""
     request = plan.request
     if not request.train:
@@ -157,19 +149,31 @@ def _read(plan: TrainingPlan, start: PretrainedModel, tokens: Tokens) -> tuple[l
         )
     pairs: tuple[list[LabelledPairs], list[LabelledPairs]] = [], []
     for (language,), files in train.items():
-        language_plan = TrainingPlan(replace(request, train=tuple(files), dev=()), plan.folder / language, plan.withheld)
+        language_plan = TrainingPlan(
+            replace(request, train=tuple(files), dev=()), plan.folder / language, plan.withheld
+        )
         pairs[0].append(_write(plan, language_plan, TRAIN, TRAIN, start, tokens, language))
         if request.held_out:
             pairs[1].append(_write(plan, language_plan, DEV, DEV, start, tokens, language))
     for (language,), files in dev.items():
-        language_plan = TrainingPlan(replace(request, train=tuple(files), dev=(), held_out=0), plan.folder / f"dev {language}")
+        language_plan = TrainingPlan(
+            replace(request, train=tuple(files), dev=(), held_out=0), plan.folder / f"dev {language}"
+        )
         pairs[1].append(_write(plan, language_plan, TRAIN, DEV, start, tokens, language))
     for role in (TRAIN, DEV):
         plan.counts[role] = sum((plan.counts[f"{role} {p.language}"] for p in pairs[role == DEV]), Counter())
     return pairs
 
 
-def _write(plan: TrainingPlan, language_plan: TrainingPlan, read_as: str, role: str, start: PretrainedModel, tokens: Tokens, language: str) -> LabelledPairs:
+def _write(
+    plan: TrainingPlan,
+    language_plan: TrainingPlan,
+    read_as: str,
+    role: str,
+    start: PretrainedModel,
+    tokens: Tokens,
+    language: str,
+) -> LabelledPairs:
     number = start.number(language, "--dev" if role == DEV else "--train")
     max_tokens = min(int(plan.settings["length"]), start.sizes().positions // 2 - 2)
     with language_plan.writer(f"{role} pairs", FIELDS[:-1], (LABEL,)) as out:
@@ -182,7 +186,7 @@ def _write(plan: TrainingPlan, language_plan: TrainingPlan, read_as: str, role: 
         if not out.count:
             raise DataError(f"All {unlabelled:,} rows of {role} {language} are without a label.")
         plan.counts[f"{role} {language}"] = counts
-        plan.others[f"{role} {language}"] = describe_sources(language_plan.files(read_as))
+        plan.further_data[f"{role} {language}"] = describe_sources(language_plan.files(read_as))
         return LabelledPairs(language, number, out.finish())
 
 

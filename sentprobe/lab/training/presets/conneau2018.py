@@ -7,7 +7,7 @@ have 512 units per direction, and 256 if their names end in ``-4m``: so two laye
 from __future__ import annotations
 
 from sentprobe.core.arguments import Value
-from sentprobe.lab.training.preset import TrainingPreset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import ADAM, MOMENTUM
 
 PAPER = (

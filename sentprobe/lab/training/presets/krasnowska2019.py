@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.preset import TrainingPreset
+from sentprobe.lab.training.objective import TrainingPreset
 
 preset = TrainingPreset(
     name="krasnowska2019/sent2vec",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sentprobe.core.arguments import Value
-from sentprobe.lab.training.preset import TrainingPreset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import ADAM
 
 PAPER = (

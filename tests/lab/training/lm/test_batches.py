@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 from sentprobe.lab.training.examples import Sequences
-from sentprobe.lab.training.lm.batches import TranslationPairs, Windows
-from sentprobe.lab.training.lm.masking import MaskedTokens
+from sentprobe.lab.training.lm.batches import MaskedTokens, TranslationPairs, Windows
 from sentprobe.lab.training.lm.tokens import END, PAD
 
 TEXT = np.array([END, 10, 11, 12, END, 13, 14, END, 15, 16, 17, END], np.int32)

@@ -11,9 +11,9 @@ from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.vocabulary import BPE, FIRST_BPE
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.lm import tokens as tokens_module
-from sentprobe.lab.training.lm.start import open_start
+from sentprobe.lab.training.lm.pretrained import open_start
 from sentprobe.lab.training.lm.tokens import END, read_tokens
-from sentprobe.lab.training.mt.noise import Noise, add_noise
+from sentprobe.lab.training.mt.corpora import Noise, add_noise
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.targets import FILE, SPECIAL, Targets, read_targets

@@ -16,13 +16,13 @@ from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import OBJECTIVES
+from sentprobe.lab.training.examples import epoch_steps
 from sentprobe.lab.training.lm.model import LanguageModel, model_sizes
-from sentprobe.lab.training.lm.start import open_start
+from sentprobe.lab.training.lm.pretrained import open_start
 from sentprobe.lab.training.lm.tokens import END, MASK, SPECIAL, learn_tokens, read_tokens, sample_texts, smoothed
 from sentprobe.lab.training.objective import Loss
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
-from sentprobe.lab.training.streams import epoch_steps
 from sentprobe.lab.training.train import train
 from tests.lab.networks.folders import sealed
 from tests.lab.training.lm.tiny import request, sentences, texts, write
@@ -223,7 +223,7 @@ def test_on_dev_masked_tokens_are_all_masks_and_as_frequent_as_in_the_text(tmp_p
     )
     prepared.evaluate()
     targets = torch.cat([batch.targets for batch in batches])
-    shown = torch.cat([batch.ids.flatten()[batch.places] for batch in batches])
+    shown = torch.cat([batch.ids.flatten()[batch.token_indices] for batch in batches])
     assert (shown == MASK).all()
     often = int(targets.bincount().max()) / len(targets)
     tokens = prepared.inputs.vocabulary.words

@@ -8,11 +8,10 @@ import torch
 
 from sentprobe.errors import CorpusError, UsageError
 from sentprobe.lab.training import OBJECTIVES
-from sentprobe.lab.training.lm.classify import load_pair_classifier
-from sentprobe.lab.training.lm.start import open_start
+from sentprobe.lab.training.examples import epoch_steps
+from sentprobe.lab.training.lm.pretrained import load_pair_classifier, open_start
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
-from sentprobe.lab.training.streams import epoch_steps
 from sentprobe.lab.training.train import train
 from sentprobe.lab.xnli.pairs import read_pairs
 from sentprobe.lab.xnli.zero_shot import zero_shot

@@ -6,9 +6,15 @@ from torch.nn import functional
 
 from sentprobe.lab.networks.xlm import Sizes
 from sentprobe.lab.training.lm.tokens import END, PAD
-from sentprobe.lab.training.mt.decode import ENDS, NEVER, TransformerSteps, translate
-from sentprobe.lab.training.mt.model import TranslationBatch, TranslationModel
-from sentprobe.lab.training.mt.padding import pad
+from sentprobe.lab.training.mt.model import (
+    ENDS,
+    NEVER,
+    TransformerSteps,
+    TranslationBatch,
+    TranslationModel,
+    pad,
+    translate,
+)
 from sentprobe.lab.training.search import beam_search, greedy
 
 SIZES = Sizes(tokens=30, languages=2, hidden=16, layers=2, heads=2, positions=24, dropout=0.1, pad=PAD)

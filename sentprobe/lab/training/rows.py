@@ -1,4 +1,7 @@
-"""The rows of a source: tables, treebanks, plain text, aligned files, and SentEval's files."""
+"""The rows of a source: tables, treebanks, plain text, aligned files, and SentEval's files.
+
+Everything is streamed: no reader holds more than a few rows.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from sentprobe.corpus.files import stem
 from sentprobe.data.layouts import LAYOUTS, scan
 from sentprobe.data.tables import senteval_rows
 from sentprobe.errors import CorpusError, DataError, UsageError
-from sentprobe.lab.training.reading.find import (
+from sentprobe.lab.training.sources import (
     DOCUMENT,
     LABEL,
     NOT_TEXT,
@@ -234,7 +237,9 @@ def read_text(path: str, fields: Sequence[str]) -> Iterator[DataRow]:
         if text := line.strip():
             if with_document:
                 inside = True
-                yield DataRow(tuple([text if field == TEXT else f"{name}-{document}" for field in fields]), path, number)
+                yield DataRow(
+                    tuple([text if field == TEXT else f"{name}-{document}" for field in fields]), path, number
+                )
             else:
                 yield DataRow((text,), path, number)
         elif inside:

@@ -1,31 +1,50 @@
-"""From texts in several languages to a language model: what the objectives ``mlm``, ``clm`` and ``tlm`` share."""
+"""From texts in several languages to a language model and its scores: what ``mlm``, ``clm`` and ``tlm`` share."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.vocabulary import Vocabulary
+from sentprobe.lab.training.examples import Stream, batches_by_length
 from sentprobe.lab.training.inputs import EncoderInputs
-from sentprobe.lab.training.lm.batches import Mask, TranslationPairs, Windows, masker
-from sentprobe.lab.training.lm.corpora import LanguageTexts, all_languages, dev_keys, find_texts, note_counts
-from sentprobe.lab.training.lm.masking import choice_weights
-from sentprobe.lab.training.lm.model import ARCHITECTURE, build_model, model_sizes, transformers_config
-from sentprobe.lab.training.lm.parts import LanguageExamples, learn_codes, longest_sentence, read_part, token_counts
-from sentprobe.lab.training.lm.scores import PERPLEXITY, scores
-from sentprobe.lab.training.lm.tokens import SPECIAL, smoothed
-from sentprobe.lab.training.objective import Objective, Prepared
+from sentprobe.lab.training.lm.batches import (
+    LanguageModelBatch,
+    Mask,
+    TranslationPairs,
+    Windows,
+    choice_weights,
+    masker,
+)
+from sentprobe.lab.training.lm.corpora import (
+    LanguageExamples,
+    LanguageTexts,
+    all_languages,
+    find_texts,
+    learn_codes,
+    longest_sentence,
+    note_counts,
+    read_part,
+    text_keys,
+    token_counts,
+)
+from sentprobe.lab.training.lm.model import ARCHITECTURE, LanguageModel, build_model, model_sizes, transformers_config
+from sentprobe.lab.training.lm.tokens import SPECIAL, Tokens, smoothed
+from sentprobe.lab.training.objective import Objective, Prepared, perplexity_of
 from sentprobe.lab.training.plan import TrainingPlan
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.request import TrainingRequest
+from sentprobe.lab.training.sources import DEV
+from sentprobe.lab.training.step import to_device
 
 SETTINGS = {
     "codes": Setting(8000, "codes (merges) of the byte-pair encoding that all languages share", low=0),
@@ -71,7 +90,7 @@ def prepare(plan: TrainingPlan, kind: LanguageModelKind) -> Prepared:
     texts = find_texts(plan)
     _check_kinds(texts, kind, request.objective)
     languages = all_languages(texts)
-    held = dev_keys(texts)
+    held = text_keys((text, DEV) for text in texts if text.has_dev)
     tokens = learn_codes(plan, texts, held)
     parts = [read_part(plan, text, tokens, held, languages) for text in texts]
     note_counts(plan, texts)
@@ -93,20 +112,33 @@ def prepare(plan: TrainingPlan, kind: LanguageModelKind) -> Prepared:
         "tokens": len(tokens),
         **{f"tokens of {name}": int(count.sum()) for name, count in counts.items()},
     }
-    config = NetworkConfig(
-        ARCHITECTURE, dict(request.encoder_settings), len(tokens), sizes.hidden, frozen=False, tokenise=tokens.tokenise,
-        case="as-is", unknown="keep", seed=request.options.seed,
-    )  # fmt: skip
     return Prepared(
         model,
         tuple(_streams(parts, kind, plan, mask)),
         evaluate,
         PERPLEXITY,
-        EncoderInputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
+        token_inputs(tokens, request, facts),
         maximise=False,
         files=tokens.files(sizes.positions),
         transformers=transformers_config(sizes, languages, kind.causal),
     )
+
+
+def token_inputs(tokens: Tokens, request: TrainingRequest, facts: Mapping[str, Any]) -> EncoderInputs:
+    """The tokens of a Transformer as the words of an encoder, whose vectors are learned."""
+    settings, names = dict(request.encoder_settings), tokens.strings()
+    config = NetworkConfig(
+        architecture=ARCHITECTURE,
+        settings=settings,
+        words=len(names),
+        width=int(settings["hidden"]),
+        frozen=False,
+        tokenise=tokens.tokenise,
+        case="as-is",
+        unknown="keep",
+        seed=request.options.seed,
+    )
+    return EncoderInputs(Vocabulary(names, tokens.tokenise, config.case, config.unknown), config, None, facts)
 
 
 def _masks(counts: NDArray[np.int64], plan: TrainingPlan) -> tuple[Mask, Mask]:
@@ -150,9 +182,9 @@ def _check_overlap(counts: Mapping[str, NDArray[np.int64]]) -> None:
     """Warn of a language that shares no token with the others."""
     if len(counts) < 2 or any("-" in name for name in counts):
         return
-    for name, token_counts in counts.items():
-        elsewhere = sum(count for language, count in counts.items() if language != name)
-        if not ((token_counts > 0) & (elsewhere > 0))[len(SPECIAL) :].any():
+    for name, count in counts.items():
+        elsewhere = sum(counts[language] for language in counts if language != name)
+        if not ((count > 0) & (elsewhere > 0))[len(SPECIAL) :].any():
             warnings.warn(
                 f"{name} shares no token with the other languages, so that nothing brings them together: add pairs "
                 "(mlm+tlm), or a language with the same script.",
@@ -161,7 +193,9 @@ def _check_overlap(counts: Mapping[str, NDArray[np.int64]]) -> None:
             )
 
 
-def _streams(parts: list[LanguageExamples], kind: LanguageModelKind, plan: TrainingPlan, mask: Mask | None) -> Iterator[Stream]:
+def _streams(
+    parts: list[LanguageExamples], kind: LanguageModelKind, plan: TrainingPlan, mask: Mask | None
+) -> Iterator[Stream]:
     """Batches of one language each, of two for pairs; texts and pairs alternate, half of the batches each."""
     settings, batch = plan.settings, plan.request.options.batch
     groups = [[part for part in parts if isinstance(part.train, of)] for of in (Windows, TranslationPairs)]
@@ -185,3 +219,44 @@ def _collate(part: LanguageExamples, mask: Mask | None) -> Callable[[NDArray[np.
         return train.causal
     assert mask is not None
     return lambda rows: train.masked(rows, mask)
+
+
+PERPLEXITY = "perplexity"
+WINDOWS, PAIRS = 16, 64
+"""In a batch."""
+
+
+def scores(model: LanguageModel, parts: Sequence[LanguageExamples], mask: Mask | None, seed: int) -> dict[str, float]:
+    """The mean of the perplexities on dev, and each of them; of a causal model also per word of the text as it is.
+
+    A perplexity per token is of the tokens that are predicted, and one per word of words and ends of sentences, all of
+    which a causal model predicts.
+    """
+    device = next(model.parameters()).device
+    perplexities: dict[str, float] = {}
+    per_word: dict[str, float] = {}
+    for part in parts:
+        total, units = 0.0, 0
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)  # the same tokens are masked each time
+            for batch in _dev_batches(part, mask):
+                loss = model(to_device(batch, device))
+                total, units = total + float(loss.total), units + loss.units
+        perplexities[part.name] = perplexity_of(total, units)
+        if mask is None:
+            per_word[part.name] = perplexity_of(total, part.dev_words)
+    mean = sum(perplexities.values()) / len(perplexities)
+    part_scores = (
+        {f"{PERPLEXITY} {name}": value for name, value in perplexities.items()} if len(perplexities) > 1 else {}
+    )
+    word_scores = {f"{PERPLEXITY} per word {name}": value for name, value in per_word.items()}
+    return {PERPLEXITY: mean, **part_scores, **word_scores}
+
+
+def _dev_batches(part: LanguageExamples, mask: Mask | None) -> Iterator[LanguageModelBatch]:
+    dev = part.dev
+    if isinstance(dev, Windows):
+        for starts, length in dev.all(WINDOWS):
+            yield dev.masked_at(starts, length, mask) if mask else dev.causal_at(starts, length)
+    elif dev is not None and mask is not None:
+        yield from (dev.masked(rows, mask) for rows in batches_by_length(dev.lengths, PAIRS))

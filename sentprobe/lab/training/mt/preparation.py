@@ -1,40 +1,53 @@
-"""From texts and pairs in several languages to a translation model."""
+"""From texts and pairs in several languages to a translation model, and how well it translates dev."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from sentprobe.core.arguments import Setting
+from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import UsageError
-from sentprobe.lab.networks.architecture import NetworkConfig
-from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.networks.xlm import Sizes
-from sentprobe.lab.training.bleu import SETTING as BLEU_SETTING
-from sentprobe.lab.training.inputs import EncoderInputs
-from sentprobe.lab.training.lm.corpora import LanguageTexts
+from sentprobe.lab.training.examples import Stream, batches_by_length
+from sentprobe.lab.training.lm.corpora import LanguageTexts, learn_codes
 from sentprobe.lab.training.lm.model import ARCHITECTURE, model_sizes, transformers_config
-from sentprobe.lab.training.lm.parts import learn_codes
-from sentprobe.lab.training.lm.prepare import OPTIMISERS as LM_OPTIMISERS
-from sentprobe.lab.training.lm.prepare import SETTINGS as LM_SETTINGS
+from sentprobe.lab.training.lm.preparation import OPTIMISERS as LM_OPTIMISERS
+from sentprobe.lab.training.lm.preparation import SETTINGS as LM_SETTINGS
+from sentprobe.lab.training.lm.preparation import token_inputs
 from sentprobe.lab.training.lm.tokens import Tokens
-from sentprobe.lab.training.mt import start
-from sentprobe.lab.training.mt.examples import Direction, Sentences, back_batch, noisy_batch, read_sentences
-from sentprobe.lab.training.mt.model import TranslationModel
-from sentprobe.lab.training.mt.noise import Noise
-from sentprobe.lab.training.mt.scores import BLEU, PERPLEXITY, score
-from sentprobe.lab.training.mt.sources import TranslationData, dev_keys, find_sources, note_sources
-from sentprobe.lab.training.objective import Prepared
+from sentprobe.lab.training.mt.corpora import (
+    Direction,
+    Noise,
+    Sentences,
+    TranslationData,
+    back_batch,
+    dev_keys,
+    find_sources,
+    noisy_batch,
+    note_sources,
+    read_sentences,
+)
+from sentprobe.lab.training.mt.initial_weights import SETTINGS as INITIAL_SETTINGS
+from sentprobe.lab.training.mt.initial_weights import InitialWeights, load_starts, note_starts, start_tokens
+from sentprobe.lab.training.mt.model import TranslationModel, translate
+from sentprobe.lab.training.objective import Prepared, perplexity_of
 from sentprobe.lab.training.plan import TrainingPlan
-from sentprobe.lab.training.reading import DEV, TRAIN
 from sentprobe.lab.training.seq2seq import DECODED, bleu_facts
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.sources import DEV, TRAIN
+from sentprobe.lab.training.step import to_device
+from sentprobe.lab.training.targets import SETTING as BLEU_SETTING
+from sentprobe.lab.training.targets import bleu
 
+BLEU, PERPLEXITY = "BLEU", "perplexity"
+BATCH = 128
+"""Sentences that are scored together."""
 SETTINGS = {
-    **start.SETTINGS,
+    **INITIAL_SETTINGS,
     "directions": Setting("both", "both, or those to be trained, comma-separated: en-fr"),
     "codes": LM_SETTINGS["codes"],
     "code_alpha": LM_SETTINGS["code_alpha"],
@@ -62,8 +75,8 @@ def prepare(plan: TrainingPlan) -> Prepared:
     _check(plan)
     sources = find_sources(plan)
     schedule = denoising_schedule(str(settings["denoising"]) or ("0:0" if sources.pairs else FALLING))
-    starts = start.Starts.of(settings)
-    pretrained = start.start_tokens(starts, sources.languages, request.encoder_settings)
+    starts = InitialWeights.of(settings)
+    pretrained = start_tokens(starts, sources.languages, request.encoder_settings)
     keys = dev_keys(sources)
     tokens, languages = pretrained or (learn_codes(plan, list(sources.trained), keys), sources.languages)
     train, dev = _read(plan, sources, tokens, languages, keys)
@@ -72,13 +85,9 @@ def prepare(plan: TrainingPlan) -> Prepared:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(request.options.seed)
         model = TranslationModel(sizes, schedule)
-    start_facts = start.load_starts(model, starts, tokens)
-    start.note_starts(plan, starts)
+    start_facts = load_starts(model, starts, tokens)
+    note_starts(plan, starts)
     noise = Noise(int(settings["moves"]), float(settings["drop"]), float(settings["blank"]))
-    config = NetworkConfig(
-        ARCHITECTURE, dict(request.encoder_settings), len(tokens), sizes.hidden, frozen=False, tokenise=tokens.tokenise,
-        case="as-is", unknown="keep", seed=request.options.seed,
-    )  # fmt: skip
     facts = {
         "languages": list(languages),
         "directions": ["-".join(way) for way in sources.directions],
@@ -91,7 +100,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
         tuple(_streams(plan, sources, train, tokens, noise, denoises=any(weight for _, weight in schedule))),
         lambda: score(model, dev, tokens, settings, request.options.seed),
         str(settings["select"]),
-        EncoderInputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
+        token_inputs(tokens, request, facts),
         maximise=settings["select"] == BLEU,
         files=tokens.files(sizes.positions),
         transformers={**transformers_config(sizes, languages, causal=False), "architectures": ["XLMModel"]},
@@ -105,7 +114,12 @@ def denoising_schedule(text: str) -> tuple[tuple[int, float], ...]:
     except ValueError:
         schedule = ()
     steps = [step for step, _ in schedule]
-    if not schedule or steps[0] < 0 or steps != sorted(set(steps)) or not all(0 <= weight < 1e9 for _, weight in schedule):
+    if (
+        not schedule
+        or steps[0] < 0
+        or steps != sorted(set(steps))
+        or not all(0 <= weight < 1e9 for _, weight in schedule)
+    ):
         raise UsageError(f"denoising={text}: expected rising steps and their weights, such as {FALLING}.")
     return schedule
 
@@ -133,8 +147,12 @@ def _read(
     # to leave long sentences out of dev would flatter the scores: they are as long as the network can read
     longest, readable = int(plan.settings["length"]), int(plan.request.encoder_settings["positions"]) - 2
 
-    def sentences(texts: LanguageTexts, role: str, max_tokens: int, left_out: frozenset[int] = frozenset()) -> list[Sentences]:
-        return read_sentences(texts, role, tokens, [languages.index(name) for name in texts.languages], max_tokens, left_out)
+    def sentences(
+        texts: LanguageTexts, role: str, max_tokens: int, left_out: frozenset[int] = frozenset()
+    ) -> list[Sentences]:
+        return read_sentences(
+            texts, role, tokens, [languages.index(name) for name in texts.languages], max_tokens, left_out
+        )
 
     train = {texts.name: sentences(texts, TRAIN, longest, keys) for texts in sources.trained}
     scored = [(texts, DEV) for texts in sources.pairs if texts.has_dev] + [(texts, TRAIN) for texts in sources.scored]
@@ -147,7 +165,7 @@ def _read(
     return train, dev
 
 
-def _sizes(plan: TrainingPlan, starts: start.Starts, sources: TranslationData, tokens: int, languages: int) -> Sizes:
+def _sizes(plan: TrainingPlan, starts: InitialWeights, sources: TranslationData, tokens: int, languages: int) -> Sizes:
     sizes = model_sizes(plan.request.encoder_settings, tokens, languages)
     folders = starts.folders
     if folders and not folders[0].has_language_vectors:
@@ -164,7 +182,13 @@ def _sizes(plan: TrainingPlan, starts: start.Starts, sources: TranslationData, t
 
 
 def _streams(
-    plan: TrainingPlan, data: TranslationData, train: dict[str, list[Sentences]], tokens: Tokens, noise: Noise, *, denoises: bool
+    plan: TrainingPlan,
+    data: TranslationData,
+    train: dict[str, list[Sentences]],
+    tokens: Tokens,
+    noise: Noise,
+    *,
+    denoises: bool,
 ) -> Iterator[Stream]:
     """Batches of one direction each: of pairs, of back-translation, and of denoising, equally many of each."""
     max_tokens, marks = int(plan.settings["tokens"]), tokens.word_marks()
@@ -193,3 +217,43 @@ def _streams(
     batches = steps / len(streams) or max(stream.count(batch) for stream in of_pairs or streams)
     for stream in streams:
         yield replace(stream, weight=batches / stream.count(batch))
+
+
+def score(
+    model: TranslationModel, dev: Mapping[str, Direction], tokens: Tokens, settings: Settings, seed: int
+) -> dict[str, float]:
+    """The means over directions, and, if there are several, each of them."""
+    scores: dict[str, dict[str, float]] = {BLEU: {}, PERPLEXITY: {}}
+    for name, pairs in dev.items():
+        chosen = np.random.default_rng([seed, 1]).permutation(len(pairs.lengths))[: int(settings["decoded"])]
+        outputs = translate_rows(model, pairs, np.sort(chosen), tokens, int(settings["beam"]))
+        references = tokens.decode([pairs.target.tokens[row].tolist() for row in np.sort(chosen).tolist()])
+        scores[BLEU][name] = bleu(outputs, references, str(settings["bleu"]))[0]
+        scores[PERPLEXITY][name] = perplexity(model, pairs)
+    means = {kind: sum(values.values()) / len(values) for kind, values in scores.items()}
+    by_direction = {f"{kind} {name}": value for kind, values in scores.items() for name, value in values.items()}
+    return {**means, **(by_direction if len(dev) > 1 else {})}
+
+
+def translate_rows(
+    model: TranslationModel, pairs: Direction, rows: NDArray[np.int64], tokens: Tokens, beam: int
+) -> list[str]:
+    """Translations of some rows."""
+    device = next(model.parameters()).device
+    translations: dict[int, str] = {}
+    for batch in batches_by_length(pairs.source.lengths, BATCH, rows):
+        ids, lengths = (part.to(device) for part in pairs.source.padded(batch))
+        outputs = translate(model, ids, lengths, pairs.source.language, pairs.target.language, beam)
+        translations.update(zip(batch.tolist(), tokens.decode([output.tokens for output in outputs]), strict=True))
+    return [translations[row] for row in rows.tolist()]
+
+
+@torch.no_grad()
+def perplexity(model: TranslationModel, pairs: Direction) -> float:
+    """Of the target tokens, END included, each given those before it."""
+    device = next(model.parameters()).device
+    total, units = 0.0, 0
+    for rows in batches_by_length(pairs.lengths, BATCH):
+        loss = model(to_device(pairs.batch(rows), device))
+        total, units = total + float(loss.total), units + loss.units
+    return perplexity_of(total, units)

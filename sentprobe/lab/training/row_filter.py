@@ -1,23 +1,67 @@
-"""What becomes of each row of training data: used, held out as dev, or left out, and why.
+"""Which rows of the training data are used, held out as dev, or left out, and why.
 
-The first pass over the data decides, and keeps a byte per row; later passes look it up.
+The first pass over the data decides, and keeps a byte per row, its status; later passes look it up.
 """
 
 from __future__ import annotations
 
+import warnings
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.hashing import hash_64, mix
 from sentprobe.corpus.folding import near_duplicate_key
-from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.training.reading.find import DOCUMENT, TREE
-from sentprobe.lab.training.reading.read import DataRow, text_places
+from sentprobe.errors import DataError, SentProbeWarning, UsageError
+from sentprobe.lab.training.rows import DataRow, text_places
+from sentprobe.lab.training.sources import DOCUMENT, TREE
+
+if TYPE_CHECKING:
+    from sentprobe.data.dataset import Dataset
+
+
+def read_withheld(paths: Sequence[str]) -> frozenset[int]:
+    """The near-duplicate keys of all sentences of sets: a text with one of them is what the audit calls a copy.
+
+    These are the texts of the rows, also as tokens with spaces between them, further inputs such as the second sentence
+    of a pair, and, for tasks that change sentences (bigram shift, odd man out, coordination inversion), the sentences
+    before they were changed. Only sets that ``sentprobe make`` wrote show these; the changed rows of other sets of
+    these tasks are counted in a warning, since their originals cannot be withheld.
+    """
+    if not paths:
+        return frozenset()
+    from sentprobe.data.expectations import origins, sentences_of
+
+    keys: set[int] = set()
+    for dataset in (dataset for path in paths for dataset in _read_sets(path)):
+        keys.update(map(near_duplicate_key, sentences_of(dataset)))
+        if lost := sum(original is None for _, original in origins(dataset)):
+            warnings.warn(
+                f"{dataset.name}: {lost:,} rows are changed sentences whose originals are not recorded, so that these "
+                "cannot be withheld; only sets that `sentprobe make` wrote have them.",
+                SentProbeWarning,
+                stacklevel=2,
+            )
+    return frozenset(keys - {near_duplicate_key("")})
+
+
+def _read_sets(path: str) -> Iterator[Dataset]:
+    from sentprobe.data.sources import find_sets
+
+    try:
+        for source in find_sets([path]):
+            yield source.load()
+    except (UsageError, DataError) as e:
+        raise UsageError(
+            f"--withhold {path}: expected probing sets, as `sentprobe run` takes them (folders of `sentprobe make`, "
+            f"SentEval's or X-Probe's files). {e}"
+        ) from e
+
 
 USED, EMPTY, TOO_LONG, WITHHELD, HELD_OUT = range(5)
 REASONS = {EMPTY: "empty", TOO_LONG: "too long", WITHHELD: "withheld"}

@@ -18,11 +18,11 @@ from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.folder import WEIGHTS
 from sentprobe.lab.networks.vocabulary import word_of
 from sentprobe.lab.networks.xlm import XLM
-from sentprobe.lab.training.digests import describe_sources
-from sentprobe.lab.training.lm.start import PretrainedModel, open_start
+from sentprobe.lab.training.lm.pretrained import PretrainedModel, open_start
 from sentprobe.lab.training.lm.tokens import Tokens
 from sentprobe.lab.training.mt.model import TranslationModel
 from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.sources import describe_sources
 
 RANDOM, VECTORS = "random", "vec:"
 SETTINGS = {
@@ -63,7 +63,9 @@ def implied_settings(settings: Mapping[str, Value]) -> dict[str, Value]:
     return dict(folders[0].settings) if folders else {}
 
 
-def start_tokens(starts: InitialWeights, needed: Sequence[str], settings: Settings) -> tuple[Tokens, tuple[str, ...]] | None:
+def start_tokens(
+    starts: InitialWeights, needed: Sequence[str], settings: Settings
+) -> tuple[Tokens, tuple[str, ...]] | None:
     """The tokens and languages of the folders that are started from, which have to agree; None if there are none."""
     folders = starts.folders
     if not folders:
@@ -73,13 +75,13 @@ def start_tokens(starts: InitialWeights, needed: Sequence[str], settings: Settin
     for folder in further:
         if folder.tokens().strings() != tokens.strings():
             raise DataError(
-                f"{path} and {folder.folder.path} have different vocabularies; expected two models of the same texts and "
-                "codes."
+                f"{path} and {folder.folder.path} have different vocabularies; expected two models of the same texts "
+                "and codes."
             )
         if folder.languages != languages:
             raise DataError(
-                f"{path} has the languages {', '.join(languages)}, and {folder.folder.path} {', '.join(folder.languages)}; "
-                "expected the same, in the same order."
+                f"{path} has the languages {', '.join(languages)}, and {folder.folder.path} "
+                f"{', '.join(folder.languages)}; expected the same, in the same order."
             )
     for folder in folders:
         if different := [name for name in SAME if settings[name] != folder.settings[name]]:
@@ -117,7 +119,7 @@ def note_starts(plan: TrainingPlan, starts: InitialWeights) -> None:
     """Note what both parts begin with, so that training is not resumed with something else."""
     for part, name in (("encoder", starts.encoder), ("decoder", starts.decoder)):
         if name.startswith(VECTORS):
-            plan.others[f"start of the {part}"] = describe_sources(_vector_files(name))
+            plan.further_data[f"start of the {part}"] = describe_sources(_vector_files(name))
         elif name != RANDOM:
             open_start(name).note(plan, f"start of the {part}")
 
