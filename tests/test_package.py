@@ -327,7 +327,6 @@ LONG = {
     "sentprobe.lab.cli.train.train",
     "sentprobe.lab.cli.words.words",
     "sentprobe.lab.testing.architectures.examine_architecture",
-    "sentprobe.lab.training.objectives.align.prepare",
     "sentprobe.run.loop.evaluate",
     "sentprobe.run.repeat.repeat",
 }

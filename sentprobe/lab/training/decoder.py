@@ -35,6 +35,9 @@ SETTINGS = {
 
 LstmState = tuple[Tensor, Tensor]
 """Of an LSTM, (layers, sentences, units) each."""
+ENDS = Ends(BEGIN, END)
+BATCH = 128
+"""Sentences that are decoded together."""
 
 
 class DecoderBatch(NamedTuple):
@@ -110,7 +113,7 @@ class Decoder(nn.Module):
     def forward(
         self, tokens: Tensor, memory: SentenceMemory, state: LstmState | None = None
     ) -> tuple[Tensor, LstmState]:
-        """Features (sentences, time, units) before the output layer, and the state to go on from.
+        """Features (sentences, time, units) before the output layer, and the state after them.
 
         ``tokens`` (sentences, time) are the inputs of all steps, so that training needs no loop over time.
         """
@@ -177,11 +180,6 @@ def _states_width(encoder: SentenceEncoder) -> int:
     if not layers:
         raise UsageError("attention=yes: the encoder has no states of words to attend to; choose another --encoder.")
     return int(layers[-1].shape[2])
-
-
-ENDS = Ends(BEGIN, END)
-BATCH = 128
-"""Sentences that are decoded together."""
 
 
 @dataclass(frozen=True, eq=False)

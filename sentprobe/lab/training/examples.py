@@ -28,6 +28,8 @@ ExampleNumbers = NDArray[np.int64]
 """The numbers of examples, from 0 (rows,)."""
 FLUSH = 1 << 16
 """Numbers that are held in memory while examples are written."""
+WINDOW = 100
+"""Batches whose examples are sorted by length together: enough to waste little on padding, few enough to be random."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +132,6 @@ class ExampleWriter:
     def _map(self, name: str, dtype: type) -> NDArray[Any]:
         file = self._folder / name
         return np.memmap(file, dtype, "r") if file.stat().st_size else np.zeros(0, dtype)
-
-
-WINDOW = 100
-"""Batches whose examples are sorted by length together: enough to waste little on padding, few enough to be random."""
 
 
 @dataclass(frozen=True, eq=False)

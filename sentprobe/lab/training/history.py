@@ -50,7 +50,7 @@ def read_reports(job: JobFolder) -> Iterator[TrainingReport]:
 
 
 def drop_after(job: JobFolder, step: int) -> None:
-    """Leave out what was reported after a step, from which training goes on."""
+    """Leave out what was reported after a step, from which training is resumed."""
     job.cut(LOG, sum(report.step <= step for report in read_reports(job)))
 
 
@@ -177,9 +177,16 @@ def group_reports(reports: Iterable[TrainingReport], best: str = "") -> Iterable
                 loss += report.loss * (report.steps - done) / last.steps
                 words += report.words_per_second * (report.seconds - seconds)
         yield Epoch(
-            number, last.step, loss, last.lr, round(words), last.seconds, dict(last.scores), last.checkpoint,
+            number,
+            last.step,
+            loss,
+            last.lr,
+            round(words),
+            last.seconds,
+            dict(last.scores),
+            last.checkpoint,
             bool(best) and last.checkpoint == best,
-        )  # fmt: skip
+        )
 
 
 def score_text(value: Any) -> str:

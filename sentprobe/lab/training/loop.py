@@ -1,7 +1,7 @@
 """The training loop: the only one, for every objective, on one processor or on several machines.
 
-The state of an unfinished training is one file, from which it goes on as if it had never stopped: the weights and the
-optimiser's state; and beside its digest, in ``checksums.json``, the position in the data and the schedule. The order of
+The state of an unfinished training is one file, from which it is resumed as if it had never stopped: weights and the state
+of the optimiser; and beside its digest, in ``checksums.json``, the position in the data and the schedule. The order of
 the data and all random numbers are functions of the seed and that position.
 """
 
@@ -33,6 +33,16 @@ from sentprobe.lab.training.history import TrainingReport, append_report, drop_a
 from sentprobe.lab.training.objective import Prepared
 from sentprobe.lab.training.schedule import Schedule, TrainingOptions
 from sentprobe.lab.training.step import Updater, make_optimiser
+
+REPORTS_PER_EPOCH = 20
+DIVERGED = 1.5
+"""How many times the first loss an epoch's must be for a warning."""
+SAVE_SECONDS = 300.0
+"""The state is written at least this often, so that a power cut costs five minutes."""
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Those that end training after a step. Windows has fewer."""
+AGAIN_SECONDS = 1.0
+"""A signal that comes sooner after another is the same one: a launcher sends on what the terminal has sent to all."""
 
 
 def save_state(
@@ -76,21 +86,9 @@ def load_state(job: JobFolder, model: nn.Module, optimiser: torch.optim.Optimize
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
 
 
-REPORTS_PER_EPOCH = 20
-DIVERGED = 1.5
-"""How many times the first loss an epoch's must be for a warning."""
-SAVE_SECONDS = 300.0
-"""The state is kept at least this often, so that a power cut costs five minutes."""
-
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Those that end training after a step. Windows has fewer."""
-AGAIN_SECONDS = 1.0
-"""A signal that comes sooner after another is the same one: a launcher sends on what the terminal has sent to all."""
-
-
 @dataclass
 class TrainingPosition:
-    """Where training is, and sums over the epoch that is going on."""
+    """Where training is, and sums over the current epoch."""
 
     epoch: int = 1
     done: int = 0
@@ -113,7 +111,7 @@ class _Training:
     optimiser: torch.optim.Optimizer | None
     updater: Updater
     report: Callable[[TrainingReport], None]
-    at: TrainingPosition = field(default_factory=TrainingPosition)
+    position: TrainingPosition = field(default_factory=TrainingPosition)
     saved: float = field(default_factory=time.monotonic)
     signal: int = 0
     """The number of the signal that is to end training after this step; 0 if there was none."""
@@ -135,7 +133,7 @@ def run_loop(
     options: TrainingOptions,
     report: Callable[[TrainingReport], None] = lambda _: None,
 ) -> None:
-    """Train until the schedule ends; go on where an earlier call was interrupted.
+    """Train until the schedule ends, or resume where an earlier call was interrupted.
 
     Random numbers are a function of seed, step and process, and so is the order of the data: what is learned does not
     depend on interruptions.
@@ -146,16 +144,19 @@ def run_loop(
     schedule = training.schedule
     accelerator.wait_for_everyone()
     with torch.random.fork_rng(), _deferred_interrupt(training):
-        while prepared.streams and not schedule.stopped and training.at.epoch <= options.epochs:
+        while prepared.streams and not schedule.stopped and training.position.epoch <= options.epochs:
             _epoch(training)
     accelerator.wait_for_everyone()
     accelerator.end_training()
 
 
 def _start(
-    folder: TrainedFolder, prepared: Prepared, options: TrainingOptions, accelerator: Accelerator,
+    folder: TrainedFolder,
+    prepared: Prepared,
+    options: TrainingOptions,
+    accelerator: Accelerator,
     report: Callable[[TrainingReport], None],
-) -> _Training:  # fmt: skip
+) -> _Training:
     """The state at the beginning, or where training was interrupted."""
     optimiser = make_optimiser(prepared, options)
     schedule = Schedule.start(options, prepared.maximise)
@@ -171,9 +172,9 @@ def _start(
     updater = Updater(prepared, options, accelerator, model, wrapped)
     training = _Training(folder, prepared, options, schedule, accelerator, optimiser, updater, report)
     if facts is not None:
-        training.at = TrainingPosition(**facts["position"])
+        training.position = TrainingPosition(**facts["position"])
     if training.is_main:
-        drop_after(folder.job, training.at.step if facts is not None else -1)
+        drop_after(folder.job, training.position.step if facts is not None else -1)
         if facts is None:
             folder.job.remove(BEST)  # of a training whose state was deleted
             _write_checkpoint(training, "epoch-000", 0, 0)
@@ -182,27 +183,31 @@ def _start(
 
 def _epoch(training: _Training) -> None:
     """One epoch, or what is left of it; then its scores and a checkpoint."""
-    at, options, schedule = training.at, training.options, training.schedule
-    if not at.done:
-        schedule.begin_epoch(at.epoch)
-    steps = epoch_steps(training.prepared.streams, options.batch, options.seed, at.epoch)
-    every = max(1, len(steps) // REPORTS_PER_EPOCH)
+    position, options, schedule = training.position, training.options, training.schedule
+    if not position.done:
+        schedule.begin_epoch(position.epoch)
+    steps = epoch_steps(training.prepared.streams, options.batch, options.seed, position.epoch)
+    report_every = max(1, len(steps) // REPORTS_PER_EPOCH)
     training.model.train()
-    before = TrainingPosition(**asdict(at))
-    for step in steps[at.done :]:
-        began = time.monotonic()
-        lr = schedule.step_lr(at.step + 1)
-        loss = training.updater.step(step, lr, at.epoch, at.step + 1, training.folder)
-        at.done, at.step = at.done + 1, at.step + 1
-        at.loss, at.units, at.words = at.loss + float(loss.total), at.units + loss.units, at.words + loss.words
-        at.seconds += time.monotonic() - began
+    reported = TrainingPosition(**asdict(position))
+    for step in steps[position.done :]:
+        start = time.monotonic()
+        lr = schedule.step_lr(position.step + 1)
+        loss = training.updater.step(step, lr, position.epoch, position.step + 1, training.folder)
+        position.done, position.step = position.done + 1, position.step + 1
+        position.loss, position.units, position.words = (
+            position.loss + float(loss.total),
+            position.units + loss.units,
+            position.words + loss.words,
+        )
+        position.seconds += time.monotonic() - start
         if schedule.first_loss is None:
             schedule.first_loss = float(loss.total) / max(1, loss.units)
-        if at.done % every == 0 and at.done < len(steps):
-            _tell(training, _since(before, at, len(steps), lr))
-            before = TrainingPosition(**asdict(at))
-        if options.every and at.step % options.every == 0:
-            _checkpoint(training, f"step-{at.step:06d}")
+        if position.done % report_every == 0 and position.done < len(steps):
+            _report(training, _since(reported, position, len(steps), lr))
+            reported = TrainingPosition(**asdict(position))
+        if options.every and position.step % options.every == 0:
+            _checkpoint(training, f"step-{position.step:06d}")
         if _is_interrupted(training):
             _save(training)
             _end(training)
@@ -215,32 +220,51 @@ def _epoch(training: _Training) -> None:
 
 def _end_epoch(training: _Training, steps: int) -> None:
     """The scores on dev, a checkpoint, and the state from which the next epoch begins."""
-    at, schedule, selection = training.at, training.schedule, training.prepared.selection
-    lr = schedule.step_lr(at.step)
+    position, schedule, selection = training.position, training.schedule, training.prepared.selection
+    lr = schedule.step_lr(position.step)
     scores = _scores(training)
-    best = schedule.end_epoch(at.epoch, scores.get(selection))
-    name = f"epoch-{at.epoch:03d}"
+    best = schedule.end_epoch(position.epoch, scores.get(selection))
+    name = f"epoch-{position.epoch:03d}"
     _checkpoint(training, name)
     if training.is_main and best:
         copied = {WEIGHTS: training.folder.path / name / WEIGHTS} if training.prepared.transformers else {}
         training.folder.job.write({**copied, BEST: encode_json({"checkpoint": name, selection: scores[selection]})})
-    report = _since(TrainingPosition(), at, steps, lr, scores, best, name)
-    _tell(training, report)
+    report = _since(TrainingPosition(), position, steps, lr, scores, best, name)
+    _report(training, report)
     if training.is_main and schedule.first_loss is not None and report.loss > DIVERGED * schedule.first_loss:
-        what = f"The loss rises: {schedule.first_loss:.3g} in the first step, {report.loss:.3g} in epoch {at.epoch}"
-        warnings.warn(SentProbeWarning(f"{what}, on average. Try a lower --lr or --clip."), stacklevel=2)
-    training.at = TrainingPosition(at.epoch + 1, 0, at.step)
+        warning = (
+            f"The loss rises: {schedule.first_loss:.3g} in the first step, {report.loss:.3g} in epoch {position.epoch}"
+        )
+        warnings.warn(SentProbeWarning(f"{warning}, on average. Try a lower --lr or --clip."), stacklevel=2)
+    training.position = TrainingPosition(position.epoch + 1, 0, position.step)
     _save(training)
 
 
 def _since(
-    before: TrainingPosition, at: TrainingPosition, of: int, lr: float, scores: Mapping[str, float] | None = None,
-    best: bool = False, checkpoint: str = "",
-) -> TrainingReport:  # fmt: skip
+    before: TrainingPosition,
+    position: TrainingPosition,
+    of: int,
+    lr: float,
+    scores: Mapping[str, float] | None = None,
+    best: bool = False,
+    checkpoint: str = "",
+) -> TrainingReport:
     """What happened between two positions of an epoch."""
-    loss = (at.loss - before.loss) / max(1, at.units - before.units)
-    speed = (at.words - before.words) / max(1e-9, at.seconds - before.seconds)
-    return TrainingReport(at.epoch, at.step, at.done, of, loss, lr, speed, at.seconds, scores or {}, best, checkpoint)
+    loss = (position.loss - before.loss) / max(1, position.units - before.units)
+    speed = (position.words - before.words) / max(1e-9, position.seconds - before.seconds)
+    return TrainingReport(
+        position.epoch,
+        position.step,
+        position.done,
+        of,
+        loss,
+        lr,
+        speed,
+        position.seconds,
+        scores or {},
+        best,
+        checkpoint,
+    )
 
 
 def _scores(training: _Training) -> dict[str, float]:
@@ -258,25 +282,27 @@ def _scores(training: _Training) -> dict[str, float]:
 
 def _checkpoint(training: _Training, name: str) -> None:
     if training.is_main:
-        _write_checkpoint(training, name, training.at.epoch, training.at.step)
+        _write_checkpoint(training, name, training.position.epoch, training.position.step)
 
 
 def _write_checkpoint(training: _Training, name: str, epoch: int, step: int) -> None:
     """The weights, last, and what other libraries need to load them."""
     prepared = training.prepared
-    beside = {CONFIG: encode_json(dict(prepared.transformers)), **prepared.files} if prepared.transformers else {}
-    training.folder.write_checkpoint(name, training.model.state_dict(), epoch, step, beside)
+    further_files = (
+        {CONFIG: encode_json(dict(prepared.transformers)), **prepared.files} if prepared.transformers else {}
+    )
+    training.folder.write_checkpoint(name, training.model.state_dict(), epoch, step, further_files)
 
 
 def _save(training: _Training) -> None:
-    """Keep all that is needed to go on."""
+    """Write the state from which training can be resumed."""
     training.saved = time.monotonic()
     if training.is_main:
-        facts = {"position": asdict(training.at), "schedule": training.schedule.state()}
+        facts = {"position": asdict(training.position), "schedule": training.schedule.state()}
         save_state(training.folder.job, training.model, training.optimiser, facts)
 
 
-def _tell(training: _Training, report: TrainingReport) -> None:
+def _report(training: _Training, report: TrainingReport) -> None:
     if training.is_main:
         append_report(training.folder.job, report)
         training.report(report)
@@ -302,10 +328,10 @@ def _end(training: _Training) -> None:
 
 @contextmanager
 def _deferred_interrupt(training: _Training) -> Iterator[None]:
-    """Let Ctrl-C, or a signal that a command ends by, end training after the step that is going on, and save.
+    """Let Ctrl-C, or a signal that a command ends by, end training after the current step, and save.
 
-    So no half of an update is kept, and a scheduler that ends a job costs nothing. A second signal ends training at
-    once; what was saved before is still there.
+    So no half of an update is written, and nothing is lost when a scheduler ends a job. A second signal ends training
+    at once; what was saved before is still there.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -85,9 +85,9 @@ class Objective:
     plans_epochs: bool = False
     """Whether its learning rate depends on the number of epochs that are to come, so that none can be added later."""
     encoder: str = ""
-    """The architecture that is meant if none is named."""
+    """The architecture if none is named."""
     implied: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda _: {}
-    """Defaults of settings that follow from those given: the sizes of a model that training starts from."""
+    """Defaults of settings that follow from those typed: the sizes of a model that training starts from."""
     order: int = 0
 
 

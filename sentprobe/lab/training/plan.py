@@ -47,7 +47,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class _RowForm:
-    """What rows are read, and what is made of them."""
+    """The fields of the rows that are read, and of those made of them."""
 
     fields: tuple[str, ...]
     arrangement: Arrangement | None
@@ -178,7 +178,7 @@ class TrainingPlan:
         return _RowDecision(sources, row_status, dev, copies)
 
     def _require_dev(self) -> None:
-        """Refuse to go on without dev data, before anything is read, unless the objective needs none."""
+        """Refuse to train without dev data, before anything is read, unless the objective needs none."""
         from sentprobe.lab.training import OBJECTIVES
 
         objective = OBJECTIVES.get(self.request.objective)

@@ -1,4 +1,4 @@
-"""What a training is to do, as it was typed, resolved and complete; kept in ``config.json``."""
+"""The request of a training: what was typed, with all defaults; written to ``config.json``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TrainingRequest:
     vectors: str = ""
     """A file of word vectors; empty: they are learned."""
     fine_tune: bool = False
-    """Whether given word vectors are changed by training."""
+    """Whether training changes the word vectors of the file."""
     words: int = 200_000
     """The largest vocabulary."""
     width: int = 300
@@ -63,10 +63,10 @@ def make_request(
     options: Mapping[str, Any] | None = None,
     **request_fields: Any,
 ) -> TrainingRequest:
-    """A request with all defaults: those of the preset come before those of the objective, what is given before both.
+    """A request with all defaults: those of the preset come before those of the objective, what was typed before both.
 
-    ``settings`` are those of the encoder and of the objective together: no name is used by both. ``more`` are the other
-    fields of a request; None stands for the default.
+    ``settings`` are those of the encoder and of the objective together: no name is used by both. ``request_fields`` are
+    the other fields; None stands for the default.
     """
     objective_part = OBJECTIVES.get(objective)
     explicit_settings = dict(settings or {})

@@ -24,6 +24,10 @@ from sentprobe.lab.training.sources import DOCUMENT, TREE
 if TYPE_CHECKING:
     from sentprobe.data.dataset import Dataset
 
+USED, EMPTY, TOO_LONG, WITHHELD, HELD_OUT = range(5)
+REASONS = {EMPTY: "empty", TOO_LONG: "too long", WITHHELD: "withheld"}
+"""Why rows are left out, as counts and messages name it."""
+
 
 def read_withheld(paths: Sequence[str]) -> frozenset[int]:
     """The near-duplicate keys of all sentences of sets: a text with one of them is what the audit calls a copy.
@@ -61,11 +65,6 @@ def _read_sets(path: str) -> Iterator[Dataset]:
             f"--withhold {path}: expected probing sets, as `sentprobe run` takes them (folders of `sentprobe make`, "
             f"SentEval's or X-Probe's files). {e}"
         ) from e
-
-
-USED, EMPTY, TOO_LONG, WITHHELD, HELD_OUT = range(5)
-REASONS = {EMPTY: "empty", TOO_LONG: "too long", WITHHELD: "withheld"}
-"""Why rows are left out, as counts and messages name it."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""How training goes on: its options, and the learning rate and the end that follow from them.
+"""The options of training, and the learning rate and the end of training that follow from them.
 
-The state of a schedule is small, and kept with that of training.
+The state of a schedule is small, and written with that of training.
 """
 
 from __future__ import annotations
@@ -147,14 +147,14 @@ class Schedule:
         return {key: value for key, value in asdict(self).items() if key not in ("options", "maximise")}
 
     def restore(self, state: dict[str, object]) -> None:
-        """Go on from a checkpoint."""
+        """Take the state of a checkpoint."""
         for key, value in state.items():
             setattr(self, key, value)
         self.stopped = why_stopped(state, self.options.patience)
 
 
 def why_stopped(state: Mapping[str, Any], patience: int) -> str:
-    """Why training has ended, or nothing; with more patience than before, it goes on."""
+    """Why training has ended, or nothing: with more patience than before, it is resumed."""
     reason = str(state.get("stopped", ""))
     has_patience = not patience or state.get("without_gain", 0) < patience
     return "" if has_patience and reason.endswith(WITHOUT_GAIN) else reason

@@ -42,6 +42,7 @@ _SPLITS = {TRAIN: "tr", DEV: "va"}
 _SUFFIXES = {**TABLE_SUFFIXES, ".json": "json", **SUFFIXES}
 _NO_DATA = re.compile(r"\.|(readme|licen[cs]e|copying|changelog|stats)\b", re.IGNORECASE)
 _PROBING_SET = re.compile(r"(tr|va|te)\t[^\t]+\t")
+DIGEST_BYTES = 16
 
 
 class DataPart(NamedTuple):
@@ -65,7 +66,7 @@ def find_parts(source: str, fields: Sequence[str], role: str = TRAIN, columns: S
     """The parts of a source that are for training, or for dev; at least one.
 
     A folder is one of SentEval's sets, or all data files below it, sorted. Of files that are named after splits, such
-    as ``snli_1.0_train.jsonl``, those of the role are meant, and never those of another.
+    as ``snli_1.0_train.jsonl``, those of the role are read, and never those of another.
     """
     if source == "-":
         raise UsageError("Training data are read several times, and standard input only once: save them to a file.")
@@ -280,9 +281,6 @@ def _check_distinct(parts: Iterable[DataPart], where: str) -> None:
 
 def _resolved(part: DataPart) -> DataPart:
     return part._replace(paths=tuple(str(Path(path).resolve()) for path in part.paths))
-
-
-DIGEST_BYTES = 16
 
 
 def describe_sources(sources: Iterable[str]) -> list[dict[str, Any]]:

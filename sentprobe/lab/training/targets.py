@@ -21,6 +21,12 @@ FILE = "tokenizer.json"
 BEGIN, END, UNKNOWN = 0, 1, 2
 """The first input of a decoder, the last token of a target, and what is not in the vocabulary."""
 SPECIAL = ("<s>", "</s>", "<unk>")
+SETTING = Setting(
+    "13a",
+    "how BLEU splits texts into words; none for texts that are tokenised already",
+    ("13a", "intl", "none", "char", "zh"),
+)
+"""With ``none`` it is that of multi-bleu; ``13a`` splits off punctuation, nearly as Moses does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +114,6 @@ def read_tokenizer(job: JobFolder) -> Tokenizer:
     except Exception as e:  # the library raises nothing more special
         raise DataError(f"{job.path / FILE} is not of this version of tokenizers: {e}.") from None
     return tokenizer
-
-
-SETTING = Setting(
-    "13a",
-    "how BLEU splits texts into words; none for texts that are tokenised already",
-    ("13a", "intl", "none", "char", "zh"),
-)
-"""With ``none`` it is that of multi-bleu; ``13a`` splits off punctuation, nearly as Moses does."""
 
 
 def bleu(outputs: Sequence[str], references: Sequence[str], tokenise: str = "13a") -> tuple[float, str]:

@@ -25,6 +25,15 @@ from sentprobe.lab.training.request import TrainingRequest
 from sentprobe.lab.training.row_filter import read_withheld
 from sentprobe.lab.training.sources import DEV, TRAIN, describe_sources
 
+SOFTWARE = ("torch", "accelerate", "safetensors", "numpy")
+"""Packages whose versions are recorded."""
+DATA = ".data"
+"""The folder of examples as numbers, during training."""
+SCORING_TIME = timedelta(days=1)
+"""How long processes wait for the main one, which scores alone."""
+MAY_CHANGE = ("epochs", "patience", "every")
+"""Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
+
 
 def is_main_process() -> bool:
     """Whether this is the one of several processes that prints; launchers number them."""
@@ -32,7 +41,7 @@ def is_main_process() -> bool:
 
 
 def join_processes() -> bool:
-    """Whether this is one of several processes without GPUs, which accelerate has to be told.
+    """Whether this is one of several processes without GPUs, of which accelerate needs to be told.
 
     Otherwise each of them would train alone, and all would write to the same folder.
     """
@@ -42,10 +51,6 @@ def join_processes() -> bool:
         os.environ["ACCELERATE_USE_CPU"] = "true"  # what the loop's Accelerator reads
         return True
     return False
-
-
-SOFTWARE = ("torch", "accelerate", "safetensors", "numpy")
-"""Packages whose versions are recorded."""
 
 
 def describe_model(request: TrainingRequest, prepared: Prepared) -> dict[str, Any]:
@@ -83,7 +88,7 @@ def describe_data(plan: TrainingPlan) -> dict[str, list[dict[str, Any]]]:
 
 
 def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
-    """Refuse to go on with files that are not those with which training began."""
+    """Refuse to resume with files that have changed since training started."""
     before = TrainedFolder(folder).config.get("data", {}) if (folder / CONFIG).is_file() else {}
     for role, files in before.items():
         now = data.get(role, [])
@@ -92,7 +97,7 @@ def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
 
 
 def check_words_unchanged(prepared: Prepared, folder: Path) -> None:
-    """Refuse to go on with other words, codes or word vectors than those with which training began."""
+    """Refuse to resume with words, codes or word vectors that have changed since training started."""
     if not (folder / CONFIG).is_file():
         return
     before, inputs = TrainedFolder(folder), prepared.inputs
@@ -111,27 +116,19 @@ def is_finished(request: TrainingRequest, folder: Path) -> bool:
     return (folder / CONFIG).is_file() and bool(why_finished(TrainedFolder(folder), request.options))
 
 
-DATA = ".data"
-"""The folder of examples as numbers, while training goes on."""
-SCORING_TIME = timedelta(days=1)
-"""How long processes wait for the main one, which scores alone."""
-MAY_CHANGE = ("epochs", "patience", "every")
-"""Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
-
-
 def train(
     request: TrainingRequest, folder: Path, report: Callable[[TrainingReport], None] = lambda _: None
 ) -> TrainedFolder:
-    """Train an encoder, or go on where an earlier call was interrupted.
+    """Train an encoder, or resume where an earlier call was interrupted.
 
     Parameters
     ----------
-    request : Request
+    request : TrainingRequest
         What to train, from ``make_request``.
     folder : Path
         Where everything is written; a new folder, or one of the same request.
     report : callable
-        Called with a Report as training goes on.
+        Called with a TrainingReport at every report.
 
     Returns
     -------

@@ -28,6 +28,8 @@ TEXT_FIELDS, PAIR_FIELDS = ("text",), ("source", "target")
 LANGUAGE = re.compile(r"\w+", re.ASCII)
 NO_LIMIT = 10**9
 """Words of a line of a text, which is cut anyway."""
+ENCODE = 2048
+"""Texts that are split into tokens together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class LanguageTexts:
         """Whether there is dev data."""
         return bool(self.plan.request.dev or self.plan.request.held_out)
 
-    def rows(self, role: str, but: frozenset[int] = frozenset()) -> Iterator[tuple[str, ...]]:
+    def rows(self, role: str, excluded: frozenset[int] = frozenset()) -> Iterator[tuple[str, ...]]:
         """The text of each language, row by row, without rows that have a text with one of these keys.
 
         Training rows are compared with keys in the first pass over them; later ones look it up.
@@ -58,7 +60,7 @@ class LanguageTexts:
         noted, flags = self.left_out.get(role), bytearray()
         for number, row in enumerate(self.plan.rows(role, fields)):
             if noted is None:
-                flags.append(bool(but) and any(near_duplicate_key(text) in but for text in row.values))
+                flags.append(bool(excluded) and any(near_duplicate_key(text) in excluded for text in row.values))
             if not (flags if noted is None else noted)[number]:
                 yield row.values
         row_flags = self.left_out.setdefault(role, flags)
@@ -146,10 +148,6 @@ def by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], l
     return sources_by_language
 
 
-ENCODE = 2048
-"""Texts that are split into tokens together."""
-
-
 @dataclass(frozen=True, eq=False)
 class LanguageExamples:
     """The examples of one language, or of one pair of languages."""
@@ -164,9 +162,9 @@ class LanguageExamples:
     after the first spell, whatever the codes."""
 
 
-def learn_codes(plan: TrainingPlan, texts: list[LanguageTexts], held: frozenset[int]) -> Tokens:
+def learn_codes(plan: TrainingPlan, texts: list[LanguageTexts], dev_keys: frozenset[int]) -> Tokens:
     """Codes of sentences that are sampled from all languages."""
-    rows = {text.name: sum(1 for _ in text.rows(TRAIN, held)) for text in texts}
+    rows = {text.name: sum(1 for _ in text.rows(TRAIN, dev_keys)) for text in texts}
     if small := [name for name, count in rows.items() if count < 2]:
         raise DataError(
             f"{small[0]} has {rows[small[0]]} sentence{'s' * (rows[small[0]] != 1)} to train on; expected a text of "
@@ -180,22 +178,24 @@ def learn_codes(plan: TrainingPlan, texts: list[LanguageTexts], held: frozenset[
 
     def side(text: LanguageTexts, column: int) -> tuple[Iterator[str], float]:
         language = text.languages[column]
-        return (row[column] for row in text.rows(TRAIN, held)), chances[language] * counts.total() / counts[language]
+        return (row[column] for row in text.rows(TRAIN, dev_keys)), chances[language] * counts.total() / counts[
+            language
+        ]
 
     sampled = sample_texts([side(*side_key) for side_key in sides], plan.request.options.seed)
     return learn_tokens(sampled, int(plan.settings["codes"]))
 
 
 def read_part(
-    plan: TrainingPlan, texts: LanguageTexts, tokens: Tokens, held: frozenset[int], languages: tuple[str, ...]
+    plan: TrainingPlan, texts: LanguageTexts, tokens: Tokens, dev_keys: frozenset[int], languages: tuple[str, ...]
 ) -> LanguageExamples:
     """Write the tokens of a text, or of pairs, to files; languages are numbered as they are listed."""
     length = int(plan.settings["length"])
     numbers = tuple(map(languages.index, texts.languages))
 
     def examples(role: str) -> tuple[Windows | TranslationPairs, int, int]:
-        but = held if role == TRAIN else frozenset()
-        examples, words = _write(plan, texts, role, tokens, but, length)
+        excluded = dev_keys if role == TRAIN else frozenset()
+        examples, words = _write(plan, texts, role, tokens, excluded, length)
         if len(numbers) == 1:
             return Windows(examples.sequences["text"].values, numbers[0], length), len(examples) - 1, words
         columns = examples.sequences
@@ -207,7 +207,7 @@ def read_part(
 
 
 def _write(
-    plan: TrainingPlan, texts: LanguageTexts, role: str, tokens: Tokens, but: frozenset[int], length: int
+    plan: TrainingPlan, texts: LanguageTexts, role: str, tokens: Tokens, excluded: frozenset[int], length: int
 ) -> tuple[Examples, int]:
     """The tokens of all rows, and, of a text, how many words and ends of sentences these are."""
     monolingual = len(texts.languages) == 1
@@ -215,7 +215,7 @@ def _write(
     with texts.plan.writer(role, ("text",) if monolingual else ("source", "target")) as out:
         if monolingual:
             out.add(([END],))
-        rows = texts.rows(role, but)
+        rows = texts.rows(role, excluded)
         while batch := list(islice(rows, ENCODE)):
             for index, row in enumerate(zip(*(tokens.encode(side) for side in zip(*batch, strict=True)), strict=True)):
                 if monolingual:

@@ -84,9 +84,15 @@ def model_sizes(settings: Settings, tokens: int, languages: int) -> Sizes:
     if inner not in (0, 4 * hidden):
         raise UsageError(f"feedforward={inner}: XLM has four times hidden, {4 * hidden}; leave it out.")
     return Sizes(
-        tokens, languages if languages > 1 else 0, hidden, int(settings["layers"]), heads, int(settings["positions"]),
-        float(settings["dropout"]), PAD,
-    )  # fmt: skip
+        tokens,
+        languages if languages > 1 else 0,
+        hidden,
+        int(settings["layers"]),
+        heads,
+        int(settings["positions"]),
+        float(settings["dropout"]),
+        PAD,
+    )
 
 
 def transformers_config(sizes: Sizes, languages: Sequence[str], causal: bool) -> Mapping[str, Any]:
@@ -163,7 +169,7 @@ class PairClassifier(nn.Module):
 
 
 def collate(first: Sequences, second: Sequences, labels: Any, language: int, rows: Sequence[int]) -> PairBatch:
-    """A batch of some pairs; positions go on from the first sentence to the second."""
+    """A batch of some pairs; positions continue from the first sentence to the second."""
     texts = [(first[row], second[row]) for row in rows]
     lengths = [len(premise) + len(hypothesis) + 4 for premise, hypothesis in texts]
     ids = np.full((len(texts), max(lengths)), PAD, np.int64)

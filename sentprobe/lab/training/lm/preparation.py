@@ -61,6 +61,9 @@ MASKING = {
     "mask_alpha": Setting(0.5, "exponent with which frequent tokens are chosen less often; 0: all alike", low=0),
 }
 OPTIMISERS = {"adam": {"lr": 5e-4, "warmup": 1000, "batch": 64, "epochs": 100, "patience": 10}}
+PERPLEXITY = "perplexity"
+WINDOWS, PAIRS = 16, 64
+"""In a batch."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,16 @@ class LanguageModelKind:
 def lm_objective(name: str, summary: str, data: str, kind: LanguageModelKind, order: int) -> Objective:
     """A language model of a kind."""
     return Objective(
-        name, summary, data, partial(prepare, kind=kind), {**SETTINGS, **({} if kind.causal else MASKING)},
-        OPTIMISERS, needs_dev=False, order=order, encoder=ARCHITECTURE,
-    )  # fmt: skip
+        name,
+        summary,
+        data,
+        partial(prepare, kind=kind),
+        {**SETTINGS, **({} if kind.causal else MASKING)},
+        OPTIMISERS,
+        needs_dev=False,
+        order=order,
+        encoder=ARCHITECTURE,
+    )
 
 
 def prepare(plan: TrainingPlan, kind: LanguageModelKind) -> Prepared:
@@ -90,9 +100,9 @@ def prepare(plan: TrainingPlan, kind: LanguageModelKind) -> Prepared:
     texts = find_texts(plan)
     _check_kinds(texts, kind, request.objective)
     languages = all_languages(texts)
-    held = text_keys((text, DEV) for text in texts if text.has_dev)
-    tokens = learn_codes(plan, texts, held)
-    parts = [read_part(plan, text, tokens, held, languages) for text in texts]
+    dev_keys = text_keys((text, DEV) for text in texts if text.has_dev)
+    tokens = learn_codes(plan, texts, dev_keys)
+    parts = [read_part(plan, text, tokens, dev_keys, languages) for text in texts]
     note_counts(plan, texts)
     counts = {part.name: token_counts(part, len(tokens)) for part in parts}
     _check_overlap(counts)
@@ -219,11 +229,6 @@ def _collate(part: LanguageExamples, mask: Mask | None) -> Callable[[NDArray[np.
         return train.causal
     assert mask is not None
     return lambda rows: train.masked(rows, mask)
-
-
-PERPLEXITY = "perplexity"
-WINDOWS, PAIRS = 16, 64
-"""In a batch."""
 
 
 def scores(model: LanguageModel, parts: Sequence[LanguageExamples], mask: Mask | None, seed: int) -> dict[str, float]:

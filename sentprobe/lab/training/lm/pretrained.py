@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from sentprobe.lab.training.lm.tokens import Tokens
     from sentprobe.lab.training.plan import TrainingPlan
 
+BATCH = 64
+OBJECTIVE = "xnli"
+
 
 @dataclass(frozen=True, eq=False)
 class PretrainedModel:
@@ -97,9 +100,6 @@ def open_start(name: str, option: str = "--from") -> PretrainedModel:
         raise UsageError(f"{option} {name} was trained with {objective}; expected a language model: mlm, clm, tlm, ….")
     return PretrainedModel(folder, checkpoint_of(spec, folder))
 
-
-BATCH = 64
-OBJECTIVE = "xnli"
 
 Classify = Callable[[Sequence[tuple[str, str]], str], list[int]]
 """From pairs of sentences, and their language, to the numbers of labels."""

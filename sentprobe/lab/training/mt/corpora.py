@@ -94,7 +94,7 @@ class TranslationData:
         return (*self.texts, *self.pairs)
 
 
-def find_sources(plan: TrainingPlan) -> TranslationData:
+def find_translation_data(plan: TrainingPlan) -> TranslationData:
     """What a request names; UsageError if it does not fit together."""
     train, dev = by_languages(plan.request.train, "--train"), by_languages(plan.request.dev, "--dev")
     if monolingual_dev := [names[0] for names in dev if len(names) == 1]:
@@ -172,17 +172,17 @@ def _directions(
     return tuple(dict.fromkeys(directions))
 
 
-def dev_keys(sources: TranslationData) -> frozenset[int]:
+def dev_text_keys(data: TranslationData) -> frozenset[int]:
     """The near-duplicate keys of all dev texts, whatever their language: none of them is trained on."""
-    scored = [(pairs, DEV) for pairs in sources.pairs if pairs.has_dev] + [(pairs, TRAIN) for pairs in sources.scored]
+    scored = [(pairs, DEV) for pairs in data.pairs if pairs.has_dev] + [(pairs, TRAIN) for pairs in data.scored]
     return text_keys(scored)
 
 
-def note_sources(plan: TrainingPlan, sources: TranslationData) -> None:
+def note_translation_data(plan: TrainingPlan, data: TranslationData) -> None:
     """Note in the plan what became of all rows, and what files were read."""
-    note_counts(plan, sources.trained)
+    note_counts(plan, data.trained)
     total: Counter[str] = Counter(plan.counts.get(DEV, {}))
-    for text in sources.scored:
+    for text in data.scored:
         plan.counts[f"{DEV} {text.name}"] = text.plan.counts[TRAIN]
         plan.further_data[f"{DEV} {text.name}"] = describe_sources(text.plan.files(TRAIN))
         total += text.plan.counts[TRAIN]

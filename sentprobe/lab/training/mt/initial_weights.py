@@ -46,7 +46,7 @@ class InitialWeights:
 
     @classmethod
     def of(cls, settings: Mapping[str, Value]) -> InitialWeights:
-        """From settings, or what was given of them."""
+        """From settings, or those of them that were typed."""
         both = settings.get("from") or RANDOM
         return cls(str(settings.get("encoder_from") or both), str(settings.get("decoder_from") or both))
 
@@ -147,8 +147,10 @@ def _load_vectors(module: XLM, name: str, tokens: Tokens) -> str:
     spaces = [read_space(file) for file in _vector_files(name)]
     width, hidden = spaces[0].dim, module.size
     if any(space.dim != width for space in spaces):
-        raise DataError(f"{name}: vectors of {' and '.join(str(space.dim) for space in spaces)} dimensions; expected "
-                        "two files in one space, as `sentprobe align --export` writes them.")  # fmt: skip
+        raise DataError(
+            f"{name}: vectors of {' and '.join(str(space.dim) for space in spaces)} dimensions; expected "
+            "two files in one space, as `sentprobe align --export` writes them."
+        )
     if width < hidden:
         raise UsageError(f"hidden={hidden}: {name} has {width} dimensions; expected hidden={width} or fewer.")
     numbers, vectors = [], []

@@ -20,6 +20,12 @@ from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
 from sentprobe.lab.training.objective import Loss
 from sentprobe.lab.training.search import DecodedText, Ends, search
 
+ENDS = Ends(END, END)
+NEVER = [BEGIN, PAD, UNKNOWN, MASK]
+"""Tokens that are in no text."""
+RATIO, MORE = 1.5, 10
+"""An output is cut off after this many times the tokens of its source, and a few more."""
+
 
 def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> tuple[Tensor, Tensor]:
     """Sentences (rows, time), END at both ends, padded, and their lengths."""
@@ -29,13 +35,6 @@ def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> tuple[Tensor, Tens
         padded[i, [0, len(row) + 1]] = END
         padded[i, 1 : len(row) + 1] = row
     return torch.from_numpy(padded), torch.from_numpy(lengths)
-
-
-ENDS = Ends(END, END)
-NEVER = [BEGIN, PAD, UNKNOWN, MASK]
-"""Tokens that are in no text."""
-RATIO, MORE = 1.5, 10
-"""An output is cut off after this many times the tokens of its source, and a few more."""
 
 
 @dataclass(eq=False)

@@ -26,10 +26,10 @@ from sentprobe.lab.training.mt.corpora import (
     Sentences,
     TranslationData,
     back_batch,
-    dev_keys,
-    find_sources,
+    dev_text_keys,
+    find_translation_data,
     noisy_batch,
-    note_sources,
+    note_translation_data,
     read_sentences,
 )
 from sentprobe.lab.training.mt.initial_weights import SETTINGS as INITIAL_SETTINGS
@@ -73,15 +73,15 @@ def prepare(plan: TrainingPlan) -> Prepared:
     """Read the texts, learn the codes or take those of the start, and build the model."""
     request, settings = plan.request, plan.settings
     _check(plan)
-    sources = find_sources(plan)
-    schedule = denoising_schedule(str(settings["denoising"]) or ("0:0" if sources.pairs else FALLING))
+    data = find_translation_data(plan)
+    schedule = denoising_schedule(str(settings["denoising"]) or ("0:0" if data.pairs else FALLING))
     starts = InitialWeights.of(settings)
-    pretrained = start_tokens(starts, sources.languages, request.encoder_settings)
-    keys = dev_keys(sources)
-    tokens, languages = pretrained or (learn_codes(plan, list(sources.trained), keys), sources.languages)
-    train, dev = _read(plan, sources, tokens, languages, keys)
-    note_sources(plan, sources)
-    sizes = _sizes(plan, starts, sources, len(tokens), len(languages))
+    pretrained = start_tokens(starts, data.languages, request.encoder_settings)
+    dev_keys = dev_text_keys(data)
+    tokens, languages = pretrained or (learn_codes(plan, list(data.trained), dev_keys), data.languages)
+    train, dev = _read(plan, data, tokens, languages, dev_keys)
+    note_translation_data(plan, data)
+    sizes = _sizes(plan, starts, data, len(tokens), len(languages))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(request.options.seed)
         model = TranslationModel(sizes, schedule)
@@ -90,14 +90,14 @@ def prepare(plan: TrainingPlan) -> Prepared:
     noise = Noise(int(settings["moves"]), float(settings["drop"]), float(settings["blank"]))
     facts = {
         "languages": list(languages),
-        "directions": ["-".join(way) for way in sources.directions],
+        "directions": ["-".join(way) for way in data.directions],
         "tokens": len(tokens),
         **start_facts,
         **bleu_facts(settings),
     }
     return Prepared(
         model,
-        tuple(_streams(plan, sources, train, tokens, noise, denoises=any(weight for _, weight in schedule))),
+        tuple(_streams(plan, data, train, tokens, noise, denoises=any(weight for _, weight in schedule))),
         lambda: score(model, dev, tokens, settings, request.options.seed),
         str(settings["select"]),
         token_inputs(tokens, request, facts),
@@ -141,36 +141,38 @@ def _check(plan: TrainingPlan) -> None:
 
 
 def _read(
-    plan: TrainingPlan, sources: TranslationData, tokens: Tokens, languages: tuple[str, ...], keys: frozenset[int]
+    plan: TrainingPlan, data: TranslationData, tokens: Tokens, languages: tuple[str, ...], dev_keys: frozenset[int]
 ) -> tuple[dict[str, list[Sentences]], dict[str, Direction]]:
     """The sentences of each text and pair to train on, and the directions to score on, by their names."""
     # to leave long sentences out of dev would flatter the scores: they are as long as the network can read
     longest, readable = int(plan.settings["length"]), int(plan.request.encoder_settings["positions"]) - 2
 
     def sentences(
-        texts: LanguageTexts, role: str, max_tokens: int, left_out: frozenset[int] = frozenset()
+        texts: LanguageTexts, role: str, max_tokens: int, excluded: frozenset[int] = frozenset()
     ) -> list[Sentences]:
         return read_sentences(
-            texts, role, tokens, [languages.index(name) for name in texts.languages], max_tokens, left_out
+            texts, role, tokens, [languages.index(name) for name in texts.languages], max_tokens, excluded
         )
 
-    train = {texts.name: sentences(texts, TRAIN, longest, keys) for texts in sources.trained}
-    scored = [(texts, DEV) for texts in sources.pairs if texts.has_dev] + [(texts, TRAIN) for texts in sources.scored]
+    train = {texts.name: sentences(texts, TRAIN, longest, dev_keys) for texts in data.trained}
+    scored = [(texts, DEV) for texts in data.pairs if texts.has_dev] + [(texts, TRAIN) for texts in data.scored]
     dev = {}
     for texts, role in scored:
         first, second = sentences(texts, role, readable)
         a, b = texts.languages
-        ways = {(a, b): Direction(first, second), (b, a): Direction(second, first)}
-        dev.update({"-".join(way): pairs for way, pairs in ways.items() if way in sources.directions})
+        by_direction = {(a, b): Direction(first, second), (b, a): Direction(second, first)}
+        dev.update(
+            {"-".join(direction): pairs for direction, pairs in by_direction.items() if direction in data.directions}
+        )
     return train, dev
 
 
-def _sizes(plan: TrainingPlan, starts: InitialWeights, sources: TranslationData, tokens: int, languages: int) -> Sizes:
+def _sizes(plan: TrainingPlan, starts: InitialWeights, data: TranslationData, tokens: int, languages: int) -> Sizes:
     sizes = model_sizes(plan.request.encoder_settings, tokens, languages)
     folders = starts.folders
     if folders and not folders[0].has_language_vectors:
         sizes = replace(sizes, languages=0)
-        if len({target for _, target in sources.directions}) > 1:
+        if len({target for _, target in data.directions}) > 1:
             raise UsageError(
                 f"{folders[0].folder.path} has no vectors of languages, so that it cannot tell which to write: set "
                 "one of the directions."
@@ -200,9 +202,9 @@ def _streams(
     for texts in data.pairs:
         a, b = texts.languages
         first, second = train[texts.name]
-        for way, pair in (((a, b), Direction(first, second)), ((b, a), Direction(second, first))):
-            if way in data.directions:
-                add("-".join(way), pair, pair.batch)
+        for direction, pair in (((a, b), Direction(first, second)), ((b, a), Direction(second, first))):
+            if direction in data.directions:
+                add("-".join(direction), pair, pair.batch)
     monolingual = {texts.name: train[texts.name][0] for texts in data.texts}
     numbers = {name: number.language for name, number in monolingual.items()}
     numbers |= {a: s.language for texts in data.pairs for a, s in zip(texts.languages, train[texts.name], strict=True)}

@@ -38,7 +38,7 @@ from sentprobe.lab.training.sources import describe_sources
 FIELDS = ("source", "target")
 NLI_FIELDS = ("text1", "text2", "label")
 TEXTS = 4096
-"""Texts that the teacher is given at a time."""
+"""Texts that the teacher encodes at a time."""
 EVALUATION_BATCH = 256
 MAX_NEGATIVES = 0.5
 """With a larger weight, the loss of a vector y that grows is (1 - 2 negatives) times its length, and has no bound."""
@@ -91,13 +91,11 @@ def pair_losses(x: Tensor, y: Tensor, shift: int, loss: str, negatives: float, m
     return near - negatives * (far[0] + far[1])
 
 
-def prepare(plan: TrainingPlan) -> Prepared:
-    """Encode the originals with the teacher, and build the student."""
-    settings = plan.settings
-    name, xnli, select = (str(settings[key]) for key in ("teacher", "xnli", "select"))
-    if not name:
+def _check(settings: Settings) -> None:
+    """Refuse settings that miss something, and warn of a loss without a bound."""
+    if not settings["teacher"]:
         raise UsageError("Name the encoder to be copied: --teacher trained:FOLDER, or any other encoder.")
-    if select == "accuracy" and not xnli:
+    if settings["select"] == "accuracy" and not settings["xnli"]:
         raise UsageError(
             "select=accuracy chooses the checkpoint with the highest accuracy, and there is nothing to compute it on: "
             "add --xnli FILE with NLI pairs in the language of the student, or --set select=loss."
@@ -107,8 +105,15 @@ def prepare(plan: TrainingPlan) -> Prepared:
             f"With negatives={settings['negatives']} the loss can fall without end, since longer vectors are farther "
             f"from all others: expected at most {MAX_NEGATIVES}; the papers have 0.25.",
             SentProbeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
+
+
+def prepare(plan: TrainingPlan) -> Prepared:
+    """Encode the originals with the teacher, and build the student."""
+    settings = plan.settings
+    name, xnli, select = (str(settings[key]) for key in ("teacher", "xnli", "select"))
+    _check(settings)
     teacher = load(name)
     plan.further_data["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
     inputs = plan.inputs(lambda: (row.values[1] for row in plan.rows("train", FIELDS)))

@@ -56,7 +56,7 @@ objective = Objective(
 def load_nli_head(name: str, why: str) -> tuple[nn.Module, int]:
     """The classifier of ``trained:FOLDER``, on ``features`` of two vectors, and the size of these vectors.
 
-    It is that of the checkpoint that the name stands for. ``why`` begins the message if there is none.
+    It is that of the checkpoint that is named. ``why`` begins the message if there is none.
     """
     spec = Spec.parse(name)
     folder = open_folder(Path(spec.path).expanduser()) if spec.scheme == "trained" else None

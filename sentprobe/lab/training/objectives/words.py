@@ -49,12 +49,19 @@ def prepare(plan: TrainingPlan) -> Prepared:
     from sentprobe.lab.training.objectives._skipgram import SkipGram, SkipGramEncoder, WordLists
 
     learner = SkipGram(
-        sg=int(settings["method"] == "skipgram"), hs=1, negative=0, vector_size=request.width,
-        window=int(settings["window"]), min_count=1, sample=float(settings["sample"]), alpha=options.lr,
-        seed=options.seed, workers=int(settings["workers"]),
+        sg=int(settings["method"] == "skipgram"),
+        hs=1,
+        negative=0,
+        vector_size=request.width,
+        window=int(settings["window"]),
+        min_count=1,
+        sample=float(settings["sample"]),
+        alpha=options.lr,
+        seed=options.seed,
+        workers=int(settings["workers"]),
         # the vocabulary is sorted already, and gensim's number of a word is ours minus 1
         sorted_vocab=0,
-    )  # fmt: skip
+    )
     # a word that only occurs in other cases has no count of its own, and gensim refuses 0
     learner.build_vocab_from_freq(dict(zip(inputs.vocabulary.words, np.maximum(counts, 1).tolist(), strict=True)))
     model = SkipGramEncoder(encoder, learner)

@@ -1,6 +1,6 @@
 """Fine-tuning a language model on natural language inference, as XLM on XNLI: all weights, on pairs of any language.
 
-What is scored on dev beyond the languages of training is zero-shot. With pairs that were translated into a language it
+Languages that are scored on dev but not trained on are zero-shot. With pairs that were translated into a language it
 is TRANSLATE-TRAIN, and with test pairs that were translated into the language of training it is TRANSLATE-TEST.
 """
 
@@ -199,12 +199,13 @@ objective = Objective(
         "from": Setting("", "the language model to begin with: FOLDER, or FOLDER?epoch=N"),
         "length": Setting(256, "tokens of a sentence, which is cut there"),
         "samples": Setting(20_000, "pairs of an epoch; epochs go on where the last one ended; 0: all pairs", low=0),
-        "select": Setting("train", "the best checkpoint by dev accuracy in languages of training, or in all",
-                          choices=("train", "all")),
+        "select": Setting(
+            "train", "the best checkpoint by dev accuracy in languages of training, or in all", choices=("train", "all")
+        ),
     },
     {"adam": {"lr": 2e-5, "batch": 16, "epochs": 100, "patience": 5}},
     needs_dev=False,
     encoder=ARCHITECTURE,
     implied=lambda given: open_start(str(given["from"])).settings if given.get("from") else {},
     order=44,
-)  # fmt: skip
+)
