@@ -1,8 +1,8 @@
 """The training loop: the only one, for every objective, on one processor or on several machines.
 
-The state of an unfinished training is one file, from which it is resumed as if it had never stopped: weights and the state
-of the optimiser; and beside its digest, in ``checksums.json``, the position in the data and the schedule. The order of
-the data and all random numbers are functions of the seed and that position.
+The state of an unfinished training is one file, from which it is resumed as if it had never stopped: the weights and
+the optimiser's state; and beside its digest, in ``checksums.json``, the position in the data and the schedule. The
+order of the data and all random numbers are functions of the seed and that position.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Loss(NamedTuple):
 
 def perplexity_of(total: float, units: int) -> float:
     """The perplexity per unit of a summed cross-entropy; infinite where it is too large for a number."""
-    mean = total / max(1, units)
+    mean = total / max(1, units)  # exp of more than 709 is an OverflowError
     return math.exp(mean) if mean < math.log(1e300) else math.inf
 
 

@@ -117,6 +117,7 @@ class Schedule:
     def step_lr(self, step: int) -> float:
         """The learning rate of a step, counted from 1."""
         warmup = self.options.warmup
+        # as AdamInverseSqrtWithWarmup of XLM, which has it from fairseq
         if not warmup:
             return self.lr
         return self.lr * (step / warmup if step < warmup else math.sqrt(warmup / step))

@@ -93,6 +93,7 @@ def beam_search(steps: DecoderSteps, longest: Tensor, ends: Ends, beam: int) -> 
         log_probabilities = log_probabilities.masked_fill(ended[:, :, None], float("-inf"))
         log_probabilities[:, :, ends.end] = log_probabilities[:, :, ends.end].masked_fill(ended, 0.0)
         grown = lengths + ~ended
+        # by their means, since sums of log-probabilities prefer short outputs
         means = (totals[:, :, None] + log_probabilities) / grown[:, :, None]
         choices = means.view(count, -1).topk(beam).indices
         parents, tokens = choices // size, choices % size

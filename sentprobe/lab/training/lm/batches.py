@@ -57,7 +57,8 @@ def mask_tokens(
         chances.masked_fill_(torch.arange(time) >= lengths[:, None], -math.inf)
         total = int(lengths.sum())
     count = min(math.ceil(share * total), int(chances.isfinite().sum()))
-    # the largest of log-weights with Gumbel noise are a sample without replacement
+    # mask_out of XLM draws with np.random.choice and its p; the largest of log-weights with Gumbel noise are the same
+    # sample without replacement (Kool, van Hoof and Welling 2019), on tensors, and nothing underflows
     noisy = (chances - torch.empty_like(chances).exponential_().log()).masked_fill(chances.isinf(), -math.inf)
     indices = noisy.flatten().topk(count).indices.sort().values
     targets = ids.flatten()[indices]

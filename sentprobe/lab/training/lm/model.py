@@ -35,13 +35,11 @@ class Bias(nn.Module):
         self.bias = nn.Parameter(torch.zeros(tokens))
 
 
-class LanguageModel(nn.Module):
-    """Weights have the names that `transformers` has for them in its XLM."""
+class TokenPredictor(nn.Module):
+    """A Transformer with an output layer whose other weights are vectors of tokens."""
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
-        self.transformer = XLM(sizes)
-        self.pred_layer = nn.ModuleDict({"proj": Bias(sizes.tokens)})
+    transformer: XLM
+    pred_layer: nn.ModuleDict
 
     @property
     def encoder(self) -> XLM:
@@ -50,9 +48,18 @@ class LanguageModel(nn.Module):
 
     @property
     def bias(self) -> Tensor:
-        """Of the output layer."""
+        """Of the output layer (tokens,)."""
         bias: Any = self.pred_layer["proj"].bias
         return bias  # type: ignore[no-any-return]
+
+
+class LanguageModel(TokenPredictor):
+    """Weights have the names that `transformers` has for them in its XLM."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.transformer = XLM(sizes)
+        self.pred_layer = nn.ModuleDict({"proj": Bias(sizes.tokens)})
 
     def forward(self, batch: LanguageModelBatch) -> Loss:
         """The cross-entropy of the targets."""

@@ -127,7 +127,10 @@ def read_tokens(job: JobFolder) -> Tokens:
 
 
 def smoothed(counts: Mapping[str, int], exponent: float) -> dict[str, float]:
-    """The probabilities of languages: proportional to their counts to the power of an exponent."""
+    """The probabilities of languages: proportional to their counts to the power of an exponent.
+
+    With exponents below 1, small languages are sampled more often than they occur: Lample and Conneau (2019), 3.1.
+    """
     powers = {name: count**exponent for name, count in counts.items()}
     total = sum(powers.values())
     return {name: power / total for name, power in powers.items()}

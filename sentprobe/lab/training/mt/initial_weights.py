@@ -165,6 +165,7 @@ def _load_vectors(module: XLM, name: str, tokens: Tokens) -> str:
     matrix = np.stack(vectors)
     if width > hidden:
         matrix = _reduce(matrix, hidden)
+    # random vectors have a standard deviation of width ** -0.5, that is, a length of about 1
     matrix *= 1 / np.linalg.norm(matrix, axis=1).mean()
     with torch.no_grad():
         module.embeddings.weight[torch.tensor(numbers)] = torch.from_numpy(matrix.astype(np.float32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from torch.nn import functional
 from sentprobe.lab.networks.kernels import output_loss
 from sentprobe.lab.networks.sequences import padding_mask
 from sentprobe.lab.networks.xlm import XLM, Cache, EncoderMemory, Sizes
-from sentprobe.lab.training.lm.model import Bias
+from sentprobe.lab.training.lm.model import Bias, TokenPredictor
 from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
 from sentprobe.lab.training.objective import Loss
 from sentprobe.lab.training.search import DecodedText, Ends, search
@@ -24,7 +24,7 @@ ENDS = Ends(END, END)
 NEVER = [BEGIN, PAD, UNKNOWN, MASK]
 """Tokens that are in no text."""
 RATIO, MORE = 1.5, 10
-"""An output is cut off after this many times the tokens of its source, and a few more."""
+"""An output is cut off after this many times the tokens of its source, and a few more: as in XLM's evaluator."""
 
 
 def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> tuple[Tensor, Tensor]:
@@ -103,7 +103,7 @@ class TranslationBatch(NamedTuple):
     """What it is translated from."""
 
 
-class TranslationModel(nn.Module):
+class TranslationModel(TokenPredictor):
     """The encoder's weights have the names that `transformers` has for them in its XLM."""
 
     steps: Tensor
@@ -115,17 +115,6 @@ class TranslationModel(nn.Module):
         self.pred_layer = nn.ModuleDict({"proj": Bias(sizes.tokens)})
         self.schedule = schedule
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
-
-    @property
-    def encoder(self) -> XLM:
-        """The part that reads."""
-        return self.transformer
-
-    @property
-    def bias(self) -> Tensor:
-        """Of the output layer, whose other weights are the decoder's vectors of tokens."""
-        bias: Any = self.pred_layer["proj"].bias
-        return bias  # type: ignore[no-any-return]
 
     def read(self, ids: Tensor, lengths: Tensor, language: int) -> EncoderMemory:
         """Encode sentences (sentences, time) in one language."""

@@ -66,7 +66,7 @@ SETTINGS = {
 }
 OPTIMISERS = {"adam": {**LM_OPTIMISERS["adam"], "batch": 256}}
 FALLING = "0:1,100000:0.1,300000:0"
-"""The weight of denoising in XLM."""
+"""The weight of denoising in XLM: its ``--lambda_ae`` for unsupervised translation."""
 
 
 def prepare(plan: TrainingPlan) -> Prepared:

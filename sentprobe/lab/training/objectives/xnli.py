@@ -206,6 +206,6 @@ objective = Objective(
     {"adam": {"lr": 2e-5, "batch": 16, "epochs": 100, "patience": 5}},
     needs_dev=False,
     encoder=ARCHITECTURE,
-    implied=lambda given: open_start(str(given["from"])).settings if given.get("from") else {},
+    implied=lambda settings: open_start(str(settings["from"])).settings if settings.get("from") else {},
     order=44,
 )
