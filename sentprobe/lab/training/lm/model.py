@@ -175,7 +175,7 @@ class PairClassifier(nn.Module):
         return Loss(loss, len(batch.labels), int(batch.lengths.sum()))
 
 
-def collate(first: Sequences, second: Sequences, labels: Any, language: int, rows: Sequence[int]) -> PairBatch:
+def collate_pairs(first: Sequences, second: Sequences, labels: Any, language: int, rows: Sequence[int]) -> PairBatch:
     """A batch of some pairs; positions continue from the first sentence to the second."""
     texts = [(first[row], second[row]) for row in rows]
     lengths = [len(premise) + len(hypothesis) + 4 for premise, hypothesis in texts]

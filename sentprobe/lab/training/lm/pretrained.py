@@ -8,25 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from sentprobe.core.arguments import Value
 from sentprobe.encoders.identity import Spec
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.folder import WEIGHTS, Checkpoint, TrainedFolder, is_language_model, open_folder
+from sentprobe.lab.networks.xlm import Sizes
 from sentprobe.lab.schemes.trained import checkpoint_of
 from sentprobe.lab.training.examples import Sequences, batches_by_length
-from sentprobe.lab.training.lm.model import PairClassifier, collate
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from sentprobe.lab.networks.xlm import Sizes
-    from sentprobe.lab.training.lm.tokens import Tokens
-    from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.lm.model import PairClassifier, collate_pairs, model_sizes
+from sentprobe.lab.training.lm.tokens import Tokens, read_tokens
+from sentprobe.lab.training.plan import TrainingPlan
 
 BATCH = 64
 OBJECTIVE = "xnli"
@@ -59,14 +55,10 @@ class PretrainedModel:
 
     def tokens(self) -> Tokens:
         """Its vocabulary."""
-        from sentprobe.lab.training.lm.tokens import read_tokens
-
         return read_tokens(self.folder.job)
 
     def sizes(self) -> Sizes:
         """What its Transformer is."""
-        from sentprobe.lab.training.lm.model import model_sizes
-
         languages = len(self.languages) if self.has_language_vectors else 0
         return model_sizes(self.settings, self.folder.network.words, languages)
 
@@ -135,7 +127,7 @@ def load_pair_classifier(name: str) -> Classify | None:
         labels = np.zeros(len(pairs), np.int64)
         with torch.inference_mode():
             for rows in batches_by_length(first.lengths + second.lengths, BATCH):
-                batch = collate(first, second, labels, start.languages.index(language), rows.tolist())
+                batch = collate_pairs(first, second, labels, start.languages.index(language), rows.tolist())
                 labels[rows] = model.logits(batch).argmax(1).numpy()
         return [int(label) for label in labels]
 

@@ -19,7 +19,7 @@ from sentprobe.lab.networks.folder import WEIGHTS
 from sentprobe.lab.networks.xlm import Sizes
 from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
 from sentprobe.lab.training.lm.corpora import by_languages
-from sentprobe.lab.training.lm.model import ARCHITECTURE, PairBatch, PairClassifier, collate, transformers_config
+from sentprobe.lab.training.lm.model import ARCHITECTURE, PairBatch, PairClassifier, collate_pairs, transformers_config
 from sentprobe.lab.training.lm.preparation import token_inputs
 from sentprobe.lab.training.lm.pretrained import PretrainedModel, open_start
 from sentprobe.lab.training.lm.tokens import Tokens
@@ -50,7 +50,7 @@ class LabelledPairs:
     def batch(self, rows: Sequence[int]) -> PairBatch:
         """A batch of some of them."""
         columns = self.examples.sequences
-        return collate(columns["text1"], columns["text2"], self.examples.numbers[LABEL], self.number, rows)
+        return collate_pairs(columns["text1"], columns["text2"], self.examples.numbers[LABEL], self.number, rows)
 
 
 def prepare(plan: TrainingPlan) -> Prepared:
