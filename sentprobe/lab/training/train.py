@@ -35,87 +35,6 @@ MAY_CHANGE = ("epochs", "patience", "every")
 """Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
 
 
-def is_main_process() -> bool:
-    """Whether this is the one of several processes that prints; launchers number them."""
-    return os.environ.get("RANK", "0") == "0"
-
-
-def join_processes() -> bool:
-    """Whether this is one of several processes without GPUs, of which accelerate needs to be told.
-
-    Otherwise each of them would train alone, and all would write to the same folder.
-    """
-    import torch
-
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not torch.cuda.is_available():
-        os.environ["ACCELERATE_USE_CPU"] = "true"  # what the loop's Accelerator reads
-        return True
-    return False
-
-
-def describe_model(request: TrainingRequest, prepared: Prepared) -> dict[str, Any]:
-    """Sizes of the model, the paper of the preset, and versions."""
-    model: Any = prepared.model
-    return {
-        "trains": bool(prepared.streams),
-        "size": int(model.encoder.size),
-        "parameters": count_parameters(prepared),
-        "paper": PRESETS.get(request.preset).paper if request.preset else "",
-        "software": {"python": platform.python_version(), **{name: version(name) for name in SOFTWARE}},
-    }
-
-
-def count_parameters(prepared: Prepared) -> dict[str, int]:
-    """How many are trained, in the encoder and in the rest, and how many are fixed, as given word vectors are."""
-    model: Any = prepared.model
-    in_encoder = {id(p) for p in model.encoder.parameters()}
-    parameters = list(model.parameters())
-    trained = [p for p in parameters if p.requires_grad or prepared.update is not None]
-    encoder, total = (sum(p.numel() for p in group) for group in ([p for p in trained if id(p) in in_encoder], trained))
-    inputs = prepared.inputs
-    frozen_vectors = 0 if inputs.table is None or not inputs.config.frozen else inputs.table.size
-    fixed = sum(p.numel() for p in parameters) - total + frozen_vectors
-    return {"encoder": encoder, "others": total - encoder, "fixed": fixed}
-
-
-def describe_data(plan: TrainingPlan) -> dict[str, list[dict[str, Any]]]:
-    """What was read, by what for: of folders, the files of train and dev only."""
-    return {
-        **{role: describe_sources(plan.files(role)) for role in (TRAIN, DEV)},
-        "withhold": describe_sources(plan.request.withhold),
-        **plan.further_data,
-    }
-
-
-def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
-    """Refuse to resume with files that have changed since training started."""
-    before = TrainedFolder(folder).config.get("data", {}) if (folder / CONFIG).is_file() else {}
-    for role, files in before.items():
-        now = data.get(role, [])
-        if changed := [file["name"] for file in (*files, *now) if file not in files or file not in now]:
-            raise TrainedFolder(folder).job.changed_input(f"{changed[0]} ({role})", "training")
-
-
-def check_words_unchanged(prepared: Prepared, folder: Path) -> None:
-    """Refuse to resume with words, codes or word vectors that have changed since training started."""
-    if not (folder / CONFIG).is_file():
-        return
-    before, inputs = TrainedFolder(folder), prepared.inputs
-    if before.config.get("facts", {}).get("vectors digest") != inputs.facts.get("vectors digest"):
-        raise before.job.changed_input(f"{inputs.facts.get('vectors')} (vectors)", "training")
-    if before.network != inputs.config or list(before.vocabulary.words) != list(inputs.vocabulary.words):
-        raise before.job.changed_input("The vocabulary that this version of sentprobe makes of the data", "training")
-    for name, content in prepared.files.items():
-        # the tokens of a decoder are not in the vocabulary; weights with other ones would be of no use
-        if before.job.is_there(name) and before.job.read(name) != content:
-            raise before.job.changed_input(f"{name}, as this version of sentprobe makes it of the data,", "training")
-
-
-def is_finished(request: TrainingRequest, folder: Path) -> bool:
-    """Whether a folder has a training that has ended, and that this request would not prolong."""
-    return (folder / CONFIG).is_file() and bool(why_finished(TrainedFolder(folder), request.options))
-
-
 def train(
     request: TrainingRequest, folder: Path, report: Callable[[TrainingReport], None] = lambda _: None
 ) -> TrainedFolder:
@@ -234,3 +153,84 @@ def _plain(request: TrainingRequest) -> dict[str, Any]:
     """A request as it is read from JSON."""
     values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(request))
     return values
+
+
+def is_finished(request: TrainingRequest, folder: Path) -> bool:
+    """Whether a folder has a training that has ended, and that this request would not prolong."""
+    return (folder / CONFIG).is_file() and bool(why_finished(TrainedFolder(folder), request.options))
+
+
+def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
+    """Refuse to resume with files that have changed since training started."""
+    before = TrainedFolder(folder).config.get("data", {}) if (folder / CONFIG).is_file() else {}
+    for role, files in before.items():
+        now = data.get(role, [])
+        if changed := [file["name"] for file in (*files, *now) if file not in files or file not in now]:
+            raise TrainedFolder(folder).job.changed_input(f"{changed[0]} ({role})", "training")
+
+
+def check_words_unchanged(prepared: Prepared, folder: Path) -> None:
+    """Refuse to resume with words, codes or word vectors that have changed since training started."""
+    if not (folder / CONFIG).is_file():
+        return
+    before, inputs = TrainedFolder(folder), prepared.inputs
+    if before.config.get("facts", {}).get("vectors digest") != inputs.facts.get("vectors digest"):
+        raise before.job.changed_input(f"{inputs.facts.get('vectors')} (vectors)", "training")
+    if before.network != inputs.config or list(before.vocabulary.words) != list(inputs.vocabulary.words):
+        raise before.job.changed_input("The vocabulary that this version of sentprobe makes of the data", "training")
+    for name, content in prepared.files.items():
+        # the tokens of a decoder are not in the vocabulary; weights with other ones would be of no use
+        if before.job.is_there(name) and before.job.read(name) != content:
+            raise before.job.changed_input(f"{name}, as this version of sentprobe makes it of the data,", "training")
+
+
+def describe_data(plan: TrainingPlan) -> dict[str, list[dict[str, Any]]]:
+    """What was read, by what for: of folders, the files of train and dev only."""
+    return {
+        **{role: describe_sources(plan.files(role)) for role in (TRAIN, DEV)},
+        "withhold": describe_sources(plan.request.withhold),
+        **plan.further_data,
+    }
+
+
+def describe_model(request: TrainingRequest, prepared: Prepared) -> dict[str, Any]:
+    """Sizes of the model, the paper of the preset, and versions."""
+    model: Any = prepared.model
+    return {
+        "trains": bool(prepared.streams),
+        "size": int(model.encoder.size),
+        "parameters": count_parameters(prepared),
+        "paper": PRESETS.get(request.preset).paper if request.preset else "",
+        "software": {"python": platform.python_version(), **{name: version(name) for name in SOFTWARE}},
+    }
+
+
+def count_parameters(prepared: Prepared) -> dict[str, int]:
+    """How many are trained, in the encoder and in the rest, and how many are fixed, as given word vectors are."""
+    model: Any = prepared.model
+    in_encoder = {id(p) for p in model.encoder.parameters()}
+    parameters = list(model.parameters())
+    trained = [p for p in parameters if p.requires_grad or prepared.update is not None]
+    encoder, total = (sum(p.numel() for p in group) for group in ([p for p in trained if id(p) in in_encoder], trained))
+    inputs = prepared.inputs
+    frozen_vectors = 0 if inputs.table is None or not inputs.config.frozen else inputs.table.size
+    fixed = sum(p.numel() for p in parameters) - total + frozen_vectors
+    return {"encoder": encoder, "others": total - encoder, "fixed": fixed}
+
+
+def is_main_process() -> bool:
+    """Whether this is the one of several processes that prints; launchers number them."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def join_processes() -> bool:
+    """Whether this is one of several processes without GPUs, of which accelerate needs to be told.
+
+    Otherwise each of them would train alone, and all would write to the same folder.
+    """
+    import torch
+
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not torch.cuda.is_available():
+        os.environ["ACCELERATE_USE_CPU"] = "true"  # what the loop's Accelerator reads
+        return True
+    return False

@@ -176,24 +176,23 @@ def learn_codes(plan: TrainingPlan, texts: list[LanguageTexts], dev_keys: frozen
         counts[text.languages[column]] += rows[text.name]
     chances = smoothed(counts, float(plan.settings["code_alpha"]))
 
-    def side(text: LanguageTexts, column: int) -> tuple[Iterator[str], float]:
+    def sentences(text: LanguageTexts, column: int) -> tuple[Iterator[str], float]:
         language = text.languages[column]
-        return (row[column] for row in text.rows(TRAIN, dev_keys)), chances[language] * counts.total() / counts[
-            language
-        ]
+        repeats = chances[language] * counts.total() / counts[language]
+        return (row[column] for row in text.rows(TRAIN, dev_keys)), repeats
 
-    sampled = sample_texts([side(*side_key) for side_key in sides], plan.request.options.seed)
+    sampled = sample_texts([sentences(text, column) for text, column in sides], plan.request.options.seed)
     return learn_tokens(sampled, int(plan.settings["codes"]))
 
 
-def read_part(
+def read_examples(
     plan: TrainingPlan, texts: LanguageTexts, tokens: Tokens, dev_keys: frozenset[int], languages: tuple[str, ...]
 ) -> LanguageExamples:
     """Write the tokens of a text, or of pairs, to files; languages are numbered as they are listed."""
     length = int(plan.settings["length"])
     numbers = tuple(map(languages.index, texts.languages))
 
-    def examples(role: str) -> tuple[Windows | TranslationPairs, int, int]:
+    def read(role: str) -> tuple[Windows | TranslationPairs, int, int]:
         excluded = dev_keys if role == TRAIN else frozenset()
         examples, words = _write(plan, texts, role, tokens, excluded, length)
         if len(numbers) == 1:
@@ -201,8 +200,8 @@ def read_part(
         columns = examples.sequences
         return TranslationPairs(columns["source"], columns["target"], (numbers[0], numbers[1])), len(examples), words
 
-    train, sentences, _ = examples(TRAIN)
-    dev, _, words = examples(DEV) if texts.has_dev else (None, 0, 0)
+    train, sentences, _ = read(TRAIN)
+    dev, _, words = read(DEV) if texts.has_dev else (None, 0, 0)
     return LanguageExamples(texts.name, train, dev, sentences, words)
 
 

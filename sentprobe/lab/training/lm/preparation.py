@@ -34,7 +34,7 @@ from sentprobe.lab.training.lm.corpora import (
     learn_codes,
     longest_sentence,
     note_counts,
-    read_part,
+    read_examples,
     text_keys,
     token_counts,
 )
@@ -102,7 +102,7 @@ def prepare(plan: TrainingPlan, kind: LanguageModelKind) -> Prepared:
     languages = all_languages(texts)
     dev_keys = text_keys((text, DEV) for text in texts if text.has_dev)
     tokens = learn_codes(plan, texts, dev_keys)
-    parts = [read_part(plan, text, tokens, dev_keys, languages) for text in texts]
+    parts = [read_examples(plan, text, tokens, dev_keys, languages) for text in texts]
     note_counts(plan, texts)
     counts = {part.name: token_counts(part, len(tokens)) for part in parts}
     _check_overlap(counts)

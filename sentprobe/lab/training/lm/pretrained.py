@@ -26,6 +26,8 @@ from sentprobe.lab.training.plan import TrainingPlan
 
 BATCH = 64
 OBJECTIVE = "xnli"
+Classify = Callable[[Sequence[tuple[str, str]], str], list[int]]
+"""From pairs of sentences, and their language, to the numbers of labels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +93,6 @@ def open_start(name: str, option: str = "--from") -> PretrainedModel:
         objective = folder.config.get("request", {}).get("objective")
         raise UsageError(f"{option} {name} was trained with {objective}; expected a language model: mlm, clm, tlm, ….")
     return PretrainedModel(folder, checkpoint_of(spec, folder))
-
-
-Classify = Callable[[Sequence[tuple[str, str]], str], list[int]]
-"""From pairs of sentences, and their language, to the numbers of labels."""
 
 
 def load_pair_classifier(name: str) -> Classify | None:

@@ -41,36 +41,6 @@ LanguagePair = tuple[str, str]
 """Two languages: from the first to the second."""
 
 
-@dataclass(frozen=True)
-class Noise:
-    """How much of it."""
-
-    moves: int = 3
-    """Positions that a word moves at most."""
-    drop: float = 0.1
-    """The share of words that are left out."""
-    blank: float = 0.1
-    """The share of words that are replaced by masks."""
-
-
-def add_noise(sentence: NDArray[np.int32], marks: WordMarks, noise: Noise) -> NDArray[np.int32]:
-    """The tokens of a sentence, without its ends, with noise from torch's random numbers; at least one word is left."""
-    begins = marks.begins(sentence)
-    words = np.cumsum(begins) - 1
-    count = int(begins.sum())
-    moved, dropped, blanked = torch.rand(3, count, dtype=torch.float64).numpy()
-    word_order = np.argsort(np.arange(count) + moved * (noise.moves + 1), kind="stable")
-    positions = np.empty(count, np.int64)
-    positions[word_order] = np.arange(count)
-    remains = dropped >= noise.drop
-    if count:
-        remains[dropped.argmax()] = True
-    blanked_tokens = np.where((blanked < noise.blank)[words], MASK, sentence)
-    order = np.argsort(positions[words], kind="stable")
-    noisy: NDArray[np.int32] = blanked_tokens[order][remains[words][order]].astype(np.int32)
-    return noisy
-
-
 @dataclass(frozen=True, eq=False)
 class TranslationData:
     """Texts and pairs."""
@@ -225,19 +195,6 @@ class Direction:
         return TranslationBatch("pairs", *source.padded(rows), *target.padded(rows), target.language, source.language)
 
 
-def back_batch(sentences: Sentences, source_language: int, rows: ExampleNumbers) -> TranslationBatch:
-    """Sentences to be decoded from what the model makes of them in another language."""
-    return TranslationBatch("back", None, None, *sentences.padded(rows), sentences.language, source_language)
-
-
-def noisy_batch(
-    sentences: Sentences, source_language: int, marks: WordMarks, noise: Noise, rows: ExampleNumbers
-) -> TranslationBatch:
-    """Sentences to be decoded from themselves with noise."""
-    source = pad([add_noise(sentences.tokens[row], marks, noise) for row in rows.tolist()])
-    return TranslationBatch("denoise", *source, *sentences.padded(rows), sentences.language, source_language)
-
-
 def read_sentences(
     texts: LanguageTexts,
     role: str,
@@ -264,3 +221,46 @@ def read_sentences(
     if not counts["used"]:
         raise nothing_left(texts.name, role, counts)
     return [Sentences(examples.sequences[name], number) for name, number in zip(names, numbers, strict=True)]
+
+
+def back_batch(sentences: Sentences, source_language: int, rows: ExampleNumbers) -> TranslationBatch:
+    """Sentences to be decoded from what the model makes of them in another language."""
+    return TranslationBatch("back", None, None, *sentences.padded(rows), sentences.language, source_language)
+
+
+def noisy_batch(
+    sentences: Sentences, source_language: int, marks: WordMarks, noise: Noise, rows: ExampleNumbers
+) -> TranslationBatch:
+    """Sentences to be decoded from themselves with noise."""
+    source = pad([add_noise(sentences.tokens[row], marks, noise) for row in rows.tolist()])
+    return TranslationBatch("denoise", *source, *sentences.padded(rows), sentences.language, source_language)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How much of it."""
+
+    moves: int = 3
+    """Positions that a word moves at most."""
+    drop: float = 0.1
+    """The share of words that are left out."""
+    blank: float = 0.1
+    """The share of words that are replaced by masks."""
+
+
+def add_noise(sentence: NDArray[np.int32], marks: WordMarks, noise: Noise) -> NDArray[np.int32]:
+    """The tokens of a sentence, without its ends, with noise from torch's random numbers; at least one word is left."""
+    begins = marks.begins(sentence)
+    words = np.cumsum(begins) - 1
+    count = int(begins.sum())
+    moved, dropped, blanked = torch.rand(3, count, dtype=torch.float64).numpy()
+    word_order = np.argsort(np.arange(count) + moved * (noise.moves + 1), kind="stable")
+    positions = np.empty(count, np.int64)
+    positions[word_order] = np.arange(count)
+    remains = dropped >= noise.drop
+    if count:
+        remains[dropped.argmax()] = True
+    blanked_tokens = np.where((blanked < noise.blank)[words], MASK, sentence)
+    order = np.argsort(positions[words], kind="stable")
+    noisy: NDArray[np.int32] = blanked_tokens[order][remains[words][order]].astype(np.int32)
+    return noisy

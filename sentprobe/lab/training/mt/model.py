@@ -20,71 +20,12 @@ from sentprobe.lab.training.lm.tokens import BEGIN, END, MASK, PAD, UNKNOWN
 from sentprobe.lab.training.objective import Loss
 from sentprobe.lab.training.search import DecodedText, Ends, search
 
+BatchKind = Literal["pairs", "denoise", "back"]
 ENDS = Ends(END, END)
 NEVER = [BEGIN, PAD, UNKNOWN, MASK]
 """Tokens that are in no text."""
 RATIO, MORE = 1.5, 10
 """An output is cut off after this many times the tokens of its source, and a few more: as in XLM's evaluator."""
-
-
-def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> tuple[Tensor, Tensor]:
-    """Sentences (rows, time), END at both ends, padded, and their lengths."""
-    lengths = np.array([len(row) + 2 for row in rows], np.int64)
-    padded = np.full((len(rows), int(lengths.max(initial=2))), PAD, np.int64)
-    for i, row in enumerate(rows):
-        padded[i, [0, len(row) + 1]] = END
-        padded[i, 1 : len(row) + 1] = row
-    return torch.from_numpy(padded), torch.from_numpy(lengths)
-
-
-@dataclass(eq=False)
-class TransformerSteps:
-    """A decoder in the course of a search."""
-
-    model: TranslationModel
-    memory: EncoderMemory
-    language: int
-    cache: Cache = field(default_factory=Cache)
-
-    def step(self, tokens: Tensor) -> Tensor:
-        """The log-probabilities (rows, vocabulary) of the next token after tokens (rows,)."""
-        decoder = self.model.decoder
-        languages = torch.full((len(tokens), 1), self.language, device=tokens.device)
-        states = decoder(tokens[:, None], languages, memory=self.memory, cache=self.cache)
-        scores = functional.linear(states[:, 0], decoder.embeddings.weight, self.model.bias)
-        scores[:, NEVER] = -torch.inf
-        return torch.log_softmax(scores, 1)
-
-    def keep(self, rows: Tensor) -> None:
-        """Go on with the sentences of these rows only."""
-        lengths = self.memory.lengths
-        self.memory = EncoderMemory(self.memory.states[rows], None if lengths is None else lengths[rows])
-        self.cache.choose(rows)
-
-    def reorder(self, rows: Tensor) -> None:
-        """Go on with these rows, each in the place of one of the same sentence, which was read alike."""
-        for part, (key, value) in self.cache.past.items():
-            self.cache.past[part] = key[rows], value[rows]
-
-
-def translate(
-    model: TranslationModel, ids: Tensor, lengths: Tensor, language: int, target: int, beam: int = 1
-) -> list[DecodedText]:
-    """Translate sentences (sentences, time) with END at both ends from one language to another, by their numbers.
-
-    Outputs are never longer than what the encoder reads, with its ends: back-translation gives them to it.
-    """
-    memory = model.read(ids, lengths, language)
-    longest = (lengths * RATIO + MORE).long().clamp(max=model.encoder.sizes.positions - 2)
-    return search(lambda: TransformerSteps(model, memory, target), longest, ENDS, beam)
-
-
-def without_end(tokens: list[int]) -> list[int]:
-    """The tokens of an output but for the END that ends it."""
-    return tokens[:-1] if tokens[-1:] == [END] else tokens
-
-
-BatchKind = Literal["pairs", "denoise", "back"]
 
 
 class TranslationBatch(NamedTuple):
@@ -164,3 +105,60 @@ def denoising_weight(schedule: tuple[tuple[int, float], ...], step: int) -> floa
 
 def _languages(ids: Tensor, language: int) -> Tensor:
     return torch.full((len(ids), 1), language, device=ids.device)
+
+
+def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> tuple[Tensor, Tensor]:
+    """Sentences (rows, time), END at both ends, padded, and their lengths."""
+    lengths = np.array([len(row) + 2 for row in rows], np.int64)
+    padded = np.full((len(rows), int(lengths.max(initial=2))), PAD, np.int64)
+    for i, row in enumerate(rows):
+        padded[i, [0, len(row) + 1]] = END
+        padded[i, 1 : len(row) + 1] = row
+    return torch.from_numpy(padded), torch.from_numpy(lengths)
+
+
+@dataclass(eq=False)
+class TransformerSteps:
+    """A decoder in the course of a search."""
+
+    model: TranslationModel
+    memory: EncoderMemory
+    language: int
+    cache: Cache = field(default_factory=Cache)
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """The log-probabilities (rows, vocabulary) of the next token after tokens (rows,)."""
+        decoder = self.model.decoder
+        languages = torch.full((len(tokens), 1), self.language, device=tokens.device)
+        states = decoder(tokens[:, None], languages, memory=self.memory, cache=self.cache)
+        scores = functional.linear(states[:, 0], decoder.embeddings.weight, self.model.bias)
+        scores[:, NEVER] = -torch.inf
+        return torch.log_softmax(scores, 1)
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with the sentences of these rows only."""
+        lengths = self.memory.lengths
+        self.memory = EncoderMemory(self.memory.states[rows], None if lengths is None else lengths[rows])
+        self.cache.choose(rows)
+
+    def reorder(self, rows: Tensor) -> None:
+        """Go on with these rows, each in the place of one of the same sentence, which was read alike."""
+        for part, (key, value) in self.cache.past.items():
+            self.cache.past[part] = key[rows], value[rows]
+
+
+def translate(
+    model: TranslationModel, ids: Tensor, lengths: Tensor, language: int, target: int, beam: int = 1
+) -> list[DecodedText]:
+    """Translate sentences (sentences, time) with END at both ends from one language to another, by their numbers.
+
+    Outputs are never longer than what the encoder reads, with its ends: back-translation gives them to it.
+    """
+    memory = model.read(ids, lengths, language)
+    longest = (lengths * RATIO + MORE).long().clamp(max=model.encoder.sizes.positions - 2)
+    return search(lambda: TransformerSteps(model, memory, target), longest, ENDS, beam)
+
+
+def without_end(tokens: list[int]) -> list[int]:
+    """The tokens of an output but for the END that ends it."""
+    return tokens[:-1] if tokens[-1:] == [END] else tokens
