@@ -248,7 +248,7 @@ def test_another_teacher_is_refused_when_training_is_resumed(teacher, pairs, tmp
         for epoch in (1, 2):
             name = f"epoch-00{epoch}/model.safetensors"
             job.write({name: untrained}, job.about(name))
-    with pytest.raises(UsageError, match=r"\(teacher\) is not what it was"):
+    with pytest.raises(UsageError, match=r"\(teacher\) has changed since the training"):
         train(request(english, pairs), tmp_path / "toy")
 
 

@@ -93,7 +93,7 @@ def test_what_begins_with_it_has_its_codes(first, tmp_path):
 
 
 def test_it_is_not_trained_on_with_other_codes(first, tmp_path):
-    with pytest.raises(UsageError, match="The vocabulary that this version of sentprobe makes of the data is not what"):
+    with pytest.raises(UsageError, match="The vocabulary that this version of sentprobe makes of the data has changed"):
         train(request(tmp_path, options={"epochs": 2}), first.path)
     assert read_tokens(first.job).tokenise == FIRST_BPE
     assert train(request(tmp_path, options={"epochs": 1}), tmp_path / "second").network.tokenise == BPE
@@ -123,5 +123,7 @@ def test_targets_are_read_as_they_were_and_not_trained_on_with_others(tmp_path, 
             "sentprobe.lab.training.targets.train_bpe", lambda *args: first_version(*args, prefix_space=False)
         )
         train(wanted(1), tmp_path / "model")
-    with pytest.raises(UsageError, match=r"tokenizer\.json, as this version of sentprobe makes it of the data, is not"):
+    with pytest.raises(
+        UsageError, match=r"tokenizer\.json, as this version of sentprobe makes it of the data, has changed"
+    ):
         train(wanted(2), tmp_path / "model")
