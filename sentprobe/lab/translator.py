@@ -45,7 +45,7 @@ def find_translator(name: str) -> Callable[[Sequence[str]], Any]:
         case "trained" if rest:
             from sentprobe.encoders.identity import Spec
             from sentprobe.lab.networks.folder import open_folder
-            from sentprobe.lab.training.installed import require_training
+            from sentprobe.lab.training import require_training
 
             require_training()
             from sentprobe.lab.training.mt.translator import load_translator

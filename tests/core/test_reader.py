@@ -25,7 +25,7 @@ from sentprobe.errors import CorpusError, DataError, SentProbeError
 from sentprobe.judge.judgments import read_judgments
 from sentprobe.judge.sheet import Item, Sheet
 from sentprobe.lab.alignment.dictionary import read_dictionary
-from sentprobe.lab.training.reading import read_rows as read_training_rows
+from sentprobe.lab.training.rows import read_rows as read_training_rows
 from sentprobe.lab.words.dictionaries import read_parts_of_speech
 from sentprobe.lab.words.evaluation import Request
 from sentprobe.lab.words.evaluations.similarity import read as read_similarity

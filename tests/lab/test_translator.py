@@ -126,7 +126,7 @@ def test_pairs_are_translated_and_scored(place):
 
 def test_a_trained_translator(tmp_path):
     pytest.importorskip("torch")
-    from sentprobe.lab.training.generate import generate
+    from sentprobe.lab.training.decoder import generate
     from sentprobe.lab.training.request import make_request
     from tests.lab.training.tiny import sentences, train
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from sentprobe.core.arguments import Setting
     from sentprobe.lab.networks.folder import TrainedFolder
-    from sentprobe.lab.training.history import Report
+    from sentprobe.lab.training.history import TrainingReport
 
 
 class TrainingDisplay:
@@ -28,7 +28,7 @@ class TrainingDisplay:
         self._score = ""
 
     def __enter__(self) -> Self:
-        from sentprobe.lab.training.launch import is_main_process
+        from sentprobe.lab.training.train import is_main_process
 
         if is_main_process() and sys.stderr.isatty():
             from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
@@ -53,7 +53,7 @@ class TrainingDisplay:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def report(self, report: Report) -> None:
+    def report(self, report: TrainingReport) -> None:
         """Show a report."""
         self._estimate(report, time.monotonic())
         if report.scores:
@@ -79,7 +79,7 @@ class TrainingDisplay:
         hours, minutes = divmod(minutes, 60)
         return f"· {hours}:{minutes:02d}:{seconds:02d} left"
 
-    def _estimate(self, report: Report, now: float) -> None:
+    def _estimate(self, report: TrainingReport, now: float) -> None:
         """Estimate the end from the steps since the first report, scoring and checkpoints included."""
         if self._first is None:
             self._first = now, report.step
@@ -89,7 +89,7 @@ class TrainingDisplay:
             self._ends = now + steps * (now - began) / (report.step - step)
 
 
-def _print_epoch(report: Report, epochs: int) -> None:
+def _print_epoch(report: TrainingReport, epochs: int) -> None:
     """A plain line on an epoch."""
     from sentprobe.console import say
 

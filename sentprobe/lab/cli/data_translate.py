@@ -70,7 +70,7 @@ def translate(
     write_atomically(out, "".join("\t".join(row) + "\n" for row in (*first, *translated_rows)).encode())
     console().print(f"{out}: {count_of(len(translated_rows), 'row')}", markup=False, soft_wrap=True)
     if reference:
-        from sentprobe.lab.training.bleu import bleu
+        from sentprobe.lab.training.targets import bleu
 
         for number in numbers:
             score, signature = bleu(

@@ -181,7 +181,7 @@ def zero_shot(
     out: Path
         Also keep the results as a run, which `sentprobe show`, `compare` and `report` read. Default: they are printed.
     """
-    from sentprobe.lab.training.installed import require_training
+    from sentprobe.lab.training import require_training
 
     require_training()
     from contextlib import ExitStack

@@ -171,16 +171,15 @@ def train(
         List architectures, objectives and presets, and train nothing; with OBJECTIVE, --encoder or --preset,
         its settings.
     """
-    from sentprobe.lab.training.installed import require_training
+    from sentprobe.lab.training import require_training
 
     require_training()
     from sentprobe.console import announce, say
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.lab.cli._training import TrainingDisplay, print_parts, print_summary
-    from sentprobe.lab.training.describe import is_finished
-    from sentprobe.lab.training.launch import is_main_process
     from sentprobe.lab.training.request import make_request
+    from sentprobe.lab.training.train import is_finished, is_main_process
     from sentprobe.lab.training.train import train as run
 
     if list_:

@@ -48,7 +48,7 @@ def translate(
 
     from sentprobe.errors import UsageError
     from sentprobe.lab.networks.folder import open_folder
-    from sentprobe.lab.training.installed import require_training
+    from sentprobe.lab.training import require_training
 
     require_training()
     from sentprobe.lab.training.mt.translator import load_translator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sentprobe.core.arguments import Value, resolve_settings
 from sentprobe.errors import SentProbeError, describe_error, error_location
-from sentprobe.lab.training.installed import require_training
+from sentprobe.lab.training import require_training
 from sentprobe.testing.verdict import Verdict, verdicts
 
 if TYPE_CHECKING:

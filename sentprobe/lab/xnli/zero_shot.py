@@ -63,9 +63,9 @@ def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
     """
     import torch
 
-    from sentprobe.lab.training.lm.classify import load_pair_classifier
-    from sentprobe.lab.training.nli_head import load_nli_head
+    from sentprobe.lab.training.lm.pretrained import load_pair_classifier
     from sentprobe.lab.training.objectives._classifier import features
+    from sentprobe.lab.training.objectives.nli import load_nli_head
 
     own = labelled(pairs)
     if not own:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
-from sentprobe.lab.training.bleu import bleu
+from sentprobe.lab.training.targets import bleu
 from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sentprobe.lab.words.neighbours import Neighbourhood
 from sentprobe.lab.words.pair import Pair

@@ -1,4 +1,7 @@
-"""The rows of a source: tables, treebanks, plain text, aligned files, and SentEval's files."""
+"""The rows of a source: tables, treebanks, plain text, aligned files, and SentEval's files.
+
+Everything is streamed: no reader holds more than a few rows.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,14 @@ from sentprobe.corpus.files import stem
 from sentprobe.data.layouts import LAYOUTS, scan
 from sentprobe.data.tables import senteval_rows
 from sentprobe.errors import CorpusError, DataError, UsageError
-from sentprobe.lab.training.reading.find import (
+from sentprobe.lab.training.sources import (
     DOCUMENT,
     LABEL,
     NOT_TEXT,
     TEXT,
     TRAIN,
     TREE,
-    Part,
+    DataPart,
     find_parts,
     has_header,
     name_of,
@@ -44,7 +47,7 @@ from sentprobe.sentence import Sentence
 FLAG = "--columns"
 
 
-class Row(NamedTuple):
+class DataRow(NamedTuple):
     """One example as it was read."""
 
     values: tuple[str, ...]
@@ -58,10 +61,10 @@ class Row(NamedTuple):
 
 def text_places(fields: Sequence[str]) -> tuple[int, ...]:
     """Which of the fields are sentences."""
-    return tuple(place for place, name in enumerate(fields) if name not in NOT_TEXT)
+    return tuple(column for column, name in enumerate(fields) if name not in NOT_TEXT)
 
 
-def read_rows(source: str, fields: Sequence[str], columns: Sequence[str] = (), role: str = TRAIN) -> Iterator[Row]:
+def read_rows(source: str, fields: Sequence[str], columns: Sequence[str] = (), role: str = TRAIN) -> Iterator[DataRow]:
     """The rows of a source, with the values of these fields.
 
     Parameters
@@ -79,7 +82,7 @@ def read_rows(source: str, fields: Sequence[str], columns: Sequence[str] = (), r
         yield from read_part(part, fields, columns)
 
 
-def read_part(part: Part, fields: Sequence[str], columns: Sequence[str] = ()) -> Iterator[Row]:
+def read_part(part: DataPart, fields: Sequence[str], columns: Sequence[str] = ()) -> Iterator[DataRow]:
     """The rows of one part of a source; there is at least one, or a DataError."""
     rows = _rows(part, fields, columns)
     first = next(rows, None)
@@ -90,14 +93,14 @@ def read_part(part: Part, fields: Sequence[str], columns: Sequence[str] = ()) ->
     yield from rows
 
 
-def part_files(part: Part) -> list[str]:
+def part_files(part: DataPart) -> list[str]:
     """The files of a part."""
     if part.kind == "set":
         return transfer_set_files(part.name, part.paths[0], part.split)
     return list(part.paths)
 
 
-def _rows(part: Part, fields: Sequence[str], columns: Sequence[str]) -> Iterator[Row]:
+def _rows(part: DataPart, fields: Sequence[str], columns: Sequence[str]) -> Iterator[DataRow]:
     if columns and part.kind not in get_args(TableFormat):
         raise UsageError(f"--columns {','.join(columns)}: {part} is not a table; leave --columns out.")
     match part.kind:
@@ -117,7 +120,7 @@ def _rows(part: Part, fields: Sequence[str], columns: Sequence[str]) -> Iterator
 # Tables
 
 
-def read_table(format: TableFormat, path: str, fields: Sequence[str], columns: Sequence[str]) -> Iterator[Row]:
+def read_table(format: TableFormat, path: str, fields: Sequence[str], columns: Sequence[str]) -> Iterator[DataRow]:
     """The rows of a table; its columns are those typed, or else those with the names of the fields, or else in order.
 
     The first line of a TSV or CSV file is a header if it has the names of all columns that are needed.
@@ -140,7 +143,7 @@ def read_table(format: TableFormat, path: str, fields: Sequence[str], columns: S
         yield from _with_words(path, rows, fields.index(TREE))
     else:
         for number, cells in rows:
-            yield Row(cells, path, number)
+            yield DataRow(cells, path, number)
 
 
 def _delimited(
@@ -150,9 +153,9 @@ def _delimited(
     if first is None:
         return
     names = [cell.strip() for cell in first[1]]
-    places, header = _places(path, first[0], names, fields, columns)
-    pick = picker(places)
-    width, needed = len(names), max(places) + 1
+    indices, header = _places(path, first[0], names, fields, columns)
+    pick = picker(indices)
+    width, needed = len(names), max(indices) + 1
     for number, cells in lines if header else chain([first], lines):
         if not needed <= len(cells) <= width:  # fewer than in the header are usual: MultiNLI's does not fit its lines
             expected = f"{width}, as in the first line" if len(cells) > width else f"at least {needed}"
@@ -182,30 +185,30 @@ def _places(
 
 def _recognised(path: str, names: Sequence[str], fields: Sequence[str]) -> list[str]:
     """The names that the fields have in a table."""
-    found = [name_of(field, names) for field in fields]
-    for field, name in zip(fields, found, strict=True):
+    recognised = [name_of(field, names) for field in fields]
+    for field, name in zip(fields, recognised, strict=True):
         if name is None:
             raise unknown_column(path, names, FLAG, field)
-    return [name for name in found if name is not None]
+    return [name for name in recognised if name is not None]
 
 
-def _with_words(path: str, rows: Iterator[tuple[int, tuple[str, ...]]], place: int) -> Iterator[Row]:
+def _with_words(path: str, rows: Iterator[tuple[int, tuple[str, ...]]], column: int) -> Iterator[DataRow]:
     """Rows with a bracketed tree, and its words as their text."""
     for number, cells in rows:
-        if not cells[place].strip():
-            yield Row(cells, path, number)
+        if not cells[column].strip():
+            yield DataRow(cells, path, number)
             continue
         try:
-            words = " ".join([word for _, word in parse_tree(cells[place]).leaves()])
+            words = " ".join([word for _, word in parse_tree(cells[column]).leaves()])
         except DataError as error:
             raise CorpusError(path, number, f"no tree ({error})", "a bracketed tree") from None
-        yield Row(cells, path, number, (words,))
+        yield DataRow(cells, path, number, (words,))
 
 
 # Treebanks and plain text
 
 
-def read_sentences(kind: str, path: str, fields: Sequence[str]) -> Iterator[Row]:
+def read_sentences(kind: str, path: str, fields: Sequence[str]) -> Iterator[DataRow]:
     """A row for every sentence of a CoNLL-U file or a file of bracketed trees.
 
     The text of a CoNLL-U sentence is its text as written, that of a tree its words with spaces between them; where no
@@ -222,10 +225,10 @@ def read_sentences(kind: str, path: str, fields: Sequence[str]) -> Iterator[Row]
     take = [values[field] for field in fields]
     for number, sentence in enumerate((read_brackets if brackets else read_conllu)(path), 1):
         texts = (" ".join(sentence.forms), sentence.text) if brackets else ()
-        yield Row(tuple([value(sentence) for value in take]), path, number, texts)
+        yield DataRow(tuple([value(sentence) for value in take]), path, number, texts)
 
 
-def read_text(path: str, fields: Sequence[str]) -> Iterator[Row]:
+def read_text(path: str, fields: Sequence[str]) -> Iterator[DataRow]:
     """A row for every line that is not blank; a blank line ends a document."""
     _check(path, fields, (TEXT, DOCUMENT), "text")
     name, document, inside = stem(path), 1, False
@@ -234,15 +237,17 @@ def read_text(path: str, fields: Sequence[str]) -> Iterator[Row]:
         if text := line.strip():
             if with_document:
                 inside = True
-                yield Row(tuple([text if field == TEXT else f"{name}-{document}" for field in fields]), path, number)
+                yield DataRow(
+                    tuple([text if field == TEXT else f"{name}-{document}" for field in fields]), path, number
+                )
             else:
-                yield Row((text,), path, number)
+                yield DataRow((text,), path, number)
         elif inside:
             document, inside = document + 1, False
 
 
-def _check(path: str, fields: Sequence[str], known: Sequence[str], kind: str) -> None:
-    if missing := [field for field in fields if field not in known]:
+def _check(path: str, fields: Sequence[str], available: Sequence[str], kind: str) -> None:
+    if missing := [field for field in fields if field not in available]:
         what = {"conllu": "a CoNLL-U file", "brackets": "a file of trees", "text": "plain text"}[kind]
         raise UsageError(f"{path} is {what}, which has no {missing[0]}; expected data with {', '.join(fields)}.")
 
@@ -250,33 +255,33 @@ def _check(path: str, fields: Sequence[str], known: Sequence[str], kind: str) ->
 # Aligned files, and SentEval's
 
 
-def read_aligned_files(paths: Sequence[str], fields: Sequence[str]) -> Iterator[Row]:
+def read_aligned_files(paths: Sequence[str], fields: Sequence[str]) -> Iterator[DataRow]:
     """A row for every line of aligned files, as parallel corpora and InferSent's data are published.
 
     A line that is empty on one side stays, since whoever reads rows counts these.
     """
-    shown = paths[fields.index(LABEL)] if LABEL in fields else paths[0]
+    error_path = paths[fields.index(LABEL)] if LABEL in fields else paths[0]
     for number, values in read_aligned(paths):
-        yield Row(tuple(map(str.strip, values)), shown, number)
+        yield DataRow(tuple(map(str.strip, values)), error_path, number)
 
 
-def read_probing_set(path: str, fields: Sequence[str], split: str) -> Iterator[Row]:
+def read_probing_set(path: str, fields: Sequence[str], split: str) -> Iterator[DataRow]:
     """The rows of one split of lines ``tr|va|te<TAB>label<TAB>…<TAB>sentence``."""
-    places = [_place(path, field, {LABEL: 0, TEXT: 1}) for field in fields]
+    columns = [_place(path, field, {LABEL: 0, TEXT: 1}) for field in fields]
     for number, row_split, label, _, sentence in senteval_rows(path):
         if row_split == split:
             values = (label, sentence)
-            yield Row(tuple([values[place] for place in places]), path, number)
+            yield DataRow(tuple([values[column] for column in columns]), path, number)
 
 
-def read_transfer_set(name: str, folder: str, fields: Sequence[str], split: str) -> Iterator[Row]:
+def read_transfer_set(name: str, folder: str, fields: Sequence[str], split: str) -> Iterator[DataRow]:
     """The rows of one split of a transfer set, or all of a set that has no splits."""
     layout = LAYOUTS[name]
     names = {"text1": 1, "text2": 2, LABEL: 0} if layout.inputs else {TEXT: 1, LABEL: 0}
-    places = [_place(f"{folder} ({name})", field, names) for field in fields]
+    columns = [_place(f"{folder} ({name})", field, names) for field in fields]
     for _, path, row in scan(name, Path(folder), split=split):
         values = (row.label, row.text, *(value for _, value in row.extra))
-        yield Row(tuple([values[place] for place in places]), path, int(row.source))
+        yield DataRow(tuple([values[column] for column in columns]), path, int(row.source))
 
 
 def transfer_set_files(name: str, folder: str, split: str) -> list[str]:
@@ -285,7 +290,7 @@ def transfer_set_files(name: str, folder: str, split: str) -> list[str]:
     return [str(find_file(Path(folder, file)) or Path(folder, file)) for file in names]
 
 
-def _place(what: str, field: str, known: dict[str, int]) -> int:
-    if field not in known:
-        raise UsageError(f"{what} has no {field}; it has {', '.join(known)}.")
-    return known[field]
+def _place(what: str, field: str, columns: dict[str, int]) -> int:
+    if field not in columns:
+        raise UsageError(f"{what} has no {field}; it has {', '.join(columns)}.")
+    return columns[field]

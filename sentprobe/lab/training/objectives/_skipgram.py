@@ -36,7 +36,7 @@ class SkipGram(Word2Vec):  # type: ignore[misc]  # gensim is not typed
         self.loss += float(value)
 
 
-class WordVectors(nn.Module):
+class SkipGramEncoder(nn.Module):
     """An encoder whose word vectors are learned, and what gensim has to remember."""
 
     weights: Tensor
@@ -72,7 +72,7 @@ class WordVectors(nn.Module):
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class WordLists:
     """Sentences as gensim reads them: lists of words, as often as it likes."""
 
     ids: Sequences
