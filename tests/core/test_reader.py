@@ -27,7 +27,7 @@ from sentprobe.judge.sheet import Item, Sheet
 from sentprobe.lab.alignment.dictionary import read_dictionary
 from sentprobe.lab.training.reading import read_rows as read_training_rows
 from sentprobe.lab.words.dictionaries import read_parts_of_speech
-from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.evaluation import EvaluationRequest
 from sentprobe.lab.words.evaluations.similarity import read as read_similarity
 from sentprobe.lab.words.sentences import read_two
 from sentprobe.lab.xnli.pairs import read_pairs
@@ -94,7 +94,7 @@ def reshaped(path: Path) -> str:
 
 
 def similarity(path: Path) -> Any:
-    return read_similarity(Request(evaluation="similarity", files=(str(path),)))
+    return read_similarity(EvaluationRequest(evaluation="similarity", files=(str(path),)))
 
 
 SENTEVAL = tuple(

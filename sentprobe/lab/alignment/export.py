@@ -11,8 +11,8 @@ from sentprobe.core.files import write_parts_atomically
 from sentprobe.errors import DataError
 from sentprobe.lab.alignment.folder import AlignmentFolder
 from sentprobe.lab.alignment.maps import SideMap
-from sentprobe.lab.alignment.method import Report, Reporter
-from sentprobe.lab.alignment.request import Request
+from sentprobe.lab.alignment.method import Reporter, note
+from sentprobe.lab.alignment.request import AlignmentRequest
 from sentprobe.lab.alignment.space import Block, Matrix, read_blocks
 
 SUFFIXES = {"text": ".vec", "binary": ".bin"}
@@ -32,13 +32,13 @@ def write_exports(folder: AlignmentFolder, export: str, report: Reporter) -> Non
     files = export_files(folder.path, export)
     if all(file.is_file() for file in files):
         return
-    found = folder.map()
-    for name, side, file in zip(("source", "target"), (found.source, found.target), files, strict=True):
-        report(Report("note", text=f"writing {file}"))
-        write_mapped(folder.place(name), side, file, binary=export == "binary")
+    word_map = folder.map()
+    for name, side, file in zip(("source", "target"), (word_map.source, word_map.target), files, strict=True):
+        report(note(f"writing {file}"))
+        write_mapped(folder.path_of(name), side, file, binary=export == "binary")
 
 
-def check_exportable(request: Request) -> None:
+def check_exportable(request: AlignmentRequest) -> None:
     """Read all words of both spaces before anything is computed, if all are to be exported: a damaged vector far down
     would otherwise be found in the end. What is read is cached."""
     if request.export != "none":
@@ -75,5 +75,5 @@ def _binary(block: Block, file: Path) -> bytes:
 
 
 def _lists(rows: Matrix) -> list[list[float]]:
-    found: list[list[float]] = rows.tolist()
-    return found
+    lists: list[list[float]] = rows.tolist()
+    return lists

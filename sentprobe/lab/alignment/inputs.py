@@ -13,7 +13,7 @@ import numpy as np
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.alignment.dictionary import (
     Matched,
-    Pair,
+    WordPair,
     case_matters,
     count,
     describe_counts,
@@ -24,8 +24,8 @@ from sentprobe.lab.alignment.dictionary import (
     require_known,
 )
 from sentprobe.lab.alignment.maps import WordMap, prepare
-from sentprobe.lab.alignment.method import Report, Reporter
-from sentprobe.lab.alignment.request import Request
+from sentprobe.lab.alignment.method import Reporter, note
+from sentprobe.lab.alignment.request import AlignmentRequest
 from sentprobe.lab.alignment.space import Rows, Space, read_space
 
 IDENTICAL_WORDS = 300
@@ -36,7 +36,7 @@ FEW_KNOWN = 0.1
 """The share of known pairs below which a dictionary may be of other languages."""
 
 
-class Inputs(NamedTuple):
+class AlignmentInputs(NamedTuple):
     """What was read."""
 
     source: Space
@@ -50,7 +50,7 @@ class Inputs(NamedTuple):
     """Digests and counts, as in ``alignment.json``."""
 
 
-def read_inputs(request: Request, folder: Path, report: Reporter) -> Inputs:
+def read_inputs(request: AlignmentRequest, folder: Path, report: Reporter) -> AlignmentInputs:
     """Read the spaces and dictionaries, and prepare the vectors."""
     source, target = (read_space(path, request.words) for path in (request.source, request.target))
     if source.dim != target.dim:
@@ -61,9 +61,9 @@ def read_inputs(request: Request, folder: Path, report: Reporter) -> Inputs:
     about: dict[str, Any] = {side: _facts(space, request.words, folder) for side, space in
                              (("source", source), ("target", target))}  # fmt: skip
     for side, space in (("source", source), ("target", target)):
-        report(Report("note", text=f"{space.name}: {len(space):,} words, {space.dim} dimensions"))
-        if odd := describe_odd(about[side]):
-            report(Report("note", text=f"{space.name}: {odd}"))
+        report(note(f"{space.name}: {len(space):,} words, {space.dim} dimensions"))
+        if faults := describe_odd(about[side]):
+            report(note(f"{space.name}: {faults}"))
     dictionary = held_out = dev = None
     if request.dictionary:
         pairs = read_pairs(request.dictionary, source, target)
@@ -72,46 +72,50 @@ def read_inputs(request: Request, folder: Path, report: Reporter) -> Inputs:
         if request.held_out:
             dictionary, held_out = hold_out(dictionary)
             about["dictionary"]["held_out"] = len(np.unique(held_out[:, 0]))
-    elif len(same := identical_words(source, target)) >= IDENTICAL_WORDS:
-        report(Report("note", text=f"{len(same):,} words are in both spaces: --dictionary identical would use them"))
+    elif len(shared_words := identical_words(source, target)) >= IDENTICAL_WORDS:
+        report(note(f"{len(shared_words):,} words are in both spaces: --dictionary identical would use them"))
     if request.dev:
         pairs = read_dictionary(request.dev)
         dev = _matched(pairs, request.dev, source, target, report)
         about["dev"] = count(dev, pairs, (request.dev,))
     steps = WordMap(prepare(source.vectors, request.steps), prepare(target.vectors, request.steps))
-    return Inputs(source, target, steps, dictionary, held_out, dev, about)
+    return AlignmentInputs(source, target, steps, dictionary, held_out, dev, about)
 
 
-def _matched(pairs: list[Pair], name: str, source: Space, target: Space, report: Reporter) -> Matched:
-    found = match(pairs, source, target)
-    turned = match([(two, one) for one, two in pairs], source, target)
-    if len(turned.rows) > 2 * len(found.rows):
-        report(Report("note", text=f"{name} is read from right to left: its second words are those of {source.name}"))
-        found, pairs = turned, [(two, one) for one, two in pairs]
-    require_known(found, pairs, name, source, target)
-    report(Report("note", text=describe_counts(count(found, pairs, (name,)))))
-    if len(found.rows) < FEW_KNOWN * len(pairs):
-        share = 100 * len(found.rows) / len(pairs)
-        report(Report("note", text=f"{name}: only {share:.0f} % of the pairs are known: is it of these languages?"))
-    if would := case_matters(found, pairs, source, target):
-        report(Report("note", text=f"{name}: {would:,} pairs would be known if upper and lower case were the same"))
-    return found
+def _matched(pairs: list[WordPair], name: str, source: Space, target: Space, report: Reporter) -> Matched:
+    matched = match(pairs, source, target)
+    flipped = match([(second, first) for first, second in pairs], source, target)
+    if len(flipped.rows) > 2 * len(matched.rows):
+        report(note(f"{name} is read from right to left: its second words are those of {source.name}"))
+        matched, pairs = flipped, [(second, first) for first, second in pairs]
+    require_known(matched, pairs, name, source, target)
+    report(note(describe_counts(count(matched, pairs, (name,)))))
+    if len(matched.rows) < FEW_KNOWN * len(pairs):
+        share = 100 * len(matched.rows) / len(pairs)
+        report(note(f"{name}: only {share:.0f} % of the pairs are known: is it of these languages?"))
+    if known_without_case := case_matters(matched, pairs, source, target):
+        report(
+            note(
+                f"{name}: {known_without_case:,} pairs would be known if upper and lower case were the same",
+            )
+        )
+    return matched
 
 
 def hold_out(dictionary: Matched) -> tuple[Matched, Rows]:
     """Four fifths of the source words with their pairs, and the pairs (q, 2) of the others; always the same."""
     words = np.unique(dictionary.rows[:, 0])
-    out = np.random.default_rng(0).permutation(words)[: max(1, len(words) // 5)]
-    held = np.isin(dictionary.rows[:, 0], out)
-    if held.all():
+    held_out_words = np.random.default_rng(0).permutation(words)[: max(1, len(words) // 5)]
+    is_held_out = np.isin(dictionary.rows[:, 0], held_out_words)
+    if is_held_out.all():
         raise DataError("The dictionary has one source word; to compare methods, expected several.")
-    known = tuple(pair for pair, is_out in zip(dictionary.known, held, strict=True) if not is_out)
-    return replace(dictionary, rows=dictionary.rows[~held], known=known), dictionary.rows[held]
+    word_pairs = tuple(pair for pair, excluded in zip(dictionary.word_pairs, is_held_out, strict=True) if not excluded)
+    return replace(dictionary, rows=dictionary.rows[~is_held_out], word_pairs=word_pairs), dictionary.rows[is_held_out]
 
 
 def _facts(space: Space, limit: int, folder: Path) -> dict[str, Any]:
-    beside = os.path.relpath(Path(space.name).expanduser().resolve(), folder.resolve())
-    return {"path": space.name, "beside": beside, "limit": limit, "words": len(space), "dim": space.dim,
+    relative = os.path.relpath(Path(space.name).expanduser().resolve(), folder.resolve())
+    return {"path": space.name, "beside": relative, "limit": limit, "words": len(space), "dim": space.dim,
             "digest": space.digest, **_odd(space)}  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.core.table import plain
 from sentprobe.lab.alignment.folder import open_alignment
-from sentprobe.lab.alignment.picture import picture
+from sentprobe.lab.alignment.projection import project_words
 from sentprobe.report.drawing.chart import Chart, Options
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
@@ -45,7 +45,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         return []
     folder = open_alignment(options.folder)
     source, target = folder.spaces()
-    found = picture(source, target, folder.map(), options.words)
+    found = project_words(source, target, folder.map(), options.words)
     words = [[plain(space.words[row]) for row in found.rows[:, k]] for k, space in enumerate((source, target))]
     names = truncate_names([plain(Path(space.name).name) for space in (source, target)])
     style = figure_style(options.width)

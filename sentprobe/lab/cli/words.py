@@ -111,7 +111,7 @@ def words(
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.lab.words.evaluate import evaluate_words
-    from sentprobe.lab.words.evaluation import Request
+    from sentprobe.lab.words.evaluation import EvaluationRequest
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
 
@@ -133,7 +133,7 @@ def words(
     typed = {"pos": pos, "idf": idf, "weights": weights, "unit": unit, "tokenise": tokenise, "center": center}
     options = _options({name: value for name, value in typed.items() if value not in (None, False)}, given)
     requests = [
-        Request(
+        EvaluationRequest(
             evaluation=name, files=files, reverse=way, identical=0 if files else identical, **shared, **options[name]
         )
         for name, files in given

@@ -18,16 +18,16 @@ END, MORE = "</w>", "@@"
 MOST_WORDS = 1 << 20
 """Words whose subwords are remembered."""
 
-Pair = tuple[str, str]
+SubwordPair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class FastBpe:
     """Splits words into subwords."""
 
-    ranks: dict[Pair, int]
+    ranks: dict[SubwordPair, int]
     """The order in which pairs are merged."""
-    parts: dict[str, Pair]
+    parts: dict[str, SubwordPair]
     """What a subword was merged from."""
     vocabulary: frozenset[str]
     known: dict[str, list[str]] = field(default_factory=dict, repr=False)
@@ -81,8 +81,8 @@ class FastBpe:
 
 def read_fast_bpe(codes: Path, vocabulary: Path) -> FastBpe:
     """Read both files; CorpusError at a line that is not of this format."""
-    ranks: dict[Pair, int] = {}
-    parts: dict[str, Pair] = {}
+    ranks: dict[SubwordPair, int] = {}
+    parts: dict[str, SubwordPair] = {}
     for left, right, _ in _lines(codes, 3, "two subwords and a count"):
         ranks[left, right] = len(ranks)
         parts[left + right] = (left, right)

@@ -57,7 +57,7 @@ QUOTES = {"‘": '"', "‚": '"'}
 VERSION_1, VERSION_2 = "https://dl.fbaipublicfiles.com/laser/models", "https://dl.fbaipublicfiles.com/nllb/laser"
 
 
-class Model(NamedTuple):
+class LaserModel(NamedTuple):
     """A released encoder, and the files that its subwords come from."""
 
     weights: str
@@ -66,9 +66,9 @@ class Model(NamedTuple):
 
 
 MODELS = (
-    Model("laser2.pt", ("laser2.spm",), VERSION_2),
-    Model("bilstm.93langs.2018-12-26.pt", ("93langs.fcodes", "93langs.fvocab"), VERSION_1),
-    Model("bilstm.eparl21.2018-11-19.pt", ("eparl21.fcodes", "eparl21.fvocab"), VERSION_1),
+    LaserModel("laser2.pt", ("laser2.spm",), VERSION_2),
+    LaserModel("bilstm.93langs.2018-12-26.pt", ("93langs.fcodes", "93langs.fvocab"), VERSION_1),
+    LaserModel("bilstm.eparl21.2018-11-19.pt", ("eparl21.fcodes", "eparl21.fvocab"), VERSION_1),
 )
 FILES = tuple(
     PublishedFile(name, f"{model.address}/{name}", "weights" if name == model.weights else "subwords")

@@ -10,7 +10,7 @@ import numpy as np
 
 from sentprobe.core.arguments import Value, resolve_settings
 from sentprobe.errors import SentProbeError, describe_error, error_location
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Arrays, Matrices, Method, Problem
 from sentprobe.testing.verdict import Verdict, verdicts

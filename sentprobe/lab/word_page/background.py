@@ -13,7 +13,7 @@ from sentprobe.errors import describe_error
 from sentprobe.lab.alignment.maps import MappedRows
 from sentprobe.lab.alignment.retrieval import Means, neighbour_means
 from sentprobe.lab.alignment.space import Matrix, Rows
-from sentprobe.lab.word_page.view import Side, View
+from sentprobe.lab.word_page.view import View, ViewSide
 
 REPORT_SECONDS = 15.0
 """Between two lines about the progress."""
@@ -99,7 +99,7 @@ class BackgroundMeans:
 class _WatchedRows(MappedRows):
     """Rows that know which of them were read last, and say when."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: ViewSide) -> None:
         super().__init__(side.space.vectors, side.map)
         self.latest = (0, 0)
         """The first row, and the one after the last."""

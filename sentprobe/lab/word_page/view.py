@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.lab.alignment.maps import BLOCK, MappedRows, SideMap, WordMap
-from sentprobe.lab.alignment.picture import components, content_pairs, mutual_pairs
+from sentprobe.lab.alignment.projection import components, content_pairs, mutual_pairs
 from sentprobe.lab.alignment.retrieval import Means
 from sentprobe.lab.alignment.space import Matrix, Rows, Space
 from sentprobe.lab.word_page.spelling import Spellings
@@ -31,7 +31,7 @@ Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ViewSide:
     """The words of one language under a map.
 
     The steps of a map scale rows and subtract means, so that the unit vector of row x in the common space is
@@ -65,10 +65,10 @@ class Side:
 class View(NamedTuple):
     """Both sides under a map."""
 
-    source: Side
-    target: Side
+    source: ViewSide
+    target: ViewSide
 
-    def side(self, name: SideName) -> Side:
+    def side(self, name: SideName) -> ViewSide:
         """One of them."""
         return self.source if name == "source" else self.target
 
@@ -85,7 +85,7 @@ def best_rows(scores: Vector, k: int) -> Rows:
     return enough[np.argsort(-scores[enough], kind="stable")][:k]
 
 
-def _side(space: Space, side: SideMap) -> Side:
+def _side(space: Space, side: SideMap) -> ViewSide:
     scales, shifts = np.ones(len(space), np.float32), np.zeros((len(space), len(side.means)), np.float32)
     for at in range(0, len(space), BLOCK):
         rows, means = np.array(space.vectors[at : at + BLOCK], np.float32), iter(enumerate(side.means))
@@ -103,7 +103,7 @@ def _side(space: Space, side: SideMap) -> Side:
             for array in (rows, shift):
                 array /= lengths[:, None]
             scale /= lengths
-    return Side(space, side, scales, shifts)
+    return ViewSide(space, side, scales, shifts)
 
 
 # Translations and neighbours

@@ -15,7 +15,7 @@ from sentprobe.data.layouts.catalogue import LAYOUTS
 from sentprobe.encoders import encoder_info, load
 from sentprobe.encoders.schemes.family import Family
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.xnli.pairs import LABELS, Pair
+from sentprobe.lab.xnli.pairs import LABELS, NliPair
 from sentprobe.published.releases import content_digests
 from sentprobe.results.log import Log
 from sentprobe.results.result import Cell, Result
@@ -55,7 +55,7 @@ class ZeroShot:
         return wilson(sum(self.right), self.n)
 
 
-def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
+def zero_shot(classifier: str, encoder: str, pairs: Sequence[NliPair]) -> ZeroShot:
     """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language.
 
     If the encoder is the classifier itself, a language model that was fine-tuned (xnli), it reads both sentences of a
@@ -91,7 +91,7 @@ def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
     return ZeroShot(encoder, own[0].language, len(own), truth, tuple(predicted))
 
 
-def labelled(pairs: Sequence[Pair]) -> list[Pair]:
+def labelled(pairs: Sequence[NliPair]) -> list[NliPair]:
     """The pairs that have a label."""
     return [pair for pair in pairs if pair.label in LABELS]
 
@@ -102,7 +102,7 @@ def _encoder(name: str, language: str) -> Callable[[Sequence[str]], Any]:
     return found.members[found.language(language)] if isinstance(found, Family) else found
 
 
-def nli_dataset(file: str, pairs: Sequence[Pair]) -> Dataset:
+def nli_dataset(file: str, pairs: Sequence[NliPair]) -> Dataset:
     """The pairs of one language of a file as a set that has test rows only."""
     labelled_pairs = labelled(pairs)
     stem, language = Path(file).name.partition(".tsv")[0], labelled_pairs[0].language

@@ -114,7 +114,7 @@ def test_pairs_are_matched_by_frequency_and_the_others_counted():
     pairs = [("dog", "chien"), ("cat", "chat"), ("cow", "vache"), ("cow", "chat"), ("dog", "loup")]
     found = match(pairs, source, target)
     assert found.rows.tolist() == [[1, 1], [2, 0]]
-    assert found.known == (("cat", "chat"), ("dog", "chien"))
+    assert found.word_pairs == (("cat", "chat"), ("dog", "chien"))
     assert (found.unknown_source, found.unknown_target, found.source_words) == (2, 1, 2)
     about = count(found, pairs, ["d.txt"])
     assert describe_counts(about) == (

@@ -10,7 +10,7 @@ from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Problem
 from sentprobe.lab.alignment.methods import rcsls
-from sentprobe.lab.alignment.methods.rcsls import Words, loss, project
+from sentprobe.lab.alignment.methods.rcsls import RcslsVectors, loss, project
 
 METHOD = METHODS.get("rcsls")
 
@@ -34,7 +34,7 @@ def problem(source, target, pairs=PAIRS, seed=0, **given):
 
 
 def words(source, target, k=10):
-    return Words(source, target, source, target, k)
+    return RcslsVectors(source, target, source, target, k)
 
 
 def by_loop(source, target, pairs, matrix, k):

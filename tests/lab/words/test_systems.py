@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sentprobe.errors import UsageError
-from sentprobe.lab.words.evaluation import Request
-from sentprobe.lab.words.names import language_of, set_name
-from sentprobe.lab.words.pair import Spaces, find_systems
+from sentprobe.lab.words.evaluation import EvaluationRequest
+from sentprobe.lab.words.set_names import language_of, set_name
+from sentprobe.lab.words.systems import Spaces, find_systems
 from tests.lab.words.material import alignment, files, rotation, vectors, write_vectors
 
 
@@ -93,10 +93,10 @@ def test_systems_that_there_are_not(folder, tmp_path):
     ],
 )  # fmt: skip
 def test_names_and_languages_are_those_of_files(evaluation, paths, reverse, name, language):
-    request = Request(evaluation=evaluation, files=paths, reverse=reverse)
+    request = EvaluationRequest(evaluation=evaluation, files=paths, reverse=reverse)
     assert (set_name(request), language_of(request)) == (name, language)
 
 
 def test_languages_can_be_named():
-    request = Request(evaluation="translation", identical=5, languages=("de", "it"), reverse=True)
+    request = EvaluationRequest(evaluation="translation", identical=5, languages=("de", "it"), reverse=True)
     assert (set_name(request), language_of(request)) == ("translation/identical-5 (reversed)", "it-de")

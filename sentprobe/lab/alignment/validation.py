@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Matrices
 from sentprobe.lab.alignment.methods.procrustes import orthogonal
@@ -41,7 +41,7 @@ FEWEST_DIMENSIONS = 5
 """In fewer, unrelated matrices are alike by chance."""
 
 
-class Verdict(NamedTuple):
+class Validation(NamedTuple):
     """How a map compares with rotations that know only the distributions of both sides."""
 
     fit: float
@@ -62,62 +62,66 @@ class Verdict(NamedTuple):
         return self.confirmed > 0 or self.value > self.limit
 
 
-def can_judge(source: Matrix, target: Matrix) -> bool:
+def can_validate(source: Matrix, target: Matrix) -> bool:
     """Whether there are enough words to tell a right map from a wrong one: two or more for each dimension."""
     dim = int(source.shape[1])
     return dim >= FEWEST_DIMENSIONS and min(len(source), len(target)) >= 2 * dim
 
 
-def judge(source: Matrix, target: Matrix, matrices: Matrices) -> Verdict:
+def validate(source: Matrix, target: Matrix, matrices: Matrices) -> Validation:
     """Compare a map of prepared vectors (n, d), (m, d) with rotations that are the same for the same spaces."""
-    one, two = _frequent(source), _frequent(target)
-    first = _fitted(source[:WORDS], target[:WORDS], matrices, one, two)
-    fitted = _climb(one, two, first, ROUNDS - 1)
-    found, confirmed = [], 0
-    for number in range(RANDOM_MAPS):
-        turned = _climb(one, two, _axes(one, two, np.random.default_rng([19, number])), ROUNDS)
-        if turned is not None and fitted is not None and _agree(turned, fitted):
+    source_rows, target_rows = _frequent(source), _frequent(target)
+    first_fit = _fitted(source[:WORDS], target[:WORDS], matrices, source_rows, target_rows)
+    final_fit = _climb(source_rows, target_rows, first_fit, ROUNDS - 1)
+    rotation_values, confirmed = [], 0
+    for rotation_number in range(RANDOM_MAPS):
+        start = _axes(source_rows, target_rows, np.random.default_rng([19, rotation_number]))
+        rotated = _climb(source_rows, target_rows, start, ROUNDS)
+        if rotated is not None and final_fit is not None and _agree(rotated, final_fit):
             confirmed += 1
         else:
-            found.append(_value(one, two, turned))
-    found = found or [0.0]
+            rotation_values.append(_value(source_rows, target_rows, rotated))
+    rotation_values = rotation_values or [0.0]
+    highest = max(rotation_values)
     # at most half of what is left, since no map comes to more than 1
-    margin = min(max(MARGIN * float(np.std(found)), LEAST_MARGIN), (1 - max(found)) / 2)
-    fit, value = _value(one, two, first), _value(one, two, fitted)
-    return Verdict(fit, value, min(found), max(found), max(found) + margin, confirmed)
+    margin = min(max(MARGIN * float(np.std(rotation_values)), LEAST_MARGIN), (1 - highest) / 2)
+    fit, value = _value(source_rows, target_rows, first_fit), _value(source_rows, target_rows, final_fit)
+    return Validation(fit, value, min(rotation_values), highest, highest + margin, confirmed)
 
 
-def _axes(one: Matrix, two: Matrix, rng: np.random.Generator) -> Matrices:
+def _axes(source: Matrix, target: Matrix, rng: np.random.Generator) -> Matrices:
     """The rotation that matches the principal axes of both sides, by their variance, with random signs."""
-    axes = [np.linalg.eigh(rows.T.astype(np.float64) @ rows)[1] for rows in (one, two)]
-    return Matrices(((axes[0] * rng.choice([-1.0, 1.0], one.shape[1])) @ axes[1].T).astype(np.float32))
+    axes = [np.linalg.eigh(rows.T.astype(np.float64) @ rows)[1] for rows in (source, target)]
+    return Matrices(((axes[0] * rng.choice([-1.0, 1.0], source.shape[1])) @ axes[1].T).astype(np.float32))
 
 
-def _climb(one: Matrix, two: Matrix, matrices: Matrices | None, rounds: int) -> Matrices | None:
+def _climb(source: Matrix, target: Matrix, matrices: Matrices | None, rounds: int) -> Matrices | None:
     """A map after some fits to its own translations; None if it has none."""
     for _ in range(rounds):
         if matrices is not None:
-            matrices = _fitted(one, two, matrices, one, two)
+            matrices = _fitted(source, target, matrices, source, target)
     return matrices
 
 
-def _value(one: Matrix, two: Matrix, matrices: Matrices | None) -> float:
-    return 0.0 if matrices is None else criterion(one, two, matrices)
+def _value(source: Matrix, target: Matrix, matrices: Matrices | None) -> float:
+    return 0.0 if matrices is None else criterion(source, target, matrices)
 
 
-def _agree(one: Matrices, two: Matrices) -> bool:
+def _agree(first: Matrices, second: Matrices) -> bool:
     """Whether two orthogonal matrices (d, d) are alike; those of different searches that failed are not."""
-    return float(np.vdot(one.source, two.source)) > ALIKE * len(one.source)
+    return float(np.vdot(first.source, second.source)) > ALIKE * len(first.source)
 
 
 def _frequent(vectors: Matrix) -> Matrix:
     """The vectors of the most frequent words, prepared alike whatever the method."""
-    found = np.array(vectors[:WORDS])
-    prepare(found, STEPS)
-    return found
+    rows = np.array(vectors[:WORDS])
+    prepare(rows, STEPS)
+    return rows
 
 
-def _fitted(source: Matrix, target: Matrix, matrices: Matrices, one: Matrix, two: Matrix) -> Matrices | None:
-    """The orthogonal matrix from rows of ``one`` to those of ``two`` that are translations of each other."""
+def _fitted(
+    source: Matrix, target: Matrix, matrices: Matrices, source_rows: Matrix, target_rows: Matrix
+) -> Matrices | None:
+    """The orthogonal matrix from source rows to those target rows that a map makes their translations."""
     pairs = mutual_neighbours(source, target, matrices)
-    return Matrices(orthogonal(one[pairs[:, 0]], two[pairs[:, 1]])) if len(pairs) else None
+    return Matrices(orthogonal(source_rows[pairs[:, 0]], target_rows[pairs[:, 1]])) if len(pairs) else None
