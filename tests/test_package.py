@@ -326,7 +326,6 @@ LONG = {
     "sentprobe.grammar.statements.kind",
     "sentprobe.lab.cli.train.train",
     "sentprobe.lab.cli.words.words",
-    "sentprobe.lab.testing.architectures.examine_architecture",
     "sentprobe.lab.training.objectives.align.prepare",
     "sentprobe.run.loop.evaluate",
     "sentprobe.run.repeat.repeat",

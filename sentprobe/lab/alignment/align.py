@@ -175,7 +175,7 @@ def _validate(
     elif not validation.passed:
         _fail(folder, config, _no_better(validation, inputs.request))
     if validation.value - validation.fit > WORTH_REFINING:
-        report(note("refinement would make this map better by far: --refine 5, in another folder"))
+        report(note("refinement would improve this map a lot: --refine 5, in another folder"))
 
 
 def _no_better(validation: Validation, request: AlignmentRequest) -> str:

@@ -121,8 +121,13 @@ def seed_table(config: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def candidate_table(config: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """A table of the methods that were compared; the best one has an asterisk."""
-    yield ("method", "held-out P@1 CSLS" if "dictionary" in config["request"] and config["request"]["dictionary"] else
-           "comparable criterion", "criterion")  # fmt: skip
+    yield (
+        "method",
+        "held-out P@1 CSLS"
+        if "dictionary" in config["request"] and config["request"]["dictionary"]
+        else "comparable criterion",
+        "criterion",
+    )
     for candidate in config.get("candidates", ()):
         name = f"{candidate['method']}{' *' * (candidate['method'] == config['method'])}"
         if "error" in candidate:
@@ -137,11 +142,13 @@ def history_table(history: Sequence[Mapping[str, Any]], shorten: bool = True) ->
     yield ("seed", "stage", *map(title_of, keys), "seconds")
     rows = [
         (
-            str(line["seed"]), f"{line['stage']} {line['number']}",
-            *(number_text(key, line.get(key)) for key in keys), f"{line.get('seconds', 0):,.1f}",
+            str(line["seed"]),
+            f"{line['stage']} {line['number']}",
+            *(number_text(key, line.get(key)) for key in keys),
+            f"{line.get('seconds', 0):,.1f}",
         )
         for line in history
-    ]  # fmt: skip
+    ]
     if shorten and len(rows) > SHORTENED:
         half = SHORTENED // 2
         rows = [*rows[:half], ("…", *[""] * (len(keys) + 2)), *rows[-half:]]

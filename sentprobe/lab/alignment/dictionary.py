@@ -49,7 +49,7 @@ class Matched:
 
 
 def read_dictionary(path: str) -> list[WordPair]:
-    """Read a file of pairs; CorpusError at the first line that is none."""
+    """Read a file of pairs; CorpusError at the first line that is not a pair."""
     pairs: dict[WordPair, None] = {}
     split: Callable[[str], list[str]] | None = None
     for number, line in read_lines(path, _EXPECTED):
@@ -75,7 +75,7 @@ def read_dictionary(path: str) -> list[WordPair]:
 
 
 def _separator(line: str) -> Callable[[str], list[str]] | None:
-    """How to split the lines of a file without tabs, by one of them; None if it is no pair."""
+    """How to split the lines of a file without tabs, by one of them; None if it is not a pair."""
     if "|||" in line:
         return lambda text: [part.strip() for part in text.split("|||")]
     if len(line.split()) == 2:

@@ -203,7 +203,7 @@ def read_map(job: JobFolder, name: str) -> WordMap:
         facts = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][ABOUT])
         return WordMap(*(_side(side, arrays, facts) for side in ("source", "target")))
     except (ValueError, KeyError, TypeError):
-        raise DataError(f"{file} is not a map that `sentprobe align` wrote.") from None
+        raise DataError(f"{file} was not written by `sentprobe align`.") from None
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any] | None = None) -> bytes:
@@ -238,5 +238,5 @@ def open_alignment(path: str | Path) -> AlignmentFolder:
     """The alignment in a folder; UsageError if there is none."""
     folder = AlignmentFolder(Path(path))
     if not (folder.path / CONFIG).is_file():
-        raise UsageError(f"{path} is not an alignment; expected a folder that `sentprobe align` wrote.")
+        raise UsageError(f"{path} was not written by `sentprobe align`; expected the folder of an alignment.")
     return folder

@@ -55,11 +55,12 @@ def read_inputs(request: AlignmentRequest, folder: Path, report: Reporter) -> Al
     source, target = (read_space(path, request.words) for path in (request.source, request.target))
     if source.dim != target.dim:
         raise UsageError(
-            f"{source.name} has vectors of {source.dim} dimensions, and {target.name} of {target.dim}: expected as "
-            "many. Reduce the larger ones, by principal components, say."
+            f"{source.name} has vectors of {source.dim} dimensions, and {target.name} of {target.dim}: expected the "
+            "same number. Reduce the larger vectors, for example to their principal components."
         )
-    about: dict[str, Any] = {side: _facts(space, request.words, folder) for side, space in
-                             (("source", source), ("target", target))}  # fmt: skip
+    about: dict[str, Any] = {
+        side: _facts(space, request.words, folder) for side, space in (("source", source), ("target", target))
+    }
     for side, space in (("source", source), ("target", target)):
         report(note(f"{space.name}: {len(space):,} words, {space.dim} dimensions"))
         if faults := describe_odd(about[side]):
@@ -115,8 +116,15 @@ def hold_out(dictionary: Matched) -> tuple[Matched, Rows]:
 
 def _facts(space: Space, limit: int, folder: Path) -> dict[str, Any]:
     relative = os.path.relpath(Path(space.name).expanduser().resolve(), folder.resolve())
-    return {"path": space.name, "beside": relative, "limit": limit, "words": len(space), "dim": space.dim,
-            "digest": space.digest, **_odd(space)}  # fmt: skip
+    return {
+        "path": space.name,
+        "beside": relative,
+        "limit": limit,
+        "words": len(space),
+        "dim": space.dim,
+        "digest": space.digest,
+        **_odd(space),
+    }
 
 
 def _odd(space: Space) -> dict[str, int]:

@@ -75,12 +75,19 @@ def make_request(
     if isinstance(seeds, Sequence) and len(set(seeds)) < len(seeds):
         raise UsageError("--seeds: a seed occurs twice; leave one of them out.")
     if dev in (IDENTICAL, NUMERALS):
-        raise UsageError(f"--dev {dev}: expected a file; identical words are no gold standard.")
+        raise UsageError(f"--dev {dev}: expected a file; identical words are not a gold standard.")
     name, why = _chosen(method, bool(dictionary))
     base = AlignmentRequest(
-        source, target, name, why, WORDS if words is None else check_integer(words, "--words", 2),
-        dictionary=tuple(dict.fromkeys(dictionary)), dev=dev, held_out=held_out, export=export,
-    )  # fmt: skip
+        source,
+        target,
+        name,
+        why,
+        WORDS if words is None else check_integer(words, "--words", 2),
+        dictionary=tuple(dict.fromkeys(dictionary)),
+        dev=dev,
+        held_out=held_out,
+        export=export,
+    )
     if name == BEST:
         method_options = {"--set": settings, "--steps": steps is not None, "--refine": refine is not None}
         if refused := [option for option, value in method_options.items() if value]:

@@ -164,7 +164,7 @@ def products(
 def check_count(k: int) -> None:
     """UsageError unless it can be a number of neighbours."""
     if k < 1:
-        raise UsageError(f"The number of neighbours must be 1 or more, got {k}.")
+        raise UsageError(f"Expected 1 neighbour or more, got {k}.")
 
 
 class CslsIndex:

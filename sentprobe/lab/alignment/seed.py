@@ -190,7 +190,7 @@ def _solved(inputs: SeedInputs, seed: int, journal: SeedJournal) -> Matrices:
     try:
         matrices = METHODS.get(request.method).solve(problem)
     except np.linalg.LinAlgError as e:
-        raise DataError(f"The method {request.method} broke off with seed {seed}: {e}. Try other steps.") from None
+        raise DataError(f"The method {request.method} failed with seed {seed}: {e}. Try other steps.") from None
     _check(matrices)
     return matrices
 

@@ -67,26 +67,34 @@ def _along(grid: Grid, result: Result, i: int, j: int) -> Iterator[MapPoint]:
         return
     low, high = next(iter(accuracy_intervals([result])), (None, None))
     yield MapPoint(
-        set=i, column=j, alignment=match[1], seed=None if match[2] is None else int(match[2]), stage=match[3],
-        number=int(match[4]), criterion=result.scores.get("criterion"), value=result.score, low=low, high=high,
+        set=i,
+        column=j,
+        alignment=match[1],
+        seed=None if match[2] is None else int(match[2]),
+        stage=match[3],
+        number=int(match[4]),
+        criterion=result.scores.get("criterion"),
+        value=result.score,
+        low=low,
+        high=high,
         chosen=_is_chosen(grid, column, match[1]),
-    )  # fmt: skip
+    )
 
 
 def _is_chosen(grid: Grid, column: ColumnKey, alignment: str) -> bool:
     """Whether the alignment itself, without the name of a map, is the same map."""
     return column.identity is not None and any(
-        other.encoder == alignment and other.identity == column.identity for other in grid.columns
+        candidate.encoder == alignment and candidate.identity == column.identity for candidate in grid.columns
     )
 
 
-def retrieval_errors(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
+def retrieval_errors(run: Run, grid: Grid, set_key: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
     """What each column retrieved wrongly on a set, the highest cosine first; None if nothing is retrieved, or read."""
     if s.scored_by != "precision@1":
         return None
     columns: list[ColumnErrors | None] = [None] * len(grid.columns)
     for i, column in enumerate(grid.columns):
-        if not (layers := grid.layers(column, place)):
+        if not (layers := grid.layers(column, set_key)):
             continue
         result = best_layer(layers)[0]
         try:

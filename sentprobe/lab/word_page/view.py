@@ -116,37 +116,39 @@ def look_up(view: View, means: Means | None, word: str, k: int = TRANSLATIONS) -
     """
     sides = []
     for name in OTHER:
-        side, other = view.side(name), view.side(OTHER[name])
+        side, other_side = view.side(name), view.side(OTHER[name])
         row = side.space.index.get(word)
         if row is None:
             continue
         vector = side.vector(row)
-        cosines, own_cosines = other.cosines(vector), side.cosines(vector)
-        own_cosines[row] = -2  # a word is not its own neighbour
+        cosines, same_side_cosines = other_side.cosines(vector), side.cosines(vector)
+        same_side_cosines[row] = -2  # a word is not its own neighbour
         sides.append(
             {
                 "side": name,
-                **shown(side.space, row),
+                **page_word(side.space, row),
                 "rank": row + 1,
-                "nn": _scored(other.space, best_rows(cosines, k), cosines),
-                "csls": None if means is None else _csls(other.space, cosines, means, name, row, k),
-                "neighbours": _scored(side.space, best_rows(own_cosines, min(k, len(own_cosines) - 1)), own_cosines),
+                "nn": _scored(other_side.space, best_rows(cosines, k), cosines),
+                "csls": None if means is None else _csls(other_side.space, cosines, means, name, row, k),
+                "neighbours": _scored(
+                    side.space, best_rows(same_side_cosines, min(k, len(same_side_cosines) - 1)), same_side_cosines
+                ),
             }
         )
     return sides
 
 
 def _csls(space: Space, cosines: Vector, means: Means, side: SideName, row: int, k: int) -> list[dict[str, Any]]:
-    own, others = (means.source, means.target) if side == "source" else (means.target, means.source)
-    scores = 2 * cosines - others - own[row]
+    query_means, candidate_means = (means.source, means.target) if side == "source" else (means.target, means.source)
+    scores = 2 * cosines - candidate_means - query_means[row]
     return _scored(space, best_rows(scores, k), scores)
 
 
 def _scored(space: Space, rows: Rows, scores: Vector) -> list[dict[str, Any]]:
-    return [{**shown(space, int(row)), "rank": int(row) + 1, "score": round(float(scores[row]), 6)} for row in rows]
+    return [{**page_word(space, int(row)), "rank": int(row) + 1, "score": round(float(scores[row]), 6)} for row in rows]
 
 
-def shown(space: Space, row: int) -> dict[str, str]:
+def page_word(space: Space, row: int) -> dict[str, str]:
     """A word, and how it is written on the page if it has characters that cannot be seen."""
     word = space.words[row].encode(errors="backslashreplace").decode()  # a lone surrogate cannot be sent
     visible = readable(word)
@@ -155,16 +157,16 @@ def shown(space: Space, row: int) -> dict[str, str]:
 
 def same_but_case(spaces: Sequence[Space], spellings: Sequence[Spellings], word: str) -> str | None:
     """A word of either space that differs from an unknown one in case, coding or ``_`` for a space only."""
-    rows = [known.other_case(word) for known in spellings]
+    rows = [spelling.other_case(word) for spelling in spellings]
     return next((space.words[row] for space, row in zip(spaces, rows, strict=True) if row is not None), None)
 
 
 def suggestions(spaces: Sequence[Space], spellings: Sequence[Spellings], word: str) -> list[dict[str, Any]]:
     """Known words that are spelled like an unknown one, for each language."""
     return [
-        {"side": name, **shown(space, row)}
-        for name, space, known in zip(OTHER, spaces, spellings, strict=True)
-        for row in known.similar(word, SUGGESTIONS)
+        {"side": name, **page_word(space, row)}
+        for name, space, spelling in zip(OTHER, spaces, spellings, strict=True)
+        for row in spelling.similar(word, SUGGESTIONS)
     ]
 
 
@@ -185,4 +187,4 @@ def points(view: View, rows: Rows) -> list[list[float]]:
 
 def words_of(source: Space, target: Space, rows: Rows) -> list[dict[str, str]]:
     """The words, in the same order."""
-    return [shown(space, int(row)) for space, side in ((source, rows[:, 0]), (target, rows[:, 1])) for row in side]
+    return [page_word(space, int(row)) for space, side in ((source, rows[:, 0]), (target, rows[:, 1])) for row in side]

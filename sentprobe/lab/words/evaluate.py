@@ -71,7 +71,7 @@ def evaluate_words(
     scorings
         How neighbours are scored: nn, csls, isf.
     common
-        Only ask for words that all systems know, so that all are asked the same.
+        Only query words that all systems know, so that all get the same queries.
     limit
         Only the most frequent words of each space.
     store
@@ -225,8 +225,8 @@ def _find_queries(word_set: _WordSet, pair: SpacePair | EncoderPair) -> Queries:
         return word_set.evaluation.find_queries(word_set.content, pair, word_set.request)
     if word_set.evaluation.encoders is None:
         raise UsageError(
-            f"{pair.name} encodes sentences, and {word_set.evaluation.name} asks for words; expected an alignment or "
-            "files of word vectors. Encoders are evaluated with --sentences."
+            f"{pair.name} encodes sentences, and {word_set.evaluation.name} is an evaluation of words; expected an "
+            "alignment or files of word vectors. Encoders are evaluated with --sentences."
         )
     return word_set.evaluation.encoders.find_queries(word_set.content, pair, word_set.request)
 

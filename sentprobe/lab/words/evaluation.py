@@ -41,7 +41,7 @@ class EvaluationRequest:
     center: bool = False
     """Whether the mean of the sentences of each language is subtracted from them."""
     queries: int = 2000
-    """Sentences that are looked for, at most."""
+    """Queries of sentence retrieval, at most."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """What a system is asked: test rows, and whatever the evaluation needs to score answers to them."""
+    """The queries to a system: test rows, and whatever the evaluation needs to score its answers."""
 
     rows: Sequence[Example]
     """The source word or sentence is the text, and what is right the label."""
@@ -69,7 +69,7 @@ def content_digest(*parts: object) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EvaluationScores:
-    """How well a system does."""
+    """How well a system answers the queries."""
 
     score: float
     interval: tuple[float, float]
@@ -101,7 +101,7 @@ class WordEvaluation:
     """The name of the task in results."""
     metric: str
     question: str
-    """What is asked of each row."""
+    """What is asked about each row."""
     version: int = 1
     """Of the task: what it asks, and how answers are scored. Results of another version are computed again."""
     files: int
@@ -109,12 +109,12 @@ class WordEvaluation:
     read: Callable[[EvaluationRequest], Any]
     """Read the files; a DataError names the file and the line."""
     find_queries: Callable[[Any, SpacePair, EvaluationRequest], Queries]
-    """What can be asked of a pair, whose words are not all known; TooFewError if that is nothing."""
+    """The queries whose words a pair knows; TooFewError if there are none."""
     score: Callable[[Queries, PairSearch, Scoring], EvaluationScores]
     score_copy: Callable[[Queries], EvaluationScores | None] = lambda queries: None
     """The baseline that leaves words as they are; None if there is none."""
     retrieves: bool = True
     """Whether the score depends on how neighbours are scored."""
     encoders: EncoderEvaluation | None = None
-    """How sentence encoders are asked; None: they are not."""
+    """How sentence encoders are evaluated; None: they are not."""
     order: int = 0

@@ -4,7 +4,7 @@ ENCODER,ENCODER             of the first and of the second language: trained:lm?
 ENCODER                     of both: st:paraphrase-multilingual-MiniLM-L12-v2, or family:FILE.toml, by language
 NAME=ENCODER,ENCODER        the same, called NAME in tables
 
-An encoder with several layers is a system for each. Encoders are asked for sentences only.
+An encoder with several layers is a system for each. Encoders are evaluated on sentences only.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def load_encoders(names: EncoderNames, store: Store | None) -> EncoderPair:
     for name, encoder in zip(names.encoders, loaded, strict=True):
         if getattr(encoder, "needs_fit", False):
             raise UsageError(
-                f"{name} learns from the texts that it is given, and would do so in either language alone."
+                f"{name} is fitted to the texts that it encodes, and would be to each language separately."
             )
     about = [encoder_info(encoder).identity for encoder in loaded]
     identity = None if None in about else f"sentences encoders={','.join(map(str, about))}"

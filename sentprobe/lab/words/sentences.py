@@ -35,7 +35,7 @@ def read_two(files: Sequence[str]) -> Lines:
 
 
 def read_sentences(request: EvaluationRequest) -> Lines:
-    """The sentences of a request, those that are asked first."""
+    """The sentences of a request, those of the queries first."""
     first, second = read_two(request.files)
     return (second, first) if request.reverse else (first, second)
 
@@ -79,7 +79,7 @@ def _rows(word: str, side: MappedSpace) -> list[int]:
 
 
 def tokenisers_of(request: EvaluationRequest) -> tuple[str | None, str | None]:
-    """The tokenisers of the sentences that are asked, and of the others; None: words without punctuation."""
+    """The tokenisers of the queries, and of the candidates; None: words without punctuation."""
     names = request.tokenise or (None,)
     if len(names) > 2:
         raise UsageError(f"--tokenise {','.join(request.tokenise)}: expected a tokeniser, or one per language: A,B.")

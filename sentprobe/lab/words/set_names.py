@@ -17,7 +17,7 @@ MONOLINGUAL = frozenset({"ar", "de", "en", "es", "fa", "fr", "it", "nl", "pl", "
 
 
 def languages_of(request: EvaluationRequest) -> tuple[str, str] | None:
-    """The languages of the two columns or files, as they are asked; None if unknown."""
+    """The languages of the queries and of the candidates; None if unknown."""
     languages = request.languages or _from_names(request.files)
     return (languages[1], languages[0]) if languages and request.reverse else languages
 

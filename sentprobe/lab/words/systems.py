@@ -167,7 +167,7 @@ def _systems(text: str, spaces: Spaces, store: Store | None) -> Iterator[System]
         yield from _of_alignment(path, query, spaces)
         return
     if mark:
-        raise UsageError(f"{text}: only an alignment, a folder that `sentprobe align` wrote, takes ?…; {path} is none.")
+        raise UsageError(f"{text}: only an alignment takes ?…, and {path} was not written by `sentprobe align`.")
     paths = [path] if Path(path).exists() else path.split(",")
     missing = [file for file in paths if not Path(file).expanduser().exists()]
     if missing or len(paths) > 2:
@@ -185,7 +185,7 @@ def _of_files(name: str, paths: Sequence[str], spaces: Spaces) -> SpacePair:
     if source.dim != target.dim:
         raise UsageError(
             f"{name}: the vectors have {source.dim} and {target.dim} dimensions; expected two files in one space. "
-            "`sentprobe align` makes one of two."
+            "`sentprobe align` maps two spaces to one."
         )
     sides = MappedSpace(source, SideMap()), MappedSpace(target, SideMap())
     return SpacePair(

@@ -60,8 +60,8 @@ def _pairs(path: str, language: str) -> Iterator[NliPair]:
             expected = f"one of {', '.join(LABELS)}, or {NO_GOLD}"
             raise CorpusError(path, number, f"the label {row['gold_label'][:20]!r}", expected)
         votes = tuple(row[name] for name in VOTES if row.get(name))
-        if odd := [vote for vote in votes if vote not in LABELS]:
-            raise CorpusError(path, number, f"the vote {odd[0][:20]!r}", f"one of {', '.join(LABELS)}")
+        if unknown_votes := [vote for vote in votes if vote not in LABELS]:
+            raise CorpusError(path, number, f"the vote {unknown_votes[0][:20]!r}", f"one of {', '.join(LABELS)}")
         yield NliPair(row["sentence1"], row["sentence2"], row["gold_label"], row_language, votes)
 
 
@@ -102,10 +102,10 @@ class VoteReport:
 
 def count_votes(pairs: Iterable[NliPair]) -> VoteReport:
     """Vote on every pair."""
-    every = list(pairs)
-    voted = [(i, pair, gold_label(pair.votes)) for i, pair in enumerate(every, 1) if pair.votes]
+    all_pairs = list(pairs)
+    voted = [(i, pair, gold_label(pair.votes)) for i, pair in enumerate(all_pairs, 1) if pair.votes]
     return VoteReport(
-        pairs=len(every),
+        pairs=len(all_pairs),
         voted=len(voted),
         consensus=sum(gold != NO_GOLD for _, _, gold in voted),
         unanimous=sum(len(set(pair.votes)) == 1 for _, pair, _ in voted),
@@ -167,14 +167,14 @@ def cue_words(
     check_options(1, top=most, least=least)
     sizes: Counter[str] = Counter()
     words: Counter[str] = Counter()
-    both: Counter[tuple[str, str]] = Counter()
+    counts_by_label: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         if pair.label not in LABELS:
             continue
         sizes[pair.label] += 1
         for word in {token.lower() for token in tokens(pair.hypothesis)}:
             words[word] += 1
-            both[word, pair.label] += 1
+            counts_by_label[word, pair.label] += 1
     total = sizes.total()
     by_label: dict[str, list[Cue]] = {}
     for label in LABELS:
@@ -182,24 +182,24 @@ def cue_words(
             Cue(
                 label,
                 word,
-                mutual_information(both[word, label], count, sizes[label], total),
-                both[word, label] / count,
+                mutual_information(counts_by_label[word, label], count, sizes[label], total),
+                counts_by_label[word, label] / count,
                 count,
             )
             for word, count in words.items()
-            if count >= least and both[word, label] * total > count * sizes[label]
+            if count >= least and counts_by_label[word, label] * total > count * sizes[label]
         ]
         by_label[label] = sorted(cues, key=lambda cue: (-cue.information, cue.word))[:most]
     return by_label
 
 
-def mutual_information(both: int, one: int, other: int, total: int) -> float:
+def mutual_information(both: int, first: int, second: int, total: int) -> float:
     """Bits of two events that occur ``one`` and ``other`` times out of ``total``, and ``both`` times together."""
     cells = (
-        (both, one, other),
-        (one - both, one, total - other),
-        (other - both, total - one, other),
-        (total - one - other + both, total - one, total - other),
+        (both, first, second),
+        (first - both, first, total - second),
+        (second - both, total - first, second),
+        (total - first - second + both, total - first, total - second),
     )
     return sum(n / total * math.log2(n * total / (a * b)) for n, a, b in cells if n)
 
@@ -228,7 +228,7 @@ class LabelAgreement:
 def label_agreement(gold: Sequence[str], annotated: Sequence[str]) -> LabelAgreement:
     """Compare the labels of a second annotation with gold labels, pair by pair."""
     if len(gold) != len(annotated):
-        raise DataError(f"There are {len(gold):,} gold labels and {len(annotated):,} others: expected as many.")
+        raise DataError(f"There are {len(gold):,} gold labels and {len(annotated):,} others; expected one per pair.")
     if not gold:
         raise DataError("There are no labels to compare.")
     n, same = len(gold), sum(a == b for a, b in zip(gold, annotated, strict=True))

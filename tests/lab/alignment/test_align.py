@@ -407,7 +407,7 @@ def test_the_best_method_is_chosen_on_held_out_words(place, plugin):
     write_planted(place, noise=0.1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(requests, "applicable", lambda dictionary: [METHODS["bad"], METHODS["good"]])
-        patch.setattr("sentprobe.lab.alignment.choose.applicable", requests.applicable)
+        patch.setattr("sentprobe.lab.alignment.align.applicable", requests.applicable)
         done = align(make_request("a.vec", "b.vec", method="best", dictionary=["ab.txt"]), place / "out")
     assert done.config["method"] == "good"
     scores = {one["method"]: one["score"] for one in done.config["candidates"]}

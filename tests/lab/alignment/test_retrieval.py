@@ -145,7 +145,7 @@ def test_zero_rows_have_cosine_zero():
 @pytest.mark.parametrize("call", [neighbour_means, mean_cosines, nearest, CslsIndex])
 def test_neighbours_are_one_or_more(call):
     some = np.eye(3, dtype=np.float32)
-    with pytest.raises(UsageError, match="must be 1 or more, got 0"):
+    with pytest.raises(UsageError, match="Expected 1 neighbour or more, got 0"):
         call(some, some, 0)
 
 

@@ -177,7 +177,7 @@ def test_what_is_wrong_is_said(place, tmp_path):
         encoder_names("vec:a,vec:b,vec:c")
     write(tmp_path / "d.txt", "en1 fr1", "en2 fr2")
     words = EvaluationRequest(evaluation="translation", files=(str(tmp_path / "d.txt"),))
-    with pytest.raises(UsageError, match="encodes sentences, and translation asks for words"):
+    with pytest.raises(UsageError, match="encodes sentences, and translation is an evaluation of words"):
         evaluate_words([pair_of(place)], [words], tmp_path / "a")
     idf = EvaluationRequest(evaluation="retrieval", files=texts(place), idf=texts(place))
     others = [{"weights": "smooth"}, {"unit": True}, {"tokenise": ("space",)}]

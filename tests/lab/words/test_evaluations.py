@@ -142,6 +142,16 @@ def test_one_vocabulary_for_two_languages_does_not_translate_a_word_by_itself(tm
     assert found.score == 1
 
 
+def test_a_query_is_not_one_of_the_ten_candidates_that_count(tmp_path):
+    angles = 0.1 * np.arange(13)  # on an arc, word 10 is the tenth neighbour of word 0, and word 1 the eleventh of 12
+    table = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    side = MappedSpace(space(en(13), table), SideMap())
+    _, found = run("translation", write(tmp_path / "d.txt", "en0 en10", "en12 en1"), SpacePair("one", side, side, "i"))
+    assert found.arrays["rank"].tolist() == [9, -1]
+    assert found.scores["precision@10"] == 0.5
+    assert found.scores["precision@5"] == found.score == 0
+
+
 def test_identical_words_are_sampled_over_all_frequencies():
     shared = [f"w{i}" for i in range(60)]
     made = pair(source=shared, target=list(reversed(shared)))

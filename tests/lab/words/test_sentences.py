@@ -147,7 +147,7 @@ def test_words_without_a_frequency_are_as_good_as_unknown(tmp_path):
     queries, found = run("retrieval", f"{one},{two}", pair(noise=0.0), idf=idf)
     assert queries.facts == {"candidates": 2, "sentences left out": 2}
     assert found.arrays["cosine"] == pytest.approx([1, 1], abs=1e-6)  # without en9 and fr9, both are the same
-    with pytest.raises(TooFewError, match=r"0 of the sentences that are looked for, and 0 of all, have a word with"):
+    with pytest.raises(TooFewError, match=r"0 of the queries and 0 of the candidates have a word with"):
         run("retrieval", f"{one},{two}", pair(), idf=(str(write(tmp_path / "other", "other")),) * 2)
     assert run("retrieval", f"{one},{two}", pair(), weights="smooth", idf=idf)[0].facts["sentences left out"] == 0
 
@@ -184,7 +184,7 @@ def test_tokens_of_a_tokeniser_are_words(tmp_path):
         ({"weights": "mues"}, r"no weights 'mues'. Did you mean muse\? Expected one of muse, smooth, equal"),
         ({"tokenise": ("spaces",)}, r"There is no tokeniser 'spaces'.*Expected one of simple, space"),
         ({"tokenise": ("space",) * 3}, r"--tokenise space,space,space: expected a tokeniser, or one per language: A,B"),
-        ({"weights": "equal", "idf": ("a", "b")}, r"--idf is for other weights than equal: leave one of them out"),
+        ({"weights": "equal", "idf": ("a", "b")}, r"--idf has no effect with --weights equal: leave one of them out"),
     ],
 )
 def test_what_cannot_be_is_refused(corpus, options, message):

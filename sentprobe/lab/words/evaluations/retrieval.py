@@ -2,7 +2,7 @@
 
 A sentence is the vector that its encoder gives it; or, in a space of words, the mean of its words' vectors, weighted by
 their inverse document frequencies as MUSE does it, or otherwise: from other files, or from the sentences that are not
-looked for, if these are at least as many, and else from all sentences.
+queries, if these are at least as many, and else from all sentences.
 """
 
 from __future__ import annotations
@@ -85,20 +85,20 @@ def read(request: EvaluationRequest) -> _SentenceFiles:
     if len(request.idf) not in (0, 2):
         raise UsageError(f"--idf {','.join(request.idf)}: expected two files, one per language: A,B.")
     if weighting(request.weights).idf is None and request.idf:
-        raise UsageError(f"--idf is for other weights than {request.weights}: leave one of them out.")
+        raise UsageError(f"--idf has no effect with --weights {request.weights}: leave one of them out.")
     tokenisers_of(request)
     idf = None if not request.idf else _unaligned(request)
     return _SentenceFiles(read_sentences(request), idf)
 
 
 def _unaligned(request: EvaluationRequest) -> Lines:
-    """The sentences of two files that need not be as many, the first of the language that is asked."""
+    """The sentences of two files that need not be as many, that of the queries first."""
     first, second = (read_two((file, file))[0] for file in request.idf)
     return (second, first) if request.reverse else (first, second)
 
 
 def find_queries(files: _SentenceFiles, pair: SpacePair, request: EvaluationRequest) -> Queries:
-    """Sentences with a known word on both sides; some of them are looked for, and all are candidates."""
+    """Sentences with a known word on both sides; some of them are queries, and all are candidates."""
     flip, *words = in_words(files.lines, pair, request)
     if weighting(request.weights).distinct:
         words = [[sorted(set(rows)) for rows in side] for side in words]
@@ -117,8 +117,8 @@ def find_queries(files: _SentenceFiles, pair: SpacePair, request: EvaluationRequ
     query_lines = [i for i in query_lines if source_words[i] and target_words[i]]
     if len(candidate_lines) < 2 or not query_lines:
         raise TooFewError(
-            f"{','.join(request.files)}: {len(query_lines)} of the sentences that are looked for, and "
-            f"{len(candidate_lines)} of all, have a word with a frequency. Are the files of --idf of these languages?"
+            f"{','.join(request.files)}: {len(query_lines)} of the queries and {len(candidate_lines)} "
+            "of the candidates have a word with a document frequency. Are the files of --idf of these languages?"
         )
     means = _WordMeans(
         flip, ([source_words[i] for i in query_lines], [target_words[i] for i in candidate_lines]), weights
@@ -145,7 +145,7 @@ def find_encoder_queries(files: _SentenceFiles, pair: EncoderPair, request: Eval
 
 
 def _sample(candidate_lines: Sequence[int], finding: str, request: EvaluationRequest) -> list[int]:
-    """The sentences that are looked for, of those that can be."""
+    """The lines of the queries, sampled from those of the candidates."""
     if len(candidate_lines) < 2:
         raise TooFewError(
             f"{','.join(request.files)}: {finding} pairs of sentences; expected two or more. Are these files "
@@ -183,7 +183,7 @@ def _queries(
         for i, query in zip(query_lines, query_texts, strict=True)
     ]
     facts = {"candidates": len(candidate_lines), "sentences left out": len(lines[0]) - len(candidate_lines)}
-    # all lines, as inverse document frequencies are from those that are not asked, and some are left out
+    # all lines, as inverse document frequencies are from those that are not queries, and some are left out
     gold_digest = content_digest([sorted(gold_numbers) for gold_numbers in gold])
     inputs_key = f"{source} {gold_digest} {content_digest(lines)}{' centred' * request.center}"
     return Queries(rows, content, facts, inputs_key)

@@ -20,7 +20,7 @@ from sentprobe.lab.words.systems import MappedSpace, PairSearch, SpacePair
 from sentprobe.tasks import Example
 
 DIFFERENT = "spelled otherwise"
-"""Words that are none of their own translations: in one space for two languages, the others are found for nothing."""
+"""Words that are not their own translation: in one space for two languages, the others need no alignment."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,9 @@ def find_queries(entries: Entries | None, pair: SpacePair, request: EvaluationRe
     gold: dict[int, set[int]] = {}
     for source_row, target_row in matches.rows.tolist():
         gold.setdefault(source_row, set()).add(target_row)
-    query_rows = list(gold)  # in the order of the dictionary, so that spaces with other frequencies are asked the same
+    query_rows = list(
+        gold
+    )  # in the order of the dictionary, so that spaces with other frequencies get the same queries
     words = [source.space.words[row] for row in query_rows]
     gold_words = [frozenset(target.space.words[row] for row in gold[query]) for query in query_rows]
     rows = [
@@ -68,7 +70,7 @@ def find_queries(entries: Entries | None, pair: SpacePair, request: EvaluationRe
 
 
 def _left_out(pairs: Sequence[WordPair], source: MappedSpace, query_rows: Collection[int]) -> int:
-    """How many source words are not asked for; forms that differ in case only are one word if they have one vector, or
+    """How many source words are not queries; forms that differ in case only are one word if they have one vector, or
     none."""
     words = {word.lower() if (row := source.row(word)) is None else row for word, _ in pairs}
     return len(words.difference(query_rows))
@@ -82,7 +84,7 @@ def _identical(pair: SpacePair, request: EvaluationRequest) -> list[WordPair]:
     """Words that both sides have as their own translations, sampled evenly over frequency."""
     if pair.single:
         raise UsageError(
-            f"--identical compares two spaces, and {pair.name} is one; expected an alignment or A.vec,B.vec."
+            f"--identical compares two spaces, and {pair.name} is one space; expected an alignment or A.vec,B.vec."
         )
     source, target = pair.sides()
     shared = [
@@ -138,7 +140,7 @@ def score_copy(queries: Queries) -> EvaluationScores | None:
         [0 if word in gold_words else -1 for word, gold_words in zip(content.words, content.gold_words, strict=True)],
         np.int32,
     )
-    # frequencies are of a system, and all systems that are asked the same share this baseline
+    # frequencies are of a system, and all systems with the same queries share this baseline
     return graded(ranks, {}, answer=np.array(content.words))
 
 

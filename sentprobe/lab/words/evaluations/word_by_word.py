@@ -102,9 +102,12 @@ def scored(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
         scores={
             f"{n + 1}-gram precision": float(matches[:, n].sum() / max(1, totals[:, n].sum())) for n in range(ORDERS)
         },
-        arrays={"matches": matches.astype(np.int32), "ngrams": totals.astype(np.int32),
-                "lengths": counts[:, 2 * ORDERS :].astype(np.int32)},
-    )  # fmt: skip
+        arrays={
+            "matches": matches.astype(np.int32),
+            "ngrams": totals.astype(np.int32),
+            "lengths": counts[:, 2 * ORDERS :].astype(np.int32),
+        },
+    )
 
 
 def _counts(output: Sequence[str], reference: Sequence[str]) -> list[int]:
