@@ -173,12 +173,12 @@ def _validate(
         size = f"{min(len(inputs.source), len(inputs.target)):,} words in {inputs.source.shape[1]} dimensions"
         report(note(f"{size} are too few to tell whether the map is right: look at translations"))
     elif not validation.passed:
-        _fail(folder, config, _no_better(validation, inputs.request))
+        _fail(folder, config, _validation_error(validation, inputs.request))
     if validation.value - validation.fit > WORTH_REFINING:
         report(note("refinement would improve this map a lot: --refine 5, in another folder"))
 
 
-def _no_better(validation: Validation, request: AlignmentRequest) -> str:
+def _validation_error(validation: Validation, request: AlignmentRequest) -> str:
     tried = f"{len(request.seeds)} seed{'s' * (len(request.seeds) != 1)}"
     alternatives = [m for m in METHODS if m != request.method and METHODS[m].dictionary != "needed"]
     advice = ["a dictionary, even a small one (--dictionary FILE, identical or numerals)"]
@@ -257,14 +257,14 @@ def _try_method(request: AlignmentRequest, name: str, folder: Path, report: Repo
         report(note(f"{name}: {e}"))
         return {"method": name, "error": str(e)}
     score = float(config["held_out"]["csls"] if "held_out" in config else config["start"]["fit"])
-    candidate: dict[str, Any] = {"method": name, "score": score, "criterion": best_criterion(config)}
+    candidate: dict[str, Any] = {"method": name, "score": score, "criterion": _criterion_of_chosen_seed(config)}
     if "held_out" in config:
         candidate.update({f"held_out_{key}": value for key, value in config["held_out"].items()})
     report(note(f"{name}: {score:.3f}"))
     return candidate
 
 
-def best_criterion(config: Mapping[str, Any]) -> float | None:
+def _criterion_of_chosen_seed(config: Mapping[str, Any]) -> float | None:
     """The criterion of the seed that was chosen."""
     return next((s.get("criterion") for s in config["seeds"] if s["seed"] == config.get("chosen")), None)
 

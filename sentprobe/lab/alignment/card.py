@@ -14,7 +14,7 @@ from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.dictionary import describe_counts
 from sentprobe.lab.alignment.folder import AlignmentFolder
-from sentprobe.lab.alignment.inputs import describe_odd
+from sentprobe.lab.alignment.inputs import describe_faults
 from sentprobe.lab.alignment.map_scores import WORDS as CRITERION_WORDS
 
 PAPERS = {
@@ -53,7 +53,7 @@ def main_facts(folder: AlignmentFolder) -> dict[str, str]:
     config = folder.config
     defaults = METHODS[config["method"]].settings if config["method"] in METHODS else {}
     changed = {k: v for k, v in config.get("settings", {}).items() if k not in defaults or v != defaults[k].default}
-    settings = ", ".join(f"{key} {_value(value)}" for key, value in changed.items())
+    settings = ", ".join(f"{key} {_setting_text(value)}" for key, value in changed.items())
     return {
         **{side: _space(config[side]) for side in ("source", "target")},
         "steps": ", ".join(config.get("steps", ())) or "none",
@@ -69,7 +69,7 @@ def main_facts(folder: AlignmentFolder) -> dict[str, str]:
 
 
 def _space(about: Mapping[str, Any]) -> str:
-    faults = describe_odd(about)
+    faults = describe_faults(about)
     size = f"{about['words']:,} words, {about['dim']} dimensions{f', {faults}' * bool(faults)}"
     return f"{about['path']}, {size} (digest {about['digest']})"
 
@@ -227,5 +227,5 @@ def _citation(folder: AlignmentFolder) -> Iterator[str]:
     yield from (f"- {paper}." for paper in dict.fromkeys(papers))
 
 
-def _value(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,33 +133,35 @@ def require_known(matched: Matched, pairs: Sequence[WordPair], name: str, source
         f"{name}; expected {LEAST} or more. {matched.unknown_source:,} pairs have an unknown source word"
         f"{f', {matched.unknown_target:,} others an unknown target word' * bool(matched.unknown_target)}."
     )
-    advice = (
-        ("if upper and lower case were the same", "change the case of the dictionary", _lower(pairs)),
-        ("if its columns were exchanged", "exchange them, or SOURCE and TARGET", [(t, s) for s, t in pairs]),
-    )
-    for condition, what, changed in advice:
-        spaces = (_lowered(source), _lowered(target)) if changed is advice[0][2] else (source.index, target.index)
-        known_if_changed = sum(s in spaces[0] and t in spaces[1] for s, t in changed)
-        if known_if_changed >= LEAST:
-            raise TooFewError(f"{message} They would have {known_if_changed:,} {condition}: {what}.")
+    in_lower_case = _count_known(_lowercase_pairs(pairs), _lowercase_words(source), _lowercase_words(target))
+    exchanged = _count_known([(t, s) for s, t in pairs], source.index, target.index)
+    if in_lower_case >= LEAST:
+        condition, advice = "if upper and lower case were the same", "change the case of the dictionary"
+        raise TooFewError(f"{message} They would have {in_lower_case:,} {condition}: {advice}.")
+    if exchanged >= LEAST:
+        condition, advice = "if its columns were exchanged", "exchange them, or SOURCE and TARGET"
+        raise TooFewError(f"{message} They would have {exchanged:,} {condition}: {advice}.")
     raise TooFewError(f"{message} Are these the right languages? --words reads more words of each space.")
 
 
-def _lower(pairs: Sequence[WordPair]) -> list[WordPair]:
+def _count_known(pairs: Sequence[WordPair], source_words: Container[str], target_words: Container[str]) -> int:
+    return sum(s in source_words and t in target_words for s, t in pairs)
+
+
+def _lowercase_pairs(pairs: Sequence[WordPair]) -> list[WordPair]:
     return [(s.lower(), t.lower()) for s, t in pairs]
 
 
-def _lowered(space: Space) -> set[str]:
+def _lowercase_words(space: Space) -> set[str]:
     return {word.lower() for word in space.words}
 
 
-def case_matters(matched: Matched, pairs: Sequence[WordPair], source: Space, target: Space) -> int:
+def known_without_case(matched: Matched, pairs: Sequence[WordPair], source: Space, target: Space) -> int:
     """How many pairs would be known if case were ignored, where that is at least twice as many; otherwise 0."""
     if 2 * len(matched.word_pairs) >= len(pairs):
         return 0
-    source_words, target_words = _lowered(source), _lowered(target)
-    known_without_case = sum(s in source_words and t in target_words for s, t in _lower(pairs))
-    return known_without_case if known_without_case >= 2 * len(matched.word_pairs) else 0
+    count_without_case = _count_known(_lowercase_pairs(pairs), _lowercase_words(source), _lowercase_words(target))
+    return count_without_case if count_without_case >= 2 * len(matched.word_pairs) else 0
 
 
 def identical_words(source: Space, target: Space, *, numerals: bool = False) -> list[WordPair]:

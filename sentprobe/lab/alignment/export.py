@@ -50,7 +50,7 @@ def write_mapped(space: Path, side: SideMap, file: Path, *, binary: bool) -> Non
     """Write a space in the common one, block by block."""
     count, dim, blocks = read_blocks(str(space))
     wide = dim if side.matrix is None else side.matrix.shape[1]
-    lines = _binary if binary else _text
+    lines = _binary_lines if binary else _text_lines
 
     def parts() -> Iterator[bytes]:
         yield f"{count} {wide}\n".encode()
@@ -60,13 +60,13 @@ def write_mapped(space: Path, side: SideMap, file: Path, *, binary: bool) -> Non
     write_parts_atomically(file, parts())
 
 
-def _text(block: Block, file: Path) -> bytes:
+def _text_lines(block: Block, file: Path) -> bytes:
     form = f"%.{DIGITS}g " * (block.vectors.shape[1] - 1) + f"%.{DIGITS}g\n"
-    lines = [f"{word} {form % tuple(row)}" for word, row in zip(block.words, _lists(block.vectors), strict=True)]
+    lines = [f"{word} {form % tuple(row)}" for word, row in zip(block.words, _float_lists(block.vectors), strict=True)]
     return "".join(lines).encode(errors="backslashreplace")
 
 
-def _binary(block: Block, file: Path) -> bytes:
+def _binary_lines(block: Block, file: Path) -> bytes:
     if wrong := next((word for word in block.words if " " in word), None):
         raise DataError(f"{file}: the word {wrong!r} has a space, which ends words there; use --export text.")
     rows = np.ascontiguousarray(block.vectors, "<f4")
@@ -74,6 +74,6 @@ def _binary(block: Block, file: Path) -> bytes:
     return b"".join(b"%s %s\n" % (word, row.tobytes()) for word, row in zip(words, rows, strict=True))
 
 
-def _lists(rows: Matrix) -> list[list[float]]:
+def _float_lists(rows: Matrix) -> list[list[float]]:
     lists: list[list[float]] = rows.tolist()
     return lists

@@ -14,10 +14,10 @@ from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.alignment.dictionary import (
     Matched,
     WordPair,
-    case_matters,
     count,
     describe_counts,
     identical_words,
+    known_without_case,
     match,
     read_dictionary,
     read_pairs,
@@ -30,8 +30,6 @@ from sentprobe.lab.alignment.space import Rows, Space, read_space
 
 IDENTICAL_WORDS = 300
 """Words that both spaces have from which on they are worth mentioning as a dictionary."""
-
-
 FEW_KNOWN = 0.1
 """The share of known pairs below which a dictionary may be of other languages."""
 
@@ -59,16 +57,16 @@ def read_inputs(request: AlignmentRequest, folder: Path, report: Reporter) -> Al
             "same number. Reduce the larger vectors, for example to their principal components."
         )
     about: dict[str, Any] = {
-        side: _facts(space, request.words, folder) for side, space in (("source", source), ("target", target))
+        side: _space_facts(space, request.words, folder) for side, space in (("source", source), ("target", target))
     }
     for side, space in (("source", source), ("target", target)):
         report(note(f"{space.name}: {len(space):,} words, {space.dim} dimensions"))
-        if faults := describe_odd(about[side]):
+        if faults := describe_faults(about[side]):
             report(note(f"{space.name}: {faults}"))
     dictionary = held_out = dev = None
     if request.dictionary:
         pairs = read_pairs(request.dictionary, source, target)
-        dictionary = _matched(pairs, ", ".join(request.dictionary), source, target, report)
+        dictionary = _read_matches(pairs, ", ".join(request.dictionary), source, target, report)
         about["dictionary"] = count(dictionary, pairs, request.dictionary)
         if request.held_out:
             dictionary, held_out = hold_out(dictionary)
@@ -77,13 +75,13 @@ def read_inputs(request: AlignmentRequest, folder: Path, report: Reporter) -> Al
         report(note(f"{len(shared_words):,} words are in both spaces: --dictionary identical would use them"))
     if request.dev:
         pairs = read_dictionary(request.dev)
-        dev = _matched(pairs, request.dev, source, target, report)
+        dev = _read_matches(pairs, request.dev, source, target, report)
         about["dev"] = count(dev, pairs, (request.dev,))
     steps = WordMap(prepare(source.vectors, request.steps), prepare(target.vectors, request.steps))
     return AlignmentInputs(source, target, steps, dictionary, held_out, dev, about)
 
 
-def _matched(pairs: list[WordPair], name: str, source: Space, target: Space, report: Reporter) -> Matched:
+def _read_matches(pairs: list[WordPair], name: str, source: Space, target: Space, report: Reporter) -> Matched:
     matched = match(pairs, source, target)
     flipped = match([(second, first) for first, second in pairs], source, target)
     if len(flipped.rows) > 2 * len(matched.rows):
@@ -94,12 +92,8 @@ def _matched(pairs: list[WordPair], name: str, source: Space, target: Space, rep
     if len(matched.rows) < FEW_KNOWN * len(pairs):
         share = 100 * len(matched.rows) / len(pairs)
         report(note(f"{name}: only {share:.0f} % of the pairs are known: is it of these languages?"))
-    if known_without_case := case_matters(matched, pairs, source, target):
-        report(
-            note(
-                f"{name}: {known_without_case:,} pairs would be known if upper and lower case were the same",
-            )
-        )
+    if more_known := known_without_case(matched, pairs, source, target):
+        report(note(f"{name}: {more_known:,} pairs would be known if upper and lower case were the same"))
     return matched
 
 
@@ -114,7 +108,7 @@ def hold_out(dictionary: Matched) -> tuple[Matched, Rows]:
     return replace(dictionary, rows=dictionary.rows[~is_held_out], word_pairs=word_pairs), dictionary.rows[is_held_out]
 
 
-def _facts(space: Space, limit: int, folder: Path) -> dict[str, Any]:
+def _space_facts(space: Space, limit: int, folder: Path) -> dict[str, Any]:
     relative = os.path.relpath(Path(space.name).expanduser().resolve(), folder.resolve())
     return {
         "path": space.name,
@@ -123,18 +117,18 @@ def _facts(space: Space, limit: int, folder: Path) -> dict[str, Any]:
         "words": len(space),
         "dim": space.dim,
         "digest": space.digest,
-        **_odd(space),
+        **_vector_faults(space),
     }
 
 
-def _odd(space: Space) -> dict[str, int]:
+def _vector_faults(space: Space) -> dict[str, int]:
     """How many vectors are zero, which are near to nothing, and how many others are those of a more frequent word."""
     zeros = int(np.count_nonzero(~space.vectors.any(axis=1)))
     distinct = len({row.tobytes() for row in space.vectors + np.float32(0)})  # -0 is 0
     return {"zeros": zeros, "shared": len(space) - distinct - max(0, zeros - 1)}
 
 
-def describe_odd(about: Mapping[str, Any]) -> str:
+def describe_faults(about: Mapping[str, Any]) -> str:
     """The same in words; empty if there are none."""
     texts = {"zeros": "vectors are zero", "shared": "words have the vector of a more frequent word"}
     return ", ".join(f"{about[key]:,} {text}" for key, text in texts.items() if about.get(key))

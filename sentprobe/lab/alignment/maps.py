@@ -95,6 +95,7 @@ class MappedRows:
 
     def __getitem__(self, rows: slice | Rows) -> Matrix:
         mapped = self._vectors[rows] if self._side is None else self._side.apply(self._vectors[rows])
+        # a slice is a view of the vectors of the space, which must not be scaled
         mapped = np.array(mapped, np.float32) if mapped.base is not None or mapped is self._vectors else mapped
         unit_rows(mapped)
         return mapped

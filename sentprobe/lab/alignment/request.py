@@ -76,7 +76,7 @@ def make_request(
         raise UsageError("--seeds: a seed occurs twice; leave one of them out.")
     if dev in (IDENTICAL, NUMERALS):
         raise UsageError(f"--dev {dev}: expected a file; identical words are not a gold standard.")
-    name, why = _chosen(method, bool(dictionary))
+    name, why = _resolved_method(method, bool(dictionary))
     base = AlignmentRequest(
         source,
         target,
@@ -92,7 +92,7 @@ def make_request(
         method_options = {"--set": settings, "--steps": steps is not None, "--refine": refine is not None}
         if refused := [option for option, value in method_options.items() if value]:
             raise UsageError(f"{refused[0]} is for one method; --method best tries all as by default: leave it out.")
-        numbers = () if seeds is None else _numbers(seeds, 0)
+        numbers = () if seeds is None else _seed_numbers(seeds, 0)
         return replace(base, seeds=numbers)  # empty: as many as each method needs
     chosen = _method(name)
     _check_dictionary(chosen, bool(dictionary))
@@ -102,7 +102,7 @@ def make_request(
         steps=check_steps(chosen.steps if steps is None else steps),
         settings=resolve_settings(chosen.settings, settings or {}, f"the method {name}"),
         refine=chosen.refine if refine is None else check_integer(refine, "--refine", 0),
-        seeds=_numbers(seeds, SEEDS if unsupervised_seeds else 1),
+        seeds=_seed_numbers(seeds, SEEDS if unsupervised_seeds else 1),
     )
 
 
@@ -112,7 +112,7 @@ def applicable(dictionary: bool) -> list[Method]:
     return [m for m in METHODS.parts().values() if m.dictionary != excluded]
 
 
-def _chosen(method: str, dictionary: bool) -> tuple[str, str]:
+def _resolved_method(method: str, dictionary: bool) -> tuple[str, str]:
     if method != AUTO:
         return method, ""
     return (SUPERVISED, "a dictionary is given") if dictionary else (UNSUPERVISED, "no dictionary is given")
@@ -142,7 +142,7 @@ def _check_dictionary(method: Method, has_dictionary: bool) -> None:
         )
 
 
-def _numbers(seeds: int | Sequence[int] | None, default: int) -> tuple[int, ...]:
+def _seed_numbers(seeds: int | Sequence[int] | None, default: int) -> tuple[int, ...]:
     """Seeds by number: the first so many, or those given."""
     if seeds is None or isinstance(seeds, int):
         return tuple(range(default if seeds is None else check_integer(seeds, "--seeds", 1)))

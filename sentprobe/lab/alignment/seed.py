@@ -87,7 +87,7 @@ class SeedJournal:
             file = MapCheckpoint(self._seed, stage, number).file
             self._job.write({file: encode_map(_with_matrices(self._steps, matrices))})
         now = time.perf_counter()
-        line = {"seed": self._seed, "stage": stage, "number": number, **_plain(measures)}
+        line = {"seed": self._seed, "stage": stage, "number": number, **_json_numbers(measures)}
         self._job.append(HISTORY, {**line, "seconds": round(now - self._began, 3)})
         self._began, self._lines = now, self._lines + 1
         self._reporter(ProgressReport(stage, self._seed, number, measures))
@@ -123,8 +123,8 @@ def run_seed(inputs: SeedInputs, seed: int, reporter: Reporter = quiet) -> dict[
     with job.writing():
         journal = SeedJournal(job, seed, inputs.steps, partial(_dev_scores, inputs), reporter)
         try:
-            matrices, facts_of_map = _refined(inputs, journal, _solved(inputs, seed, journal))
-            _check(matrices)
+            matrices, facts_of_map = _refine(inputs, journal, _solve(inputs, seed, journal))
+            _check_finite(matrices)
         except SentProbeError as e:
             return {"seed": seed, "error": str(e)}
         facts = {
@@ -163,7 +163,7 @@ def _with_matrices(steps: WordMap, matrices: Matrices) -> WordMap:
     )
 
 
-def _plain(facts: Mapping[str, float]) -> dict[str, float | int | None]:
+def _json_numbers(facts: Mapping[str, float]) -> dict[str, float | int | None]:
     """Numbers as JSON has them: what is not finite is null, and counts are integers."""
     return {
         key: None if not math.isfinite(value) else int(value) if value == int(value) and abs(value) > 1 else value
@@ -171,7 +171,7 @@ def _plain(facts: Mapping[str, float]) -> dict[str, float | int | None]:
     }
 
 
-def _solved(inputs: SeedInputs, seed: int, journal: SeedJournal) -> Matrices:
+def _solve(inputs: SeedInputs, seed: int, journal: SeedJournal) -> Matrices:
     """What the method finds, now or before it was interrupted."""
     if (saved := journal.load("refine")) is not None:
         return _matrices(saved, "now")
@@ -191,11 +191,11 @@ def _solved(inputs: SeedInputs, seed: int, journal: SeedJournal) -> Matrices:
         matrices = METHODS.get(request.method).solve(problem)
     except np.linalg.LinAlgError as e:
         raise DataError(f"The method {request.method} failed with seed {seed}: {e}. Try other steps.") from None
-    _check(matrices)
+    _check_finite(matrices)
     return matrices
 
 
-def _refined(inputs: SeedInputs, journal: SeedJournal, matrices: Matrices) -> tuple[Matrices, dict[str, float]]:
+def _refine(inputs: SeedInputs, journal: SeedJournal, matrices: Matrices) -> tuple[Matrices, dict[str, float]]:
     """The best map by the criterion: that of the method, or of a round of refinement; with facts on it."""
     saved, about = journal.load("refine"), journal.about()
     if saved is None:
@@ -228,7 +228,7 @@ def _dev_scores(inputs: SeedInputs, matrices: Matrices) -> Mapping[str, float]:
     return {"dev_nn": scores.nn, "dev_csls": scores.csls}
 
 
-def _check(matrices: Matrices) -> None:
+def _check_finite(matrices: Matrices) -> None:
     if not all(np.isfinite(m).all() for m in matrices if m is not None):
         raise DataError("The map has numbers that are not finite: the search diverged. Try a smaller learning rate.")
 
@@ -245,8 +245,8 @@ def _matrices(arrays: Arrays, name: str) -> Matrices:
 
 def best_of(seeds: list[dict[str, Any]]) -> dict[str, Any]:
     """The seed with the highest criterion; of equal ones, the first."""
-    return max((s for s in seeds if "error" not in s), key=lambda s: _sortable(s.get("criterion")))
+    return max((s for s in seeds if "error" not in s), key=lambda s: _sort_key(s.get("criterion")))
 
 
-def _sortable(value: float | None) -> float:
+def _sort_key(value: float | None) -> float:
     return -math.inf if value is None or math.isnan(value) else value

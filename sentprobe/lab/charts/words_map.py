@@ -53,11 +53,11 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         [[(SMALL * style.text_width([word]), SMALL * style.font) for word in pair] for pair in zip(*words, strict=True)]
     )
     panels = [panel_positions.transpose(1, 0, 2) for panel_positions in (projection.before, projection.after)]
-    positions = _spread(style, panels, range(len(sizes)))
+    positions = _positions_in_panels(style, panels, range(len(sizes)))
     sides = _labels(style, positions, sizes)
     pair_numbers: Sequence[int] = range(len(sizes))
     if not options.words:  # again, with the scales of those that are shown
-        positions = _spread(style, panels, list(sides))
+        positions = _positions_in_panels(style, panels, list(sides))
         sides = _labels(style, positions, sizes)
         pair_numbers = list(sides)
     return [
@@ -89,7 +89,7 @@ def _size(style: FigureStyle) -> tuple[float, float]:
     return width - 4, 1.2 * width
 
 
-def _spread(style: FigureStyle, panels: Sequence[Numbers], fitted_pairs: Sequence[int]) -> list[Numbers]:
+def _positions_in_panels(style: FigureStyle, panels: Sequence[Numbers], fitted_pairs: Sequence[int]) -> list[Numbers]:
     """Where pairs are in each panel (pairs, 2, 2), in points: those that are shown fill it, except for its margins."""
     size, margin = np.array(_size(style)), np.array([3.0, 1.5]) * style.font
     spread = []

@@ -50,7 +50,7 @@ def analyse(run: Run, summary: Summary) -> Summary:
             curves.append(_by_frequency(run, result, i, j))
         except SentProbeError as e:
             notes[f"Words by frequency are missing of {result.cell.encoder} on {summary.sets[i].label}: {e}"] = None
-    maps = (point for i, j, result in results for point in _along(grid, result, i, j))
+    maps = (point for i, j, result in results for point in _map_points(grid, result, i, j))
     return replace(summary, word_spaces=WordSpaces(frequency=tuple(curves), maps=tuple(maps)), notes=tuple(notes))
 
 
@@ -60,7 +60,7 @@ def _by_frequency(run: Run, result: Result, i: int, j: int) -> FrequencyCurve:
     return FrequencyCurve(set=i, column=j, bands=tally(ranks, arrays["predicted"] == arrays["truth"]))
 
 
-def _along(grid: Grid, result: Result, i: int, j: int) -> Iterator[MapPoint]:
+def _map_points(grid: Grid, result: Result, i: int, j: int) -> Iterator[MapPoint]:
     """The point of a column that is a map along the way."""
     column = grid.columns[j]
     if (match := _MAP.fullmatch(column.encoder)) is None:

@@ -128,9 +128,9 @@ def look_up(view: View, means: Means | None, word: str, k: int = TRANSLATIONS) -
                 "side": name,
                 **page_word(side.space, row),
                 "rank": row + 1,
-                "nn": _scored(other_side.space, best_rows(cosines, k), cosines),
-                "csls": None if means is None else _csls(other_side.space, cosines, means, name, row, k),
-                "neighbours": _scored(
+                "nn": _ranked_words(other_side.space, best_rows(cosines, k), cosines),
+                "csls": None if means is None else _csls_words(other_side.space, cosines, means, name, row, k),
+                "neighbours": _ranked_words(
                     side.space, best_rows(same_side_cosines, min(k, len(same_side_cosines) - 1)), same_side_cosines
                 ),
             }
@@ -138,13 +138,13 @@ def look_up(view: View, means: Means | None, word: str, k: int = TRANSLATIONS) -
     return sides
 
 
-def _csls(space: Space, cosines: Vector, means: Means, side: SideName, row: int, k: int) -> list[dict[str, Any]]:
+def _csls_words(space: Space, cosines: Vector, means: Means, side: SideName, row: int, k: int) -> list[dict[str, Any]]:
     query_means, candidate_means = (means.source, means.target) if side == "source" else (means.target, means.source)
     scores = 2 * cosines - candidate_means - query_means[row]
-    return _scored(space, best_rows(scores, k), scores)
+    return _ranked_words(space, best_rows(scores, k), scores)
 
 
-def _scored(space: Space, rows: Rows, scores: Vector) -> list[dict[str, Any]]:
+def _ranked_words(space: Space, rows: Rows, scores: Vector) -> list[dict[str, Any]]:
     return [{**page_word(space, int(row)), "rank": int(row) + 1, "score": round(float(scores[row]), 6)} for row in rows]
 
 

@@ -20,7 +20,7 @@ from sentprobe.lab.words import WORD_EVALUATIONS
 from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
 from sentprobe.lab.words.sentence_encoders import EncoderPair, check_aliases, encoder_names
 from sentprobe.lab.words.set_names import language_of, set_name
-from sentprobe.lab.words.systems import PairSearch, SpacePair, Spaces, System, find_systems
+from sentprobe.lab.words.systems import PairSearch, SpaceCache, SpacePair, System, find_systems
 from sentprobe.results.log import Log, open_log
 from sentprobe.results.records import ALIASES
 from sentprobe.results.result import Cell, Failure, Result
@@ -84,8 +84,8 @@ def evaluate_words(
     check_options(2, limit=limit)
     chosen_scorings = _scorings(scorings)
     check_aliases(systems, COPY)
-    loaded_systems = find_systems(systems, Spaces(limit), store)
-    if not loaded_systems or not requests:
+    parsed_systems = find_systems(systems, SpaceCache(limit), store)
+    if not parsed_systems or not requests:
         raise UsageError("Expected at least one system and something to evaluate it on.")
     # whatever is wrong with a file, nothing is computed before it is known
     word_sets = [
@@ -94,15 +94,15 @@ def evaluate_words(
     ]
     with open_log(folder) as log:
         # systems of encoders are known by their layers, once they are loaded
-        words = [system.name for system in loaded_systems if encoder_names(system.name) is None]
+        words = [system.name for system in parsed_systems if encoder_names(system.name) is None]
         log.begin(words)
         log.describe(encoders=words, probes=list(chosen_scorings), seeds=[0], sentprobe=[__version__])
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
-        shared = _shared_words(loaded_systems) if common else None
+        shared = _shared_words(parsed_systems) if common else None
         known_words = "" if shared is None else content_digest(*map(sorted, shared))
-        steps = len(loaded_systems) * len(word_sets)
-        for i, system in enumerate(loaded_systems):
+        steps = len(parsed_systems) * len(word_sets)
+        for i, system in enumerate(parsed_systems):
             cell = Cell(task="", version=0, dataset="", data="", encoder=system.name)
             with _recorded(log, cell):
                 pair = system.load()

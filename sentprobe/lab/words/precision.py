@@ -45,7 +45,7 @@ def precision_at(ranks: Ranks, k: int) -> float:
     return float(((ranks >= 0) & (ranks < k)).mean())
 
 
-def graded(
+def precision_scores(
     ranks: Ranks, scores: Mapping[str, float], baselines: Mapping[str, float] = {}, **arrays: NDArray[np.generic]
 ) -> EvaluationScores:
     """Precision at k by the ranks of the first gold answers (n,); ``arrays`` are saved by row, besides the ranks."""

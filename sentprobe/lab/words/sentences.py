@@ -24,7 +24,7 @@ WordRows = list[list[int]]
 """The rows of the words of each sentence."""
 
 
-def read_two(files: Sequence[str]) -> Lines:
+def read_aligned_lines(files: Sequence[str]) -> Lines:
     """Read two files with a sentence per line, of which line i translates line i of the other."""
     if len(files) != 2:
         raise UsageError(f"{','.join(files)}: expected two files that are aligned line by line: A,B.")
@@ -36,7 +36,7 @@ def read_two(files: Sequence[str]) -> Lines:
 
 def read_sentences(request: EvaluationRequest) -> Lines:
     """The sentences of a request, those of the queries first."""
-    first, second = read_two(request.files)
+    first, second = read_aligned_lines(request.files)
     return (second, first) if request.reverse else (first, second)
 
 
@@ -88,7 +88,7 @@ def tokenisers_of(request: EvaluationRequest) -> tuple[str | None, str | None]:
     return (names[-1], names[0]) if request.reverse else (names[0], names[-1])
 
 
-def in_words(lines: Lines, pair: SpacePair, request: EvaluationRequest) -> tuple[bool, WordRows, WordRows]:
+def aligned_words(lines: Lines, pair: SpacePair, request: EvaluationRequest) -> tuple[bool, WordRows, WordRows]:
     """Both columns in words, and whether the first is of the target: the way in which more words are known."""
     directions, names = [], tokenisers_of(request)
     for flip in (False,) if pair.single else (False, True):

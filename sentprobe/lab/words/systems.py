@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -124,7 +124,7 @@ class System:
     load: Callable[[], SpacePair | EncoderPair]
 
 
-class Spaces:
+class SpaceCache:
     """Spaces that were read; the last two are kept, as systems that follow each other mostly share them."""
 
     def __init__(self, limit: int | None) -> None:
@@ -133,31 +133,31 @@ class Spaces:
 
     def read(self, paths: Sequence[str]) -> tuple[Space, ...]:
         """The spaces in some files."""
-        return self._keep(tuple(paths), lambda: tuple(read_space(path, self.limit) for path in paths))
+        return self._cached(tuple(paths), lambda: tuple(read_space(path, self.limit) for path in paths))
 
     def of(self, folder: AlignmentFolder) -> tuple[Space, ...]:
         """Both spaces of an alignment."""
-        return self._keep((str(folder.path), CONFIG), lambda: tuple(map(self._cut, folder.spaces())))
+        return self._cached((str(folder.path), CONFIG), lambda: tuple(map(self._truncated, folder.spaces())))
 
-    def _keep(self, key: tuple[str, ...], read: Callable[[], tuple[Space, ...]]) -> tuple[Space, ...]:
+    def _cached(self, key: tuple[str, ...], read: Callable[[], tuple[Space, ...]]) -> tuple[Space, ...]:
         if key not in self._spaces:
             self._spaces = {}  # before the next ones are read
             self._spaces = {key: read()}
         return self._spaces[key]
 
-    def _cut(self, space: Space) -> Space:
+    def _truncated(self, space: Space) -> Space:
         if self.limit is None or len(space) <= self.limit:
             return space
         return replace(space, words=space.words[: self.limit], vectors=space.vectors[: self.limit])
 
 
-def find_systems(texts: Sequence[str], spaces: Spaces, store: Store | None = None) -> list[System]:
+def find_systems(texts: Sequence[str], spaces: SpaceCache, store: Store | None = None) -> list[System]:
     """The systems that are named; each once. Vectors of sentence encoders are kept in the store."""
     systems = {system.name: system for text in texts for system in _systems(text, spaces, store)}
     return list(systems.values())
 
 
-def _systems(text: str, spaces: Spaces, store: Store | None) -> Iterator[System]:
+def _systems(text: str, spaces: SpaceCache, store: Store | None) -> Iterator[System]:
     if (names := encoder_names(text)) is not None:
         check_encoders(names.encoders)
         yield System(names.text, lambda: load_encoders(names, store))
@@ -179,7 +179,7 @@ def _systems(text: str, spaces: Spaces, store: Store | None) -> Iterator[System]
     yield System(text, lambda: _of_files(text, paths, spaces))
 
 
-def _of_files(name: str, paths: Sequence[str], spaces: Spaces) -> SpacePair:
+def _of_files(name: str, paths: Sequence[str], spaces: SpaceCache) -> SpacePair:
     file_spaces = spaces.read(paths)
     source, target = file_spaces[0], file_spaces[-1]
     if source.dim != target.dim:
@@ -196,7 +196,7 @@ def _of_files(name: str, paths: Sequence[str], spaces: Spaces) -> SpacePair:
 # Alignments
 
 
-def _of_alignment(path: str, query: str, spaces: Spaces) -> Iterator[System]:
+def _of_alignment(path: str, query: str, spaces: SpaceCache) -> Iterator[System]:
     folder = open_alignment(path)
     selection = _settings(path, query)
     if not selection:
@@ -206,17 +206,14 @@ def _of_alignment(path: str, query: str, spaces: Spaces) -> Iterator[System]:
     checkpoints = [c for c in folder.checkpoints() if c.seed == seed]
     stages = {name: value for name, value in selection.items() if name != "seed"}
     if not checkpoints and (stages or not folder.has_result(seed)):
-        raise UsageError(f"{path} has no maps of seed {seed}; it has {_listed(folder)}.")
+        raise UsageError(f"{path} has no maps of seed {seed}; it has {_map_names(folder)}.")
     seed_prefix = f"seed={seed}&" if "seed" in selection else ""
     if not stages:
         yield System(f"{path}?seed={seed}", lambda: _aligned(f"{path}?seed={seed}", folder, seed, spaces))
         return
     for checkpoint in _selected(path, folder, checkpoints, stages):
         name = f"{path}?{seed_prefix}{checkpoint.stage}={checkpoint.number}"
-        yield System(
-            name,
-            lambda name=name, checkpoint_of_system=checkpoint: _aligned(name, folder, checkpoint_of_system, spaces),
-        )  # type: ignore[misc]
+        yield System(name, partial(_aligned, name, folder, checkpoint, spaces))
 
 
 def _settings(path: str, query: str) -> dict[str, str]:
@@ -244,7 +241,7 @@ def _selected(
     number = _number(path, stage, value)
     selected = [c for c in checkpoints if (c.stage, c.number) == (stage, number)]
     if not selected:
-        raise UsageError(f"{path} has no map {stage}={number}; it has {_listed(folder)}.")
+        raise UsageError(f"{path} has no map {stage}={number}; it has {_map_names(folder)}.")
     return selected
 
 
@@ -254,7 +251,7 @@ def _number(path: str, name: str, value: str) -> int:
     return int(value)
 
 
-def _listed(folder: AlignmentFolder) -> str:
+def _map_names(folder: AlignmentFolder) -> str:
     names = [c.name for c in folder.checkpoints()]
     return ", ".join(names if len(names) <= 8 else [*names[:3], "…", *names[-3:]]) or "none"
 
@@ -266,7 +263,9 @@ def chosen_seed(folder: AlignmentFolder) -> int:
     return seed if isinstance(seed, int) and (seed in seeds or not seeds) else seeds[0]
 
 
-def _aligned(name: str, folder: AlignmentFolder, checkpoint: MapCheckpoint | int | None, spaces: Spaces) -> SpacePair:
+def _aligned(
+    name: str, folder: AlignmentFolder, checkpoint: MapCheckpoint | int | None, spaces: SpaceCache
+) -> SpacePair:
     """The pair of a map along the way, of the map that a seed ended with, or of the one that was chosen."""
     if isinstance(checkpoint, int):
         if not folder.has_result(checkpoint):

@@ -7,10 +7,10 @@ import pytest
 
 from sentprobe.errors import CorpusError, DataError, TooFewError
 from sentprobe.lab.alignment.dictionary import (
-    case_matters,
     count,
     describe_counts,
     identical_words,
+    known_without_case,
     match,
     pairs_digest,
     read_dictionary,
@@ -153,6 +153,6 @@ def test_too_few_pairs_with_a_guess_at_the_reason():
 def test_case_is_mentioned_if_it_costs_most_pairs():
     source, target = space("a", "b", "c"), space("x", "y", "z")
     pairs = [("a", "x"), ("B", "y"), ("C", "z")]
-    assert case_matters(match(pairs, source, target), pairs, source, target) == 3
+    assert known_without_case(match(pairs, source, target), pairs, source, target) == 3
     lower = [(s.lower(), t) for s, t in pairs]
-    assert case_matters(match(lower, source, target), lower, source, target) == 0
+    assert known_without_case(match(lower, source, target), lower, source, target) == 0

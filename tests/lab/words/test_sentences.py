@@ -7,7 +7,7 @@ import pytest
 
 from sentprobe.errors import DataError, TooFewError, UsageError
 from sentprobe.lab.words import WORD_EVALUATIONS
-from sentprobe.lab.words.evaluations.word_by_word import _counts, bleu_of_counts
+from sentprobe.lab.words.evaluations.word_by_word import bleu_of_counts, ngram_counts
 from sentprobe.lab.words.sentences import WEIGHTINGS, weighting
 from tests.lab.words.material import en, fr, rotation
 from tests.lab.words.test_evaluations import csls, pair, run, unit, write
@@ -268,7 +268,7 @@ def test_bleu_of_counts_is_that_of_sacrebleu(seed):
     others = [rng.integers(0, 9, int(rng.integers(1, 7))).astype(str).tolist() for _ in range(12)]
     if seed == 0:
         others = [["x"] for _ in texts]
-    counts = np.array([_counts(a, b) for a, b in zip(texts, others, strict=True)]).sum(0, keepdims=True)
+    counts = np.array([ngram_counts(a, b) for a, b in zip(texts, others, strict=True)]).sum(0, keepdims=True)
     metric = sacrebleu.BLEU(tokenize="none", force=True)
     expected = metric.corpus_score([" ".join(t) for t in texts], [[" ".join(t) for t in others]]).score
     assert 100 * bleu_of_counts(counts.astype(float))[0] == pytest.approx(expected)

@@ -6,7 +6,7 @@ import pytest
 from sentprobe.errors import UsageError
 from sentprobe.lab.words.evaluation import EvaluationRequest
 from sentprobe.lab.words.set_names import language_of, set_name
-from sentprobe.lab.words.systems import Spaces, find_systems
+from sentprobe.lab.words.systems import SpaceCache, find_systems
 from tests.lab.words.material import alignment, files, rotation, vectors, write_vectors
 
 
@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 
 def named(text, limit=None):
-    return find_systems([text], Spaces(limit))
+    return find_systems([text], SpaceCache(limit))
 
 
 def test_the_maps_of_an_alignment(folder):

@@ -226,7 +226,7 @@ class Game:
         if options.clip:
             discriminator.clip(options.clip)
         if joint:
-            self._move(gradient)
+            self._update_mapping_by(gradient)
 
     def update_mapping(self) -> None:
         """A step of SGD that makes the discriminator take source words for target words."""
@@ -234,9 +234,9 @@ class Game:
         self._sample()
         _, errors = cross_entropy(discriminator.logits(self._rows[:n]), 1 - self._labels[:n])
         discriminator.differentiate(n)
-        self._move(discriminator.by_input(n) * (HALF * errors[:, None]))
+        self._update_mapping_by(discriminator.by_input(n) * (HALF * errors[:, None]))
 
-    def _move(self, gradient: Matrix) -> None:
+    def _update_mapping_by(self, gradient: Matrix) -> None:
         square, cube = self._scratch
         matrix, options = self._state.matrix, self._options
         np.matmul(self._words.T, gradient, out=square)

@@ -54,26 +54,29 @@ def loss(words: RcslsVectors, pairs: Rows, matrix: Square) -> RcslsLoss:
     """The mean loss of pairs (p, 2) and its gradient; a subgradient where neighbours change."""
     source_rows, target_rows = pairs.T
     pair_products = products(words.source, source_rows, words.target, target_rows)
-    forwards, forwards_gradient = _nearest(words.source, source_rows, matrix, words.target_negatives, words.k)
-    backwards, backwards_gradient = _nearest(words.target, target_rows, matrix.T, words.source_negatives, words.k)
+    forwards, forwards_gradient = _neighbour_term(words.source, source_rows, matrix, words.target_negatives, words.k)
+    backwards, backwards_gradient = _neighbour_term(
+        words.target, target_rows, matrix.T, words.source_negatives, words.k
+    )
     value = forwards + backwards - 2 * np.vdot(pair_products, matrix)
     return RcslsLoss(
         float(value) / len(pairs), (forwards_gradient + backwards_gradient.T - 2 * pair_products) / len(pairs)
     )
 
 
-def _nearest(vectors: Matrix, rows: Rows, matrix: Square, candidates: Matrix, k: int) -> tuple[float, Square]:
+def _neighbour_term(vectors: Matrix, rows: Rows, matrix: Square, candidates: Matrix, k: int) -> tuple[float, Square]:
     """Σ over rows x of the mean of xMz over the k others z with the largest products, and its gradient.
 
     A word with several translations is in several pairs, but its neighbours are looked for once.
     """
     words, counts = np.unique(rows, return_counts=True)
     total, gradient = 0.0, np.zeros(matrix.shape)
-    single_matrix = matrix.astype(vectors.dtype)
+    single_matrix = matrix.astype(vectors.dtype)  # only the choice of neighbours is in single precision
     size = max(1, BLOCK // len(candidates))
     for at in range(0, len(words), size):
         block = vectors[words[at : at + size]]
         scores = (block @ single_matrix) @ candidates.T
+        # sorted, so that means are summed in one order whatever the size of blocks
         neighbours = np.sort(top_columns(scores, k), axis=1)
         mean = candidates[neighbours].mean(1, dtype=np.float64)
         weighted = block.astype(np.float64) * counts[at : at + size, None]
@@ -102,18 +105,18 @@ class RcslsState:
 def solve(problem: Problem) -> Matrices:
     """Steps along the gradient; a step that makes the loss larger is taken back, and the learning rate halved."""
     assert problem.pairs is not None
-    settings, words = problem.settings, _words(problem)
+    settings, words = problem.settings, _vectors_of_settings(problem)
     first = float(settings["lr"])
-    state = _begin(problem, words, first)
+    state = _initial_state(problem, words, first)
     while state.epoch < int(settings["epochs"]) and state.rate >= first * SMALLEST_RATE:
-        state = _epoch(problem, words, state)
+        state = _run_epoch(problem, words, state)
         facts = {"loss": state.at.value, "lr": state.rate}
         problem.report("epoch", state.epoch, _matrices(state.matrix), facts)
         problem.save(_arrays(state))
     return _matrices(state.matrix)
 
 
-def _epoch(problem: Problem, words: RcslsVectors, state: RcslsState) -> RcslsState:
+def _run_epoch(problem: Problem, words: RcslsVectors, state: RcslsState) -> RcslsState:
     """One pass over all pairs, in batches."""
     assert problem.pairs is not None
     pairs, batch, epoch = problem.pairs, int(problem.settings["batch"]), state.epoch + 1
@@ -136,7 +139,7 @@ def _step(problem: Problem, matrix: Square, gradient: Square, rate: float) -> Sq
     return project(stepped) if problem.settings["spectral"] else stepped
 
 
-def _words(problem: Problem) -> RcslsVectors:
+def _vectors_of_settings(problem: Problem) -> RcslsVectors:
     """The words of either side; of their most frequent ones all, or a sample that stays the same."""
     limit, sample = int(problem.settings["negatives"]), int(problem.settings["sample"])
     negatives_of_sides = []
@@ -150,7 +153,7 @@ def _words(problem: Problem) -> RcslsVectors:
     )
 
 
-def _begin(problem: Problem, words: RcslsVectors, rate: float) -> RcslsState:
+def _initial_state(problem: Problem, words: RcslsVectors, rate: float) -> RcslsState:
     """Where an interrupted run ended, or the Procrustes solution."""
     assert problem.pairs is not None
     if (saved := problem.load()) is not None:

@@ -93,6 +93,7 @@ def start(source: Matrix, target: Matrix, words: int, k: int) -> Rows:
 def _profiles(vectors: Matrix) -> Matrix:
     """Each row of the square root of X Xᵀ (n, n), sorted: which word is similar no longer matters, only how similar."""
     rows = np.arange(len(vectors))
+    # (X Xᵀ)^(1/2) = X (Xᵀ X)^(−1/2) Xᵀ: the root of a matrix (d, d), where vecmap takes the SVD of X
     white, _ = roots(products(vectors, rows, vectors, rows))
     profiles = (vectors @ white.astype(np.float32)) @ vectors.T
     profiles.sort(axis=1)
@@ -102,14 +103,14 @@ def _profiles(vectors: Matrix) -> Matrix:
 
 def _learn(problem: Problem) -> Matrices:
     """Rotation and dictionary in turns, then the weighted map of the last dictionary."""
-    settings, state = problem.settings, _begin(problem)
+    settings, state = problem.settings, _initial_state(problem)
     while state.round < int(settings["rounds"]) and not state.repeats:
         number = state.round + 1
         if number - state.improved > int(settings["interval"]):
             if state.keep >= 1:
                 break
-            state = _grown(problem, replace(state, improved=number))
-        words = _words(problem, state.keep)
+            state = _with_more_candidates(problem, replace(state, improved=number))
+        words = _word_count(problem, state.keep)
         matrix = rotation(problem.source, problem.target, state.pairs)
         source_rows, target_rows = problem.source[:words] @ matrix, np.array(problem.target[:words])
         unit_rows(source_rows)
@@ -131,10 +132,11 @@ def _learn(problem: Problem) -> Matrices:
 
 
 def _digest(pairs: Rows) -> int:
+    # seven bytes, so that it is an int64 in the saved state
     return int.from_bytes(blake2b(pairs.tobytes(), digest_size=7).digest())
 
 
-def _begin(problem: Problem) -> SelfLearningState:
+def _initial_state(problem: Problem) -> SelfLearningState:
     """Where an interrupted run ended, or the first dictionary."""
     if (saved := problem.load()) is not None:
         numbers = saved["numbers"]
@@ -157,14 +159,14 @@ def _arrays(state: SelfLearningState) -> Arrays:
     }
 
 
-def _grown(problem: Problem, state: SelfLearningState) -> SelfLearningState:
+def _with_more_candidates(problem: Problem, state: SelfLearningState) -> SelfLearningState:
     """With more candidates considered; the objective of more words is not comparable to that of fewer."""
     keep = min(1.0, state.keep * float(problem.settings["growth"]))
-    same = _words(problem, keep) == _words(problem, state.keep)
+    same = _word_count(problem, keep) == _word_count(problem, state.keep)
     return replace(state, keep=keep, best=state.best if same else -np.inf)
 
 
-def _words(problem: Problem, keep: float) -> int:
+def _word_count(problem: Problem, keep: float) -> int:
     """How many words of either side are in the dictionary."""
     words = int(problem.settings["words"])
     if keep < 1:

@@ -28,17 +28,17 @@ from sentprobe.lab.words.evaluation import (
     WordEvaluation,
     content_digest,
 )
-from sentprobe.lab.words.precision import LOOKED, graded, ranks_of
+from sentprobe.lab.words.precision import LOOKED, precision_scores, ranks_of
 from sentprobe.lab.words.sentence_encoders import EncoderPair
 from sentprobe.lab.words.sentences import (
     UNKNOWN,
     Lines,
     Weights,
     WordRows,
+    aligned_words,
     document_frequencies,
-    in_words,
+    read_aligned_lines,
     read_sentences,
-    read_two,
     tokenisers_of,
     weighting,
     words_of,
@@ -93,24 +93,26 @@ def read(request: EvaluationRequest) -> _SentenceFiles:
 
 def _unaligned(request: EvaluationRequest) -> Lines:
     """The sentences of two files that need not be as many, that of the queries first."""
-    first, second = (read_two((file, file))[0] for file in request.idf)
+    first, second = (read_aligned_lines((file, file))[0] for file in request.idf)
     return (second, first) if request.reverse else (first, second)
 
 
 def find_queries(files: _SentenceFiles, pair: SpacePair, request: EvaluationRequest) -> Queries:
     """Sentences with a known word on both sides; some of them are queries, and all are candidates."""
-    flip, *words = in_words(files.lines, pair, request)
+    flip, *words = aligned_words(files.lines, pair, request)
     if weighting(request.weights).distinct:
         words = [[sorted(set(rows)) for rows in side] for side in words]
     source_words, target_words = words
-    candidate_lines = [i for i in range(len(source_words)) if _any(source_words[i]) and _any(target_words[i])]
+    candidate_lines = [
+        i for i in range(len(source_words)) if _has_known_word(source_words[i]) and _has_known_word(target_words[i])
+    ]
     query_lines = _sample(
         candidate_lines, f"{pair.name} knows words of {len(candidate_lines)} of {len(source_words):,}", request
     )
     weights, source = _weights(files, (source_words, target_words), query_lines, pair.sides(flip), request)
     # a word without a weight is as good as unknown
     source_words, target_words = (
-        [_weighted(rows, side_weights) for rows in side]
+        [_weighted_words(rows, side_weights) for rows in side]
         for side, side_weights in zip((source_words, target_words), weights, strict=True)
     )
     candidate_lines = [i for i in candidate_lines if source_words[i] and target_words[i]]
@@ -189,11 +191,11 @@ def _queries(
     return Queries(rows, content, facts, inputs_key)
 
 
-def _any(rows: Sequence[int]) -> bool:
+def _has_known_word(rows: Sequence[int]) -> bool:
     return any(row != UNKNOWN for row in rows)
 
 
-def _weighted(rows: Sequence[int], weights: Weights) -> list[int]:
+def _weighted_words(rows: Sequence[int], weights: Weights) -> list[int]:
     """The words that are known and have a weight."""
     return [row for row in rows if row != UNKNOWN and weights[row] > 0]
 
@@ -251,7 +253,7 @@ def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationS
         sentence_vectors(words, weights, side, unit=content.request.unit)
         for words, weights, side in zip(means.words, means.weights, search.pair.sides(means.flip), strict=True)
     )
-    return _graded(content, query_vectors, candidate_vectors, scoring)
+    return _score_vectors(content, query_vectors, candidate_vectors, scoring)
 
 
 def score_encoders(queries: Queries, pair: EncoderPair, scoring: Scoring) -> EvaluationScores:
@@ -266,10 +268,10 @@ def score_encoders(queries: Queries, pair: EncoderPair, scoring: Scoring) -> Eva
             f"{pair.name}: the vectors have {query_vectors.shape[1]} and {candidate_vectors.shape[1]} dimensions; "
             "expected encoders in one space."
         )
-    return _graded(content, query_vectors, candidate_vectors, scoring)
+    return _score_vectors(content, query_vectors, candidate_vectors, scoring)
 
 
-def _graded(
+def _score_vectors(
     content: _SentenceQueries, queries: NDArray[Any], candidates: NDArray[Any], scoring: Scoring
 ) -> EvaluationScores:
     query_rows, candidate_rows = (_directions(side, center=content.request.center) for side in (queries, candidates))
@@ -278,7 +280,7 @@ def _graded(
     answers = np.array([content.texts[1][i][:SHOWN] for i in first.tolist()])
     cosines = np.einsum("ij,ij->i", query_rows, candidate_rows[first])
     chance = float(np.mean([len(gold) for gold in content.gold])) / len(candidate_rows)
-    return graded(ranks, {}, {"chance": chance}, answer=answers, cosine=cosines)
+    return precision_scores(ranks, {}, {"chance": chance}, answer=answers, cosine=cosines)
 
 
 def _directions(vectors: NDArray[Any], *, center: bool) -> Matrix:
@@ -312,7 +314,7 @@ def score_copy(queries: Queries) -> EvaluationScores:
         best = np.argsort(-scores, axis=1, kind="stable")[:, :LOOKED]
         answered = np.where(np.take_along_axis(scores, best, 1) > 0, best, -1)  # without a word in common, no answer
         ranks[at : at + step] = ranks_of(answered, content.gold[at : at + step])[0]
-    return graded(ranks, {})
+    return precision_scores(ranks, {})
 
 
 def _bags(texts: Sequence[Sequence[str]], numbers: dict[str, int], weights: NDArray[np.float64]) -> csr_array:

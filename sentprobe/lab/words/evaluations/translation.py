@@ -15,7 +15,7 @@ from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.alignment.space import Rows
 from sentprobe.lab.words.dictionaries import Entries, matched, pair_counts, read_entries
 from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
-from sentprobe.lab.words.precision import LOOKED, by_band, by_group, graded, ranks_of
+from sentprobe.lab.words.precision import LOOKED, by_band, by_group, precision_scores, ranks_of
 from sentprobe.lab.words.systems import MappedSpace, PairSearch, SpacePair
 from sentprobe.tasks import Example
 
@@ -45,9 +45,8 @@ def find_queries(entries: Entries | None, pair: SpacePair, request: EvaluationRe
     gold: dict[int, set[int]] = {}
     for source_row, target_row in matches.rows.tolist():
         gold.setdefault(source_row, set()).add(target_row)
-    query_rows = list(
-        gold
-    )  # in the order of the dictionary, so that spaces with other frequencies get the same queries
+    # in the order of the dictionary, so that spaces with other frequencies get the same queries
+    query_rows = list(gold)
     words = [source.space.words[row] for row in query_rows]
     gold_words = [frozenset(target.space.words[row] for row in gold[query]) for query in query_rows]
     rows = [
@@ -110,11 +109,11 @@ def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationS
     if content.pos is not None:
         scores |= by_group(ranks, content.pos, sorted(set(content.pos)))
     if not content.identical:
-        scores |= by_group(ranks, _spelling(content), [DIFFERENT])
+        scores |= by_group(ranks, _spelling_groups(content), [DIFFERENT])
     answers = np.array([target.space.words[row] for row in first.tolist()])
     cosines = np.einsum("ij,ij->i", source.unit[content.queries], target.unit[first])
     chance = float(np.mean([len(gold) for gold in content.gold])) / content.candidates
-    return graded(
+    return precision_scores(
         ranks,
         scores,
         {"chance": chance},
@@ -124,7 +123,7 @@ def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationS
     )
 
 
-def _spelling(content: _WordQueries) -> list[str]:
+def _spelling_groups(content: _WordQueries) -> list[str]:
     return [
         "alike" if word in gold_words else DIFFERENT
         for word, gold_words in zip(content.words, content.gold_words, strict=True)
@@ -141,7 +140,7 @@ def score_copy(queries: Queries) -> EvaluationScores | None:
         np.int32,
     )
     # frequencies are of a system, and all systems with the same queries share this baseline
-    return graded(ranks, {}, answer=np.array(content.words))
+    return precision_scores(ranks, {}, answer=np.array(content.words))
 
 
 word_evaluation = WordEvaluation(

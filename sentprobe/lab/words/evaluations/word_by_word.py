@@ -17,7 +17,7 @@ from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.training.bleu import bleu
 from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
-from sentprobe.lab.words.sentences import UNKNOWN, Lines, WordRows, in_words, read_sentences
+from sentprobe.lab.words.sentences import UNKNOWN, Lines, WordRows, aligned_words, read_sentences
 from sentprobe.lab.words.systems import PairSearch, SpacePair
 from sentprobe.stats.resample import bootstrap_sums, percentile_interval
 from sentprobe.tasks import Example
@@ -40,7 +40,7 @@ class _SourceSentences:
 
 def find_queries(lines: Lines, pair: SpacePair, request: EvaluationRequest) -> Queries:
     """Pairs of sentences all of whose words are known."""
-    flip, source_rows, target_rows = in_words(lines, pair, request)
+    flip, source_rows, target_rows = aligned_words(lines, pair, request)
     source, target = pair.sides(flip)
     complete = [
         i
@@ -76,7 +76,7 @@ def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationS
         row: next(candidate for candidate in nearest_rows if not single or candidate != row)
         for row, nearest_rows in zip(rows.tolist(), neighbours, strict=True)
     }
-    return scored(
+    return bleu_scores(
         [[target.space.words[translation[row]] for row in text] for text in content.sources], content.references
     )
 
@@ -84,13 +84,13 @@ def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationS
 def score_copy(queries: Queries) -> EvaluationScores:
     """The source sentences as they are."""
     content: _SourceSentences = queries.content
-    return scored(content.words, content.references)
+    return bleu_scores(content.words, content.references)
 
 
-def scored(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> EvaluationScores:
+def bleu_scores(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> EvaluationScores:
     """BLEU of tokenised sentences, as a share of one."""
     value, _ = bleu([" ".join(o) for o in outputs], [" ".join(r) for r in references], "none")
-    counts = np.array([_counts(output, reference) for output, reference in zip(outputs, references, strict=True)])
+    counts = np.array([ngram_counts(output, reference) for output, reference in zip(outputs, references, strict=True)])
     order = np.lexsort(counts.T[::-1])
     resampled = bootstrap_sums(counts[order].astype(np.float64), DRAWS, np.random.default_rng(0))
     low, high = percentile_interval(bleu_of_counts(resampled))
@@ -110,7 +110,7 @@ def scored(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
     )
 
 
-def _counts(output: Sequence[str], reference: Sequence[str]) -> list[int]:
+def ngram_counts(output: Sequence[str], reference: Sequence[str]) -> list[int]:
     """For n = 1 to 4, n-grams that match; all n-grams of the output; and both lengths."""
     matches, totals = [], []
     for n in range(1, ORDERS + 1):
