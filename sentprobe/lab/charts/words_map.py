@@ -121,12 +121,10 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
     def labels(side: str) -> Spec:
         offset = 0.8 * DOT * style.font
-        shift = {"right": {"dx": offset}, "left": {"dx": -offset}, "above": {"dy": -offset}, "below": {"dy": offset}}[
-            side
-        ]
+        shifts = {"right": {"dx": offset}, "left": {"dx": -offset}, "above": {"dy": -offset}, "below": {"dy": offset}}
         align = {"right": "left", "left": "right"}.get(side, "center")
         baseline = {"above": "bottom", "below": "top"}.get(side, "middle")
-        mark = {"type": "text", "fontSize": SMALL * style.font, "align": align, "baseline": baseline, **shift}
+        mark = {"type": "text", "fontSize": SMALL * style.font, "align": align, "baseline": baseline, **shifts[side]}
         return {
             "transform": [{"filter": {"field": "label", "equal": side}}],
             "mark": mark,

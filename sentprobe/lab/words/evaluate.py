@@ -172,7 +172,7 @@ def _recorded(log: Log, cell: Cell) -> Iterator[None]:
 def _evaluate(
     log: Log, search: PairSearch | EncoderPair, word_set: _WordSet, scorings: Sequence[Scoring], known_words: str
 ) -> None:
-    """Save what one system gets on a set; ``known`` identifies the words that count as known, if these are not all."""
+    """Save the results of one system on a set; ``known_words`` identifies the words that count, if not all do."""
     evaluation, request, name = word_set.evaluation, word_set.request, set_name(word_set.request)
     pair = search if isinstance(search, EncoderPair) else search.pair
     cell_of_set = Cell(

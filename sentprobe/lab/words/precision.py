@@ -23,18 +23,16 @@ Ranks = NDArray[np.int32]
 def ranks_of(
     candidates: Rows, gold: Sequence[Collection[int]], query_rows: Sequence[int] | None = None
 ) -> tuple[Ranks, Rows]:
-    """The place (n,), from 0, of the first gold answer among candidates (n, k), -1 if there is none; and the first
+    """The rank (n,), from 0, of the first gold answer among candidates (n, k), -1 if there is none; and the first
     candidates (n,).
 
-    ``own`` are the rows of the queries if they are candidates themselves: they do not count unless they are gold.
+    ``query_rows`` are given if queries are candidates themselves: they do not count unless they are gold.
     """
     ranks, first = np.full(len(candidates), -1, np.int32), np.empty(len(candidates), np.int64)
     for i, (candidate_rows, gold_rows) in enumerate(zip(candidates.tolist(), gold, strict=True)):
-        eligible = (
-            candidate_rows
-            if query_rows is None
-            else [c for c in candidate_rows if c != query_rows[i] or c in gold_rows]
-        )
+        eligible = candidate_rows
+        if query_rows is not None:
+            eligible = [row for row in candidate_rows if row != query_rows[i] or row in gold_rows]
         first[i] = eligible[0]
         ranks[i] = next((at for at, row in enumerate(eligible[:LOOKED]) if row in gold_rows), -1)
     return ranks, first

@@ -90,22 +90,13 @@ def tokenisers_of(request: EvaluationRequest) -> tuple[str | None, str | None]:
 
 def aligned_words(lines: Lines, pair: SpacePair, request: EvaluationRequest) -> tuple[bool, WordRows, WordRows]:
     """Both columns in words, and whether the first is of the target: the way in which more words are known."""
-    directions, names = [], tokenisers_of(request)
+    readings, names = [], tokenisers_of(request)
     for flip in (False,) if pair.single else (False, True):
-        source_rows, target_rows = (
-            words_of(*arguments) for arguments in zip(lines, pair.sides(flip), names, strict=True)
-        )
-        directions.append(
-            (
-                sum(row != UNKNOWN for rows in (*source_rows, *target_rows) for row in rows),
-                flip,
-                source_rows,
-                target_rows,
-            )
-        )
-    _, flip, source_rows, target_rows = max(
-        directions, key=lambda direction: direction[0]
-    )  # the first, if both know as many
+        columns = [words_of(*arguments) for arguments in zip(lines, pair.sides(flip), names, strict=True)]
+        known_count = sum(row != UNKNOWN for column in columns for rows in column for row in rows)
+        readings.append((known_count, flip, columns))
+    # the first, if both know as many
+    _, flip, (source_rows, target_rows) = max(readings, key=lambda reading: reading[0])
     return flip, source_rows, target_rows
 
 

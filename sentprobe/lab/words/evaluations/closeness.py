@@ -66,9 +66,7 @@ def unrelated(rows: Rows, *, single: bool) -> Rows:
                 shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
                 break
         else:
-            shuffled[i] = next(
-                (second_word for second_word in second_words if second_word not in excluded[source]), shuffled[i]
-            )
+            shuffled[i] = next((word for word in second_words if word not in excluded[source]), shuffled[i])
     return np.array(shuffled, np.int64)
 
 
@@ -79,22 +77,19 @@ def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationS
     source_vectors, target_vectors = source.unit[content.rows[:, 0]], target.unit[content.rows[:, 1]]
     cosines = _products(source_vectors, target_vectors)
     differences = source.vectors(content.rows[:, 0]) - target.vectors(content.rows[:, 1])
+    unit_differences = source_vectors - target_vectors
     distances = np.sqrt(_products(differences, differences))
+    scores = {
+        "l2": float(distances.mean()),
+        "l2 of unit vectors": float(np.sqrt(_products(unit_differences, unit_differences)).mean()),
+    }
+    if content.different.any():
+        scores = {"cosine, spelled otherwise": float(cosines[content.different].mean()), **scores}
     return EvaluationScores(
         score=float(cosines.mean()),
         interval=cluster_bootstrap(cosines, content.rows[:, 0], seed=0),
         interval_kind="bootstrap",
-        scores={
-            **(
-                {"cosine, spelled otherwise": float(cosines[content.different].mean())}
-                if content.different.any()
-                else {}
-            ),
-            "l2": float(distances.mean()),
-            "l2 of unit vectors": float(
-                np.sqrt(_products(source_vectors - target_vectors, source_vectors - target_vectors)).mean()
-            ),
-        },
+        scores=scores,
         arrays={
             "predicted": cosines.astype(np.float32),
             "truth": np.ones(len(cosines), np.float32),

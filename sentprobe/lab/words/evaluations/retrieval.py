@@ -109,7 +109,7 @@ def find_queries(files: _SentenceFiles, pair: SpacePair, request: EvaluationRequ
     query_lines = _sample(
         candidate_lines, f"{pair.name} knows words of {len(candidate_lines)} of {len(source_words):,}", request
     )
-    weights, source = _weights(files, (source_words, target_words), query_lines, pair.sides(flip), request)
+    weights, weights_key = _weights(files, (source_words, target_words), query_lines, pair.sides(flip), request)
     # a word without a weight is as good as unknown
     source_words, target_words = (
         [_weighted_words(rows, side_weights) for rows in side]
@@ -125,7 +125,7 @@ def find_queries(files: _SentenceFiles, pair: SpacePair, request: EvaluationRequ
     means = _WordMeans(
         flip, ([source_words[i] for i in query_lines], [target_words[i] for i in candidate_lines]), weights
     )
-    return _queries(files.lines, candidate_lines, query_lines, source, means, request)
+    return _queries(files.lines, candidate_lines, query_lines, weights_key, means, request)
 
 
 def find_encoder_queries(files: _SentenceFiles, pair: EncoderPair, request: EvaluationRequest) -> Queries:
@@ -164,7 +164,7 @@ def _queries(
     lines: Lines,
     candidate_lines: Sequence[int],
     query_lines: Sequence[int],
-    source: str,
+    vectors_key: str,
     means: _WordMeans | None,
     request: EvaluationRequest,
 ) -> Queries:
@@ -187,7 +187,7 @@ def _queries(
     facts = {"candidates": len(candidate_lines), "sentences left out": len(lines[0]) - len(candidate_lines)}
     # all lines, as inverse document frequencies are from those that are not queries, and some are left out
     gold_digest = content_digest([sorted(gold_numbers) for gold_numbers in gold])
-    inputs_key = f"{source} {gold_digest} {content_digest(lines)}{' centred' * request.center}"
+    inputs_key = f"{vectors_key} {gold_digest} {content_digest(lines)}{' centred' * request.center}"
     return Queries(rows, content, facts, inputs_key)
 
 
@@ -217,17 +217,17 @@ def _weights(
         source_words, target_words = (
             words_of(*arguments) for arguments in zip(files.idf, sides, tokenisers_of(request), strict=True)
         )
-        source = f"idf {content_digest(files.idf)}"
+        idf_key = f"idf {content_digest(files.idf)}"
     else:
         idf_lines = sorted(set(range(len(words[0]))) - set(query_lines))
         idf_lines = idf_lines if len(idf_lines) >= len(query_lines) else list(range(len(words[0])))
         source_words, target_words = ([side[i] for i in idf_lines] for side in words)
-        source = "rest" if len(idf_lines) < len(words[0]) else "all"
+        idf_key = "rest" if len(idf_lines) < len(words[0]) else "all"
     first, second = (
         idf(document_frequencies(side_words, len(side.space)), len(side_words))
         for side_words, side in zip((source_words, target_words), sides, strict=True)
     )
-    return (first, second), source + settings
+    return (first, second), idf_key + settings
 
 
 def sentence_vectors(words: WordRows, weights: Weights, side: MappedSpace, *, unit: bool) -> NDArray[np.float64]:

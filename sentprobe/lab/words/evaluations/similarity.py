@@ -99,9 +99,8 @@ def find_queries(pairs: Sequence[ScoredPair], pair: SpacePair, request: Evaluati
         for (a, b), score in zip(known_rows[best], gold, strict=True)
     ]
     facts = {"pairs": len(gold), "pairs left out": len(pairs) - len(gold), "coverage": len(gold) / len(pairs)}
-    return Queries(
-        test_rows, _RatedPairs((x, y), rows, gold), facts, inputs_key=f"sides {best} {content_digest(pairs)}"
-    )
+    inputs_key = f"sides {best} {content_digest(pairs)}"
+    return Queries(test_rows, _RatedPairs((x, y), rows, gold), facts, inputs_key)
 
 
 def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationScores:
