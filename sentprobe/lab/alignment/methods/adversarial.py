@@ -242,7 +242,7 @@ class Game:
         np.matmul(self._words.T, gradient, out=square)
         square *= np.float32(self._state.lr * options.dis_lambda)
         matrix -= square
-        if options.beta:
+        if options.beta:  # M ← (1 + β) M − β M MᵀM, as MUSE's orthogonalize
             np.matmul(matrix.T, matrix, out=square)
             np.matmul(matrix, square, out=cube)
             cube *= np.float32(options.beta)
@@ -262,7 +262,7 @@ def keep_best(state: AdversarialState, criterion: float, options: AdversarialOpt
     if not criterion <= state.criterion:
         state.criterion, state.best = criterion, state.matrix.copy()
     elif criterion < state.criterion:
-        state.falls += 1
+        state.falls += 1  # MUSE's update_lr lets the first one pass, too
         if state.falls >= options.shrink_from:
             state.lr *= options.shrink
 
