@@ -72,7 +72,7 @@ def test_systems_that_there_are_not(folder, tmp_path):
         named(f"{en},nowhere.vec")
     with pytest.raises(UsageError, match="got 3 files"):
         named(f"{en},{en},{en}")
-    with pytest.raises(UsageError, match=r"only an alignment, .*, takes \?"):
+    with pytest.raises(UsageError, match=r"only an alignment takes \?…, and .* was not written by `sentprobe align`"):
         named(f"{en}?epoch=1")
     wide = write_vectors(tmp_path / "wide.vec", ["a", "b"], vectors(2)[:, :3])
     with pytest.raises(UsageError, match="have 12 and 3 dimensions; expected two files in one space"):
