@@ -91,7 +91,7 @@ def test_a_server(server):
 @pytest.mark.parametrize(
     ("name", "message"),
     [("py:mine.py:short", "gave 2 translations of 3"), ("py:mine.py:odd", "gave int"), ("py:mine.py:fail", "no model"),
-     ("nonsense", "expected py:"), ("command: ", "expected py:"), ("http:///x", "is no address")],
+     ("nonsense", "expected py:"), ("command: ", "expected py:"), ("http:///x", "is not an address")],
 )  # fmt: skip
 def test_translators_that_fail(place, name, message):
     with pytest.raises(SentProbeError, match=message):

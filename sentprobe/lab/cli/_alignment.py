@@ -12,14 +12,14 @@ from sentprobe.cli._printing import print_rows
 
 if TYPE_CHECKING:
     from sentprobe.lab.alignment.folder import AlignmentFolder
-    from sentprobe.lab.alignment.method import Report
-    from sentprobe.lab.alignment.request import Request
+    from sentprobe.lab.alignment.method import ProgressReport
+    from sentprobe.lab.alignment.request import AlignmentRequest
 
 
 class AlignmentDisplay:
     """Where an alignment is, on standard error: one transient line on a terminal, and a line per seed."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: AlignmentRequest) -> None:
         self._request = request
         self._stack = ExitStack()
         self._bar: Any = None
@@ -44,7 +44,7 @@ class AlignmentDisplay:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def report(self, report: Report) -> None:
+    def report(self, report: ProgressReport) -> None:
         """Show a report."""
         from sentprobe.core.formatting import printable
 

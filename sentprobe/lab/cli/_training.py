@@ -100,9 +100,9 @@ def _print_epoch(report: TrainingReport, epochs: int) -> None:
 
 def scores_text(scores: Mapping[str, float]) -> str:
     """Scores with their names."""
-    from sentprobe.lab.training.history import score_text
+    from sentprobe.lab.training.history import score_text, score_title
 
-    return ", ".join(f"{name} {score_text(value)}" for name, value in scores.items())
+    return ", ".join(f"{score_title(name)} {score_text(value)}" for name, value in scores.items())
 
 
 def print_summary(folder: TrainedFolder, was_finished: bool) -> None:

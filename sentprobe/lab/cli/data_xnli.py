@@ -15,7 +15,7 @@ from sentprobe.core.formatting import POINTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sentprobe.lab.xnli.pairs import Pair
+    from sentprobe.lab.xnli.pairs import NliPair
 
 xnli = cyclopts.App(
     name="xnli", help="Zero-shot accuracy, votes, lengths, cue words and agreement of NLI pairs.", version_flags=()
@@ -132,8 +132,8 @@ def agreement(gold: str, second: str, /, *, language: str = "") -> int:
         Only pairs of this language, where a file has several.
     """
     from sentprobe.errors import DataError
-    from sentprobe.lab.xnli.agreement import agreement as compare
     from sentprobe.lab.xnli.pairs import LABELS
+    from sentprobe.lab.xnli.pairs import label_agreement as compare
     from sentprobe.stats.level import level_text
 
     gold_pairs, second_pairs = list(_pairs(gold, language)), list(_pairs(second, language))
@@ -205,7 +205,7 @@ def zero_shot(
             log.begin(encoders)
             log.describe(sentprobe=[__version__], commands=[command_line().encode(errors="backslashreplace").decode()])
         for file in _named(files):
-            groups: dict[str, list[Pair]] = {}
+            groups: dict[str, list[NliPair]] = {}
             for pair in _pairs(file):
                 groups.setdefault(pair.language, []).append(pair)
             for language, pairs in groups.items():
@@ -240,7 +240,7 @@ def _named(files: tuple[str, ...]) -> tuple[str, ...]:
     return files
 
 
-def _pairs(file: str, language: str = "") -> Iterable[Pair]:
+def _pairs(file: str, language: str = "") -> Iterable[NliPair]:
     """The pairs of a file; where it has no column of languages, its name may say which it is: dev-fr.tsv."""
     import re
     from dataclasses import replace

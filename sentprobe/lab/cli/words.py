@@ -112,7 +112,7 @@ def words(
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.lab.words.evaluate import evaluate_words
-    from sentprobe.lab.words.evaluation import Request
+    from sentprobe.lab.words.evaluation import EvaluationRequest
 
     if not systems:
         raise UsageError("Name a system: sentprobe words FOLDER --dictionary FILE, with FOLDER from `sentprobe align`.")

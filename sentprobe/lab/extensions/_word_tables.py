@@ -31,14 +31,16 @@ NUMBERS: Mapping[str, tuple[str, tuple[_Number, ...]]] = {
     "sentence_retrieval": (
         "precision at 1, at 5 and at 10",
         (
-            *_PRECISION, _Number("candidates", "candidates", _COUNT, 0),
+            *_PRECISION,
+            _Number("candidates", "candidates", _COUNT, 0),
             _Number("sentences left out", "pairs left out", _COUNT, 0),
         ),
     ),
     "word_similarity": (
         "Pearson's and Spearman's correlation of cosines and scores of people, times 100",
         (
-            _Number("spearman", "Spearman"), _Number("coverage", "known (%)"),
+            _Number("spearman", "Spearman"),
+            _Number("coverage", "known (%)"),
             _Number("pairs left out", "pairs left out", _COUNT, 0),
         ),
     ),
@@ -53,13 +55,14 @@ NUMBERS: Mapping[str, tuple[str, tuple[_Number, ...]]] = {
         "mean cosine of words and their translations, of those that are not the same string, and of random pairs, "
         "times 100; mean Euclidean distance",
         (
-            _Number("cosine, spelled otherwise", "spelled otherwise"), _Number("random pairs", "random pairs"),
+            _Number("cosine, spelled otherwise", "spelled otherwise"),
+            _Number("random pairs", "random pairs"),
             _Number("l2", "distance", 1, 3),
             _Number("l2 of unit vectors", "of unit vectors", 1, 3),
             _Number("pairs left out", "pairs left out", _COUNT, 0),
         ),
     ),
-}  # fmt: skip
+}
 """By task, the title of its tables, and their numbers after the score."""
 FIRST = {"precision@1": "at 1", "pearson": "Pearson", "bleu": "BLEU", "cosine": "cosine"}
 """The heading of the score."""
@@ -86,16 +89,16 @@ def word_tables(summary: Summary) -> Iterator[Table]:
 
 def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, CellSummary]]:
     """Systems and baselines; one for all retrievals if the score does not depend on them."""
-    shown: dict[tuple[str, ...], tuple[Column, CellSummary]] = {}
+    unique_cells: dict[tuple[str, ...], tuple[Column, CellSummary]] = {}
     for column, cell in zip((*summary.columns, *summary.baselines), (*s.cells, *s.baselines), strict=True):
         if cell is not None:
-            shown.setdefault(cell.signatures, (column, cell))
-    alone = s.task in ("word_similarity", "translation_closeness")
-    names = [_without_retrieval(column) if alone else column.name for column, _ in shown.values()]
-    many = Counter(names)
-    for name, (column, cell) in zip(names, shown.values(), strict=True):
+            unique_cells.setdefault(cell.signatures, (column, cell))
+    without_scoring = s.task in ("word_similarity", "translation_closeness")
+    names = [_without_retrieval(column) if without_scoring else column.name for column, _ in unique_cells.values()]
+    name_counts = Counter(names)
+    for name, (column, cell) in zip(names, unique_cells.values(), strict=True):
         # of two states of a system, each retrieved in its own way, only these ways are in the labels
-        yield name if many[name] == 1 else f"{name}, id {column.identity}", cell
+        yield name if name_counts[name] == 1 else f"{name}, id {column.identity}", cell
 
 
 def _without_retrieval(column: Column) -> str:

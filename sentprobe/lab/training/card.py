@@ -15,7 +15,7 @@ from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.encoders import Spec
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.networks.folder import TrainedFolder, is_language_model
-from sentprobe.lab.training.history import History, read_history, score_text
+from sentprobe.lab.training.history import History, read_history, score_text, score_title
 
 SOFTWARE_TITLE = "sentprobe: ask a sentence encoder what it knows"
 PARAMETERS = {
@@ -179,7 +179,7 @@ def _scores(history: History) -> Iterator[str]:
 def curve(history: History) -> Iterator[tuple[str, ...]]:
     """A table of the epochs in plain text: first its header, then a row per epoch; the best one has an asterisk."""
     scores = history.score_names
-    yield ("epoch", "step", "loss", *scores, "learning rate", "words/s", "seconds")
+    yield ("epoch", "step", "loss", *map(score_title, scores), "learning rate", "words/s", "seconds")
     for epoch in history.epochs:
         yield (
             f"{epoch.number}{' *' * epoch.best}",

@@ -189,6 +189,11 @@ def group_reports(reports: Iterable[TrainingReport], best: str = "") -> Iterable
         )
 
 
+def score_title(name: str) -> str:
+    """What a score on dev is called beside the loss of training, which is a *loss* as well."""
+    return "dev loss" if name == "loss" else name
+
+
 def score_text(value: Any) -> str:
     """A score with one decimal, a small one with more."""
     return f"{value:.1f}" if abs(value) >= 10 or not value else f"{value:.3g}"

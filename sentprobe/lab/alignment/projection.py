@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.words import is_word
 from sentprobe.errors import UsageError
-from sentprobe.lab.alignment.csls import Translator
 from sentprobe.lab.alignment.maps import MappedRows, WordMap
 from sentprobe.lab.alignment.refine import mutual_rows
+from sentprobe.lab.alignment.retrieval import CslsIndex
 from sentprobe.lab.alignment.space import Matrix, Rows, Space
 
 FREQUENT = 5000
@@ -32,7 +32,7 @@ MIN_LETTERS = 4
 Points = NDArray[np.float64]
 
 
-class Picture(NamedTuple):
+class Projection(NamedTuple):
     """Pairs of words, and where they are."""
 
     rows: Rows
@@ -43,21 +43,23 @@ class Picture(NamedTuple):
     """The same in the common space."""
 
 
-def picture(source: Space, target: Space, found: WordMap, words: Sequence[str] = ()) -> Picture:
+def project_words(source: Space, target: Space, word_map: WordMap, words: Sequence[str] = ()) -> Projection:
     """The most frequent translation pairs of content words, at most ``POOL``; or these source words, and their
     translations."""
     if words:
-        rows = given_pairs(source, target, found, words)
+        rows = pairs_of_words(source, target, word_map, words)
     else:
-        rows = content_pairs(source, target, mutual_pairs(source.vectors, target.vectors, found))[:POOL]
+        rows = content_pairs(source, target, mutual_pairs(source.vectors, target.vectors, word_map))[:POOL]
     before, after = (
-        _unit_square(components(np.concatenate([one[rows[:, 0]], two[rows[:, 1]]])).reshape(2, len(rows), 2))
-        for one, two in (
+        _unit_square(
+            components(np.concatenate([source_rows[rows[:, 0]], target_rows[rows[:, 1]]])).reshape(2, len(rows), 2)
+        )
+        for source_rows, target_rows in (
             (MappedRows(source.vectors), MappedRows(target.vectors)),
-            (MappedRows(source.vectors, found.source), MappedRows(target.vectors, found.target)),
+            (MappedRows(source.vectors, word_map.source), MappedRows(target.vectors, word_map.target)),
         )
     )
-    return Picture(rows, before, after)
+    return Projection(rows, before, after)
 
 
 def components(vectors: Matrix) -> Points:
@@ -69,36 +71,42 @@ def components(vectors: Matrix) -> Points:
     return np.asarray(centred @ (axes * np.where(largest < 0, -1.0, 1.0)[:, None]).T, np.float64)
 
 
-def mutual_pairs(source: Matrix, target: Matrix, found: WordMap, frequent: int = FREQUENT) -> Rows:
+def mutual_pairs(source: Matrix, target: Matrix, word_map: WordMap, frequent: int = FREQUENT) -> Rows:
     """Rows (p, 2) of frequent words that are each other's nearest under CSLS, by the frequency of the source word."""
-    one, two = MappedRows(source[:frequent], found.source), MappedRows(target[:frequent], found.target)
-    return mutual_rows(one, two, frequent)
+    source_rows, target_rows = (
+        MappedRows(source[:frequent], word_map.source),
+        MappedRows(target[:frequent], word_map.target),
+    )
+    return mutual_rows(source_rows, target_rows, frequent)
 
 
 def content_pairs(source: Space, target: Space, rows: Rows) -> Rows:
     """Pairs (p, 2) by how much they say: first different words of some length that are not the most frequent."""
 
-    def dull(pair: tuple[int, int]) -> bool:
-        one, two = source.words[pair[0]], target.words[pair[1]]
-        short = any(len(word) < MIN_LETTERS or not is_word(word) for word in (one, two))
-        return short or min(pair) < FUNCTION_WORDS or one.casefold() == two.casefold()
+    def is_uninformative(pair: tuple[int, int]) -> bool:
+        source_word, target_word = source.words[pair[0]], target.words[pair[1]]
+        is_short = any(len(word) < MIN_LETTERS or not is_word(word) for word in (source_word, target_word))
+        return is_short or min(pair) < FUNCTION_WORDS or source_word.casefold() == target_word.casefold()
 
-    return rows[np.argsort([dull((int(a), int(b))) for a, b in rows], kind="stable")]
+    return rows[np.argsort([is_uninformative((int(a), int(b))) for a, b in rows], kind="stable")]
 
 
-def given_pairs(source: Space, target: Space, found: WordMap, words: Sequence[str]) -> Rows:
+def pairs_of_words(source: Space, target: Space, word_map: WordMap, words: Sequence[str]) -> Rows:
     """Rows (p, 2) of these source words and the nearest of the frequent target words under CSLS."""
     for word in words:
         if word not in source.index:
             raise UsageError(f"{source.name} has no vector of {word!r}.{did_you_mean(word, source.words[:FREQUENT])}")
     rows = np.array([source.index[word] for word in dict.fromkeys(words)], np.int64)
-    one, two = MappedRows(source.vectors, found.source), MappedRows(target.vectors[: 4 * FREQUENT], found.target)
-    among = MappedRows(source.vectors[: 4 * FREQUENT], found.source)
-    return np.stack([rows, Translator(among, two).nearest(one[rows]).rows[:, 0]], axis=1)
+    source_rows, target_rows = (
+        MappedRows(source.vectors, word_map.source),
+        MappedRows(target.vectors[: 4 * FREQUENT], word_map.target),
+    )
+    frequent_source = MappedRows(source.vectors[: 4 * FREQUENT], word_map.source)
+    return np.stack([rows, CslsIndex(frequent_source, target_rows).nearest(source_rows[rows]).rows[:, 0]], axis=1)
 
 
-def _unit_square(places: Points) -> Points:
+def _unit_square(points: Points) -> Points:
     """Places (…, 2) moved and scaled to lie between 0 and 1 on either axis."""
-    flat = places.reshape(-1, 2)
+    flat = points.reshape(-1, 2)
     low, size = flat.min(0), np.ptp(flat, axis=0)
-    return np.asarray((places - low) / np.where(size > 0, size, 1.0), np.float64)
+    return np.asarray((points - low) / np.where(size > 0, size, 1.0), np.float64)

@@ -1,4 +1,4 @@
-"""Whether a map found without a dictionary is better than none, and which of several is best.
+"""Whether a map found without a dictionary is better than chance, and which of several is best.
 
 The criterion depends on how a method weighs dimensions. To compare maps of different methods, or with maps that know
 nothing, each is replaced by the orthogonal matrix that fits its own translations best, between vectors of length one
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Matrices
 from sentprobe.lab.alignment.methods.procrustes import orthogonal
@@ -25,7 +25,7 @@ from sentprobe.lab.alignment.refine import mutual_neighbours
 from sentprobe.lab.alignment.space import Matrix
 
 WORDS = 4000
-"""The most frequent words of either side that are looked at."""
+"""The most frequent words of either side that are compared."""
 STEPS = ("unit", "center", "unit")
 RANDOM_MAPS = 3
 ROUNDS = 10
@@ -41,7 +41,7 @@ FEWEST_DIMENSIONS = 5
 """In fewer, unrelated matrices are alike by chance."""
 
 
-class Verdict(NamedTuple):
+class Validation(NamedTuple):
     """How a map compares with rotations that know only the distributions of both sides."""
 
     fit: float
@@ -52,72 +52,79 @@ class Verdict(NamedTuple):
     high: float
     """The range of the rotations that ended elsewhere, after as many rounds."""
     limit: float
-    """A map that comes to no more has found nothing."""
+    """A map that comes to no more is no better than chance, unless it is confirmed."""
     confirmed: int
     """Rotations that ended at this very map, which shows that it is right."""
 
     @property
     def passed(self) -> bool:
-        """Whether something was found."""
+        """Whether the map is above the limit, or confirmed."""
         return self.confirmed > 0 or self.value > self.limit
 
 
-def can_judge(source: Matrix, target: Matrix) -> bool:
+def can_validate(source: Matrix, target: Matrix) -> bool:
     """Whether there are enough words to tell a right map from a wrong one: two or more for each dimension."""
     dim = int(source.shape[1])
     return dim >= FEWEST_DIMENSIONS and min(len(source), len(target)) >= 2 * dim
 
 
-def judge(source: Matrix, target: Matrix, matrices: Matrices) -> Verdict:
+def validate(source: Matrix, target: Matrix, matrices: Matrices) -> Validation:
     """Compare a map of prepared vectors (n, d), (m, d) with rotations that are the same for the same spaces."""
-    one, two = _frequent(source), _frequent(target)
-    first = _fitted(source[:WORDS], target[:WORDS], matrices, one, two)
-    fitted = _climb(one, two, first, ROUNDS - 1)
-    found, confirmed = [], 0
-    for number in range(RANDOM_MAPS):
-        turned = _climb(one, two, _axes(one, two, np.random.default_rng([19, number])), ROUNDS)
-        if turned is not None and fitted is not None and _agree(turned, fitted):
+    source_rows, target_rows = _frequent_rows(source), _frequent_rows(target)
+    first_fit = _fitted(source[:WORDS], target[:WORDS], matrices, source_rows, target_rows)
+    final_fit = _refit(source_rows, target_rows, first_fit, ROUNDS - 1)
+    rotation_values, confirmed = [], 0
+    for rotation_number in range(RANDOM_MAPS):
+        start = _axis_rotation(source_rows, target_rows, np.random.default_rng([19, rotation_number]))
+        rotated = _refit(source_rows, target_rows, start, ROUNDS)
+        if rotated is not None and final_fit is not None and _are_alike(rotated, final_fit):
             confirmed += 1
         else:
-            found.append(_value(one, two, turned))
-    found = found or [0.0]
+            rotation_values.append(_criterion_of_fit(source_rows, target_rows, rotated))
+    rotation_values = rotation_values or [0.0]
+    highest = max(rotation_values)
     # at most half of what is left, since no map comes to more than 1
-    margin = min(max(MARGIN * float(np.std(found)), LEAST_MARGIN), (1 - max(found)) / 2)
-    fit, value = _value(one, two, first), _value(one, two, fitted)
-    return Verdict(fit, value, min(found), max(found), max(found) + margin, confirmed)
+    margin = min(max(MARGIN * float(np.std(rotation_values)), LEAST_MARGIN), (1 - highest) / 2)
+    fit, value = (
+        _criterion_of_fit(source_rows, target_rows, first_fit),
+        _criterion_of_fit(source_rows, target_rows, final_fit),
+    )
+    return Validation(fit, value, min(rotation_values), highest, highest + margin, confirmed)
 
 
-def _axes(one: Matrix, two: Matrix, rng: np.random.Generator) -> Matrices:
+def _axis_rotation(source: Matrix, target: Matrix, rng: np.random.Generator) -> Matrices:
     """The rotation that matches the principal axes of both sides, by their variance, with random signs."""
-    axes = [np.linalg.eigh(rows.T.astype(np.float64) @ rows)[1] for rows in (one, two)]
-    return Matrices(((axes[0] * rng.choice([-1.0, 1.0], one.shape[1])) @ axes[1].T).astype(np.float32))
+    axes = [np.linalg.eigh(rows.T.astype(np.float64) @ rows)[1] for rows in (source, target)]
+    return Matrices(((axes[0] * rng.choice([-1.0, 1.0], source.shape[1])) @ axes[1].T).astype(np.float32))
 
 
-def _climb(one: Matrix, two: Matrix, matrices: Matrices | None, rounds: int) -> Matrices | None:
+def _refit(source: Matrix, target: Matrix, matrices: Matrices | None, rounds: int) -> Matrices | None:
     """A map after some fits to its own translations; None if it has none."""
     for _ in range(rounds):
         if matrices is not None:
-            matrices = _fitted(one, two, matrices, one, two)
+            matrices = _fitted(source, target, matrices, source, target)
     return matrices
 
 
-def _value(one: Matrix, two: Matrix, matrices: Matrices | None) -> float:
-    return 0.0 if matrices is None else criterion(one, two, matrices)
+def _criterion_of_fit(source: Matrix, target: Matrix, matrices: Matrices | None) -> float:
+    return 0.0 if matrices is None else criterion(source, target, matrices)
 
 
-def _agree(one: Matrices, two: Matrices) -> bool:
+def _are_alike(first: Matrices, second: Matrices) -> bool:
     """Whether two orthogonal matrices (d, d) are alike; those of different searches that failed are not."""
-    return float(np.vdot(one.source, two.source)) > ALIKE * len(one.source)
+    return float(np.vdot(first.source, second.source)) > ALIKE * len(first.source)
 
 
-def _frequent(vectors: Matrix) -> Matrix:
+def _frequent_rows(vectors: Matrix) -> Matrix:
     """The vectors of the most frequent words, prepared alike whatever the method."""
-    found = np.array(vectors[:WORDS])
-    prepare(found, STEPS)
-    return found
+    rows = np.array(vectors[:WORDS])
+    prepare(rows, STEPS)
+    return rows
 
 
-def _fitted(source: Matrix, target: Matrix, matrices: Matrices, one: Matrix, two: Matrix) -> Matrices | None:
-    """The orthogonal matrix from rows of ``one`` to those of ``two`` that are translations of each other."""
+def _fitted(
+    source: Matrix, target: Matrix, matrices: Matrices, source_rows: Matrix, target_rows: Matrix
+) -> Matrices | None:
+    """The orthogonal matrix from source rows to those target rows that a map makes their translations."""
     pairs = mutual_neighbours(source, target, matrices)
-    return Matrices(orthogonal(one[pairs[:, 0]], two[pairs[:, 1]])) if len(pairs) else None
+    return Matrices(orthogonal(source_rows[pairs[:, 0]], target_rows[pairs[:, 1]])) if len(pairs) else None

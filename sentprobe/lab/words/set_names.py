@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from sentprobe.core.files import plain_name
-from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.evaluation import EvaluationRequest
 
 _PAIR = re.compile(r"(?<![a-z])([a-z]{2,3})-([a-z]{2,3})(?![a-z])")
 _CODE = re.compile(r"[a-z]{2,3}")
@@ -16,25 +16,25 @@ MONOLINGUAL = frozenset({"ar", "de", "en", "es", "fa", "fr", "it", "nl", "pl", "
 """Languages whose names as folders are known, as in the layout of SemEval-2017: ``monolingual/en/semeval17.csv``."""
 
 
-def languages_of(request: Request) -> tuple[str, str] | None:
-    """The languages of the two columns or files, as they are asked; None if unknown."""
-    found = request.languages or _from_names(request.files)
-    return (found[1], found[0]) if found and request.reverse else found
+def languages_of(request: EvaluationRequest) -> tuple[str, str] | None:
+    """The languages of the queries and of the candidates; None if unknown."""
+    languages = request.languages or _from_names(request.files)
+    return (languages[1], languages[0]) if languages and request.reverse else languages
 
 
-def language_of(request: Request) -> str | None:
+def language_of(request: EvaluationRequest) -> str | None:
     """Both languages as one text: ``en-fr``; or one, if they are the same."""
-    found = languages_of(request)
-    return None if found is None else found[0] if found[0] == found[1] else "-".join(found)
+    languages = languages_of(request)
+    return None if languages is None else languages[0] if languages[0] == languages[1] else "-".join(languages)
 
 
-def set_name(request: Request) -> str:
+def set_name(request: EvaluationRequest) -> str:
     """The name of the set: the evaluation, then that of the file without what names of files have in common."""
     stem = f"identical-{request.identical}" if request.identical else _stem(request.files)
     if request.reverse:
         stem = _PAIR.sub(lambda m: f"{m[2]}-{m[1]}", stem, count=1) + " (reversed)"
     marks = {
-        f"weights {request.weights}": request.weights != Request.weights,
+        f"weights {request.weights}": request.weights != EvaluationRequest.weights,
         "unit words": request.unit,
         f"tokenised by {','.join(request.tokenise)}": request.tokenise,
         "centred": request.center,
@@ -50,8 +50,8 @@ def _from_names(files: tuple[str, ...]) -> tuple[str, str] | None:
             return ends[0], ends[1]
     for file in files:
         for name in (plain_name(file), _folder(file)):
-            if found := _PAIR.search(name):
-                return found[1], found[2]
+            if match := _PAIR.search(name):
+                return match[1], match[2]
     if len(files) == 1 and _folder(files[0]) in MONOLINGUAL:
         return _folder(files[0]), _folder(files[0])
     return None
@@ -65,10 +65,10 @@ def _stem(files: tuple[str, ...]) -> str:
         folder = _folder(files[0])
         named = _PAIR.fullmatch(folder) or folder in MONOLINGUAL
         return f"{folder}.{names[0]}" if named and not _PAIR.search(names[0]) else names[0]
-    head, _, first = names[0].rpartition(".")
-    other, _, second = names[1].rpartition(".")
-    if head and head == other:
-        return head if _PAIR.search(head) else f"{head}.{first}-{second}"
+    first_head, _, first = names[0].rpartition(".")
+    second_head, _, second = names[1].rpartition(".")
+    if first_head and first_head == second_head:
+        return first_head if _PAIR.search(first_head) else f"{first_head}.{first}-{second}"
     return f"{names[0]},{names[1]}"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from sentprobe.errors import UsageError
 from sentprobe.lab.alignment.maps import SideMap, WordMap
-from sentprobe.lab.alignment.picture import components, content_pairs, given_pairs, mutual_pairs, picture
+from sentprobe.lab.alignment.projection import components, content_pairs, mutual_pairs, pairs_of_words, project_words
 from sentprobe.lab.alignment.space import Space
 
 
@@ -44,7 +44,7 @@ def test_mutual_pairs_of_a_rotation_are_all_pairs():
 
 def test_translations_are_at_the_same_place_after_mapping_and_not_before():
     one, two, found, order = planted()
-    drawn = picture(one, two, found)
+    drawn = project_words(one, two, found)
     assert sorted(map(tuple, drawn.rows.tolist())) == [(i, order[i]) for i in range(60)]
     apart = [float(np.abs(places[0] - places[1]).max()) for places in (drawn.before, drawn.after)]
     assert apart[1] < 1e-5 < 0.3 < apart[0]
@@ -66,7 +66,7 @@ def test_words_that_say_little_come_last():
 
 def test_given_words_have_the_nearest_as_translation():
     one, two, found, order = planted()
-    drawn = picture(one, two, found, ["wordab", "wordaa", "wordab"])
+    drawn = project_words(one, two, found, ["wordab", "wordaa", "wordab"])
     assert drawn.rows.tolist() == [[1, order[1]], [0, order[0]]]
     with pytest.raises(UsageError, match=r"one.vec has no vector of 'wordzb'\. Did you mean wordcb or wordbz"):
-        given_pairs(one, two, found, ["wordzb"])
+        pairs_of_words(one, two, found, ["wordzb"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.method import Matrices
 
 
