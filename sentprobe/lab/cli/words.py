@@ -126,7 +126,9 @@ def words(
     for name, files in evaluations:
         fields: dict[str, Any] = {**shared, **options[name], "identical": 0 if files else identical}
         directions = _directions(name, reverse, both)
-        requests += [Request(evaluation=name, files=files, reverse=is_reverse, **fields) for is_reverse in directions]
+        requests += [
+            EvaluationRequest(evaluation=name, files=files, reverse=is_reverse, **fields) for is_reverse in directions
+        ]
     announce(
         f"Evaluating {count_of(len(systems), 'system')} in {count_of(len(requests), 'evaluation')}, neighbours by "
         f"{' and '.join(scoring).replace(',', ' and ')}; writing to {out}/"
