@@ -196,7 +196,7 @@ class Folders(damage.World):
 
     def _read_language_models(self) -> Iterator[tuple[str, Any]]:
         yield from self._read_trained("mlm", ("", "?epoch=0", "?epoch=1", "?random=1"))
-        from sentprobe.lab.training.lm.start import open_start
+        from sentprobe.lab.training.lm.pretrained import open_start
 
         for folder in ("a", "b"):
             path = self.root / "mlm" / folder

@@ -35,17 +35,17 @@ def sentprobe_step(folder: Path, file: Path, given: argparse.Namespace) -> tuple
 
     from sentprobe.lab.networks.folder import TrainedFolder
     from sentprobe.lab.training import OBJECTIVES
-    from sentprobe.lab.training.plan import Plan
+    from sentprobe.lab.training.examples import epoch_steps
+    from sentprobe.lab.training.plan import TrainingPlan
     from sentprobe.lab.training.request import make_request
     from sentprobe.lab.training.step import Updater, make_optimiser
-    from sentprobe.lab.training.streams import epoch_steps
 
     settings = {
         "hidden": given.hidden, "layers": given.layers, "heads": given.heads, "codes": given.codes,
         "length": given.length, "tokens": given.length * given.streams,
     }  # fmt: skip
     request = make_request("mlm", settings=settings, train=(f"en={file}", f"fr={file}"), held_out=10)
-    prepared = OBJECTIVES.get("mlm").prepare(Plan(request, folder))
+    prepared = OBJECTIVES.get("mlm").prepare(TrainingPlan(request, folder))
     accelerator = Accelerator(cpu=True)
     optimiser = accelerator.prepare(make_optimiser(prepared, request.options))
     updater = Updater(prepared, request.options, accelerator, accelerator.prepare(prepared.model), optimiser)

@@ -30,7 +30,17 @@ PIPED_WIDTH = 80
 
 def announce(text: str) -> None:
     """Say on standard error, in a line, what a command is about to do."""
-    err().print(printable(text), style="dim", markup=False, soft_wrap=True)
+    say(printable(text), "dim")
+
+
+def say(text: str, style: str | None = None) -> None:
+    """Print a message on standard error as it is: nothing in it is taken for markup, and no line is broken."""
+    err().print(text, style=style, markup=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Say on standard error, in a line, what the user should know or has to do something about."""
+    say(printable(text), "yellow")
 
 
 def out(piped_width: int = 160) -> Console:
@@ -78,7 +88,7 @@ def split_stage(stage: str) -> tuple[str, str]:
     return name, now
 
 
-def remaining_seconds(elapsed: float, done: int, left: int) -> float | None:
+def remaining_seconds(elapsed: float, done: int, remaining: int) -> float | None:
     """How long the rest takes if it goes on like this; None where too little is done to say.
 
     ``done`` is what was done in the time that elapsed, without what had been finished before.
@@ -88,9 +98,9 @@ def remaining_seconds(elapsed: float, done: int, left: int) -> float | None:
     >>> remaining_seconds(30.0, 1, 99)
     >>> remaining_seconds(30.0, 0, 0)
     """
-    if done <= 0 or done / (done + left) < MIN_DONE_SHARE:
+    if done <= 0 or done / (done + remaining) < MIN_DONE_SHARE:
         return None
-    return elapsed * left / done
+    return elapsed * remaining / done
 
 
 @contextmanager
@@ -152,8 +162,8 @@ def _pace(clock: _Clock, now: float, of: int | None, begun: float | None = None)
     """
     elapsed, done = now - clock.started, clock.done - clock.first
     rate = f"{done / elapsed:,.0f}/s, " if begun is None and elapsed >= 1 and done / elapsed >= 1 else ""
-    rest = None if of is None else remaining_seconds(elapsed, done, of - clock.done)
-    about = f", about {_clock(rest)} left" if rest is not None and of != clock.done else ""
+    remaining = None if of is None else remaining_seconds(elapsed, done, of - clock.done)
+    about = f", about {_clock(remaining)} left" if remaining is not None and of != clock.done else ""
     return f"{rate}{_clock(elapsed if begun is None else now - begun)}{about}"
 
 

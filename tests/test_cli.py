@@ -229,8 +229,9 @@ def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
     ]
 
 
-def test_a_closed_pipe_is_no_error(probes):
-    command = f"{sys.executable} -m sentprobe show {probes} --examples 100 | head -1"
+@pytest.mark.parametrize("words", ["show {} --examples 100", "--help", "run --help"])
+def test_a_closed_pipe_is_no_error(probes, words):
+    command = f"{sys.executable} -m sentprobe {words.format(probes)} | head -1"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env={**os.environ, **PLAIN}
     )

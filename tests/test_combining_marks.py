@@ -22,7 +22,7 @@ from sentprobe.corpus.plain import tokenise
 from sentprobe.data.tables import common_name
 from sentprobe.encoders.diagnosis import diagnose_vectors
 from sentprobe.judge.sheet import Sheet
-from sentprobe.lab.alignment.picture import content_pairs
+from sentprobe.lab.alignment.projection import content_pairs
 from sentprobe.lab.alignment.space import Space
 from sentprobe.lab.word_page.site import EXAMPLE_RANK, example_word
 from sentprobe.run.controls._changes import _positions

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from sentprobe import console
-from sentprobe.cli._shown_sets import print_sets
+from sentprobe.cli._sets import print_sets
 
 MANIFEST = {
     "name": "conneau2018/coordination_inversion",

@@ -3,7 +3,7 @@
 import pytest
 
 from sentprobe.cli import demo
-from sentprobe.cli._story import Found, tell
+from sentprobe.cli.demo import EncoderScore, tell
 from sentprobe.errors import UsageError
 from sentprobe.run import Run, references
 
@@ -11,7 +11,7 @@ MAJORITIES = {"word_content": 0.01, "passive": 0.5, "bigram_shift": 0.5}
 
 
 def story(*rows):
-    return tell([Found(*row) for row in rows], MAJORITIES, {"mine": "untrained"})
+    return tell([EncoderScore(*row) for row in rows], MAJORITIES, {"mine": "untrained"})
 
 
 def test_nobody_and_why():

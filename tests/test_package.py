@@ -313,46 +313,6 @@ def _cycles(graph):
     return ({other for other in reached[name] if name in reached[other]} for name in graph if name in reached[name])
 
 
-MAX_LINES = 60
-LONG = {
-    "sentprobe.cli.audit.audit",
-    "sentprobe.cli.encode._encode",
-    "sentprobe.cli.make.make",
-    "sentprobe.cli.run.run",
-    "sentprobe.cli.show.show",
-    "sentprobe.grammar.clauses.predicate",
-    "sentprobe.grammar.nominals.nominal",
-    "sentprobe.grammar.statements.fronted",
-    "sentprobe.grammar.statements.kind",
-    "sentprobe.lab.cli.train.train",
-    "sentprobe.lab.cli.words.words",
-    "sentprobe.lab.testing.architectures.examine_architecture",
-    "sentprobe.lab.training.objectives.align.prepare",
-    "sentprobe.run.loop.evaluate",
-    "sentprobe.run.repeat.repeat",
-}
-"""Functions that were longer when the rule was made; no others may be."""
-
-
-def lines_of(function):
-    """The lines of a function without its docstring."""
-    first = function.body[0]
-    is_doc = (
-        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    )
-    return function.end_lineno - function.lineno + 1 - is_doc * (first.end_lineno - first.lineno + 1)
-
-
-def test_a_function_can_be_read_at_once():
-    long = {
-        f"{name}.{node.name}"
-        for name, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.FunctionDef) and lines_of(node) > MAX_LINES
-    }
-    assert long - LONG == set()
-
-
 def test_the_hall_holds_what_every_room_uses():
     assert {path.name for path in ROOT.glob("*.py")} == {
         "__init__.py", "__main__.py", "console.py", "errors.py", "sentence.py"

@@ -105,13 +105,12 @@ def names(rows: Any) -> dict[str, int]:
 
 def sentprobe(job: dict[str, Any]) -> dict[str, Any]:
     """Do the same job with ours."""
-    from sentprobe.lab.alignment.criterion import MUSE_TARGETS, criterion, mapped
-    from sentprobe.lab.alignment.csls import Translator
     from sentprobe.lab.alignment.dictionary import match, read_dictionary
+    from sentprobe.lab.alignment.map_scores import MUSE_TARGETS, criterion, mapped
     from sentprobe.lab.alignment.method import Matrices
     from sentprobe.lab.alignment.methods.procrustes import orthogonal
     from sentprobe.lab.alignment.refine import refine
-    from sentprobe.lab.alignment.retrieval import nearest
+    from sentprobe.lab.alignment.retrieval import CslsIndex, nearest
     from sentprobe.lab.alignment.space import Space, read_space
 
     if job["source"].endswith(".npy"):
@@ -129,7 +128,7 @@ def sentprobe(job: dict[str, Any]) -> dict[str, Any]:
         words, group = np.unique(pairs[:, 0], return_inverse=True)
         source, target = mapped(one.vectors, matrices.source), mapped(two.vectors, None)
         queries = source[words]
-        found = {"nn": nearest(queries, target, 10), "csls": Translator(source, target).nearest(queries, 10)}
+        found = {"nn": nearest(queries, target, 10), "csls": CslsIndex(source, target).nearest(queries, 10)}
         scores = {}
         for name, each in found.items():
             right = each.rows[group] == pairs[:, 1:]
@@ -144,13 +143,19 @@ def sentprobe(job: dict[str, Any]) -> dict[str, Any]:
         return {"pairs": len(found.pairs), "criterion": found.criterion}
 
     def epoch() -> dict[str, Any]:
-        from sentprobe.lab.alignment.methods.adversarial import SETTINGS, Options, fed, start, train_epoch
+        from sentprobe.lab.alignment.methods.adversarial import (
+            SETTINGS,
+            AdversarialOptions,
+            discriminator_rows,
+            start,
+            train_epoch,
+        )
 
         values: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | OUR_SETTINGS
         values |= {"epoch_size": job["iterations"] * values["batch"], "dis_steps": job["dis_steps"]}
         values["updates"] = job["updates"]
-        options = Options(**values)
-        rows = [fed(space.vectors, options) for space in (one, two)]
+        options = AdversarialOptions(**values)
+        rows = [discriminator_rows(space.vectors, options) for space in (one, two)]
         state = start(job["width"], options, np.random.default_rng(0))
         return {"loss": train_epoch(*rows, state, options, np.random.default_rng(1))["discriminator_loss"]}
 

@@ -25,7 +25,7 @@ from sentprobe.report.correlations import correlations
 from sentprobe.report.figure import write
 from sentprobe.report.languages import languages
 from sentprobe.report.summary import full_summary
-from sentprobe.report.types import Cell, Column, Seconds, SetSummary, Summary
+from sentprobe.report.types import CellSummary, Column, Seconds, SetSummary, Summary
 from sentprobe.run import join
 from sentprobe.tasks import SUITES
 
@@ -168,11 +168,11 @@ def printed(
     )  # fmt: skip
 
 
-def _cell(row: PublishedRow | None) -> Cell | None:
+def _cell(row: PublishedRow | None) -> CellSummary | None:
     """The score alone: papers print neither intervals nor anything else."""
     if row is None:
         return None
-    return Cell(
+    return CellSummary(
         score=Score(row.value), accuracy=row.value, low=None, high=None, interval="", about="probe", probe_low=None,
         probe_high=None, training_sd=None, clusters=None, sd=None, seeds=1, n=0, macro_f1=None, log2_loss=None,
         log2_loss_calibrated=None, temperature=None, dev_score=None, layer=None, information=None, dimension=None,

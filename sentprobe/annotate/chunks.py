@@ -189,13 +189,13 @@ def _compose(
     sentences = state.counts.get("sentences", 0)
     for (_, piece), piece_outcomes in zip(chunk.pieces, outcomes, strict=True):
         if piece.first:
-            state.doc, state.place, state.is_headed = " ".join(piece.doc.split()), 0, False
+            state.doc, state.sentence_number, state.is_headed = " ".join(piece.doc.split()), 0, False
             counts["documents"] += 1
         for outcome in piece_outcomes:
             if isinstance(outcome, str):
                 dropped[outcome] += 1
                 continue
-            state.place += 1
+            state.sentence_number += 1
             if seen is not None and not seen.add(outcome.key):
                 dropped[DUPLICATE] += 1
                 continue
@@ -204,7 +204,9 @@ def _compose(
                 state.is_headed = True
             if not sentences:
                 lines.append(header)
-            lines.append(f"# sent_id = {state.doc}-{state.place}\n{TEXT_COMMENT}{outcome.text}\n{outcome.rows}")
+            lines.append(
+                f"# sent_id = {state.doc}-{state.sentence_number}\n{TEXT_COMMENT}{outcome.text}\n{outcome.rows}"
+            )
             if outcome.tree:
                 trees.append(f"{state.doc}\t{outcome.tree}\n")
             sentences += 1

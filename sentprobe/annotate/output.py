@@ -43,7 +43,7 @@ class CorpusState(msgspec.Struct):
     """Pieces of the texts that are done."""
     doc: str | None = None
     """The document that was being written, and its sentences so far, duplicates included."""
-    place: int = 0
+    sentence_number: int = msgspec.field(default=0, name="place")
     is_headed: bool = False
     """Whether the document's id has been written."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sentprobe.annotate.annotator import Model
-from sentprobe.annotate.source import LINES, TEXT_SOURCES, Lines, Piece, Reading, source_of
+from sentprobe.annotate.source import LINES, TEXT_SOURCES, Lines, Piece, ReadOptions, source_of
 from sentprobe.core.arguments import check_options
 from sentprobe.core.files import find_remote, is_remote, nearest, plain_name, reject_special_file, stamp_remote
 from sentprobe.core.hashing import b2sum, hash_64
@@ -78,10 +78,12 @@ class AnnotationRequest:
         check_options(0, limit=self.limit)
 
     @property
-    def readings(self) -> dict[str, Reading]:
+    def readings(self) -> dict[str, ReadOptions]:
         """How files of each source are read."""
         sources = {file.source for file in self.inputs}
-        return {name: Reading(self.lines or TEXT_SOURCES[name].lines, self.text or "text", self.id) for name in sources}
+        return {
+            name: ReadOptions(self.lines or TEXT_SOURCES[name].lines, self.text or "text", self.id) for name in sources
+        }
 
     def check(self, model: Model) -> None:
         """Refuse what has no effect, or contradicts the model."""
@@ -235,7 +237,7 @@ def _stem(path: str) -> str:
 
 
 def read_pieces(
-    inputs: Sequence[Input], readings: Mapping[str, Reading], on_bad: OnBad | None
+    inputs: Sequence[Input], readings: Mapping[str, ReadOptions], on_bad: OnBad | None
 ) -> Iterator[tuple[str, Piece]]:
     """The pieces of all files with the names of their sources, in order.
 

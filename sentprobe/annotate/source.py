@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How files are read."""
 
     lines: Lines
@@ -61,10 +61,10 @@ class TextSource:
     """One line."""
     suffixes: tuple[str, ...]
     """Of the files that are in this format, without that of the compression."""
-    read: Callable[[str, str, Reading, OnBad | None], Iterator[Piece]]
+    read: Callable[[str, str, ReadOptions, OnBad | None], Iterator[Piece]]
     """The pieces of a file: path, the id of the file, how it is read, and what is called with what is skipped; without
     that, CorpusError is raised. It runs in one process and should be fast; ``paragraphs`` runs in many."""
-    paragraphs: Callable[[Piece, Reading], Sequence[str]]
+    paragraphs: Callable[[Piece, ReadOptions], Sequence[str]]
     """The paragraphs of a piece, or its sentences if its lines are sentences, without line breaks; LeftOutError if it
     has to be left out."""
     lines: Lines
@@ -85,7 +85,7 @@ def source_of(path: str) -> TextSource | None:
     return next((s for s in TEXT_SOURCES.parts().values() if name.endswith(s.suffixes)), None)
 
 
-def split_paragraphs(piece: Piece, reading: Reading) -> list[str]:
+def split_paragraphs(piece: Piece, reading: ReadOptions) -> list[str]:
     """The paragraphs of plain text: runs of white space become single spaces."""
     lines = piece.text.split("\n")
     if reading.lines != "wrapped":

@@ -13,7 +13,7 @@ from sentprobe.annotate.annotator import Loaded, Model, loaded_annotator
 from sentprobe.annotate.conversion import sentence_fault
 from sentprobe.annotate.repair import repair
 from sentprobe.annotate.request import Dedupe, NonTrees
-from sentprobe.annotate.source import HOLE, SENTENCE_END, TEXT_SOURCES, LeftOutError, Piece, Reading
+from sentprobe.annotate.source import HOLE, SENTENCE_END, TEXT_SOURCES, LeftOutError, Piece, ReadOptions
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.resources import gc_paused, single_threaded
 from sentprobe.core.third_party import third_party_code
@@ -46,7 +46,7 @@ class Work:
     """How pieces are annotated; sent to worker processes."""
 
     annotator: str
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, ReadOptions]
     model: Model | None = None
     """The model that the command has loaded."""
     splitter: str = ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from sentprobe.audit.check import AUDIT_CHECKS, SEVERITIES, AuditCheck, Finding, SentenceKeys, ShortcutScore
 from sentprobe.core.arguments import as_list
+from sentprobe.core.formatting import count_of
 from sentprobe.core.table import Table, in_html
 from sentprobe.core.workers import map_largest_first
 from sentprobe.data.dataset import Dataset
@@ -86,7 +87,7 @@ class Audit:
 def count_severities(findings: Iterable[Finding]) -> str:
     """How many findings of each severity there are: ``1 error, 0 warnings, 2 notes``."""
     counts = Counter(f.severity for f in findings)
-    return ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES)
+    return ", ".join(count_of(counts[s], s) for s in SEVERITIES)
 
 
 def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:

@@ -12,7 +12,7 @@ from sentprobe import __version__
 from sentprobe.audit.audit import Audit, UnreadableSet, count_severities
 from sentprobe.audit.check import MAX_EXAMPLES, SEVERITIES, Code, Finding, Severity, codes
 from sentprobe.console import out
-from sentprobe.core.formatting import POINTS, printable
+from sentprobe.core.formatting import POINTS, count_of, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,7 +73,7 @@ def codes_page() -> str:
 def count_findings(audits: Sequence[Audit], collection_findings: Sequence[Finding]) -> str:
     """How many findings are listed, in a sentence."""
     findings = (*(f for audit in audits for f in merge_splits(audit.findings)), *collection_findings)
-    return f"{len(audits)} set{'s' * (len(audits) != 1)}: {count_severities(findings)}"
+    return f"{count_of(len(audits), 'set')}: {count_severities(findings)}"
 
 
 def facts(audit: Audit) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.cli._exits import run_to_exit_code
 from sentprobe.cli._options import STDIN
+from sentprobe.cli._printing import printed_warnings
 from sentprobe.cli._verbs import VERBS, add_installed_verbs, built_in_verbs, make_app
-from sentprobe.cli._warnings import printed_warnings
 
 if TYPE_CHECKING:
     import cyclopts

@@ -45,8 +45,8 @@ def _ended_if_stuck() -> Iterator[None]:
     Python handles signals between its own instructions. A BLAS that gets no memory may ask for it again for ever, and
     would not be ended by SIGTERM at all. A thread is told of signals through a pipe, which needs no such instruction.
     """
-    if (other := signal.set_wakeup_fd(-1)) != -1:  # somebody listens, such as a loop of asyncio
-        signal.set_wakeup_fd(other)
+    if (previous := signal.set_wakeup_fd(-1)) != -1:  # somebody listens, such as a loop of asyncio
+        signal.set_wakeup_fd(previous)
         yield
         return
     _is_handled.clear()
@@ -86,10 +86,10 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: boo
     from sentprobe.errors import SentProbeError, describe_error
 
     is_ours = False
-    for each in TERMINATION_SIGNALS:
-        here = threading.current_thread() is threading.main_thread()  # the only one that may set handlers
-        if here and signal.getsignal(each) is signal.SIG_DFL:  # and not ignored, as under nohup
-            signal.signal(each, _terminate)
+    for ending in TERMINATION_SIGNALS:
+        is_main_thread = threading.current_thread() is threading.main_thread()  # the only one that may set handlers
+        if is_main_thread and signal.getsignal(ending) is signal.SIG_DFL:  # and not ignored, as under nohup
+            signal.signal(ending, _terminate)
             is_ours = True
     try:
         with _ended_if_stuck() if is_ours else nullcontext():
@@ -101,13 +101,15 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: boo
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt as e:
-        for each in (signal.SIGINT, *TERMINATION_SIGNALS):
-            signal.signal(each, signal.SIG_DFL)  # a second one ends the process at once
+        for ending in (signal.SIGINT, *TERMINATION_SIGNALS):
+            signal.signal(ending, signal.SIG_DFL)  # a second one ends the process at once
         number = e.number if isinstance(e, Terminated) else signal.SIGINT
         what = signal.Signals(number).name if isinstance(e, Terminated) else "interrupted"
         _print(f"{what}; what was already written is kept{', and the same command resumes' * resumes}")
         return SIGNAL_EXIT_BASE + number
     except SystemExit as e:  # sentprobe itself never raises it
+        if isinstance(e.__context__, BrokenPipeError):
+            return 0  # rich, with which cyclopts prints help, ends the program if its reader is gone
         if debug:
             raise
         _print(f"A part named on the command line ended the program: {describe_error(e)}.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -23,7 +25,11 @@ OUTPUT = Group("Output", sort_key=60)
 
 Jobs = Annotated[int, Parameter(("--jobs", "-j"), group=RESOURCES)]
 """How much is done in parallel, as `resolve_jobs` takes it."""
-ClusterName = Annotated[str | None, Parameter("--cluster", group=RESOURCES)]
+CLUSTER_HELP = (
+    "Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or "
+    "dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1."
+)
+ClusterName = Annotated[str | None, Parameter("--cluster", group=RESOURCES, help=CLUSTER_HELP)]
 """The cluster to work on, as `workers_of` takes it."""
 Verb = TypeVar("Verb", bound=Callable[..., object])
 STDIN = "<standard input>"
@@ -82,17 +88,21 @@ def with_options(
     def decorate(verb: Verb) -> Verb:
         types = get_type_hints(verb, include_extras=True)
         signature = inspect.signature(verb)
-        own = [p.replace(annotation=types[p.name]) for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
+        declared = [
+            p.replace(annotation=types[p.name]) for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD
+        ]
         derived = [
             inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default,
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
                 annotation=Annotated[kind, Parameter(group=by_name[heading])],
             )
             for name, kind, default, heading in as_parameters(options)
             if name not in leave_out
-        ]  # fmt: skip
-        place = [p.name for p in own].index(before)
-        parameters = [*own[:place], *derived, *own[place:]]
+        ]
+        position = [p.name for p in declared].index(before)
+        parameters = [*declared[:position], *derived, *declared[position:]]
         verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         verb.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": types["return"]}
         texts = describe_fields(options)
@@ -101,6 +111,37 @@ def with_options(
         return verb
 
     return decorate
+
+
+def typed_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """Paths as the library takes them, where - is standard input."""
+    return tuple("-" if path == STDIN else path for path in paths)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder is that of a run: ``sentprobe.run`` has the names of its files, but takes a second to import."""
+    return any((path / name).exists() for name in ("run.json", "results.jsonl"))
+
+
+def command_line() -> str:
+    """The command as it was typed, for the record of a run."""
+    return shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")])
+
+
+def parse_settings(pairs: Sequence[str], example: str, options: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The settings in texts ``KEY=VALUE``, along with those that have an option of their own, unless it is empty."""
+    from sentprobe.errors import UsageError
+
+    options = options or {}
+    settings = {name: value for name, value in options.items() if value}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key or not value:
+            raise UsageError(f"--set {pair}: expected KEY=VALUE, such as {example}.")
+        if settings.setdefault(key, value) != value:
+            first = f"--{key} {settings[key]}" if options.get(key) else f"--set {key}={settings[key]}"
+            raise UsageError(f"{first} and --set {pair} contradict each other: leave one of them out.")
+    return settings
 
 
 def open_store(no_store: bool, limit: float | None) -> Store | None:
@@ -126,6 +167,6 @@ def workers_of(
     from sentprobe.core.formatting import count_of
 
     with joined(cluster, jobs, reads=reads, writes=() if store is None else (store.root,)) as workers:
-        if (there := current_cluster()) is not None:
-            announce(f"{there.name}: {count_of(there.workers, 'worker')}")
+        if (current := current_cluster()) is not None:
+            announce(f"{current.name}: {count_of(current.workers, 'worker')}")
         yield workers

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from sentprobe.cli._options import OUTPUT, STDIN, ClusterName, Jobs
+from sentprobe.cli._options import OUTPUT, ClusterName, Jobs
 
 order = 15
 resumes = True
@@ -88,14 +88,11 @@ def annotate(
         Repair heads that are not a tree, or drop the sentence. Default: repair.
     jobs: int
         Worker processes; 0 means one per core. Default: 1.
-    cluster: str
-        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
-        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     """
     from sentprobe.annotate.request import AnnotationRequest, find_inputs, parse_length
     from sentprobe.annotate.run import annotate_corpus, measure
     from sentprobe.cli._annotated import print_accuracy, print_card
-    from sentprobe.cli._options import workers_of
+    from sentprobe.cli._options import typed_paths, workers_of
     from sentprobe.console import announce, progress_bar
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
@@ -108,15 +105,27 @@ def annotate(
         return 0
     if out is None:
         raise UsageError("Expected --out FILE: where the corpus is written, such as corpus.conllu.gz.")
-    inputs = find_inputs(["-" if t == STDIN else t for t in texts], format)
+    inputs = find_inputs(typed_paths(texts), format)
     request = AnnotationRequest(
-        with_, inputs, text, id, lines, split, language, check_language, dedupe, parse_length(length), limit,
-        non_trees, skip_bad, gold,
-    )  # fmt: skip
+        with_,
+        inputs,
+        text,
+        id,
+        lines,
+        split,
+        language,
+        check_language,
+        dedupe,
+        parse_length(length),
+        limit,
+        non_trees,
+        skip_bad,
+        gold,
+    )
     with workers_of(jobs, cluster) as workers:
         files = count_of(len(inputs), "file")
         announce(f"Annotating {files} with {with_}; {count_of(workers, 'job')}; writing to {out}")
         with progress_bar() as progress:
-            found = annotate_corpus(request, out, jobs=workers, progress=progress)
-    print_card(found)
-    return 0 if found.card["counts"].get("sentences") else 1
+            corpus = annotate_corpus(request, out, jobs=workers, progress=progress)
+    print_card(corpus)
+    return 0 if corpus.card["counts"].get("sentences") else 1

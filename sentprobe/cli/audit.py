@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sentprobe.cli._options import OUTPUT, STDIN, TABLES, ClusterName, Jobs, TableOptions, with_options
+from sentprobe.cli._options import OUTPUT, TABLES, ClusterName, Jobs, TableOptions, with_options
+
+if TYPE_CHECKING:
+    from sentprobe.audit import Audit
+    from sentprobe.audit.audit import UnreadableSet
+    from sentprobe.audit.check import Severity
+    from sentprobe.data.sources import Source
+    from sentprobe.tasks import Task
 
 order = 30
 
@@ -55,75 +63,82 @@ def audit(
         Exit with code 1 if there is an error.
     jobs: int
         Worker processes; 0 means one per core. Default: 0.
-    cluster: str
-        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
-        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     explain: str
         Say what this code means, and nothing else; all: every code, as a Markdown page.
     """
-    from sentprobe.audit import explain as explain_code
-    from sentprobe.audit.show import (
-        as_json,
-        codes_page,
-        count_findings,
-        markdown,
-        print_audit,
-        print_code,
-        print_collection_findings,
-    )
-    from sentprobe.console import announce, err
-    from sentprobe.core.formatting import count_of, printable
-    from sentprobe.errors import UsageError
-
-    if explain == "all":
-        sys.stdout.write(codes_page())
-        return 0
-    if explain is not None:
-        print_code(explain_code(explain))
-        return 0
-    if not paths:
-        raise UsageError("Name a set to audit, or a code to explain: sentprobe audit --explain CODE.")
-    from sentprobe.audit.audit import UnreadableSet, audit_collection, audit_sources
-    from sentprobe.audit.check import SEVERITIES
-    from sentprobe.cli._options import workers_of
+    from sentprobe.cli._options import typed_paths
     from sentprobe.data.sources import find_sets
+    from sentprobe.errors import UsageError
     from sentprobe.tasks import load_task
 
+    if explain is not None:
+        return _explain(explain)
+    if not paths:
+        raise UsageError("Name a set to audit, or a code to explain: sentprobe audit --explain CODE.")
     columns = TableOptions.taken_from(options)
     format = "json" if json else format
-    shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
-    audits, sentences, unreadable = [], [], []
-    typed = [load_task(name) for name in (*task, *([as_task] if as_task else ()))]
+    tasks = [load_task(name) for name in (*task, *([as_task] if as_task else ()))]
     sources = find_sets(
-        ["-" if p == STDIN else p for p in paths], columns, task=[each.name for each in typed[: len(task)]],
-        language=language, as_task=typed[-1].name if as_task else None, as_language=as_language,
+        typed_paths(paths), columns, task=[selected.name for selected in tasks[: len(task)]], language=language,
+        as_task=tasks[-1].name if as_task else None, as_language=as_language,
     )  # fmt: skip
-    reads = [path for source in sources for path in source.paths]
-    with workers_of(jobs, cluster, reads=reads) as workers:
+    disjoint = columns.has_targets if columns else None
+    audits, unreadable = _audit_sets(sources, tasks, disjoint, jobs, cluster, format, min_severity)
+    if strict and any(audit.errors for audit in audits):
+        return 1
+    return 0 if not unreadable else 2 if audits else 1
+
+
+def _explain(code: str) -> int:
+    """Print what a code means, or with ``all`` the page of all codes."""
+    from sentprobe.audit import explain
+    from sentprobe.audit.show import codes_page, print_code
+
+    if code == "all":
+        sys.stdout.write(codes_page())
+    else:
+        print_code(explain(code))
+    return 0
+
+
+def _audit_sets(
+    sources: Sequence[Source],
+    tasks: Sequence[Task],
+    disjoint: bool | None,
+    jobs: int,
+    cluster: str | None,
+    format: str,
+    min_severity: Severity,
+) -> tuple[list[Audit], list[UnreadableSet]]:
+    """Audit sets and print what is wrong with them, each when it is done if that is possible in the format."""
+    from sentprobe.audit.audit import UnreadableSet, audit_collection, audit_sources
+    from sentprobe.audit.check import SEVERITIES
+    from sentprobe.audit.show import as_json, count_findings, markdown, print_audit, print_collection_findings
+    from sentprobe.cli._options import workers_of
+    from sentprobe.console import announce, err, warn
+    from sentprobe.core.formatting import count_of
+
+    severities = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
+    audits, sentences, unreadable = [], [], []
+    with workers_of(jobs, cluster, reads=[path for source in sources for path in source.paths]) as workers:
         announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
-        disjoint = columns.has_targets if columns else None
-        for found in audit_sources(sources, jobs=workers, tasks=typed, disjoint=disjoint):
-            if isinstance(found, UnreadableSet):
-                unreadable.append(found)
-                reason = printable(f"not read: {found.name}: {found.reason}")
-                err().print(reason, style="yellow", markup=False, soft_wrap=True)
+        for result in audit_sources(sources, jobs=workers, tasks=tasks, disjoint=disjoint):
+            if isinstance(result, UnreadableSet):
+                unreadable.append(result)
+                warn(f"not read: {result.name}: {result.reason}")
                 continue
-            audits.append(found[0])
-            sentences.append(found[1])
+            audit, sentence_keys = result
+            audits.append(audit)
+            sentences.append(sentence_keys)
             if format == "table":
-                print_audit(found[0], shown)
+                print_audit(audit, severities)
     collection_findings = audit_collection(sentences)
     if format == "json":
         sys.stdout.write(as_json(audits, collection_findings, unreadable))
     elif format == "md":
-        sys.stdout.write(markdown(audits, collection_findings, unreadable, shown))
+        sys.stdout.write(markdown(audits, collection_findings, unreadable, severities))
     else:
-        print_collection_findings(collection_findings, shown)
-        err().print(
-            f"\n{count_findings(audits, collection_findings)}. "
-            "`sentprobe audit --explain CODE` says what a code means.",
-            markup=False,
-        )
-    if strict and any(audit.errors for audit in audits):
-        return 1
-    return 0 if not unreadable else 2 if audits else 1
+        print_collection_findings(collection_findings, severities)
+        counts = count_findings(audits, collection_findings)
+        err().print(f"\n{counts}. `sentprobe audit --explain CODE` says what a code means.", markup=False)
+    return audits, unreadable

@@ -27,6 +27,7 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
     from sentprobe.annotate.annotator import ANNOTATORS
     from sentprobe.console import out
     from sentprobe.encoders import SCHEMES
+    from sentprobe.testing.verdict import until_error
 
     kind, colon, _ = what.partition(":")
     if annotator or (colon and kind in ANNOTATORS and kind not in SCHEMES):
@@ -47,7 +48,7 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
         tried = Corpus.read(*corpus) if corpus else Corpus.synthetic(3000).load_into_memory()  # read several times
         verdicts = examine_task(load_task(what), tried)
     failed = 0
-    for verdict in _with_failure(verdicts):
+    for verdict in until_error(verdicts):
         failed += not verdict.passed
         mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
         mark = "[yellow]warn[/yellow]  " if verdict.passed and verdict.warning else mark
@@ -55,21 +56,3 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
         if not verdict.passed or verdict.warning:
             out().print(f"       {verdict.detail}", markup=False)
     return 1 if failed else 0
-
-
-def _with_failure(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
-    """The verdicts, and a failed one if the part that is checked raises an error."""
-    from sentprobe.errors import describe_error, error_location
-    from sentprobe.testing.verdict import Verdict
-
-    while True:
-        try:
-            verdict = next(verdicts, None)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as e:
-            yield Verdict("it can be checked", False, f"{describe_error(e)}{error_location(e)}")
-            return
-        if verdict is None:
-            return
-        yield verdict

@@ -30,12 +30,12 @@ def compare(
     format: str
         table, md (Markdown), csv or json. Default: table.
     """
-    from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import err
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.console import say
     from sentprobe.core.formatting import printable
     from sentprobe.errors import UsageError
     from sentprobe.report.comparison import format_comparison, print_comparison
-    from sentprobe.report.sets import erroneous_sets
+    from sentprobe.report.set_summary import erroneous_sets
     from sentprobe.results.compare import compare as compare_two
     from sentprobe.results.compare import ties
     from sentprobe.results.sides import non_baseline_encoders, shown_names, untested_sets
@@ -44,18 +44,18 @@ def compare(
     if not 0 < margin < 100:
         raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
     with printed_warnings():
-        found = Run.load(folder)
-        names = encoders or non_baseline_encoders(found)
-        rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
-    if errors := erroneous_sets(found.info):
+        run = Run.load(folder)
+        names = encoders or non_baseline_encoders(run)
+        rows = compare_two(run, *names) if len(names) == 2 else ties(run, names)
+    if errors := erroneous_sets(run.info):
         where = ", ".join(f"{name} ({codes})" for name, codes in errors.items())
         text = f"Data errors: differences on {where} do not mean what they seem to; `sentprobe show {folder}` says why."
-        err().print(printable(text), style="red", markup=False, soft_wrap=True)
+        say(printable(text), "red")
     if format == "table":
-        print_comparison(rows, names, margin / 100, shown_names(found, names))
+        print_comparison(rows, names, margin / 100, shown_names(run, names))
     else:
-        sys.stdout.write(format_comparison(rows, names, format, margin / 100, shown_names(found, names)))
-    if untested := untested_sets(found, names):
+        sys.stdout.write(format_comparison(rows, names, format, margin / 100, shown_names(run, names)))
+    if untested := untested_sets(run, names):
         text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
-        err().print(printable(text), markup=False, soft_wrap=True)
+        say(printable(text))
     return 0

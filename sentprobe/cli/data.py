@@ -43,39 +43,39 @@ def get(
     offline: bool
         Do not use the network, as if SENTPROBE_OFFLINE were set.
     """
-    from sentprobe.console import announce, err, progress_bar
+    from sentprobe.console import announce, progress_bar, say
     from sentprobe.core.network import offline as is_offline
-    from sentprobe.transfer import remote_sets as known
+    from sentprobe.transfer import remote_sets as catalogue
     from sentprobe.transfer.check import check
     from sentprobe.transfer.remote_sets import fetch_sets, is_downloaded
     from sentprobe.transfer.show import print_licence, print_manual_steps, print_remote_sets, print_reports
 
-    table = known.remote_sets()
+    table = catalogue.remote_sets()
     if not names:
         print_remote_sets(table.values(), out)
         return 0
     if names == ("all",):
-        chosen = [place for place in table.values() if not place.manual_steps]
+        chosen = [remote_set for remote_set in table.values() if not remote_set.manual_steps]
     else:
-        chosen = known.select_remote_sets(names, table)
-    missing = [place for place in chosen if not is_downloaded(place, out)]
-    manual_steps = [place for place in missing if place.manual_steps]
-    for place in manual_steps:
-        print_manual_steps(place, out)
-    requested = [place for place in chosen if place not in manual_steps]
-    fetched = [place for place in missing if place not in manual_steps]
+        chosen = catalogue.select_remote_sets(names, table)
+    missing = [remote_set for remote_set in chosen if not is_downloaded(remote_set, out)]
+    manual_steps = [remote_set for remote_set in missing if remote_set.manual_steps]
+    for remote_set in manual_steps:
+        print_manual_steps(remote_set, out)
+    requested = [remote_set for remote_set in chosen if remote_set not in manual_steps]
+    fetched = [remote_set for remote_set in missing if remote_set not in manual_steps]
     if not (offline or is_offline()):
-        for place in fetched:
-            print_licence(place)
+        for remote_set in fetched:
+            print_licence(remote_set)
         _accept(fetched, yes)
     with progress_bar() as progress:
         trusted = fetch_sets(requested, out, trust=trust, no_network=offline, progress=progress)
-    for url, found in trusted.items():
-        err().print(f"accepted without verification: {url} has the SHA-256 {found}", markup=False, soft_wrap=True)
-    for place in fetched:
-        if place.then:
-            err().print(f"{place.key}: {place.then}", markup=False, soft_wrap=True)
-    folders = dict.fromkeys(str(place.folder(out)) for place in requested if place.sets)
+    for url, sha256 in trusted.items():
+        say(f"accepted without verification: {url} has the SHA-256 {sha256}")
+    for remote_set in fetched:
+        if remote_set.then:
+            say(f"{remote_set.key}: {remote_set.then}")
+    folders = dict.fromkeys(str(remote_set.folder(out)) for remote_set in requested if remote_set.sets)
     reports = [report for folder in folders for report in check(folder)[0]]
     if reports:
         print_reports(reports, ())
@@ -94,7 +94,7 @@ def _accept(remote_sets: list[RemoteSet], yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageError("The terms above must be accepted before anything is downloaded: add --yes.")
-    keys = ", ".join(place.key for place in remote_sets)
+    keys = ", ".join(remote_set.key for remote_set in remote_sets)
     if err().input(rf"Download {keys} on these terms? \[y/N] ").strip().lower() not in ("y", "yes"):
         raise UsageError("The terms were not accepted; nothing was downloaded.")
 

@@ -15,6 +15,8 @@ from sentprobe.cli._options import ClusterName, Jobs
 
 if TYPE_CHECKING:
     from sentprobe.core.arguments import Progress
+    from sentprobe.encoders import Encoder
+    from sentprobe.encoders.embed import Embeddings
     from sentprobe.encoders.store import Store
 
 order = 50
@@ -51,9 +53,6 @@ def encode(
         Texts per batch. Default: the encoder's own.
     jobs: int
         Worker processes that read sets, and encode with static:, vec: and baseline:; 0 means one per core. Default: 0.
-    cluster: str
-        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
-        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     no_store: bool
         Neither read nor write the store.
     store_limit: float
@@ -86,20 +85,20 @@ def _encode(
     store: Store | None,
 ) -> int:
     from sentprobe.cli._sets import map_sets
-    from sentprobe.console import announce, err, print_symptoms, progress_bar
+    from sentprobe.console import announce, print_symptoms, warn
     from sentprobe.console import out as console
     from sentprobe.core.formatting import count_of
     from sentprobe.core.table import Table
-    from sentprobe.encoders import expand_names, load
+    from sentprobe.encoders import expand_names
     from sentprobe.encoders.diagnosis import diagnose
-    from sentprobe.encoders.embed import embed, texts_of_set
+    from sentprobe.encoders.embed import texts_of_set
     from sentprobe.encoders.schemes.npy import write_vectors
     from sentprobe.errors import SentProbeError
 
     unread: list[str] = []
-    found_texts = list(map_sets(paths, unread, texts_of_set, jobs))
-    rows = list(dict.fromkeys(text for own, _ in found_texts for text in own))
-    texts = list(dict.fromkeys(text for _, every in found_texts for text in every))
+    texts_by_set = list(map_sets(paths, unread, texts_of_set, jobs))
+    rows = list(dict.fromkeys(text for row_texts, _ in texts_by_set for text in row_texts))
+    texts = list(dict.fromkeys(text for _, all_texts in texts_by_set for text in all_texts))
     if unread and not texts:
         return 1
     encoded: list[tuple[str, ...]] = []
@@ -107,35 +106,54 @@ def _encode(
     names = expand_names(encoder)
     where = [*(["the store"] if store is not None else []), *([f"{out}/"] if out is not None else [])]
     announce(
-        f"Encoding {count_of(len(texts), 'distinct text')} of {count_of(len(found_texts), 'set')} with "
+        f"Encoding {count_of(len(texts), 'distinct text')} of {count_of(len(texts_by_set), 'set')} with "
         f"{count_of(len(names), 'encoder')}; {count_of(jobs, 'job')}; "
         + (f"writing to {' and '.join(where)}" if where else "keeping nothing")
     )
+    with_encoder = partial(_encode_with, texts=texts, store=store, batch_size=batch_size, half=half, jobs=jobs)
     for name in names:
         try:
-            loaded = load(name)
-            fitted = getattr(loaded, "needs_fit", False)
-            if fitted:
-                loaded = loaded.fit(texts)  # type: ignore[attr-defined]
-            with progress_bar() as progress:
-                found = embed(
-                    loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs,
-                    progress=partial(_named, progress, name), name=None if fitted else name,
-                )  # fmt: skip
+            loaded, embeddings = with_encoder(name)
         except SentProbeError as e:  # the others are still to be encoded
             failed.append(name)
-            err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
+            warn(f"not encoded: {name}: {e}")
             continue
-        rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
-        shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
-        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, rows, half=half)])
-        encoded.append((name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate))
+        rate = f"{embeddings.encoded / embeddings.seconds:,.0f}" if embeddings.seconds else ""
+        shape = (str(max(1, len(embeddings.layers))), str(embeddings.vectors.shape[-1]))
+        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, embeddings, rows, half=half)])
+        encoded.append((name, f"{len(texts):,}", f"{embeddings.encoded:,}", *shape, rate))
         if out is not None:
-            write_vectors(out / folder_name(name), texts, found.vectors)
+            write_vectors(out / folder_name(name), texts, embeddings.vectors)
     if len(failed) == len(names):
         return 1
     Table.of_rows(("encoder", "texts", "encoded", "layers", "dimension", "texts/s"), encoded).print(console())
     return 2 if failed or unread else 0
+
+
+def _encode_with(
+    name: str, texts: Sequence[str], store: Store | None, batch_size: int | None, half: bool, jobs: int
+) -> tuple[Encoder, Embeddings]:
+    """Load an encoder, fit it on the texts if it needs that, and encode them."""
+    from sentprobe.console import progress_bar
+    from sentprobe.encoders import load
+    from sentprobe.encoders.embed import embed
+
+    loaded = load(name)
+    needs_fit = getattr(loaded, "needs_fit", False)
+    if needs_fit:
+        loaded = loaded.fit(texts)  # type: ignore[attr-defined]
+    with progress_bar() as progress:
+        embeddings = embed(
+            loaded,
+            texts,
+            store=store,
+            batch_size=batch_size,
+            half=half,
+            jobs=jobs,
+            progress=partial(_named, progress, name),
+            name=None if needs_fit else name,
+        )
+    return loaded, embeddings
 
 
 def folder_name(encoder: str) -> str:

@@ -71,8 +71,8 @@ def figure(
     words: tuple[str, ...]
         For words-map: a source word to be drawn with its translation; may be repeated. Default: frequent words.
     """
-    from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import err
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.console import say
     from sentprobe.core.folders import folder_type_of
     from sentprobe.errors import UsageError
     from sentprobe.report.charts import CHARTS
@@ -84,13 +84,13 @@ def figure(
     for path in out:
         check_figure_suffix(path)
     check_options(CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None, words=words or None)
-    others = [(folder, folder_type) for folder in runs if (folder_type := folder_type_of(folder)) is not None]
-    check_run(CHARTS.get(kind), len(others) < len(runs), others[0][1] if others else None)
-    if len(others) > 1:
-        names = ", ".join(str(folder) for folder, _ in others)
-        raise UsageError(f"--kind {kind} draws one {others[0][1].name}; got {names}.")
+    typed_folders = [(folder, folder_type) for folder in runs if (folder_type := folder_type_of(folder)) is not None]
+    check_run(CHARTS.get(kind), len(typed_folders) < len(runs), typed_folders[0][1] if typed_folders else None)
+    if len(typed_folders) > 1:
+        names = ", ".join(str(folder) for folder, _ in typed_folders)
+        raise UsageError(f"--kind {kind} draws one {typed_folders[0][1].name}; got {names}.")
     summary = None
-    if runs and not others:
+    if runs and not typed_folders:
         with printed_warnings():
             loaded = [Run.load(folder) for folder in runs]
         summary = full_summary(join(loaded), adjust=adjust or "holm", published=published)
@@ -98,10 +98,20 @@ def figure(
     caption = ""
     for path in out:
         caption = write(
-            summary, kind, path, columns=columns, sets=set, encoders=encoder, mode=mode, relative_to=relative_to,
-            lines=lines, sentences=sentence, folder=others[0][0] if others else None, words=words,
-        )  # fmt: skip
+            summary,
+            kind,
+            path,
+            columns=columns,
+            sets=set,
+            encoders=encoder,
+            mode=mode,
+            relative_to=relative_to,
+            lines=lines,
+            sentences=sentence,
+            folder=typed_folders[0][0] if typed_folders else None,
+            words=words,
+        )
         sys.stdout.write(f"{path}\n")
     if caption:
-        err().print(f"For the caption: {caption}", markup=False, soft_wrap=True)
+        say(f"For the caption: {caption}")
     return 0

@@ -20,6 +20,7 @@ judge = cyclopts.App(
 @judge.command
 def sample(
     *paths: str,
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     out: Annotated[Path, Parameter(("--out", "-o"))] = Path("sheets"),
     items: Annotated[int, Parameter(("--items", "-n"))] = 200,
     control: int = 0,
@@ -31,6 +32,8 @@ def sample(
     ----------
     paths: str
         Sets, or folders of sets, as for `sentprobe audit`.
+    task: tuple[str, ...]
+        Only the sets of this task; may be repeated. Default: all.
     out: Path
         The folder of the sheets: per set a page with buttons, or a table and instructions; and key.json, which
         annotators should not see. Default: sheets.
@@ -43,7 +46,7 @@ def sample(
         Another seed draws other sentences.
     """
     from sentprobe.cli._sets import readable_sets
-    from sentprobe.console import err
+    from sentprobe.console import say, warn
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.judge.form import form
@@ -56,24 +59,22 @@ def sample(
     unread: list[str] = []
     sheets = [
         sample_sheet(d, items, control, seed, load_task(d.task).label_names if is_task_name(d.task) else None)
-        for d in readable_sets(paths, unread)
+        for d in readable_sets(paths, unread, task)
     ]
     if not sheets:
         return 1
     write_sheets(sheets, out, form)
     total = sum(len(sheet.items) for sheet in sheets)
-    err().print(
+    say(
         f"{count_of(total, 'sentence')} of {count_of(len(sheets), 'set')} written to {out}/. Give "
         f"annotators the pages or tables, and keep key.json; then: sentprobe judge read {out} ANSWERS.tsv … --run "
-        "my-run",
-        markup=False, soft_wrap=True,
-    )  # fmt: skip
+        "my-run"
+    )
     if 0 < control < MIN_CONTROLS:
-        err().print(
+        warn(
             f"An annotator must have judged {MIN_CONTROLS} controls to count, and each set has {control}: add "
-            f"--min-controls {control} to `sentprobe judge read`.",
-            style="yellow", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            f"--min-controls {control} to `sentprobe judge read`."
+        )
     return 2 if unread else 0
 
 
@@ -104,7 +105,7 @@ def read(
     control_accuracy: float
         The share of these that must be right. Default: 0.9.
     """
-    from sentprobe.console import err
+    from sentprobe.console import say, warn
     from sentprobe.errors import TooFewError, UsageError
     from sentprobe.judge.judgments import experts_of, read_judgments
     from sentprobe.judge.people import attach
@@ -115,32 +116,30 @@ def read(
 
     if not judgments:
         raise UsageError("Name the tables that were filled in: sentprobe judge read sheets/ anna.tsv ben.tsv.")
-    known = read_sheets(sheets)
-    found = read_judgments(judgments, known)
-    experts = experts_of(found, expert)
-    made, problems = [], []
-    for sheet in known:
-        if not any(j.item in {item.id for item in sheet.items} for j in found):
+    set_sheets = read_sheets(sheets)
+    answers = read_judgments(judgments, set_sheets)
+    experts = experts_of(answers, expert)
+    results, problems = [], []
+    for sheet in set_sheets:
+        if not any(j.item in {item.id for item in sheet.items} for j in answers):
             continue
         try:
-            made.append(vote(sheet, found, experts, min_controls=min_controls, control_accuracy=control_accuracy))
+            results.append(vote(sheet, answers, experts, min_controls=min_controls, control_accuracy=control_accuracy))
         except TooFewError as e:
             problems.append(str(e))
-    if made:
-        print_people(made)
+    if results:
+        print_people(results)
     for folder in run:
         info = read_info(folder)
         if info is None:
             raise UsageError(f"--run {folder}: it is not a run; expected a folder that `sentprobe run` wrote.")
-        there = {described["digest"] for described in info.get("datasets", ())}
-        mine = [people for people in made if people.data in there]
+        digests = {described["digest"] for described in info.get("datasets", ())}
+        mine = [people for people in results if people.data in digests]
         if not mine:
             raise UsageError(f"--run {folder}: none of the sets that were judged is in it.")
         for people in mine:
             attach(people, folder)
-        err().print(
-            f"Put beside the results of {folder}: {', '.join(p.name for p in mine)}", markup=False, soft_wrap=True
-        )
-    for problem in problems or ([] if made else ["There are no judgments: all labels are empty."]):
-        err().print(problem, style="yellow", markup=False, soft_wrap=True)
-    return 0 if made and not problems else 2 if made else 1
+        say(f"Put beside the results of {folder}: {', '.join(p.name for p in mine)}")
+    for problem in problems or ([] if results else ["There are no judgments: all labels are empty."]):
+        warn(problem)
+    return 0 if results and not problems else 2 if results else 1

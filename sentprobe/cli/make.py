@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from sentprobe.cli._options import OUTPUT, STDIN, ClusterName, Jobs
+from sentprobe.cli._options import OUTPUT, ClusterName, Jobs, with_options
+from sentprobe.core.arguments import option
+
+if TYPE_CHECKING:
+    from sentprobe.corpus.corpus import Corpus
+    from sentprobe.make import SkippedTask
+    from sentprobe.tasks import Policy, Task
 
 order = 20
 
@@ -33,10 +40,121 @@ RAW = Group("Raw text", sort_key=15)
 SETS = Group("The sets", sort_key=20)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CorpusOptions:
+    """Which corpus sets are made from: files, a treebank, the built-in corpus, or raw text, which is annotated first.
+
+    Parameters
+    ----------
+    builtin
+        Use this many sentences of the built-in synthetic corpus instead: English, or with --language qto their
+        translations into an invented language.
+    trees
+        Bracket files with the constituency trees of the same sentences.
+    skip_bad
+        Skip malformed sentences; the manifest counts and lists them.
+    name
+        The name of the corpus. Default: from the file names.
+    language
+        Its language code. Default: from the file names.
+    format
+        The format of the files: conllu, brackets or text; with --with one of `sentprobe ls text-sources`. Default: from
+        their names and contents.
+    tokenise
+        How plain text is split into words: moses-fr and other languages, jieba (Chinese), janome (Japanese), pythainlp
+        (Thai), simple or space. Default: at white space and punctuation.
+    with_
+        Annotate the files first, which are raw text then, with KIND:MODEL, as `sentprobe annotate` does, which has more
+        options. The corpus is kept in the folder of the sets, and the same command goes on where it was interrupted.
+    text
+        The field of JSON lines or Parquet that has the text. Default: text.
+    id
+        The field that has the id of a document. Default: ids are made from the name of the file and the line.
+    lines
+        What a line break means: wrapped, paragraphs or sentences. Default: wrapped for plain text, else paragraphs.
+    gold
+        A treebank on which the annotator is scored, and its labels are compared with gold ones, class by class, for
+        the manifests and audits. With a corpus that is annotated already, --with names its annotator.
+    """
+
+    builtin: int = option(0, CORPUS.name)
+    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = option((), CORPUS.name)
+    skip_bad: bool = option(False, CORPUS.name)
+    name: str | None = option(None, CORPUS.name)
+    language: str | None = option(None, CORPUS.name)
+    format: str | None = option(None, CORPUS.name)
+    tokenise: str = option("", CORPUS.name)
+    with_: Annotated[str | None, Parameter(("--with", "-w"))] = option(None, RAW.name)
+    text: str | None = option(None, RAW.name)
+    id: str | None = option(None, RAW.name)
+    lines: Literal["wrapped", "paragraphs", "sentences"] | None = option(None, RAW.name)
+    gold: str | None = option(None, RAW.name)
+
+    def check_source(self, paths: Sequence[str]) -> None:
+        """Raise UsageError unless there are either files or the built-in corpus, with options that fit."""
+        from sentprobe.errors import UsageError
+
+        if bool(paths) == bool(self.builtin):
+            raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
+        if self.builtin:
+            self._refuse(
+                ("trees", "name", "format", "skip_bad", "tokenise"),
+                "is for corpus files, and has no effect on the built-in corpus: leave it out.",
+            )
+
+    def needs_annotation(self, paths: Sequence[str], treebanks: Sequence[str]) -> bool:
+        """Whether the files are raw text; UsageError if an option does not fit them."""
+        from sentprobe.cli._annotated import is_annotated_by
+        from sentprobe.errors import UsageError
+
+        if self.with_ is None:
+            self._refuse(("text", "id", "lines", "gold"), "is for raw text: add --with ANNOTATOR, or leave it out.")
+            return False
+        idle = "has no effect on raw text that is annotated: leave it out, or --with."
+        self._refuse(("builtin", "tokenise"), idle)
+        if treebanks:
+            raise UsageError(f"{treebanks[0]} is annotated already: leave --with out.")
+        if not is_annotated_by(paths, self.with_):
+            self._refuse(("trees",), idle)
+            return True
+        self._refuse(("text", "id", "lines"), f"is for raw text, and {paths[0]} is annotated: leave it out.")
+        if not self.gold:
+            raise UsageError(f"{paths[0]} is annotated: --with has an effect with --gold TREEBANK only. Leave it out.")
+        return False
+
+    def _refuse(self, names: Sequence[str], reason: str) -> None:
+        """Raise UsageError if one of these options was typed."""
+        from sentprobe.errors import UsageError
+
+        for name in names:
+            if getattr(self, name):
+                raise UsageError(f"--{name.replace('_', '-')} {reason}")
+
+    def annotate(self, paths: Sequence[str], folder: Path, jobs: int) -> tuple[tuple[str, ...], CorpusOptions]:
+        """Annotate raw text; the files of the corpus, and these options for them."""
+        from sentprobe.cli._annotated import annotate_first
+
+        assert self.with_ is not None
+        files, trees = annotate_first(
+            paths, self.with_, folder, self.name, jobs=jobs, format=self.format, text=self.text, id=self.id,
+            lines=self.lines, language=self.language, skip_bad=self.skip_bad, gold=self.gold,
+        )  # fmt: skip
+        return files, replace(self, trees=trees, format=None)
+
+    def open(self, paths: Sequence[str]) -> Corpus:
+        """The corpus; nothing is read yet."""
+        from sentprobe.corpus.corpus import Corpus
+
+        if self.builtin:
+            return Corpus.synthetic(self.builtin, language=self.language or "en")
+        return Corpus.read(
+            *paths, name=self.name, language=self.language, format=self.format, trees=self.trees, tokenise=self.tokenise
+        )
+
+
+@with_options(CorpusOptions, (CORPUS, RAW), before="suite")
 def make(
     *corpus: Annotated[str, Parameter(group=CORPUS)],
-    builtin: Annotated[int, Parameter(group=CORPUS)] = 0,
-    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True, group=CORPUS)] = (),
     suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"), group=SETS)] = (),
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
     out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("probes"),
@@ -48,19 +166,10 @@ def make(
     set_: Annotated[tuple[str, ...], Parameter("--set", group=SETS)] = (),
     jobs: Jobs = 1,
     cluster: ClusterName = None,
-    skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
     audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
     relax: Annotated[bool, Parameter(group=SETS)] = False,
     as_published: Annotated[bool, Parameter(group=SETS)] = False,
-    name: Annotated[str | None, Parameter(group=CORPUS)] = None,
-    language: Annotated[str | None, Parameter(group=CORPUS)] = None,
-    format: Annotated[str | None, Parameter(group=CORPUS)] = None,
-    tokenise: Annotated[str, Parameter(group=CORPUS)] = "",
-    with_: Annotated[str | None, Parameter(("--with", "-w"), group=RAW)] = None,
-    text: Annotated[str | None, Parameter(group=RAW)] = None,
-    id: Annotated[str | None, Parameter(group=RAW)] = None,
-    lines: Annotated[Literal["wrapped", "paragraphs", "sentences"] | None, Parameter(group=RAW)] = None,
-    gold: Annotated[str | None, Parameter(group=RAW)] = None,
+    **options: Any,
 ) -> int:
     """Make probing sets from annotated text.
 
@@ -70,11 +179,6 @@ def make(
         CoNLL-U, bracketed or plain-text files (also .gz .bz2 .xz .zst), globs, folders, or - for standard input; or a
         treebank of Universal Dependencies by name, ud:UD_English-EWT or, of another release, ud:UD_English-EWT@r2.15,
         which is downloaded; ud:LANGUAGE lists the treebanks of a language and makes nothing.
-    builtin: int
-        Use this many sentences of the built-in synthetic corpus instead: English, or with --language qto their
-        translations into an invented language.
-    trees: tuple[str, ...]
-        Bracket files with the constituency trees of the same sentences.
     suite: tuple[str, ...]
         Make every task of a suite: conneau2018, universal2019 (the default), xprobe2019, adi2017; or of morphology and
         relations, all that the corpus supports. May be repeated.
@@ -98,11 +202,6 @@ def make(
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
         Worker processes; 0 means one per core. Default: 1.
-    cluster: str
-        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
-        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
-    skip_bad: bool
-        Skip malformed sentences; the manifest counts and lists them.
     audit: bool
         Run all audit checks on the sets, not only the quick ones, and keep the findings in the manifests.
     relax: bool
@@ -111,161 +210,130 @@ def make(
     as_published: bool
         Where the settings of a suite differ from what its paper says or released, follow the paper; docs/tasks.md
         lists where. --set comes after it.
-    name: str
-        The name of the corpus. Default: from the file names.
-    language: str
-        Its language code. Default: from the file names.
-    format: str
-        The format of the files: conllu, brackets or text; with --with one of `sentprobe ls text-sources`. Default: from
-        their names and contents.
-    tokenise: str
-        How plain text is split into words: moses-fr and other languages, jieba (Chinese), janome (Japanese), pythainlp
-        (Thai), simple or space. Default: at white space and punctuation.
-    with_: str
-        Annotate the files first, which are raw text then, with KIND:MODEL, as `sentprobe annotate` does, which has more
-        options. The corpus is kept in the folder of the sets, and the same command goes on where it was interrupted.
-    text: str
-        The field of JSON lines or Parquet that has the text. Default: text.
-    id: str
-        The field that has the id of a document. Default: ids are made from the name of the file and the line.
-    lines: str
-        What a line break means: wrapped, paragraphs or sentences. Default: wrapped for plain text, else paragraphs.
-    gold: str
-        A treebank on which the annotator is scored, and its labels are compared with gold ones, class by class, for
-        the manifests and audits. With a corpus that is annotated already, --with names its annotator.
     """
-    from sentprobe.cli._annotated import annotate_first, is_annotated_by, print_annotations
-    from sentprobe.cli._options import workers_of
-    from sentprobe.cli._shown_sets import print_sets
+    from sentprobe.cli._options import typed_paths, workers_of
     from sentprobe.cli.listings.tables import list_treebanks
-    from sentprobe.console import announce, err, progress_bar
-    from sentprobe.core.formatting import count_of
-    from sentprobe.corpus.corpus import Corpus
     from sentprobe.corpus.treebanks.catalogue import is_spec, treebanks_of
-    from sentprobe.data.dataset import MANIFEST_FILE, Dataset
-    from sentprobe.errors import UsageError
-    from sentprobe.make import make_sets
-    from sentprobe.make.filters import EXCLUDED_REASON, ExcludedSentences
+    from sentprobe.make.filters import ExcludedSentences
     from sentprobe.make.request import check_writable, read_excluded, select_tasks
-    from sentprobe.tasks import SUITES, parametric_suites
+    from sentprobe.tasks import parametric_suites
 
-    if bool(corpus) == bool(builtin):
-        raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
-    given = {"--trees": trees, "--name": name, "--format": format, "--skip-bad": skip_bad,
-             "--tokenise": tokenise}  # fmt: skip
-    if builtin and (idle := [option for option, value in given.items() if value]):
-        raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
-    typed = tuple("-" if c == STDIN else c for c in corpus)
-    named = [path for path in typed if is_spec(path)]
-    if languages := {path: known for path in named if (known := treebanks_of(path))}:
+    paths, corpus_options = typed_paths(corpus), CorpusOptions(**options)
+    corpus_options.check_source(paths)
+    treebanks = [path for path in paths if is_spec(path)]
+    if languages := {path: of_language for path in treebanks if (of_language := treebanks_of(path))}:
         return list_treebanks(languages, out)
-    raw = {"--text": text, "--id": id, "--lines": lines, "--gold": gold}
-    if with_ is None:
-        if idle := [option for option, value in raw.items() if value]:
-            raise UsageError(f"{idle[0]} is for raw text: add --with ANNOTATOR, or leave it out.")
-    else:
-        if idle := [o for o, v in {"--builtin": builtin, "--tokenise": tokenise}.items() if v]:
-            raise UsageError(f"{idle[0]} has no effect on raw text that is annotated: leave it out, or --with.")
-        if named:
-            raise UsageError(f"{named[0]} is annotated already: leave --with out.")
-        is_raw = not is_annotated_by(typed, with_)
-        if not is_raw and (idle := [o for o, v in {"--text": text, "--id": id, "--lines": lines}.items() if v]):
-            raise UsageError(f"{idle[0]} is for raw text, and {typed[0]} is annotated: leave it out.")
-        if not is_raw and not gold:
-            raise UsageError(f"{typed[0]} is annotated: --with has an effect with --gold TREEBANK only. Leave it out.")
-        if trees and is_raw:
-            raise UsageError("--trees has no effect on raw text that is annotated: leave it out, or --with.")
+    needs_annotation = corpus_options.needs_annotation(paths, treebanks)
     check_writable(out)
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
-    if (with_ is not None or named) and not set(suite) & parametric_suites().keys():
-        # what is wrong with them is said before anything is annotated or downloaded
-        select_tasks(suite, task, sizes=sizes, length=length, settings=set_, as_published=as_published)
-    if with_ is not None and is_raw:
+    settings: dict[str, Any] = {"sizes": sizes, "length": length, "settings": set_, "as_published": as_published}
+    if (corpus_options.with_ is not None or treebanks) and not set(suite) & parametric_suites().keys():
+        select_tasks(suite, task, **settings)  # its errors come before anything is annotated or downloaded
+    if needs_annotation:
         with workers_of(jobs, cluster) as workers:
-            typed, trees = annotate_first(
-                typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
-                skip_bad=skip_bad, gold=gold,
-            )  # fmt: skip
-        format = None
-    source = (
-        Corpus.synthetic(builtin, language=language or "en")
-        if builtin
-        else Corpus.read(*typed, name=name, language=language, format=format, trees=trees, tokenise=tokenise)
-    )
-    source_name = f"{builtin:,} built-in sentences" if builtin else source.name
-    made: list[Any] = []
-    skipped: list[Any] = []
+            paths, corpus_options = corpus_options.annotate(paths, out, workers)
+    source, skip_bad = corpus_options.open(paths), corpus_options.skip_bad
     with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
-        requests = select_tasks(
-            suite,
-            task,
-            sizes=sizes,
-            length=length,
-            settings=set_,
-            as_published=as_published,
-            corpus=source,
-            jobs=workers,
-            skip_bad=skip_bad,
-        )
-        errors = None
-        if with_ is not None and gold:
-            from sentprobe.make.label_errors import measure_label_errors
+        requests = select_tasks(suite, task, **settings, corpus=source, jobs=workers, skip_bad=skip_bad)
+        manifests, skipped = _make_sets(
+            source, requests, out, corpus_options, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
+            skip_bad=skip_bad, audit=audit, relax=relax,
+        )  # fmt: skip
+    if manifests:
+        _print_sets(manifests, out, exclude)
+    return _print_incomplete(manifests, skipped)
 
-            announce(f"Comparing labels of {with_} with those of {gold}")
-            errors = measure_label_errors(with_, gold, requests, source.language)
-        announce(
-            f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
-            f"{count_of(workers, 'job')}; writing to {out}/"
+
+def _make_sets(
+    source: Corpus,
+    requests: Sequence[tuple[str, Task, Policy]],
+    out: Path,
+    corpus_options: CorpusOptions,
+    **settings: Any,
+) -> tuple[list[Mapping[str, Any]], list[SkippedTask]]:
+    """Make sets and save them; their manifests, and the tasks of which no set could be made."""
+    from sentprobe.console import announce, progress_bar
+    from sentprobe.core.formatting import count_of
+    from sentprobe.data.dataset import MANIFEST_FILE, Dataset
+    from sentprobe.make import make_sets
+
+    label_errors = None
+    if corpus_options.with_ is not None and corpus_options.gold:
+        from sentprobe.make.label_errors import measure_label_errors
+
+        announce(f"Comparing labels of {corpus_options.with_} with those of {corpus_options.gold}")
+        label_errors = measure_label_errors(corpus_options.with_, corpus_options.gold, requests, source.language)
+    name = count_of(corpus_options.builtin, "built-in sentence") if corpus_options.builtin else source.name
+    announce(
+        f"Making {count_of(len(requests), 'set')} from {name}, in two passes over it; "
+        f"{count_of(settings['jobs'], 'job')}; writing to {out}/"
+    )
+    manifests: list[Mapping[str, Any]] = []
+    skipped: list[SkippedTask] = []
+    with progress_bar() as progress:
+        for result in make_sets(source, requests, **settings, label_errors=label_errors, progress=progress):
+            if isinstance(result, Dataset):
+                result.save(out / result.name)
+                manifests.append(result.manifest)
+            else:
+                # that of an earlier run would pass for this one's
+                (out / result.name / MANIFEST_FILE).unlink(missing_ok=True)
+                skipped.append(result)
+    return manifests, skipped
+
+
+def _print_sets(manifests: Sequence[Mapping[str, Any]], out: Path, exclude: Path | None) -> None:
+    """Print the sets that were made, and what was left out of the corpus and of them."""
+    from sentprobe.cli._annotated import print_annotations
+    from sentprobe.cli._sets import print_sets
+    from sentprobe.console import err, warn
+    from sentprobe.core.formatting import count_of
+    from sentprobe.make.filters import EXCLUDED_REASON
+
+    print_sets(manifests)
+    print_annotations(manifests)
+    corpus = manifests[0]["corpus"]
+    size = count_of(corpus["sentences"], f"{'synthetic ' * corpus['synthetic']}sentence")
+    sets = count_of(len(manifests), "set")
+    err().print(f"\n{sets} from {size} of {corpus['name']}, written to {out}/", markup=False)
+    if malformed := corpus["skipped"]["sentences"]:
+        err().print(f"{count_of(malformed, 'malformed sentence')} skipped; the manifests list them.")
+    for incomplete in corpus["skipped"]["incomplete files"]:
+        warn(f"not read to its end: {incomplete}")
+    short = [m for m in manifests if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["requested"].values()) * 0.99]
+    exhausted = not any(m["stages"]["cells cut to their limit"] for m in short)
+    if short:
+        err().print(f"{len(short)} smaller than requested{': the corpus has no more candidates' * exhausted}.")
+    if exclude and not any(EXCLUDED_REASON in m["stages"]["rejected"] for m in manifests):
+        err().print(
+            f"No sentence of {exclude} is in the corpus: does it have one sentence per line, and no other columns?"
         )
-        with progress_bar() as progress:
-            for found in make_sets(
-                source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
-                skip_bad=skip_bad, audit=audit, relax=relax, label_errors=errors, progress=progress,
-            ):  # fmt: skip
-                if isinstance(found, Dataset):
-                    found.save(out / found.name)
-                    made.append(found.manifest)
-                else:
-                    # that of an earlier run would pass for this one's
-                    (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
-                    skipped.append(found)
-    if made:
-        print_sets(made)
-        print_annotations(made)
-        facts = made[0]["corpus"]
-        source_of = f"{facts['sentences']:,} {'synthetic ' * facts['synthetic']}sentences of {facts['name']}"
-        err().print(f"\n{len(made)} set{'s' * (len(made) > 1)} from {source_of}, written to {out}/", markup=False)
-        if bad := facts["skipped"]["sentences"]:
-            err().print(f"{count_of(bad, 'malformed sentence')} skipped; the manifests list them.")
-        for incomplete in facts["skipped"]["incomplete files"]:
-            err().print(f"not read to its end: {incomplete}", style="yellow", markup=False, soft_wrap=True)
-        short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["requested"].values()) * 0.99]
-        exhausted = not any(m["stages"]["cells cut to their limit"] for m in short)
-        if short:
-            err().print(f"{len(short)} smaller than requested{': the corpus has no more candidates' * exhausted}.")
-        if excluded and not any(EXCLUDED_REASON in m["stages"]["rejected"] for m in made):
-            err().print(
-                f"No sentence of {exclude} is in the corpus: does it have one sentence per line, and no other columns?"
-            )
-    for wider in (m for m in made if m.get("relaxed")):
-        settings = " ".join(f"--set {wider['task']}.{setting}" for setting in wider["relaxed"])
-        err().print(f"relaxed: {wider['name']}: {settings}", markup=False, soft_wrap=True)
-    for lacking in skipped:
-        err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
+
+
+def _print_incomplete(manifests: Sequence[Mapping[str, Any]], skipped: Sequence[SkippedTask]) -> int:
+    """Print which sets were made with other settings or not at all; the exit code."""
+    from sentprobe.console import say, warn
+    from sentprobe.tasks import SUITES
+
+    for manifest in (m for m in manifests if m.get("relaxed")):
+        settings = " ".join(f"--set {manifest['task']}.{setting}" for setting in manifest["relaxed"])
+        say(f"relaxed: {manifest['name']}: {settings}")
+    for task in skipped:
+        warn(f"not made: {task.name}: {task.reason}")
     # a suite of all that the corpus supports has no task that must be made
-    skipped = [found for found in skipped if found.kind != "too few" or found.name.partition("/")[0] in SUITES]
-    return 0 if not skipped and made else 2 if made or any(found.kind == "failed" for found in skipped) else 1
+    failures = [task for task in skipped if task.kind != "too few" or task.name.partition("/")[0] in SUITES]
+    return 0 if not failures and manifests else 2 if manifests or any(t.kind == "failed" for t in failures) else 1
 
 
 @contextmanager
-def _naming_skip_bad(given: bool) -> Iterator[None]:
+def _naming_skip_bad(skip_bad: bool) -> Iterator[None]:
     """Add the way out to the error about a malformed corpus."""
     from sentprobe.errors import CorpusError, DataError
 
     try:
         yield
     except CorpusError as e:
-        if given:
+        if skip_bad:
             raise
-        rest = "uses what can be read of the file" if e.ends_file else "leaves out what is malformed, and counts it"
-        raise DataError(f"{e}. --skip-bad {rest}.") from e
+        effect = "uses what can be read of the file" if e.ends_file else "leaves out what is malformed, and counts it"
+        raise DataError(f"{e}. --skip-bad {effect}.") from e

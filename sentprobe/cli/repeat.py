@@ -37,13 +37,13 @@ def repeat(
         Encode again instead of taking vectors from the store.
     """
     from sentprobe.cli._options import open_store
-    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.cli._printing import printed_warnings
     from sentprobe.report.comparison import print_repeated
     from sentprobe.run import Run
     from sentprobe.run.repeat import repeat as again
 
     with printed_warnings():
-        there = Run.load(run) if run else None
-    found = again(signature, run=there, paths=data, store=open_store(no_store, None), encoders=encoder)
-    print_repeated(found)
-    return 0 if found.recorded is None or found.same else 1
+        recorded = Run.load(run) if run else None
+    reproduction = again(signature, run=recorded, paths=data, store=open_store(no_store, None), encoders=encoder)
+    print_repeated(reproduction)
+    return 0 if reproduction.recorded is None or reproduction.same else 1

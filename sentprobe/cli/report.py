@@ -32,7 +32,7 @@ The page of sets, without a run:
 def report(
     path: Path,
     /,
-    *more: Path,
+    *further: Path,
     adjust: Annotated[Literal["holm", "bonferroni", "bh", "none"] | None, Parameter(group=RUN)] = None,
     published: Annotated[bool, Parameter(group=RUN)] = False,
     against: Annotated[str | None, Parameter(group=RUN)] = None,
@@ -51,7 +51,7 @@ def report(
     path: Path
         A folder that `sentprobe run` wrote; or sets, as for `sentprobe audit`: their sizes, examples, audits and how
         they were made.
-    more: Path
+    further: Path
         Further runs, or sets, to be shown together with the first.
     adjust: str
         For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
@@ -75,25 +75,25 @@ def report(
     title: str
         The heading. Default: the name of the folder.
     """
+    from sentprobe.cli._options import is_run
     from sentprobe.errors import UsageError
 
-    # sentprobe.run has these names, but takes a second to import
-    runs = [any((each / name).exists() for name in ("run.json", "results.jsonl")) for each in (path, *more)]
+    runs = [*map(is_run, (path, *further))]
     if any(runs) != all(runs):
         raise UsageError("Name either runs or sets: a page shows the one or the other.")
     columns = TableOptions.taken_from(options)
     if any(runs) or not path.exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
-        return _report_run(path, more, out, open, title, adjust, published, against)
+        return _report_run(path, further, out, open, title, adjust, published, against)
     if adjust or published or against:
         raise UsageError(f"--adjust, --published and --against are for runs; {path} has no run.json. Leave them out.")
-    return _report_sets((path, *more), columns, per_class, seed, jobs, out, open, title)
+    return _report_sets((path, *further), columns, per_class, seed, jobs, out, open, title)
 
 
 def _report_run(
     run: Path,
-    more: tuple[Path, ...],
+    further: tuple[Path, ...],
     out: tuple[Path, ...],
     open: bool,
     title: str | None,
@@ -101,26 +101,26 @@ def _report_run(
     published: bool,
     against: str | None,
 ) -> int:
-    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.cli._printing import printed_warnings
     from sentprobe.errors import UsageError
     from sentprobe.report.notebook import Report, check_report_suffix
     from sentprobe.report.published import check_published
     from sentprobe.run import Run, join
 
-    if more and not out:
+    if further and not out:
         raise UsageError("Several runs have no folder in common; choose a file to write: -o report.html.")
     files = out or (run / "report.html", run / "summary.json")
     for path in files:
         check_report_suffix(path)
     pages = _pages(files, open)
     with printed_warnings():
-        runs = [Run.load(folder) for folder in (run, *more)]
-    found = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published, against=against)
-    if adjust and found.summary.correlations is None:
+        runs = [Run.load(folder) for folder in (run, *further)]
+    report = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published, against=against)
+    if adjust and report.summary.correlations is None:
         raise UsageError("--adjust is for correlations of probing and transfer tasks, and this run has none.")
-    check_published(found.summary, published)
+    check_published(report.summary, published)
     for path in files:
-        sys.stdout.write(f"{found.save(path)}\n")
+        sys.stdout.write(f"{report.save(path)}\n")
     if open:
         _open(pages[0])
     return 0
@@ -137,10 +137,10 @@ def _report_sets(
     title: str | None,
 ) -> int:
     """Write the page of sets; one that cannot be read is reported, and named on the page."""
-    from sentprobe.console import announce, err
+    from sentprobe.console import announce, warn
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.core.files import write_atomically
-    from sentprobe.core.formatting import count_of, printable
+    from sentprobe.core.formatting import count_of
     from sentprobe.data.sources import find_sets
     from sentprobe.errors import DataError, UsageError
     from sentprobe.report.described_sets import describe_sets
@@ -159,18 +159,18 @@ def _report_sets(
         raise DataError(f"{paths[0]} is not a run, which would have a run.json; and {e}") from e
     workers = resolve_jobs(jobs)
     announce(f"Reading and auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
-    found = describe_sets(sources, [str(path) for path in paths], examples=per_class, seed=seed, jobs=workers)
-    for name, why in found.unread:
-        err().print(printable(f"not read: {name}: {why}"), style="yellow", markup=False, soft_wrap=True)
-    if not found.sets:
+    described = describe_sets(sources, [str(path) for path in paths], examples=per_class, seed=seed, jobs=workers)
+    for name, why in described.unread:
+        warn(f"not read: {name}: {why}")
+    if not described.sets:
         return 1
     for path in files:
-        text = render_sets(found, title=title) if path.suffix.lower() == ".html" else json_of(found)
+        text = render_sets(described, title=title) if path.suffix.lower() == ".html" else json_of(described)
         write_atomically(path, text.encode(errors="backslashreplace"))
         sys.stdout.write(f"{path}\n")
     if open:
         _open(pages[0])
-    return 2 if found.unread else 0
+    return 2 if described.unread else 0
 
 
 def _pages(files: tuple[Path, ...], open: bool) -> list[Path]:

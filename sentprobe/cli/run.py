@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from sentprobe.cli._options import OUTPUT, RESOURCES, TABLES, ClusterName, Jobs, TableOptions, with_options
+from sentprobe.cli._options import CLUSTER_HELP, OUTPUT, RESOURCES, TABLES, Jobs, TableOptions, with_options
+from sentprobe.core.arguments import as_strings
 from sentprobe.run.options import RunOptions
 
 if TYPE_CHECKING:
     from sentprobe.data.sources import Source
+    from sentprobe.run import Run
 
 order = 70
 resumes = True
@@ -36,6 +37,19 @@ WHAT = Group("What to probe", sort_key=10)
 HOW = Group("How to probe", sort_key=20)
 MORE = Group("Controls and measures", sort_key=40)
 
+NOTHING_NAMED = """Name an encoder for a first picture, on synthetic sentences: sentprobe run -e st:all-MiniLM-L6-v2
+Name sets for an answer about real text:   sentprobe run -e st:all-MiniLM-L6-v2 -d probes/
+`sentprobe make` makes sets, `sentprobe ls encoders` lists encoders, `sentprobe run --help` has the rest."""
+RunCluster = Annotated[
+    str | None,
+    Parameter(
+        "--cluster",
+        group=RESOURCES,
+        help=f"{CLUSTER_HELP} Encoders are loaded by its workers, and vectors exchanged through the store, which the "
+        "nodes must share.",
+    ),
+]
+
 
 @with_options(TableOptions, (TABLES,), before="jobs", leave_out=("target",))
 @with_options(RunOptions, (WHAT, HOW, MORE, RESOURCES), before="no_store")
@@ -54,7 +68,7 @@ def run(
     seeds: Annotated[int, Parameter(group=HOW)] = 1,
     seed: Annotated[int, Parameter(group=HOW)] = 1111,
     jobs: Jobs = 0,
-    cluster: ClusterName = None,
+    cluster: RunCluster = None,
     no_store: Annotated[bool, Parameter(group=RESOURCES)] = False,
     store_limit: Annotated[float | None, Parameter(group=RESOURCES)] = None,
     out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("run"),
@@ -83,10 +97,6 @@ def run(
     jobs: int
         Probes to fit in parallel, and worker processes that encode with static:, vec: and baseline:; 0 means one per
         core. Default: 0.
-    cluster: str
-        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
-        dask:FILE, the file of its scheduler, to join one. Encoders are loaded by
-        its workers, and vectors exchanged through the store, which the nodes must share. Results are those of --jobs 1.
     no_store: bool
         Neither read nor write the store, which keeps vectors and the results of baselines.
     store_limit: float
@@ -107,74 +117,93 @@ def run(
     train: str
         The file of English pairs to train XNLI probes on. Default: one in the same folder.
     """
-    from sentprobe.cli._first_picture import add_demo_results, demo_sets, print_next_steps
-    from sentprobe.cli._options import STDIN, open_store, workers_of
-    from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import announce, err, print_symptoms, progress_bar
-    from sentprobe.core.formatting import count_of, printable
+    from sentprobe.cli._options import command_line, open_store, typed_paths, workers_of
+    from sentprobe.console import err
+    from sentprobe.core.formatting import count_of
     from sentprobe.data.sources import filter_by_suite, find_sets
-    from sentprobe.encoders.diagnosis import check_encoders
     from sentprobe.errors import RunError, UsageError
-    from sentprobe.report.names import listed
-    from sentprobe.report.summary import summarise
-    from sentprobe.report.tables import print_table
-    from sentprobe.run.control import CONTROLS
-    from sentprobe.run.info import read_diagnoses, read_unloadable
     from sentprobe.run.inputs import named_encoders
-    from sentprobe.run.loop import evaluate
-    from sentprobe.run.measure import MEASURES
 
-    if not (paths or data or encoder):
-        raise UsageError(
-            "Name an encoder for a first picture, on synthetic sentences: sentprobe run -e st:all-MiniLM-L6-v2\n"
-            "Name sets for an answer about real text:   sentprobe run -e st:all-MiniLM-L6-v2 -d probes/\n"
-            "`sentprobe make` makes sets, `sentprobe ls encoders` lists encoders, `sentprobe run --help` has the rest."
-        )
-    first_picture = not (paths or data)
+    is_first_picture = not (paths or data)
+    if is_first_picture and not encoder:
+        raise UsageError(NOTHING_NAMED)
     encoder = encoder or ("static:",)
     columns = TableOptions.taken_from(options)
     request = RunOptions(probes=probe, seeds=range(seed, seed + seeds), **options)
     named, aliases = named_encoders(encoder)
-    if first_picture:
-        data = (os.fspath(demo_sets(jobs)),)
+    paths = (os.fspath(_demo_sets(jobs)),) if is_first_picture else typed_paths((*paths, *data))
     sources = find_sets(
-        ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, as_task=as_task,
-        as_language=as_language, train=train, merge_labels=merge_labels,
+        paths, columns, task=task, language=language, as_task=as_task, as_language=as_language, train=train,
+        merge_labels=merge_labels,
     )  # fmt: skip
     if suite:
         sources = filter_by_suite(sources, suite)
     _check_pairs(probe, sources)
-    begun = (out / "results.jsonl").exists()  # sentprobe.run has the name, but takes a second to import
+    resumes_run = (out / "results.jsonl").exists()  # sentprobe.run has the name, but takes a second to import
     store = open_store(no_store, store_limit)
-    beside = []
-    if first_picture and (probe, request.limit, request.folds) == (("linear",), None, None):
-        check_encoders(list(named))
-        beside = add_demo_results(out, sources, {name: aliases.get(name) for name in named})
-    variants = request.variants()
-    extra = _extra(variants.controls, CONTROLS, "control") + _extra(variants.measures, MEASURES, "measure")
+    shipped = _add_demo_results(out, sources, named, aliases) if is_first_picture and _is_like_demo(request) else []
     reads = [path for source in sources for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
-        announce(
-            f"Probing {count_of(len(named), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probe)}"
-            f"{f', {seeds} seeds' if seeds > 1 else ''}{extra}, "
-            f"along with {listed([*beside, 'baselines'])}; {count_of(workers, 'job')}; "
-            f"{'resuming in' if begun else 'writing to'} {out}/"
-        )
-        with printed_warnings(), progress_bar() as progress:
-            command = shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")])
-            request = replace(request, store=store, jobs=workers, progress=progress, command=command)
-            found = evaluate(encoder, sources, out, **vars(request))
-    if first_picture and not any(result.cell.encoder in named for result in found):
-        raise RunError(f"Nothing was computed: {found.failures[0].error}")
-    print_table(summarise(found))
-    for diagnosis in read_diagnoses(found):
+        request = replace(request, store=store, jobs=workers, command=command_line())
+        results = _evaluate(encoder, sources, out, request, shipped, resumes_run)
+    if is_first_picture and not any(result.cell.encoder in named for result in results):
+        raise RunError(f"Nothing was computed: {results.failures[0].error}")
+    _print_results(results)
+    if is_first_picture:
+        _print_next_steps(shipped, encoder, out)
+    err().print(f"\n{count_of(len(results), 'result')}, written to {out}/", markup=False)
+    return 2 if results.failures else 0
+
+
+def _evaluate(
+    encoders: Sequence[str],
+    sources: Sequence[Source],
+    out: Path,
+    request: RunOptions,
+    shipped: Sequence[str],
+    resumes_run: bool,
+) -> Run:
+    """Announce what is computed, and compute it."""
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.console import announce, progress_bar
+    from sentprobe.core.formatting import count_of
+    from sentprobe.report.names import listed
+    from sentprobe.run.control import CONTROLS
+    from sentprobe.run.inputs import named_encoders
+    from sentprobe.run.loop import evaluate
+    from sentprobe.run.measure import MEASURES
+
+    named, _ = named_encoders(encoders)
+    probes, seeds, variants = as_strings(request.probes), request.seed_list(), request.variants()
+    added = _names(variants.controls, CONTROLS, "control") + _names(variants.measures, MEASURES, "measure")
+    announce(
+        f"Probing {count_of(len(named), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probes)}"
+        f"{f', {len(seeds)} seeds' if len(seeds) > 1 else ''}{added}, "
+        f"along with {listed([*shipped, 'baselines'])}; {count_of(request.jobs, 'job')}; "
+        f"{'resuming in' if resumes_run else 'writing to'} {out}/"
+    )
+    with printed_warnings(), progress_bar() as progress:
+        return evaluate(encoders, sources, out, **vars(replace(request, progress=progress)))
+
+
+def _names(names: Sequence[str], available: Collection[str], noun: str) -> str:
+    """Controls or measures, as they are announced."""
+    return "" if not names else f", all {noun}s" if {*available} <= {*names} else f", {noun} {' and '.join(names)}"
+
+
+def _print_results(results: Run) -> None:
+    """Print the table of a run, and what is wrong with its encoders."""
+    from sentprobe.console import print_symptoms, say
+    from sentprobe.core.formatting import printable
+    from sentprobe.report.summary import summarise
+    from sentprobe.report.tables import print_table
+    from sentprobe.run.info import read_diagnoses, read_unloadable
+
+    print_table(summarise(results))
+    for diagnosis in read_diagnoses(results):
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
-    for name, why in read_unloadable(found.info).items():
-        err().print(printable(f"note: {name} cannot be loaded again: {why}."), markup=False, soft_wrap=True)
-    if first_picture:
-        print_next_steps(beside, encoder, out)
-    err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
-    return 2 if found.failures else 0
+    for name, why in read_unloadable(results.info).items():
+        say(printable(f"note: {name} cannot be loaded again: {why}."))
 
 
 def _check_pairs(probes: Sequence[str], sources: Sequence[Source]) -> None:
@@ -199,6 +228,53 @@ def _check_pairs(probes: Sequence[str], sources: Sequence[Source]) -> None:
             )
 
 
-def _extra(names: Sequence[str], every: Collection[str], noun: str) -> str:
-    """Controls or measures, as they are announced."""
-    return "" if not names else f", all {noun}s" if {*every} <= {*names} else f", {noun} {' and '.join(names)}"
+# The first picture: `sentprobe run -e ENCODER` without sets, on the demo's sets and beside its results
+
+
+def _demo_sets(jobs: int) -> Path:
+    """The folder of the demo's sets, made if they are not there."""
+    from sentprobe.console import progress_bar
+    from sentprobe.core.arguments import resolve_jobs
+    from sentprobe.run.references import cached_demo_sets, read_references
+
+    with progress_bar() as progress:
+        return cached_demo_sets(read_references().sets, resolve_jobs(jobs), progress)
+
+
+def _is_like_demo(request: RunOptions) -> bool:
+    """Whether results are comparable with the demo's: of the linear probe, on all rows, by the default protocol."""
+    return (request.probes, request.limit, request.folds) == (("linear",), None, None)
+
+
+def _add_demo_results(
+    out: Path, sources: Sequence[Source], encoders: Collection[str], aliases: Mapping[str, str]
+) -> list[str]:
+    """Check the encoders, and add the demo's results to a run; the names of the encoders that these are about."""
+    from sentprobe.encoders.diagnosis import check_encoders
+    from sentprobe.run.references import add_references, read_references
+
+    check_encoders(list(encoders))
+    aliased = {name: aliases.get(name) for name in encoders}
+    return add_references(out, read_references(), [source.load() for source in sources], aliased)
+
+
+def _print_next_steps(shipped: Sequence[str], encoders: Sequence[str], out: Path) -> None:
+    """Say what the numbers are about, and what to do for real text."""
+    from sentprobe.console import say
+    from sentprobe.report.names import listed
+
+    lines = ["", "A first picture, on sentences of a small synthetic grammar: no claim about real English."]
+    if shipped:
+        lines.append(f"Results of {listed(shipped)} come with sentprobe, with their predictions.")
+    else:
+        lines.append(
+            "The encoders of the demo are not shown beside it: their results are of the linear probe on all rows."
+        )
+    words = " ".join(f"-e {quote(name)}" for name in encoders)
+    lines += [
+        "For real text:  sentprobe make ud:UD_English-EWT -o probes/",
+        f"                sentprobe run {words} -d probes/ -o real-run/",
+        f"As a page:      sentprobe report {quote(str(out))} --open",
+    ]
+    for line in lines:
+        say(line)

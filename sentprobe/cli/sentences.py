@@ -34,7 +34,7 @@ def sentences(
         For --builtin: another seed gives other sentences. Default: 0, as for `sentprobe make --builtin`.
     """
     from sentprobe.cli._sets import readable_sets
-    from sentprobe.console import err
+    from sentprobe.console import warn
     from sentprobe.data.expectations import origins
     from sentprobe.encoders.embed import collect_texts
     from sentprobe.encoders.schemes.npy import to_line
@@ -72,11 +72,10 @@ def sentences(
         sys.stdout.buffer.write(f"{to_line(text)}\n".encode())
     sys.stdout.flush()
     for name, rows in incomplete.items():
-        err().print(
+        warn(
             f"{name}: {rows:,} rows are changed sentences whose originals are not recorded; only sets that "
-            "`sentprobe make` wrote have them.",
-            style="yellow", markup=False, soft_wrap=True,
-        )  # fmt: skip
+            "`sentprobe make` wrote have them."
+        )
     return 2 if incomplete or unread else 0
 
 

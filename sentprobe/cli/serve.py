@@ -37,13 +37,13 @@ def serve(
         An encoder of the run that is Python code (py:…): permission to run it on your sentences; may be repeated.
     """
     from sentprobe.cli._exits import SIGNAL_EXIT_BASE, Terminated
-    from sentprobe.console import err
+    from sentprobe.console import err, say
     from sentprobe.serve import Server
 
-    server = Server(folder, port, encoder, lambda line: err().print(line, markup=False, soft_wrap=True))
+    server = Server(folder, port, encoder, lambda line: say(line))
     with server:
         server.site.page()  # errors show here, and the first visit is quick
-        err().print(f"Serving {folder} at {server.url}; Ctrl-C stops it.", markup=False, soft_wrap=True)
+        say(f"Serving {folder} at {server.url}; Ctrl-C stops it.")
         if open:
             import webbrowser
 

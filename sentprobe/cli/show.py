@@ -81,55 +81,57 @@ def show(
     seed: int
         Another seed samples other rows.
     """
+    from sentprobe.cli._options import is_run
+    from sentprobe.cli._sets import show_sets
     from sentprobe.core.folders import folder_type_of
     from sentprobe.errors import UsageError
+    from sentprobe.report.filters import Filter
 
-    if examples < 0 or features < 0:
-        option, got = ("examples", examples) if examples < 0 else ("features", features)
-        raise UsageError(f"--{option} {got}: expected 0 or more.")
+    for option, count in (("examples", examples), ("features", features)):
+        if count < 0:
+            raise UsageError(f"--{option} {count}: expected 0 or more.")
     if not path.exists():
         raise UsageError(
             f"There is no file or folder {str(path)!r}; expected what `sentprobe run`, `sentprobe make`, `sentprobe "
             "train` or `sentprobe align` wrote."
         )
-    # sentprobe.run has these names, but takes a second to import
-    if any((path / name).exists() for name in ("run.json", "results.jsonl")):
-        from sentprobe.report.filters import Filter
-
-        if examples or baselines or features or seed:
+    for_sets = (examples, baselines, features, seed)
+    if is_run(path):
+        if any(for_sets):
             raise UsageError(f"--examples, --baselines, --features and --seed are for sets; {path} is a run.")
-        if signatures and (format != "table" or metric != "accuracy"):
-            raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
-        if means and (signatures or published or against or format in ("csv", "json")):
-            raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
-        _show_run(
-            path, format, metric, signatures, published, means, against, Filter(encoder, set, above, task, language)
-        )
+        row_filter = Filter(encoder, set, above, task, language)
+        _show_run(path, format, metric, signatures, published, means, against, row_filter)
         return 0
     if encoder or set or above or means or against:
         raise UsageError(
             f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
         )
-    of_sets = (examples, baselines, features, published, task, language, seed, signatures, metric != "accuracy")
     folder_type = folder_type_of(path)
     if folder_type is not None and folder_type.show is not None:
-        if any(of_sets):
+        if any((*for_sets, published, task, language, signatures, metric != "accuracy")):
             raise UsageError(f"{path} is {folder_type.title}: the only option for it is --format.")
         folder_type.show(path, format)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
-    if features and (examples or baselines or seed):
-        raise UsageError("--features prints words and nothing else: leave out --examples, --baselines and --seed.")
-    if baselines and (examples or seed):
-        raise UsageError("--baselines prints no rows: leave out --examples and --seed.")
-    if seed and not examples:
-        raise UsageError(f"--seed {seed} samples other rows, and none are printed: add --examples, or leave it out.")
-    if published and not baselines:
-        raise UsageError("--published compares with baselines: add --baselines.")
-    from sentprobe.cli._shown_sets import show_sets
-
     return show_sets(path, examples, baselines, features, task, language, seed, published)
+
+
+def _check_run_options(
+    format: str, metric: str, with_signatures: bool, published: bool, means: bool, against: str | None
+) -> None:
+    """Raise UsageError if an option has no effect together with another one."""
+    from sentprobe.errors import UsageError
+
+    if with_signatures and (format != "table" or metric != "accuracy"):
+        raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
+    if means and (with_signatures or published or against or format in ("csv", "json")):
+        raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
+    if format == "csv" and metric != "accuracy":
+        raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
+    if (published or against) and (format == "csv" or metric != "accuracy" or with_signatures):
+        option = "--published" if published else "--against"
+        raise UsageError(f"{option} is for tables of accuracy: leave out --format csv, --metric and --signatures.")
 
 
 def _show_run(
@@ -140,9 +142,9 @@ def _show_run(
     published: bool,
     means: bool,
     against: str | None,
-    wanted: Filter,
+    row_filter: Filter,
 ) -> None:
-    from sentprobe.cli._warnings import printed_warnings
+    from sentprobe.cli._printing import printed_warnings
     from sentprobe.errors import UsageError
     from sentprobe.report.filters import apply
     from sentprobe.report.overview import overview_tables
@@ -159,15 +161,11 @@ def _show_run(
     )
     from sentprobe.run import Run
 
-    if format == "csv" and metric != "accuracy":
-        raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
-    if (published or against) and (format == "csv" or metric != "accuracy" or with_signatures):
-        option = "--published" if published else "--against"
-        raise UsageError(f"{option} is for tables of accuracy: leave out --format csv, --metric and --signatures.")
+    _check_run_options(format, metric, with_signatures, published, means, against)
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
-    summary = apply(summarise(run, metric=metric, published=published), wanted)
+    summary = apply(summarise(run, metric=metric, published=published), row_filter)
     check_published(summary, published)
     if against is not None:
         summary = choose_published(summary, against)

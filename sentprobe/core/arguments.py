@@ -280,7 +280,7 @@ def takes(
 
 def as_parameters(options: type) -> list[tuple[str, Any, Any, str]]:
     """Name, type on the command line, default and heading of every field that is an option of a verb."""
-    types = get_type_hints(options)
+    types = get_type_hints(options, include_extras=True)
     on_command_line = {StringsOrPaths: tuple[str, ...]}
     return [
         (f.name, on_command_line.get(types[f.name], types[f.name]), f.default, f.metadata[GROUP])

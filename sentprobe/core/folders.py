@@ -141,7 +141,7 @@ class FolderType:
     show
         Prints it in a format of ``sentprobe show``.
     site
-        What ``sentprobe serve`` serves of it, a ``sentprobe.serve.routes.Served``; called with the folder and with what
+        What ``sentprobe serve`` serves of it, a ``sentprobe.serve.site.Served``; called with the folder and with what
         prints lines about work in the background.
     check_files
         Called with the folder of a model that is to be loaded, of whatever type, and the digests of its files by their

@@ -18,9 +18,9 @@ from sentprobe.grammar import coordination as c
 from sentprobe.grammar import questions as q
 from sentprobe.grammar import statements as s
 from sentprobe.grammar.clauses import clause, infinitive
-from sentprobe.grammar.phrases import Draft, Rules, Stuck
+from sentprobe.grammar.phrases import ClauseRules, Draft, Stuck
 from sentprobe.grammar.relatives import attach
-from sentprobe.grammar.words import Table
+from sentprobe.grammar.words import WeightedTable
 from sentprobe.sentence import Sentence, Tree
 
 MIN_WORDS, MAX_WORDS = 4, 30
@@ -29,7 +29,7 @@ LONG = 10
 SENTENCES_PER_DOCUMENT = 20
 _ENOUGH_BITS = 36.5  # a probability of 1e-11
 _TRIES_AT_A_LENGTH = 12
-_RULES = Rules(attach, clause, infinitive)
+_RULES = ClauseRules(attach, clause, infinitive)
 
 
 def sentence(index: int, seed: int = 0) -> Sentence:
@@ -65,9 +65,9 @@ def _length(rng: Random) -> tuple[int, float]:
 
 
 @cache
-def _lengths() -> Table[int]:
+def _lengths() -> WeightedTable[int]:
     """Return the target lengths."""
-    return Table([(n, {4: 0.4, 5: 2.0, 6: 1.8}.get(n, 1.2 if n < 18 else 1.0)) for n in range(MIN_WORDS, 29)])
+    return WeightedTable([(n, {4: 0.4, 5: 2.0, 6: 1.8}.get(n, 1.2 if n < 18 else 1.0)) for n in range(MIN_WORDS, 29)])
 
 
 def _taste(u: float, length: int) -> int:
@@ -77,7 +77,7 @@ def _taste(u: float, length: int) -> int:
 
 
 @cache
-def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
+def _kinds(length: int) -> WeightedTable[tuple[Callable[[Draft, int, str], Tree], str]]:
     """Return the kinds of sentences that fit a length, each with its final mark."""
     rows: tuple[tuple[Callable[[Draft, int, str], Tree], str, int, float | tuple[float, float]], ...] = (
         # kind, final mark, minimum words, weight; of two weights, the second is for long sentences
@@ -102,7 +102,7 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
         (c.tripled, ".", 14, 2.5),
         (c.paratactic, ".", 9, (3.0, 5.0)),
         (c.twofold, ".", 7, 4.0),
-        (s.there, ".", 6, 1.2),
+        (s.existential_sentence, ".", 6, 1.2),
         (s.extraposed, ".", 8, 1.5),
         (s.clausal_subject, ".", 9, 2.0),
         (s.inverted, ".", 7, 1.0),
@@ -126,7 +126,7 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
     )
     long = length >= LONG
     fitting = [(kind, mark, weight) for kind, mark, least, weight in rows if least <= length]
-    return Table([((kind, mark), w[long] if isinstance(w, tuple) else w) for kind, mark, w in fitting])
+    return WeightedTable([((kind, mark), w[long] if isinstance(w, tuple) else w) for kind, mark, w in fitting])
 
 
 def _finished(d: Draft, tree: Tree, index: int, seed: int) -> Sentence:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from sentprobe.grammar.closed import listed
-from sentprobe.grammar.lexicon import HUMAN, Verb, lexicon
+from sentprobe.grammar.lexicon import HUMAN, LexicalVerb, lexicon
 from sentprobe.grammar.nominals import prepositional
 from sentprobe.grammar.phrases import Draft, Nominal
 from sentprobe.grammar.times import adverbial
-from sentprobe.grammar.words import Table, adposition, word
+from sentprobe.grammar.words import WeightedTable, adposition, word
 from sentprobe.sentence import Tree
 
 _MIN_WORDS = {"manner": 1, "place": 3, "tool": 3, "company": 3, "time": 1, "purpose": 3, "clause": 4, "without": 3}
@@ -19,7 +19,7 @@ _MOST = 2  # more of them are hard to read
 
 
 @cache
-def _adjuncts(room: int, deep: int, having: str) -> Table[str]:
+def _adjuncts(room: int, deep: int, having: str) -> WeightedTable[str]:
     weights = {
         "m": 3.0,
         "p": 5.0,
@@ -31,11 +31,11 @@ def _adjuncts(room: int, deep: int, having: str) -> Table[str]:
         "w": (0.3, 1.0, 1.5)[deep],
     }
     names = dict(zip("mpoctulw", _ORDER, strict=True))
-    return Table([(names[k], weights[k]) for k in having if _MIN_WORDS[names[k]] <= room])
+    return WeightedTable([(names[k], weights[k]) for k in having if _MIN_WORDS[names[k]] <= room])
 
 
 def adjuncts(
-    d: Draft, v: Verb, head: int, subject: Nominal, end: int, when: str, dated: bool, manner: bool
+    d: Draft, v: LexicalVerb, head: int, subject: Nominal, end: int, when: str, dated: bool, manner: bool
 ) -> list[int | Tree]:
     """Put adjuncts the verb admits, in their usual order, while there is room."""
     room = d.room(end)
@@ -44,7 +44,7 @@ def adjuncts(
     acting = subject.kind.name in HUMAN and not v.stative
     having = (
         ("m" if v.manner and not manner else "")
-        + ("p" if v.places else "")
+        + ("p" if v.locations else "")
         + ("o" if v.tool else "")
         + ("c" if acting and v.frame != "dtv" and not (v.preposition and v.preposition.form == "with") else "")
     )
@@ -56,14 +56,14 @@ def adjuncts(
     )
     having = "".join(c for c in having if c not in d.adjuncts)  # each kind once in a sentence
     chosen: list[str] = []
-    left = room
-    while left > 0 and having and len(chosen) < _MOST:
-        table = _adjuncts(min(left, 4), d.deep, having)
-        if not table.items or (left < 3 and d.coin(0.2)):
+    words_left = room
+    while words_left > 0 and having and len(chosen) < _MOST:
+        table = _adjuncts(min(words_left, 4), d.deep, having)
+        if not table.items or (words_left < 3 and d.coin(0.2)):
             break
         kind = d.pick(table)
         chosen.append(kind)
-        left -= _MIN_WORDS[kind]
+        words_left -= _MIN_WORDS[kind]
         d.adjuncts += "mpoctulw"[_ORDER.index(kind)].translate(_REPEATED)
         having = having.replace("mpoctulw"[_ORDER.index(kind)], "")
         if kind in ("tool", "company"):
@@ -74,18 +74,18 @@ def adjuncts(
     lucky = wide[int(d.rng.random() * len(wide))] if wide else ""
     parts: list[int | Tree] = []
     for kind in sorted(chosen, key=_ORDER.index):
-        stop = len(d.words) + _MIN_WORDS[kind] + (left if kind == lucky else 0)
+        stop = len(d.words) + _MIN_WORDS[kind] + (words_left if kind == lucky else 0)
         parts.append(_adjunct(d, kind, v, head, subject, stop, when))
     return parts
 
 
-def _adjunct(d: Draft, kind: str, v: Verb, head: int, subject: Nominal, stop: int, when: str) -> Tree:
+def _adjunct(d: Draft, kind: str, v: LexicalVerb, head: int, subject: Nominal, stop: int, when: str) -> Tree:
     if kind == "manner" and v.manner:
         return d.node("ADVP", d.put(d.pick(v.manner), "advmod", head))
-    if kind == "place" and v.places:
+    if kind == "place" and v.locations:
         if d.coin(0.1):
             return d.node("ADVP", d.put(d.pick(listed("time", "place_adverb")), "advmod", head))
-        prep, spec = d.pick(v.places)
+        prep, spec = d.pick(v.locations)
         return prepositional(d, prep, spec, stop, "obl", head)[0]
     if kind == "tool":
         return prepositional(d, adposition("with"), v.tool, stop, "obl", head)[0]
@@ -130,5 +130,5 @@ def subordinate(d: Draft, end: int, when: str, head: int) -> Tree:
 
 
 @cache
-def _subordinators(time: str) -> Table[str]:
-    return Table([(w, 1 / (i + 3)) for i, w in enumerate(lexicon().words("function", "subordinators_" + time))])
+def _subordinators(time: str) -> WeightedTable[str]:
+    return WeightedTable([(w, 1 / (i + 3)) for i, w in enumerate(lexicon().words("function", "subordinators_" + time))])

@@ -6,8 +6,8 @@ from sentprobe.grammar.closed import listed
 from sentprobe.grammar.complements import complements, copular
 from sentprobe.grammar.nominals import nominal, prepositional
 from sentprobe.grammar.phrases import Draft, Nominal
-from sentprobe.grammar.plans import COPULAR, Chain, Plan, auxiliary, chain, modal, plan
-from sentprobe.grammar.words import verb_forms, word
+from sentprobe.grammar.plans import COPULAR, Chain, ClausePlan, auxiliary, chain, modal, plan
+from sentprobe.grammar.words import Word, verb_forms, word
 from sentprobe.sentence import Tree
 
 HOSTS = {"will": "wo", "can": "ca"}
@@ -17,7 +17,7 @@ CLITICS = {"is": "'s", "am": "'m", "are": "'re", "has": "'s", "have": "'ve", "ha
 
 def predicate(
     d: Draft,
-    p: Plan,
+    p: ClausePlan,
     subject: Nominal,
     steps: Chain,
     end: int,
@@ -29,49 +29,29 @@ def predicate(
     dated: bool = False,
     affirm: bool = False,
 ) -> tuple[list[Tree], list[Tree], int]:
-    """Put everything after the subject. Return the adverbs before the verb phrase, the rest, and the head.
+    """Put everything after the subject. Return the adverbs before the verb phrase, the verb phrase, and the head.
 
-    The rest is the verb phrase alone, or a copula's complement where the copula precedes the subject.
+    Where the copula precedes the subject, its complement takes the place of the verb phrase.
     """
     finite = bool(steps.when)
+    modifiable = finite and not inverted and not affirm
     levels: list[list[int | Tree]] = []
     before: list[Tree] = []
     words = steps.words
     if to:
         waiting.append(d.put(word("to", "to", "PART", "TO"), "mark"))
         levels.append([waiting[-1]])
-    negative = finite and not inverted and not affirm and not d.negative and d.coin(0.07)
+    negative = modifiable and not d.negative and d.coin(0.07)
     key = steps.key
     if negative and not words:
         words, key = [(auxiliary("do")[key], "aux")], "inf"
-    clitic = (
-        finite and subject.pronoun and words and not inverted and len(waiting) == 1 and waiting[0] == len(d.words) - 1
-    )
-    for i, (w, relation) in enumerate(words):
-        short = i == 0 and negative and w.form not in UNCONTRACTED and d.coin(0.7)
-        if i == 0 and clitic and w.form in CLITICS and not negative and d.coin(0.35):
-            waiting.append(d.cling(word(CLITICS[w.form], *w[1:5]), relation))
-        else:
-            waiting.append(d.put(word(HOSTS.get(w.form, w.form), *w[1:5]) if short else w, relation))
-        levels.append([waiting[-1]])
-        if i == 0 and negative:
-            waiting.append(negate(d, short))
-            levels[-1].append(waiting[-1])
-        if i == 0 and not negative and finite and not inverted and not affirm and d.room(end) > 2 and d.coin(0.1):
-            mid = (
-                "modal"
-                if w.xpos == "MD"
-                else "prog"
-                if steps.when == "prog"
-                else "perf"
-                if w.lemma == "have"
-                else "simple"
-            )
-            _middle(d, mid, waiting, levels[-1])
+    is_alone = len(waiting) == 1 and waiting[0] == len(d.words) - 1
+    clitic = finite and subject.pronoun and not inverted and is_alone
+    levels += _auxiliaries(d, words, steps.when, end, waiting, negative, clitic, modifiable)
     if negative:
         d.negative = True
     stative = p.verb is None or p.verb.stative
-    if finite and not words and not inverted and not affirm and d.room(end) > 1 and d.coin(0.14):
+    if modifiable and not words and d.room(end) > 1 and d.coin(0.14):
         holder: list[int | Tree] = []
         _middle(d, "simple" if stative or steps.when != "past" else "past", waiting, holder)
         before = [t for t in holder if isinstance(t, Tree)]
@@ -96,6 +76,38 @@ def predicate(
     return before, [tree], head
 
 
+def _auxiliaries(
+    d: Draft,
+    words: list[tuple[Word, str]],
+    when: str,
+    end: int,
+    waiting: list[int],
+    negative: bool,
+    clitic: bool,
+    modifiable: bool,
+) -> list[list[int | Tree]]:
+    """Put auxiliaries with negation or an adverb after the first; return what each puts into its verb phrase.
+
+    ``clitic``: whether the first may be one; ``modifiable``: whether an adverb may follow it.
+    """
+    levels: list[list[int | Tree]] = []
+    for i, (w, relation) in enumerate(words):
+        short = i == 0 and negative and w.form not in UNCONTRACTED and d.coin(0.7)
+        if i == 0 and clitic and w.form in CLITICS and not negative and d.coin(0.35):
+            waiting.append(d.cling(word(CLITICS[w.form], *w[1:5]), relation))
+        else:
+            waiting.append(d.put(word(HOSTS.get(w.form, w.form), *w[1:5]) if short else w, relation))
+        levels.append([waiting[-1]])
+        if i == 0 and negative:
+            waiting.append(negate(d, short))
+            levels[-1].append(waiting[-1])
+        if i == 0 and not negative and modifiable and d.room(end) > 2 and d.coin(0.1):
+            by_lemma = "perf" if w.lemma == "have" else "simple"
+            use = "modal" if w.xpos == "MD" else "prog" if when == "prog" else by_lemma
+            _middle(d, use, waiting, levels[-1])
+    return levels
+
+
 def negate(d: Draft, short: bool) -> int:
     """Put not, or its clitic on the word before."""
     put = d.cling if short else d.put
@@ -114,9 +126,9 @@ def _use(relation: str, key: str) -> str:
 def infinitive(d: Draft, end: int, subject: Nominal, relation: str, head: int, key: str) -> Tree:
     """Put a clause without subject: key inf (with to), bare, ger or part."""
     p = plan(d, d.room(end) - (key == "inf"), subject.kind.name, use=_use(relation, key))
-    _, rest, at = predicate(d, p, subject, Chain([], "inf" if key == "bare" else key, ""), end, [], to=key == "inf")
+    _, vp, at = predicate(d, p, subject, Chain([], "inf" if key == "bare" else key, ""), end, [], to=key == "inf")
     d.relations[at], d.heads[at] = relation, head
-    return Tree("S", tuple(rest))
+    return Tree("S", tuple(vp))
 
 
 def clause(
@@ -125,7 +137,7 @@ def clause(
     time: str,
     relation: str,
     *,
-    p: Plan | None = None,
+    p: ClausePlan | None = None,
     waiting: list[int] | None = None,
     gap: bool = False,
     simple: bool = False,
@@ -149,15 +161,15 @@ def clause(
     if waiting[0] != subject.head:  # a clitic needs the subject alone before it
         waiting.sort(key=lambda at: at == subject.head)
     steps = chain(d, p, time, subject.agreement, simple=simple)
-    before, rest, head = predicate(d, p, subject, steps, end, waiting, gap=gap, dated=dated, affirm=affirm)
+    before, vp, head = predicate(d, p, subject, steps, end, waiting, gap=gap, dated=dated, affirm=affirm)
     d.relations[head] = relation
-    return [subject.tree, *before, *rest], head
+    return [subject.tree, *before, *vp], head
 
 
 def existential(d: Draft, end: int, time: str, relation: str, waiting: list[int]) -> tuple[list[Tree], int]:
     """Put an existential clause: there is, were, will be …"""
     number = "s" if d.coin(0.5) else "p"
-    there = d.put(word("there", "there", "PRON", "EX"), "expl")
+    expletive = d.put(word("there", "there", "PRON", "EX"), "expl")
     forms = verb_forms("be/was/been")
     will = None
     if time == "fut":
@@ -165,15 +177,15 @@ def existential(d: Draft, end: int, time: str, relation: str, waiting: list[int]
         head = d.put(forms["inf"], relation)
     else:
         head = d.put(forms[f"{time}3{number}"], relation)
-    d.take(head, [*waiting, there, *([will] if will is not None else [])])
+    d.take(head, [*waiting, expletive, *([will] if will is not None else [])])
     spec = "animal person tool produce container document plant vehicle toy jewel dish"
     what = nominal(d, spec, len(d.words) + max(2, d.room(end) - 3), "nsubj", want=number, mood="indefinite", pron=0)
     d.heads[what.head] = head
     kids: list[int | Tree] = [head, what.tree]
-    if what.kind.places and d.room(end) > 1:
-        prep, spec = d.pick(what.kind.places)
+    if what.kind.locations and d.room(end) > 1:
+        prep, spec = d.pick(what.kind.locations)
         kids.append(prepositional(d, prep, spec, end, "obl", head)[0])
     tree = d.node("VP", *kids)
     if will is not None:
         tree = d.node("VP", will, tree)
-    return [d.node("NP", there), tree], head
+    return [d.node("NP", expletive), tree], head

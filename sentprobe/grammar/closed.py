@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from sentprobe.grammar.lexicon import lexicon
-from sentprobe.grammar.words import Table, Word, adjective, adverb, name, word, zipf
+from sentprobe.grammar.words import WeightedTable, Word, adjective, adverb, name, word, zipf
 
 PRONOUNS = {
     # agreement, form: nominative, accusative, genitive, features after Case
@@ -59,14 +59,16 @@ _NUMERALS = (
 )
 
 
-def _weights(text: str, without: str = "", extra: str = "") -> Table[tuple[str, ...]]:
+def _weights(text: str, without: str = "", extra: str = "") -> WeightedTable[tuple[str, ...]]:
     pairs = [p.split(":") for p in f"{text} {extra}".split()]
     banned = without.split()
-    return Table([(tuple(w for w in d.split("+") if w), float(n)) for d, n in pairs if not {*banned} & {*d.split("+")}])
+    return WeightedTable(
+        [(tuple(w for w in d.split("+") if w), float(n)) for d, n in pairs if not {*banned} & {*d.split("+")}]
+    )
 
 
 @cache
-def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
+def determiners(number: str, mood: str) -> WeightedTable[tuple[str, ...]]:
     """Return the determiners for a number (s, p, m) in a mood: plain, negative, listed, worn, indefinite, counted."""
     text = {"s": _SINGULAR, "p": _PLURAL + " " + _NUMERALS, "m": _MASS}[number]
     if mood == "negative":  # no double negation, and "any" instead of "some"
@@ -81,44 +83,44 @@ def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
 
 
 @cache
-def pronouns(human: bool, case: str) -> Table[str]:
+def pronouns(human: bool, case: str) -> WeightedTable[str]:
     """Return the personal pronouns that may refer to a human, or to a thing."""
     if not human:
-        return Table([("it", 3.0), ("they", 2.0)])
+        return WeightedTable([("it", 3.0), ("they", 2.0)])
     last = 1.0 if case == "Nom" else 0.6
-    return Table([("I", 3 * last), ("you", 2.0), ("he", 4.0), ("she", 4.0), ("we", 2.0), ("they", 3.0)])
+    return WeightedTable([("I", 3 * last), ("you", 2.0), ("he", 4.0), ("she", 4.0), ("we", 2.0), ("they", 3.0)])
 
 
 @cache
-def names(key: str) -> Table[Word]:
+def names(key: str) -> WeightedTable[Word]:
     """Return a list of names of the lexicon as a table."""
-    return Table(zipf([name(w) for w in lexicon().words("name", key)]))
+    return WeightedTable(zipf([name(w) for w in lexicon().words("name", key)]))
 
 
 @cache
-def listed(section: str, key: str) -> Table[Word]:
+def listed(section: str, key: str) -> WeightedTable[Word]:
     """Return a list of adverbs of the lexicon as a table."""
-    return Table(zipf([adverb(w) for w in lexicon().words(section, key)]))
+    return WeightedTable(zipf([adverb(w) for w in lexicon().words(section, key)]))
 
 
 @cache
-def listed_adjectives(key: str) -> Table[Word]:
+def listed_adjectives(key: str) -> WeightedTable[Word]:
     """Return a list of adjectives of the lexicon's function words as a table."""
-    return Table(zipf([adjective(w) for w in lexicon().words("function", key)]))
+    return WeightedTable(zipf([adjective(w) for w in lexicon().words("function", key)]))
 
 
 @cache
-def possessives() -> Table[str]:
+def possessives() -> WeightedTable[str]:
     """Return the pronouns that may be possessors."""
-    return Table(zip(PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.0, 2.5, 3.0), strict=True))
+    return WeightedTable(zip(PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.0, 2.5, 3.0), strict=True))
 
 
 @cache
-def intensifiers(use: str) -> Table[Word]:
+def intensifiers(use: str) -> WeightedTable[Word]:
     """Return the adverbs of degree for a noun phrase, or all of them for the use ``predicate``."""
     words = [
         w
         for w in lexicon().words("function", "intensifiers")
         if use == "predicate" or w not in ("so", "too", "quite", "rather")
     ]
-    return Table(zipf([adverb(w) for w in words]))
+    return WeightedTable(zipf([adverb(w) for w in words]))

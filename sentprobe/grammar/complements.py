@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sentprobe.grammar.adjuncts import adjuncts
 from sentprobe.grammar.closed import listed_adjectives
-from sentprobe.grammar.lexicon import HUMAN, Verb
+from sentprobe.grammar.lexicon import HUMAN, LexicalVerb
 from sentprobe.grammar.nominals import nominal, prepositional
 from sentprobe.grammar.phrases import Draft, Nominal, Stuck, adjectival, bare, grade, modifiers
-from sentprobe.grammar.plans import EMBEDDING, Plan
+from sentprobe.grammar.plans import EMBEDDING, ClausePlan
 from sentprobe.grammar.words import adposition, word
 from sentprobe.sentence import Tree
 
@@ -19,7 +19,16 @@ def _share(d: Draft, end: int) -> int:
 
 
 def complements(
-    d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int, when: str, gap: bool, dated: bool, manner: bool
+    d: Draft,
+    p: ClausePlan,
+    v: LexicalVerb,
+    head: int,
+    subject: Nominal,
+    end: int,
+    when: str,
+    gap: bool,
+    dated: bool,
+    manner: bool,
 ) -> list[int | Tree]:
     """Put what the frame requires, then adjuncts while there is room."""
     parts: list[int | Tree] = []
@@ -58,22 +67,21 @@ def complements(
         d.relations[at], d.heads[at] = "xcomp", head
         parts.append(d.node("ADJP", *inner))
     elif frame == "become":
-        one = subject.agreement in ("1s", "2s", "3s")
-        what = bare(
-            d,
-            d.pick(d.lex.nouns(v.object)),
-            d.room(end),
-            "xcomp",
-            want="s" if one else "p",
-            mood="indefinite",
-            det="a" if one else "-",
-        )
+        what = _predicate_noun(d, subject, v.object, d.room(end), "xcomp")
         d.heads[what.head] = head
         parts.append(what.tree)
     return parts + adjuncts(d, v, head, subject, end, when, dated, manner)
 
 
-def _ditransitive(d: Draft, v: Verb, head: int, end: int) -> list[int | Tree]:
+def _predicate_noun(d: Draft, subject: Nominal, spec: str, room: int, relation: str) -> Nominal:
+    """Put what the subject is or becomes, in its number."""
+    singular = subject.agreement in ("1s", "2s", "3s")
+    want, article = ("s", "a") if singular else ("p", "-")
+    noun = d.pick(d.lex.nouns(spec))
+    return bare(d, noun, room, relation, want=want, mood="indefinite", det=article)
+
+
+def _ditransitive(d: Draft, v: LexicalVerb, head: int, end: int) -> list[int | Tree]:
     room = d.room(end)
     if d.coin(0.5):
         to = nominal(d, "human", len(d.words) + max(1, min(3, room - 2)), "iobj", pron=0.5)
@@ -105,7 +113,9 @@ _LIGHT = frozenset(
 """The verbs whose *that* may be left out."""
 
 
-def _embedded(d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int, when: str) -> list[int | Tree]:
+def _embedded(
+    d: Draft, p: ClausePlan, v: LexicalVerb, head: int, subject: Nominal, end: int, when: str
+) -> list[int | Tree]:
     """Put a clausal complement."""
     if p.frame in ("that", "whether"):
         time = "past" if d.coin(0.65 if when in ("past", "had", "perf") else 0.45) else "fut" if d.coin(0.3) else "pres"
@@ -143,47 +153,37 @@ def complement(d: Draft, end: int, time: str, relation: str, head: int, marker: 
     return d.node("SBAR", *start, Tree("S", tuple(kids)))
 
 
-def copular(d: Draft, p: Plan, subject: Nominal, end: int, when: str) -> tuple[list[int | Tree], int]:
+def copular(d: Draft, p: ClausePlan, subject: Nominal, end: int, when: str) -> tuple[list[int | Tree], int]:
     """Put the complement of the copula; its head is the head of the clause."""
     kind = subject.kind
-    one = subject.agreement in ("1s", "2s", "3s")
     if p.frame == "cop_np":
-        noun_ = d.pick(d.lex.nouns("p_" + kind.predicate))
-        what = bare(
-            d,
-            noun_,
-            max(2, min(4, d.room(end))),
-            "",
-            want="s" if one else "p",
-            mood="indefinite",
-            det="a" if one else "-",
-        )
+        what = _predicate_noun(d, subject, "p_" + kind.predicate, max(2, min(4, d.room(end))), "")
         return [what.tree], what.head
-    if p.frame == "cop_pp" and kind.places:
-        prep, spec = d.pick(kind.places)
+    if p.frame == "cop_pp" and kind.locations:
+        prep, spec = d.pick(kind.locations)
         tree, at = prepositional(d, prep, spec, end, "", -1)
         return [tree], at
     human = kind.name in HUMAN
     room = d.room(end)
     if human and room > 3 and d.coin(0.55):
         return _attitude(d, subject, end)
-    drawn = (modifiers(d, kind, 1) or [word("new", "new", "ADJ", "JJ", "Degree=Pos")])[0]
-    if room > 3 and drawn.form not in d.lex.absolute and d.coin(0.6):
-        short = grade(d, drawn, "Cmp")
-        more = None if short else d.put(word("more", "more", "ADV", "RBR", "Degree=Cmp"), "advmod")
-        at = d.put(short or drawn, "")
-        if more is not None:
-            d.heads[more] = at
+    adjective = (modifiers(d, kind, 1) or [word("new", "new", "ADJ", "JJ", "Degree=Pos")])[0]
+    if room > 3 and adjective.form not in d.lex.absolute and d.coin(0.6):
+        short = grade(d, adjective, "Cmp")
+        degree_adverb = None if short else d.put(word("more", "more", "ADV", "RBR", "Degree=Cmp"), "advmod")
+        at = d.put(short or adjective, "")
+        if degree_adverb is not None:
+            d.heads[degree_adverb] = at
         than, _ = prepositional(d, adposition("than"), kind.name if kind.name != "NAME" else "human", end, "obl", at)
-        return [d.node("ADJP", more, at, than)], at
+        return [d.node("ADJP", degree_adverb, at, than)], at
     parts, at = adjectival(d, kind, None, room)
     if room > 5 and d.coin(0.5):
         joint = "but" if d.coin(0.3) else "and"
         cc = d.put(word(joint, joint, "CCONJ", "CC"), "cc")
-        other = (modifiers(d, kind, 1) or [drawn])[0]
-        if other.form == d.words[at].form:
+        second_adjective = (modifiers(d, kind, 1) or [adjective])[0]
+        if second_adjective.form == d.words[at].form:
             raise Stuck
-        d.heads[cc] = second = d.put(other, "conj", at)
+        d.heads[cc] = second = d.put(second_adjective, "conj", at)
         parts = [d.node("ADJP", *parts), cc, d.node("ADJP", second)]
     return [d.node("ADJP", *parts)], at
 

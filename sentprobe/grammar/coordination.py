@@ -12,7 +12,7 @@ from sentprobe.grammar.nominals import nominal
 from sentprobe.grammar.phrases import Draft
 from sentprobe.grammar.plans import chain, plan
 from sentprobe.grammar.statements import close, conjunction, times
-from sentprobe.grammar.words import Table, adverb
+from sentprobe.grammar.words import WeightedTable, adverb
 from sentprobe.sentence import Tree
 
 
@@ -35,14 +35,14 @@ def _joined(d: Draft, size: int, mark: str, clauses: int) -> Tree:
     parts: list[int | Tree] = [Tree("S", tuple(kids))]
     with_comma = clauses == 3 or d.coin(0.65)
     joining = conjunction(d, _joining())
-    for left in range(clauses - 1, 0, -1):
+    for clauses_left in range(clauses - 1, 0, -1):
         waiting = []
         if with_comma:
             waiting.append(d.mark(",", -1))
-        if left == 1:
+        if clauses_left == 1:
             waiting.append(d.put(joining, "cc"))
         parts += waiting
-        end = size - 1 if left == 1 else len(d.words) + max(3, (size - len(d.words)) // 2)
+        end = size - 1 if clauses_left == 1 else len(d.words) + max(3, (size - len(d.words)) // 2)
         if even:
             end = len(d.words) + first_size
         kids, at = clause(
@@ -77,24 +77,24 @@ def twofold(d: Draft, size: int, mark: str) -> Tree:
     subject = nominal(d, p.subject, share, "nsubj:pass" if p.passive else "nsubj", case="Nom", pron=0.2)
     time = d.pick(times())
     middle = share + max(2, d.upto(max(1, end - share - 3)))
-    before, rest, head = predicate(
+    before, vp, head = predicate(
         d, p, subject._replace(pronoun=False), chain(d, p, time, subject.agreement, simple=True), middle, [subject.head]
     )
     cc = d.put(conjunction(d, _pairing()), "cc")
     q = plan(d, max(1, d.room(end)), subject.kind.name)
-    again, rest_again, at = predicate(
+    second_before, second_vp, at = predicate(
         d, q, subject._replace(pronoun=False), chain(d, q, time, subject.agreement, simple=True), end, [cc]
     )
     d.relations[at], d.heads[at] = "conj", head
-    first, second = Tree("VP", (*before, *rest[0].children)), Tree("VP", (*again, *rest_again[0].children))
+    first, second = Tree("VP", (*before, *vp[0].children)), Tree("VP", (*second_before, *second_vp[0].children))
     return close(d, "S", mark, head, subject.tree, d.node("VP", first, cc, second))
 
 
 @cache
-def _pairing() -> Table[str]:
-    return Table([("and", 8.0), ("but", 1.5), ("or", 0.5)])
+def _pairing() -> WeightedTable[str]:
+    return WeightedTable([("and", 8.0), ("but", 1.5), ("or", 0.5)])
 
 
 @cache
-def _joining() -> Table[str]:
-    return Table([("and", 50.0), ("but", 32.0), ("or", 10.0), ("yet", 4.0)])
+def _joining() -> WeightedTable[str]:
+    return WeightedTable([("and", 50.0), ("but", 32.0), ("or", 10.0), ("yet", 4.0)])

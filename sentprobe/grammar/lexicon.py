@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from sentprobe.grammar.words import (
-    Table,
+    WeightedTable,
     Word,
     adjective,
     adposition,
@@ -34,12 +34,12 @@ class NounClass(NamedTuple):
 
     name: str
     plural: float
-    own: float
+    possessed: float
     bare: bool
-    adjectives: tuple[tuple[int, Table[Word]], ...]
-    compound: Table[Word] | None
-    modifiers: Table[tuple[Word, str]] | None
-    places: Table[tuple[Word, str]] | None
+    adjectives: tuple[tuple[int, WeightedTable[Word]], ...]
+    compound: WeightedTable[Word] | None
+    modifiers: WeightedTable[tuple[Word, str]] | None
+    locations: WeightedTable[tuple[Word, str]] | None
     predicate: str
 
 
@@ -51,7 +51,7 @@ class Noun(NamedTuple):
     kind: NounClass
 
 
-class Verb(NamedTuple):
+class LexicalVerb(NamedTuple):
     """One verb in one frame: its forms by key (``past3s``, ``inf``, ``pass`` …) and its selectional restrictions."""
 
     forms: dict[str, Word]
@@ -60,9 +60,9 @@ class Verb(NamedTuple):
     object: str
     preposition: Word | None
     particle: Word | None
-    manner: Table[Word] | None
-    places: Table[tuple[Word, str]] | None
-    ways: Table[tuple[Word, str]] | None
+    manner: WeightedTable[Word] | None
+    locations: WeightedTable[tuple[Word, str]] | None
+    ways: WeightedTable[tuple[Word, str]] | None
     tool: str
     stative: bool
     passive: bool
@@ -76,13 +76,13 @@ class Lexicon:
         self.data = data
         self._macros: dict[str, str] = data["macro"]
         self._expanded: dict[str, list[str]] = {}
-        self.adjectives = {k: Table(zipf([adjective(w) for w in _words(v)])) for k, v in data["adj"].items()}
-        self.adverbs = {k: Table(zipf([adverb(w) for w in _words(v)])) for k, v in data["adv"].items()}
+        self.adjectives = {k: WeightedTable(zipf([adjective(w) for w in _words(v)])) for k, v in data["adj"].items()}
+        self.adverbs = {k: WeightedTable(zipf([adverb(w) for w in _words(v)])) for k, v in data["adv"].items()}
         self.grades = {w.split("/")[0]: w.split("/")[1:] for w in data["grade"]["words"].split()}
         self.absolute = frozenset(data["grade"]["absolute"].split())
-        self._specs: dict[str, Table[Noun]] = {}
-        self._frames: dict[tuple[str, str, str, bool], Table[Verb]] = {}
-        self._places: dict[str, Table[tuple[Word, str]] | None] = {}
+        self._specs: dict[str, WeightedTable[Noun]] = {}
+        self._frames: dict[tuple[str, str, str, bool], WeightedTable[LexicalVerb]] = {}
+        self._locations: dict[str, WeightedTable[tuple[Word, str]] | None] = {}
         self.classes = {k: self._class(k, v) for k, v in data["noun"].items()}
         self._nouns = {k: self._inflected(v, self.classes[k]) for k, v in data["noun"].items()}
         self._nouns["NAME"] = [Noun(None, None, self.classes["person"]._replace(name="NAME"))]
@@ -99,17 +99,17 @@ class Lexicon:
             self._expanded[spec] = [p for token in spec.split() for p in self._macros.get(token, token).split()]
         return self._expanded[spec]
 
-    def nouns(self, spec: str) -> Table[Noun]:
+    def nouns(self, spec: str) -> WeightedTable[Noun]:
         """Return the table of nouns for classes and macros, each class weighted by the square root of its size."""
         if spec not in self._specs:
             pairs: list[tuple[Noun, float]] = []
             for part in self.expand(spec):
                 members = self._nouns[part]
                 pairs += zipf(members, 8.0 if part == "NAME" else len(members) ** 0.5)
-            self._specs[spec] = Table(pairs)
+            self._specs[spec] = WeightedTable(pairs)
         return self._specs[spec]
 
-    def frame(self, frame: str, kind: str, role: str = "subject", use: str = "") -> Table[Verb]:
+    def frame(self, frame: str, kind: str, role: str = "subject", use: str = "") -> WeightedTable[LexicalVerb]:
         """Return the verbs of a frame whose subject (or object) may be of a noun class; any class when it is empty.
 
         A use other than "" leaves out the stative verbs; the role ``object`` those without passive.
@@ -125,19 +125,19 @@ class Lexicon:
                 and (v.passive or role == "subject")
                 and (not kind or classes & {*self.expand(v.subject if role == "subject" else v.object)})
             ]
-            groups: dict[tuple[str, str, str], list[Verb]] = {}
+            groups: dict[tuple[str, str, str], list[LexicalVerb]] = {}
             for v in fits:
                 prep = v.preposition.form if v.preposition else ""
                 groups.setdefault((v.subject, v.object, prep + v.relation), []).append(v)
-            self._frames[key] = Table([pair for g in groups.values() for pair in zipf(g, len(g) ** 0.6)])
+            self._frames[key] = WeightedTable([pair for g in groups.values() for pair in zipf(g, len(g) ** 0.6)])
         return self._frames[key]
 
-    def places(self, spec: str) -> Table[tuple[Word, str]] | None:
+    def locations(self, spec: str) -> WeightedTable[tuple[Word, str]] | None:
         """Return the table of (preposition, noun class) of a list of places, None when it is empty."""
-        if spec not in self._places:
+        if spec not in self._locations:
             pairs = [p.split(":") for p in self.expand(self.data["where"].get(spec, spec))]
-            self._places[spec] = Table([((adposition(p), k), 1.0) for p, k in pairs]) if pairs else None
-        return self._places[spec]
+            self._locations[spec] = WeightedTable([((adposition(p), k), 1.0) for p, k in pairs]) if pairs else None
+        return self._locations[spec]
 
     def _class(self, key: str, entry: dict[str, Any]) -> NounClass:
         order = list(self.adjectives)
@@ -148,9 +148,9 @@ class Lexicon:
             entry.get("own", 0.0),
             entry.get("bare", False),
             tuple((order.index(a), self.adjectives[a]) for a in sets),
-            Table(zipf([noun(w) for w in _words(entry["pre"])])) if entry.get("pre") else None,
-            self.places(entry.get("mod", "")),
-            self.places(entry.get("loc", "")),
+            WeightedTable(zipf([noun(w) for w in _words(entry["pre"])])) if entry.get("pre") else None,
+            self.locations(entry.get("mod", "")),
+            self.locations(entry.get("loc", "")),
             entry.get("pred", ""),
         )
 
@@ -158,20 +158,20 @@ class Lexicon:
     def _inflected(entry: dict[str, Any], kind: NounClass) -> list[Noun]:
         out = []
         for item in _words(entry["words"]):
-            form, _, other = item.partition("/")
-            if other == "=":
+            form, _, marker = item.partition("/")
+            if marker == "=":
                 out.append(Noun(None, noun(form, form, "Ptan"), kind))
             elif entry.get("mass"):
                 out.append(Noun(noun(form), None, kind))
             else:
-                out.append(Noun(noun(form), noun(other or plural(form), form, "Plur"), kind))
+                out.append(Noun(noun(form), noun(marker or plural(form), form, "Plur"), kind))
         return out
 
-    def _verbs(self, group: dict[str, Any]) -> Iterable[Verb]:
+    def _verbs(self, group: dict[str, Any]) -> Iterable[LexicalVerb]:
         moves = group["frame"] in ("go", "be_at")
         for item in _words(group["words"]):
             head, _, particle = item.partition("_")
-            yield Verb(
+            yield LexicalVerb(
                 verb_forms(head),
                 {"ptv": "tv", "piv": "iv"}.get(group["frame"], group["frame"]),
                 group["subj"],
@@ -179,8 +179,8 @@ class Lexicon:
                 adposition(group["prep"]) if "prep" in group else None,
                 word(particle, particle, "ADP", "RP") if particle else None,
                 self.adverbs.get(group.get("adv", "")),
-                self.places(group.get("where", "")),
-                self.places(group["obj"]) if moves else None,
+                self.locations(group.get("where", "")),
+                self.locations(group["obj"]) if moves else None,
                 group.get("tool", ""),
                 group.get("stative", False),
                 not group.get("nopass", False),

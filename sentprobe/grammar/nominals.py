@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from sentprobe.grammar.lexicon import HUMAN, NounClass, lexicon
+from sentprobe.grammar.lexicon import HUMAN, Noun, NounClass, lexicon
 from sentprobe.grammar.phrases import Draft, Nominal, bare, pronoun, proper
 from sentprobe.grammar.plans import frames
-from sentprobe.grammar.words import Table, Word, word
+from sentprobe.grammar.words import WeightedTable, Word, word
 from sentprobe.sentence import Tree
 
 
 @cache
-def _shapes(room: int, deep: int, without: frozenset[str]) -> Table[str]:
+def _shapes(room: int, deep: int, without: frozenset[str]) -> WeightedTable[str]:
     by_depth = {
         "plain": (3.0, 2.0, 0.7),
         "pp": (2.0, 4.0, 3.0),
@@ -28,7 +28,7 @@ def _shapes(room: int, deep: int, without: frozenset[str]) -> Table[str]:
     minimum = {"plain": 1, "pp": 4, "rel": 4, "part": 4, "coord": 3, "list": 6, "appos": 5}
     most = {"plain": 6}
     pairs = [(s, w[deep]) for s, w in by_depth.items() if minimum[s] <= room <= most.get(s, 99) and s not in without]
-    return Table(pairs if any(w for _, w in pairs) else [("plain", 1.0)])
+    return WeightedTable(pairs if any(w for _, w in pairs) else [("plain", 1.0)])
 
 
 @cache
@@ -70,24 +70,13 @@ def nominal(
     """Put a noun phrase of the classes in ``spec``."""
     room = max(1, d.room(end))
     bits = d.bits
-    table = d.lex.nouns(spec)
-    if want == "p":
-        drawn = d.pick(table, lambda n: n.plural is not None and n.kind.plural > 0)
-    elif want == "s":
-        drawn = d.pick(table, lambda n: n.singular is not None or n.kind.name == "NAME")
-    else:
-        drawn = d.pick(table)
-    kind = drawn.kind
+    noun = _draw_noun(d, spec, want)
+    kind = noun.kind
     if pron and not d.named and room < 3 and not want and mood == "plain" and kind.name != "CITY" and d.coin(pron):
         d.bits = bits  # the noun does not appear, so it adds no surprisal
         return pronoun(d, case, relation, kind)
     human = kind.name in HUMAN
-    shape = "plain"
-    if room > 2:
-        barred = _barred(kind, want, case if apposition else "", d.negative)
-        if relation in ("obl", "nmod"):  # the tables near the lake and a pond are hard to imagine
-            barred |= {"coord", "list"}
-        shape = d.pick(_shapes(min(room, 30), d.deep, barred))
+    shape = "plain" if room <= 2 else _draw_shape(d, kind, room, relation, want, case if apposition else "")
     size = room if shape == "plain" else max(2, min(4, d.upto(room - 2)))
     the = ""
     if shape == "appos":
@@ -98,7 +87,7 @@ def nominal(
     first = (
         proper(d, kind, size, relation)
         if kind.name == "NAME"
-        else bare(d, drawn, size, relation, want=want, mood=mood, det=the)
+        else bare(d, noun, size, relation, want=want, mood=mood, det=the)
     )
     if shape == "plain" or len(d.words) - before > room:
         return first
@@ -110,22 +99,38 @@ def nominal(
         inner = d.rules.attach(d, first, shape, end)
         return first._replace(tree=Tree("NP", (first.tree, inner))) if inner else first
     if shape == "appos":
-        comma = d.mark(",", -1)
-        second = bare(
-            d,
-            d.pick(d.lex.nouns("p_person")),
-            min(5, max(3, d.room(end) - 1)),
-            "appos",
-            want="s",
-            mood="indefinite",
-            det="a",
-        )
-        d.heads[second.head] = first.head
-        d.heads[comma] = second.head
-        return first._replace(tree=d.node("NP", first.tree, comma, second.tree, d.mark(",", second.head)))
+        return _apposed(d, first, end)
     if shape in ("coord", "list"):
         return _coordinated(d, "human" if human else kind.name, first, end, shape, case, mood)
     return first
+
+
+def _draw_noun(d: Draft, spec: str, want: str) -> Noun:
+    """Draw a noun of the classes in ``spec`` that has the number ``want`` (s, p, or any)."""
+    table = d.lex.nouns(spec)
+    if want == "p":
+        return d.pick(table, lambda n: n.plural is not None and n.kind.plural > 0)
+    if want == "s":
+        return d.pick(table, lambda n: n.singular is not None or n.kind.name == "NAME")
+    return d.pick(table)
+
+
+def _draw_shape(d: Draft, kind: NounClass, room: int, relation: str, want: str, case: str) -> str:
+    """Draw what follows the noun; no apposition without a case."""
+    barred = _barred(kind, want, case, d.negative)
+    if relation in ("obl", "nmod"):  # the tables near the lake and a pond are hard to imagine
+        barred |= {"coord", "list"}
+    return d.pick(_shapes(min(room, 30), d.deep, barred))
+
+
+def _apposed(d: Draft, first: Nominal, end: int) -> Nominal:
+    """Put an apposition between commas after a noun phrase."""
+    comma = d.mark(",", -1)
+    noun = d.pick(d.lex.nouns("p_person"))
+    second = bare(d, noun, min(5, max(3, d.room(end) - 1)), "appos", want="s", mood="indefinite", det="a")
+    d.heads[second.head] = first.head
+    d.heads[comma] = second.head
+    return first._replace(tree=d.node("NP", first.tree, comma, second.tree, d.mark(",", second.head)))
 
 
 def _coordinated(d: Draft, spec: str, first: Nominal, end: int, shape: str, case: str, mood: str) -> Nominal:
@@ -137,18 +142,18 @@ def _coordinated(d: Draft, spec: str, first: Nominal, end: int, shape: str, case
         word("or", "or", "CCONJ", "CC") if case == "Acc" and d.coin(0.12) else word("and", "and", "CCONJ", "CC")
     )
     table = d.lex.nouns(spec)
-    for left in range(count, 0, -1):
+    for conjuncts_left in range(count, 0, -1):
         comma = cc = None
-        if left > 1 or (shape == "list" and d.coin(0.5)):
+        if conjuncts_left > 1 or (shape == "list" and d.coin(0.5)):
             comma = d.mark(",", -1)
-        if left == 1:
+        if conjuncts_left == 1:
             cc = d.put(conjunction, "cc")
-        drawn = d.pick(table, lambda n: (n.singular or n.plural or conjunction).lemma not in seen)
-        share = max(2, min(4, d.room(end) // left - 1))
-        if drawn.kind.name == "NAME":
-            item = proper(d, drawn.kind, 1, "conj", seen)
+        noun = d.pick(table, lambda n: (n.singular or n.plural or conjunction).lemma not in seen)
+        share = max(2, min(4, d.room(end) // conjuncts_left - 1))
+        if noun.kind.name == "NAME":
+            item = proper(d, noun.kind, 1, "conj", seen)
         else:
-            item = bare(d, drawn, share, "conj", mood=mood)
+            item = bare(d, noun, share, "conj", mood=mood)
         seen.add(d.words[item.head].lemma)
         d.heads[item.head] = first.head
         for at in (comma, cc):

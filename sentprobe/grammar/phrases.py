@@ -25,7 +25,7 @@ from sentprobe.grammar.closed import (
     pronouns,
 )
 from sentprobe.grammar.lexicon import Lexicon, Noun, NounClass, lexicon
-from sentprobe.grammar.words import Table, Word, adjective, capital, word
+from sentprobe.grammar.words import WeightedTable, Word, adjective, capital, word
 from sentprobe.sentence import Tree
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Nominal(NamedTuple):
     pronoun: bool = False
 
 
-class Rules(NamedTuple):
+class ClauseRules(NamedTuple):
     """The recursive rules of the grammar.
 
     ``attach`` puts a clause after a noun, ``clause`` one with a subject, ``infinitive`` one without.
@@ -82,7 +82,7 @@ class Draft:
         "words",
     )
 
-    def __init__(self, rng: Random, deep: int, rules: Rules, *, named: bool) -> None:
+    def __init__(self, rng: Random, deep: int, rules: ClauseRules, *, named: bool) -> None:
         self.rng = rng
         self.rules = rules
         self.lex: Lexicon = lexicon()
@@ -97,7 +97,7 @@ class Draft:
         self.relations: list[str] = []
         self.multiwords: list[tuple[int, int, str]] = []
 
-    def pick(self, table: Table[T], fits: Callable[[T], bool] | None = None) -> T:
+    def pick(self, table: WeightedTable[T], fits: Callable[[T], bool] | None = None) -> T:
         """Draw from a table, again until the item fits, and count the surprisal of the item kept."""
         at = bisect(table.cumulative, self.rng.random())
         if fits:
@@ -192,12 +192,12 @@ def grade(d: Draft, w: Word, degree: str) -> Word | None:
 def modifiers(d: Draft, kind: NounClass, count: int) -> list[Word]:
     """Draw adjectives of different sets for a noun class, in their order."""
     sets = list(kind.adjectives)
-    drawn: list[tuple[int, Word]] = []
-    while sets and len(drawn) < count:
+    chosen: list[tuple[int, Word]] = []
+    while sets and len(chosen) < count:
         ends = [*accumulate(len(table.items) ** 0.5 for _, table in sets)]  # large sets are drawn more often
         order, table = sets.pop(bisect(ends[:-1], d.rng.random() * ends[-1]))
-        drawn.append((order, d.pick(table, lambda w: all(w is not other for _, other in drawn))))
-    return [w for _, w in sorted(drawn, key=lambda pair: pair[0])]
+        chosen.append((order, d.pick(table, lambda w: all(w is not earlier for _, earlier in chosen))))
+    return [w for _, w in sorted(chosen, key=lambda pair: pair[0])]
 
 
 def bare(
@@ -215,7 +215,7 @@ def bare(
     assert head_word is not None  # a noun has at least one of its forms
     parts: list[int | Tree] = []
     waiting: list[int] = []
-    if kind.own and mood in ("plain", "listed") and not det and (room > 1 or number == "s"):
+    if kind.possessed and mood in ("plain", "listed") and not det and (room > 1 or number == "s"):
         _possessor(d, kind, room, parts, waiting)
     words: tuple[str, ...] = ()
     if det or kind.bare:
@@ -267,7 +267,7 @@ def _plural(d: Draft, kind: NounClass, room: int) -> bool:
 
 def _possessor(d: Draft, kind: NounClass, room: int, parts: list[int | Tree], waiting: list[int]) -> None:
     """Put a possessive pronoun or a genitive phrase before the noun, or nothing."""
-    if kind.name != "body" and not d.coin(0.9 if kind.name == "kin" else kind.own * 0.45):
+    if kind.name != "body" and not d.coin(0.9 if kind.name == "kin" else kind.possessed * 0.45):
         return
     if room > 2 and kind.name != "body" and d.coin(0.35):
         spec = "NAME person" if d.coin(0.8) else "kin"
@@ -285,12 +285,12 @@ def _possessor(d: Draft, kind: NounClass, room: int, parts: list[int | Tree], wa
         waiting.append(at)
 
 
-def adjectival(d: Draft, kind: NounClass, table: Table[Word] | None, room: int) -> tuple[list[int | Tree], int]:
+def adjectival(d: Draft, kind: NounClass, table: WeightedTable[Word] | None, room: int) -> tuple[list[int | Tree], int]:
     """Put a predicate adjective of a class, perhaps intensified; return the parts of its ADJP and the head."""
-    drawn = d.pick(table) if table else (modifiers(d, kind, 1) or [adjective("new")])[0]
-    if room > 1 and drawn.form not in d.lex.absolute and d.coin(0.35):
+    chosen = d.pick(table) if table else (modifiers(d, kind, 1) or [adjective("new")])[0]
+    if room > 1 and chosen.form not in d.lex.absolute and d.coin(0.35):
         very = d.put(d.pick(intensifiers("predicate")), "advmod")
-        d.heads[very] = at = d.put(drawn, "")
+        d.heads[very] = at = d.put(chosen, "")
         return [very, at], at
-    at = d.put(drawn, "")
+    at = d.put(chosen, "")
     return [at], at

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from sentprobe.grammar.lexicon import HUMAN, Verb, lexicon
+from sentprobe.grammar.lexicon import HUMAN, LexicalVerb, lexicon
 from sentprobe.grammar.phrases import Draft
-from sentprobe.grammar.words import Table, Word, verb_forms, word
+from sentprobe.grammar.words import WeightedTable, Word, verb_forms, word
 
 EMBEDDING = frozenset({"that", "whether", "inf", "ger", "ask", "asked", "let"})
 COPULAR = frozenset({"cop_adj", "cop_np", "cop_pp"})
@@ -47,11 +47,11 @@ _INNER = {"pass": 2.0, "cop_adj": 4.0, "cop_np": 3.0, "cop_pp": 4.0}
 """How much more often a frame is in a subordinate, relative or coordinated clause than in the main clause."""
 
 
-class Plan(NamedTuple):
+class ClausePlan(NamedTuple):
     """A predicate before it is put: its frame, its verb if any, and who may be its subject."""
 
     frame: str
-    verb: Verb | None
+    verb: LexicalVerb | None
     subject: str
     passive: bool = False
 
@@ -77,7 +77,7 @@ def modal(form: str) -> Word:
 
 
 @cache
-def frames(kind: str, room: int, deep: int, use: str, inner: bool = False) -> Table[str]:
+def frames(kind: str, room: int, deep: int, use: str, inner: bool = False) -> WeightedTable[str]:
     """Return the frames for a subject of a class (any when empty), a size, a preference for depth, and a use.
 
     In an inner clause there is more often a form of *be*, so that one in a sentence says little about its main clause.
@@ -94,7 +94,7 @@ def frames(kind: str, room: int, deep: int, use: str, inner: bool = False) -> Ta
             continue
         if kind and frame in COPULAR:
             entry = lex.classes[kind]
-            fits = bool({"cop_np": entry.predicate, "cop_pp": entry.places, "cop_adj": entry.adjectives}[frame])
+            fits = bool({"cop_np": entry.predicate, "cop_pp": entry.locations, "cop_adj": entry.adjectives}[frame])
         elif frame == "pass":
             fits = bool(lex.frame("tv", kind, "object", use).items)
         elif frame == "asked":
@@ -104,32 +104,32 @@ def frames(kind: str, room: int, deep: int, use: str, inner: bool = False) -> Ta
         if fits:
             weight *= (0.15, 1.2, 4.0)[deep] if frame in EMBEDDING else 1.0
             pairs.append((frame, weight * (_INNER.get(frame, 1.0) if inner else 1.0)))
-    return Table(pairs)
+    return WeightedTable(pairs)
 
 
-def plan(d: Draft, room: int, kind: str = "", *, use: str = "", among: str = "", inner: bool = False) -> Plan:
+def plan(d: Draft, room: int, kind: str = "", *, use: str = "", among: str = "", inner: bool = False) -> ClausePlan:
     """Draw a predicate of about ``room`` words for a subject of a class (any class when empty)."""
     kind = "person" if kind in HUMAN else kind
     table = frames(kind, max(1, min(room, 30)), d.deep, use, inner)
     frame = among or d.pick(table if table.items else frames(kind, 9, d.deep, use, inner))
     if frame in COPULAR:
-        return Plan(frame, None, {"cop_adj": _QUALITY, "cop_np": _NAMING, "cop_pp": _PLACING}[frame])
+        return ClausePlan(frame, None, {"cop_adj": _QUALITY, "cop_np": _NAMING, "cop_pp": _PLACING}[frame])
     if frame == "pass":
         verb = d.pick(d.lex.frame("tv", kind, "object", use))
-        return Plan(frame, verb, verb.object, True)
+        return ClausePlan(frame, verb, verb.object, True)
     if frame == "asked":  # those whom one asks are those who ask
         verb = d.pick(d.lex.frame("ask", "person", "subject", use), lambda v: v.passive)
-        return Plan(frame, verb, verb.subject, True)
+        return ClausePlan(frame, verb, verb.subject, True)
     verb = d.pick(d.lex.frame(frame, kind, "subject", use))
-    return Plan(frame, verb, verb.subject)
+    return ClausePlan(frame, verb, verb.subject)
 
 
 @cache
-def _aspects(time: str, stative: bool) -> Table[tuple[str, bool, bool]]:
+def _aspects(time: str, stative: bool) -> WeightedTable[tuple[str, bool, bool]]:
     """Return (modal, perfect, progressive) for a time."""
     prog = 0.0 if stative else 1.0
     if time == "past":
-        return Table(
+        return WeightedTable(
             [
                 (("", False, False), 78),
                 (("", False, True), 19 * prog),
@@ -138,22 +138,22 @@ def _aspects(time: str, stative: bool) -> Table[tuple[str, bool, bool]]:
             ]
         )
     if time == "pres":
-        rest = [("can", 4 * prog), ("must", 2 * prog), ("should", 2), ("may", 1), ("might", 1)]
-        return Table(
+        modals = [("can", 4 * prog), ("must", 2 * prog), ("should", 2), ("may", 1), ("might", 1)]
+        return WeightedTable(
             [
                 (("", False, False), 74),
                 (("", False, True), 16 * prog),
                 (("", True, False), 8),
                 (("", True, True), 1 * prog),
             ]
-            + [((m, False, False), w) for m, w in rest]
+            + [((m, False, False), w) for m, w in modals]
         )
-    return Table(
+    return WeightedTable(
         [((m, False, False), w) for m, w in [("will", 80), ("might", 6), ("should", 4), ("may", 4), ("would", 4)]]
     )
 
 
-def chain(d: Draft, p: Plan, time: str, agreement: str, *, simple: bool = False, support: bool = False) -> Chain:
+def chain(d: Draft, p: ClausePlan, time: str, agreement: str, *, simple: bool = False, support: bool = False) -> Chain:
     """Draw tense, aspect and mood; ``simple`` allows no perfect, ``support`` requires an auxiliary (do)."""
     stative = p.frame in COPULAR or p.frame in ("link", "become") or (p.verb is not None and p.verb.stative)
     mode, perfect, progressive = d.pick(_aspects(time, stative))

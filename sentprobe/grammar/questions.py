@@ -10,18 +10,18 @@ from sentprobe.grammar.closed import determiner
 from sentprobe.grammar.lexicon import HUMAN
 from sentprobe.grammar.nominals import nominal
 from sentprobe.grammar.phrases import Draft, Nominal, bare, pronoun, proper
-from sentprobe.grammar.plans import Chain, Plan, auxiliary, chain, plan
+from sentprobe.grammar.plans import Chain, ClausePlan, auxiliary, chain, plan
 from sentprobe.grammar.statements import close
-from sentprobe.grammar.words import Table, Word, verb_forms, word
+from sentprobe.grammar.words import WeightedTable, Word, verb_forms, word
 from sentprobe.sentence import Tree
 
 
 @cache
-def _asked() -> Table[str]:
-    return Table([("past", 47.0), ("pres", 43.0), ("fut", 10.0)])
+def _asked() -> WeightedTable[str]:
+    return WeightedTable([("past", 47.0), ("pres", 43.0), ("fut", 10.0)])
 
 
-def _subject_first(d: Draft, p: Plan) -> tuple[str, str]:
+def _subject_first(d: Draft, p: ClausePlan) -> tuple[str, str]:
     """Draw a question's subject before it is put: a pronoun, or the number of a noun; return it and its agreement."""
     human = bool({*d.lex.expand(p.subject)} & HUMAN)
     if human and d.coin(0.45):
@@ -32,12 +32,12 @@ def _subject_first(d: Draft, p: Plan) -> tuple[str, str]:
 
 
 @cache
-def _asked_pronouns() -> Table[str]:
-    return Table([("you", 5.0), ("he", 3.0), ("she", 3.0), ("they", 3.0), ("we", 2.0)])
+def _asked_pronouns() -> WeightedTable[str]:
+    return WeightedTable([("you", 5.0), ("he", 3.0), ("she", 3.0), ("they", 3.0), ("we", 2.0)])
 
 
 def _inversion(
-    d: Draft, p: Plan, end: int, waiting: list[int], negative: bool, *, gap: bool = False
+    d: Draft, p: ClausePlan, end: int, waiting: list[int], negative: bool, *, gap: bool = False
 ) -> tuple[list[int | Tree], int]:
     """Put auxiliary, subject and the rest; return the parts of the SQ and the head."""
     which, agreement = _subject_first(d, p)
@@ -59,9 +59,9 @@ def _inversion(
         share = 1 + d.upto(max(1, min(5, d.room(end) - 3)))
         subject = nominal(d, p.subject, len(d.words) + share, use, case="Nom", want=which, pron=0)
     waiting.append(subject.head)
-    rest_of = Chain(steps.words[1:], steps.key, steps.when)
-    _, rest, head = predicate(d, p, subject, rest_of, end, waiting, inverted=True, gap=gap)
-    return [*parts, subject.tree, *rest], head
+    remaining_chain = Chain(steps.words[1:], steps.key, steps.when)
+    _, vp, head = predicate(d, p, subject, remaining_chain, end, waiting, inverted=True, gap=gap)
+    return [*parts, subject.tree, *vp], head
 
 
 def yes_no(d: Draft, size: int, mark: str) -> Tree:
@@ -81,8 +81,8 @@ def wondered(d: Draft, size: int, mark: str) -> Tree:
 
 
 @cache
-def _wh() -> Table[str]:
-    return Table([("why", 4.0), ("when", 3.0), ("where", 3.0), ("how", 3.0)])
+def _wh() -> WeightedTable[str]:
+    return WeightedTable([("why", 4.0), ("when", 3.0), ("where", 3.0), ("how", 3.0)])
 
 
 def who(d: Draft, size: int, mark: str) -> Tree:
@@ -90,8 +90,8 @@ def who(d: Draft, size: int, mark: str) -> Tree:
     p = plan(d, max(1, size - 2), "person", use="dated" if d.coin(0.8) else "")
     at = d.put(word("who", "who", "PRON", "WP", "PronType=Int"), "nsubj:pass" if p.passive else "nsubj")
     subject = Nominal(d.node("WHNP", at), at, "3s", d.lex.classes["person"])
-    before, rest, head = predicate(d, p, subject, chain(d, p, d.pick(_asked()), "3s"), size - 1, [at])
-    return close(d, "SBARQ", mark, head, subject.tree, Tree("SQ", (*before, *rest)))
+    before, vp, head = predicate(d, p, subject, chain(d, p, d.pick(_asked()), "3s"), size - 1, [at])
+    return close(d, "SBARQ", mark, head, subject.tree, Tree("SQ", (*before, *vp)))
 
 
 def what(d: Draft, size: int, mark: str) -> Tree:
@@ -102,20 +102,20 @@ def what(d: Draft, size: int, mark: str) -> Tree:
     classes = {*d.lex.expand(p.verb.object)}
     if size > 6 and d.coin(0.5):
         number = "s" if d.coin(0.5) else "p"
-        drawn = d.pick(d.lex.nouns(p.verb.object))
-        if not drawn.plural or not drawn.singular:
+        noun = d.pick(d.lex.nouns(p.verb.object))
+        if not noun.plural or not noun.singular:
             d.bits = bits
             return what(d, size, mark)
         if number == "p" and d.coin(0.5):
             how = d.put(word("how", "how", "ADV", "WRB", "PronType=Int"), "advmod")
-            d.heads[how] = many = d.put(determiner("many"), "amod")
-            at = d.put(drawn.plural, "obj", -1)
-            d.heads[many] = at
-            front = d.node("WHNP", d.node("WHADJP", how, many), at)
+            d.heads[how] = quantifier = d.put(determiner("many"), "amod")
+            at = d.put(noun.plural, "obj", -1)
+            d.heads[quantifier] = at
+            front = d.node("WHNP", d.node("WHADJP", how, quantifier), at)
         else:
             form = "which" if d.coin(0.7) else "what"
             which = d.put(word(form, form, "DET", "WDT", "PronType=Int"), "det")
-            at = d.put(drawn.plural if number == "p" else drawn.singular, "obj")
+            at = d.put(noun.plural if number == "p" else noun.singular, "obj")
             d.heads[which] = at
             front = d.node("WHNP", which, at)
     else:
@@ -132,10 +132,10 @@ def pied(d: Draft, size: int, mark: str) -> Tree:
     assert p.verb is not None  # only copular plans have none
     prep, spec = d.pick(p.verb.ways) if p.verb.ways else (p.verb.preposition, p.verb.object)
     assert prep is not None  # these frames have one or the other
-    drawn = d.pick(d.lex.nouns(spec), lambda n: bool(n.singular and n.plural))
+    noun = d.pick(d.lex.nouns(spec), lambda n: bool(n.singular and n.plural))
     case = d.put(prep, "case")
     which = d.put(word("which", "which", "DET", "WDT", "PronType=Int"), "det")
-    form = drawn.plural if d.coin(0.3) else drawn.singular
+    form = noun.plural if d.coin(0.3) else noun.singular
     assert form is not None  # only nouns with both numbers fit
     at = d.put(form, "obl")
     d.take(at, [case, which])
@@ -145,8 +145,8 @@ def pied(d: Draft, size: int, mark: str) -> Tree:
 
 
 @cache
-def _pied_frames() -> Table[str]:
-    return Table([("be_at", 2.0), ("go", 2.0), ("pp", 2.0)])
+def _pied_frames() -> WeightedTable[str]:
+    return WeightedTable([("be_at", 2.0), ("go", 2.0), ("pp", 2.0)])
 
 
 def tagged(d: Draft, size: int, mark: str) -> Tree:
@@ -162,8 +162,8 @@ def tagged(d: Draft, size: int, mark: str) -> Tree:
     )
     time = "past" if d.coin(0.5) else "pres"
     be = auxiliary("be")[time + subject.agreement]
-    _, rest, head = predicate(d, p, subject, Chain([(be, "cop")], "", ""), size - 4, [subject.head])
-    statement = Tree("S", (subject.tree, *rest))
+    _, vp, head = predicate(d, p, subject, Chain([(be, "cop")], "", ""), size - 4, [subject.head])
+    statement = Tree("S", (subject.tree, *vp))
     comma = d.mark(",", -1)
     tag = d.put(word(be.form, "be", "AUX", *be[3:5]), "parataxis", head)
     d.heads[clitic := negate(d, True)] = tag
@@ -196,8 +196,8 @@ def commanded(front: str) -> Callable[[Draft, int, str], Tree]:
             clitic = negate(d, True)
             waiting += [do, clitic]
         key = "inf" if "n" in front else "imp"
-        _, rest, head = predicate(d, p, you, Chain(words, key, ""), size - 1 - 2 * ("l" in front), waiting)
-        parts.append(d.node("VP", do, clitic, rest[0]) if "n" in front else rest[0])
+        _, vp, head = predicate(d, p, you, Chain(words, key, ""), size - 1 - 2 * ("l" in front), waiting)
+        parts.append(d.node("VP", do, clitic, vp[0]) if "n" in front else vp[0])
         if "l" in front:
             comma = d.mark(",", -1)
             late = d.put(word("please", "please", "INTJ", "UH"), "discourse", head)
@@ -223,10 +223,10 @@ _MASS = frozenset({"drink", "hobby", "material", "ingredient"})
 def exclaimed(d: Draft, size: int, mark: str) -> Tree:
     """What a house they built!"""
     verb = d.pick(d.lex.frame("tv", "person", use="act"), lambda v: v.object not in _MASS)
-    drawn = d.pick(d.lex.nouns(verb.object), lambda n: bool(n.singular and n.plural and n.kind.adjectives))
-    p = Plan("tv", verb, verb.subject)
+    noun = d.pick(d.lex.nouns(verb.object), lambda n: bool(n.singular and n.plural and n.kind.adjectives))
+    p = ClausePlan("tv", verb, verb.subject)
     wh = d.put(word("what", "what", "DET", "WDT", "PronType=Int"), "det:predet")
-    what_ = bare(d, drawn, max(3, min(5, size - 5)), "obj", want="s", det="a")
+    what_ = bare(d, noun, max(3, min(5, size - 5)), "obj", want="s", det="a")
     d.heads[wh] = what_.head
     front = Tree("WHNP", (d.words[wh].leaf, *what_.tree.children))
     kids, head = clause(
@@ -239,11 +239,11 @@ def how(d: Draft, size: int, mark: str) -> Tree:
     """How tall the tower is!"""
     wh = d.put(word("how", "how", "ADV", "WRB", "PronType=Int"), "advmod")
     spec = "animal dish building idea event document artwork vehicle person kin town jewel device"
-    drawn = d.pick(d.lex.nouns(spec))
-    _, table = drawn.kind.adjectives[int(d.rng.random() * len(drawn.kind.adjectives))]
+    noun = d.pick(d.lex.nouns(spec))
+    _, table = noun.kind.adjectives[int(d.rng.random() * len(noun.kind.adjectives))]
     at = d.put(d.pick(table, lambda w: w.form not in d.lex.absolute), "root")
     d.heads[wh] = at
-    subject = nominal(d, drawn.kind.name, size - 2, "nsubj", case="Nom", pron=0)
+    subject = nominal(d, noun.kind.name, size - 2, "nsubj", case="Nom", pron=0)
     be = d.put(auxiliary("be")[("past" if d.coin(0.5) else "pres") + subject.agreement], "cop")
     d.take(at, [subject.head, be])
     return close(d, "SBAR", mark, at, d.node("WHADJP", wh, at), d.node("S", subject.tree, d.node("VP", be)))

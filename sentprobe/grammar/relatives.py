@@ -5,7 +5,7 @@ from __future__ import annotations
 from sentprobe.grammar.clauses import clause, predicate
 from sentprobe.grammar.lexicon import HUMAN
 from sentprobe.grammar.phrases import Draft, Nominal
-from sentprobe.grammar.plans import Chain, Plan, chain, frames, plan
+from sentprobe.grammar.plans import Chain, ClausePlan, chain, frames, plan
 from sentprobe.grammar.words import word
 from sentprobe.sentence import Tree
 
@@ -39,7 +39,7 @@ def relative(d: Draft, antecedent: Nominal, end: int) -> Tree:
             max(end, len(d.words) + 2),
             time,
             "acl:relcl",
-            p=Plan("tv", verb, verb.subject),
+            p=ClausePlan("tv", verb, verb.subject),
             waiting=waiting,
             gap=True,
         )
@@ -52,10 +52,10 @@ def relative(d: Draft, antecedent: Nominal, end: int) -> Tree:
     )
     p = plan(d, d.room(end) - 1, antecedent.kind.name, inner=True)
     at = d.put(wh, "nsubj:pass" if p.passive else "nsubj")
-    before, rest, head = predicate(d, p, antecedent, chain(d, p, time, antecedent.agreement), end, [at])
+    before, vp, head = predicate(d, p, antecedent, chain(d, p, time, antecedent.agreement), end, [at])
     d.relations[head] = "acl:relcl"
     d.heads[head] = antecedent.head
-    return d.node("SBAR", d.node("WHNP", at), Tree("S", (*before, *rest)))
+    return d.node("SBAR", d.node("WHNP", at), Tree("S", (*before, *vp)))
 
 
 def participial(d: Draft, antecedent: Nominal, end: int) -> Tree | None:
@@ -66,10 +66,10 @@ def participial(d: Draft, antecedent: Nominal, end: int) -> Tree | None:
         steps = Chain([], "ger", "")
     elif by_object.items:
         verb = d.pick(by_object)
-        p, steps = Plan("pass", verb, verb.object, True), Chain([], "pass", "")
+        p, steps = ClausePlan("pass", verb, verb.object, True), Chain([], "pass", "")
     else:
         return None
-    _, rest, head = predicate(d, p, antecedent, steps, end, [])
+    _, vp, head = predicate(d, p, antecedent, steps, end, [])
     d.relations[head] = "acl"
     d.heads[head] = antecedent.head
-    return rest[0]
+    return vp[0]

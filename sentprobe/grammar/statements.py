@@ -14,16 +14,16 @@ from sentprobe.grammar.closed import listed, listed_adjectives, personal
 from sentprobe.grammar.complements import complement
 from sentprobe.grammar.nominals import nominal, prepositional
 from sentprobe.grammar.phrases import Draft, Nominal
-from sentprobe.grammar.plans import auxiliary, chain, plan
+from sentprobe.grammar.plans import ClausePlan, auxiliary, chain, plan
 from sentprobe.grammar.times import adverbial
-from sentprobe.grammar.words import Table, Word, verb_forms, word
+from sentprobe.grammar.words import WeightedTable, Word, verb_forms, word
 from sentprobe.sentence import Tree
 
 
 @cache
-def times() -> Table[str]:
+def times() -> WeightedTable[str]:
     """The tenses to draw from."""
-    return Table([("past", 47.0), ("pres", 43.0), ("fut", 10.0)])
+    return WeightedTable([("past", 47.0), ("pres", 43.0), ("fut", 10.0)])
 
 
 def close(d: Draft, label: str, mark: str, head: int, *parts: int | Tree) -> Tree:
@@ -32,13 +32,13 @@ def close(d: Draft, label: str, mark: str, head: int, *parts: int | Tree) -> Tre
     return d.node(label, *parts, d.mark(mark, head))
 
 
-def conjunction(d: Draft, among: Table[str]) -> Word:
+def conjunction(d: Draft, among: WeightedTable[str]) -> Word:
     """Draw a coordinating conjunction."""
     form = d.pick(among)
     return word(form, form, "CCONJ", "CC")
 
 
-_OPENING = Table([("but", 5.0), ("and", 5.0), ("or", 0.3), ("yet", 1.0)])
+_OPENING = WeightedTable([("but", 5.0), ("and", 5.0), ("or", 0.3), ("yet", 1.0)])
 
 
 # ---------------------------------------------------------------- declaratives
@@ -61,52 +61,21 @@ def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
         human = "g" in front or "u" in front
         dated = "t" in front
         share = max(4, min(end - 4, 2 + d.upto(max(1, end - 6))))
-        left = max(1, end - (share if front[-1] in "sgup" else 1) - 3)
+        words_left = max(1, end - (share if front[-1] in "sgup" else 1) - 3)
         bits = d.bits
-        p = plan(d, left, "person" if human else "", use="event" if human else "dated" if dated else "")
-        while "p" in front and (p.verb is None or p.verb.places is None):
+        p = plan(d, words_left, "person" if human else "", use="event" if human else "dated" if dated else "")
+        while "p" in front and (p.verb is None or p.verb.locations is None):
             d.bits = bits
-            p = plan(d, left)
+            p = plan(d, words_left)
         for letter in front:
-            comma = True
             if letter == "c":
                 waiting.append(d.put(conjunction(d, _OPENING), "cc"))
                 parts.append(waiting[-1])
                 continue
-            if letter == "i":
-                form = d.pick(_interjections())
-                feats = {"yes": "Polarity=Pos", "no": "Polarity=Neg"}.get(form, "_")
-                at = d.put(word(form, form, "INTJ", "UH", feats), "discourse")
-                parts.append(d.node("INTJ", at))
-            elif letter == "a":
-                at = d.put(
-                    d.pick(listed("stance", "words"), lambda w: "c" not in front or w.form != "however"), "advmod"
-                )
-                parts.append(d.node("ADVP", at))
-            elif letter == "b":
-                at = d.put(d.pick(listed("stance", time)), "advmod")
-                parts.append(d.node("ADVP", at))
-                comma = d.coin(0.25)
-            elif letter == "t":
-                tree, at = adverbial(d, time, -1)
-                parts.append(tree)
-                comma = d.coin(0.5)
-            elif letter == "p" and p.verb and p.verb.places:
-                prep, spec = d.pick(p.verb.places)
-                tree, at = prepositional(d, prep, spec, len(d.words) + min(share, 6), "obl", -1)
-                parts.append(tree)
-                comma = d.coin(0.7)
-            elif letter == "s":
-                parts.append(subordinate(d, len(d.words) + share, time, -1))
-                at = _last(d, "advcl")
-            else:
-                controller = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
-                parts.append(
-                    infinitive(d, len(d.words) + share - 1, controller, "advcl", -1, "part" if letter == "g" else "inf")
-                )
-                at = _last(d, "advcl")
+            tree, at, has_comma = _opener(d, letter, front, time, p, share)
+            parts.append(tree)
             waiting.append(at)
-            if comma:
+            if has_comma:
                 parts.append(d.mark(",", at))
         kids, head = clause(
             d,
@@ -124,14 +93,43 @@ def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
     return kind
 
 
+def _opener(d: Draft, letter: str, front: str, time: str, p: ClausePlan, share: int) -> tuple[Tree, int, bool]:
+    """Put the opener of a letter; return it, the head that waits for its own, and whether a comma follows."""
+    if letter == "i":
+        form = d.pick(_interjections())
+        feats = {"yes": "Polarity=Pos", "no": "Polarity=Neg"}.get(form, "_")
+        at = d.put(word(form, form, "INTJ", "UH", feats), "discourse")
+        return d.node("INTJ", at), at, True
+    if letter == "a":
+        at = d.put(d.pick(listed("stance", "words"), lambda w: "c" not in front or w.form != "however"), "advmod")
+        return d.node("ADVP", at), at, True
+    if letter == "b":
+        at = d.put(d.pick(listed("stance", time)), "advmod")
+        return d.node("ADVP", at), at, d.coin(0.25)
+    if letter == "t":
+        tree, at = adverbial(d, time, -1)
+        return tree, at, d.coin(0.5)
+    if letter == "p" and p.verb and p.verb.locations:
+        prep, spec = d.pick(p.verb.locations)
+        tree, at = prepositional(d, prep, spec, len(d.words) + min(share, 6), "obl", -1)
+        return tree, at, d.coin(0.7)
+    if letter == "s":
+        tree = subordinate(d, len(d.words) + share, time, -1)
+    else:
+        controller = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
+        key = "part" if letter == "g" else "inf"
+        tree = infinitive(d, len(d.words) + share - 1, controller, "advcl", -1, key)
+    return tree, _last(d, "advcl"), True
+
+
 def _last(d: Draft, relation: str) -> int:
     """Return the word that has the relation and still waits for its head."""
     return next(i for i, r in enumerate(d.relations) if r == relation and d.heads[i] == -1)
 
 
 @cache
-def _interjections() -> Table[str]:
-    return Table(
+def _interjections() -> WeightedTable[str]:
+    return WeightedTable(
         [("well", 4.0), ("oh", 4.0), ("yes", 3.0), ("no", 3.0), ("hey", 1.0), ("ah", 1.0), ("okay", 1.0), ("wow", 1.0)]
     )
 
@@ -148,11 +146,11 @@ def parenthetical(d: Draft, size: int, mark: str) -> Tree:
     second = d.mark(",", at)
     d.heads[first] = at
     steps = chain(d, p, d.pick(times()), subject.agreement)
-    before, rest, head = predicate(d, p, subject, steps, end, [subject.head, at], affirm=True)
-    return close(d, "S", mark, head, subject.tree, first, d.node("ADVP", at), second, *before, *rest)
+    before, vp, head = predicate(d, p, subject, steps, end, [subject.head, at], affirm=True)
+    return close(d, "S", mark, head, subject.tree, first, d.node("ADVP", at), second, *before, *vp)
 
 
-def there(d: Draft, size: int, mark: str) -> Tree:
+def existential_sentence(d: Draft, size: int, mark: str) -> Tree:
     """An existential sentence."""
     kids, head = existential(d, size - 1, d.pick(times()), "root", [])
     return close(d, "S", mark, head, *kids)
@@ -184,8 +182,10 @@ def clausal_subject(d: Draft, size: int, mark: str) -> Tree:
         marker = "that" if d.coin(0.7) else "whether"
         subject = complement(d, share, "past" if d.coin(0.6) else "pres", "csubj", -1, marker, False)
     at = _last(d, "csubj")
-    rest, head = _reaction(d, size - 1, at, "task_adj" if gerund else "fact_adj" if marker == "that" else "doubt_adj")
-    return close(d, "S", mark, head, subject, *rest)
+    reaction, head = _reaction(
+        d, size - 1, at, "task_adj" if gerund else "fact_adj" if marker == "that" else "doubt_adj"
+    )
+    return close(d, "S", mark, head, subject, *reaction)
 
 
 def _reaction(d: Draft, end: int, subject: int, adjectives: str) -> tuple[list[Tree], int]:
@@ -198,8 +198,8 @@ def _reaction(d: Draft, end: int, subject: int, adjectives: str) -> tuple[list[T
         return [d.node("VP", be, d.node("ADJP", at))], at
     p = plan(d, d.room(end), "idea", among="tv")
     idea = Nominal(Tree("NP", ()), subject, "3s", d.lex.classes["idea"])
-    before, rest, head = predicate(d, p, idea, chain(d, p, time, "3s", simple=True), end, [subject])
-    return [*before, *rest], head
+    before, vp, head = predicate(d, p, idea, chain(d, p, time, "3s", simple=True), end, [subject])
+    return [*before, *vp], head
 
 
 def inverted(d: Draft, size: int, mark: str) -> Tree:
@@ -223,8 +223,8 @@ def inverted(d: Draft, size: int, mark: str) -> Tree:
 
 
 @cache
-def _saying() -> Table[str]:
-    return Table(
+def _saying() -> WeightedTable[str]:
+    return WeightedTable(
         [
             ("say/said/said", 10.0),
             ("whisper", 2.0),
@@ -260,8 +260,8 @@ def spoken(d: Draft, size: int, mark: str) -> Tree:
         head = d.put(forms[time + speaker.agreement], "root")
     d.take(head, [content, speaker.head])
     verb = d.node("VP", head)
-    rest = (verb, speaker.tree) if turn else (speaker.tree, verb)
-    return close(d, "SINV" if turn else "S", mark, head, opening, quoted, comma, closing, *rest)
+    attribution = (verb, speaker.tree) if turn else (speaker.tree, verb)
+    return close(d, "SINV" if turn else "S", mark, head, opening, quoted, comma, closing, *attribution)
 
 
 _NOT_AFTER = frozenset(

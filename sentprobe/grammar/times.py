@@ -7,7 +7,7 @@ from functools import cache
 from sentprobe.grammar.closed import determiner
 from sentprobe.grammar.lexicon import lexicon
 from sentprobe.grammar.phrases import Draft
-from sentprobe.grammar.words import Table, adjective, adposition, adverb, name, noun, plural, zipf
+from sentprobe.grammar.words import WeightedTable, adjective, adposition, adverb, name, noun, plural, zipf
 from sentprobe.sentence import Tree
 
 _KINDS = {
@@ -25,13 +25,13 @@ _KINDS = {
 
 
 @cache
-def _kinds(when: str) -> Table[str]:
-    return Table([(k, float(w)) for k, w in (p.split(":") for p in _KINDS[when].split())])
+def _kinds(when: str) -> WeightedTable[str]:
+    return WeightedTable([(k, float(w)) for k, w in (p.split(":") for p in _KINDS[when].split())])
 
 
 @cache
-def _list(key: str) -> Table[str]:
-    return Table(zipf(lexicon().words("time", key)))
+def _list(key: str) -> WeightedTable[str]:
+    return WeightedTable(zipf(lexicon().words("time", key)))
 
 
 def adverbial(d: Draft, when: str, head: int, lasting: bool = False) -> tuple[Tree, int]:
@@ -58,8 +58,8 @@ def adverbial(d: Draft, when: str, head: int, lasting: bool = False) -> tuple[Tr
 
 
 @cache
-def _numbers() -> Table[str]:
-    return Table(zipf(lexicon().words("function", "numerals")))
+def _numbers() -> WeightedTable[str]:
+    return WeightedTable(zipf(lexicon().words("function", "numerals")))
 
 
 def _quantity(d: Draft, kind: str, head: int) -> tuple[Tree, int]:

@@ -63,7 +63,7 @@ def translated(sentence: Sentence) -> Sentence:
     """The translation of a sentence of the built-in corpus; its id and its document are the same."""
     words = inflected(sentence)
     order = linearised(words)
-    place = {at: i for i, at in enumerate(order)}
+    position_of = {at: i for i, at in enumerate(order)}
     ordered = [words[at] for at in order]
     forms = [word.form for word in ordered]
     forms[0] = forms[0][:1].upper() + forms[0][1:]
@@ -78,14 +78,14 @@ def translated(sentence: Sentence) -> Sentence:
         lemmas=tuple(word.lemma for word in ordered),
         upos=tuple(word.upos for word in ordered),
         feats=tuple(word.feats for word in ordered),
-        heads=tuple(place.get(word.head, -1) for word in ordered),
+        heads=tuple(position_of.get(word.head, -1) for word in ordered),
         deprels=tuple(word.deprel for word in ordered),
         space_after=tuple(spaces),
         doc=sentence.doc,
     )
 
 
-class Word(NamedTuple):
+class ToyWord(NamedTuple):
     """A word of the toy language; ``head`` is the position of its head in the English sentence."""
 
     form: str
@@ -106,7 +106,7 @@ class _English(NamedTuple):
     deprels: tuple[str, ...]
 
 
-def inflected(sentence: Sentence) -> dict[int, Word]:
+def inflected(sentence: Sentence) -> dict[int, ToyWord]:
     """The words of the translation by the positions of the English ones; those that have no word are not there."""
     features = [dict(pair.split("=") for pair in feats.split("|") if pair != "_") for feats in sentence.feats or ()]
     s = _English(sentence.lemmas or (), sentence.upos or (), features, sentence.heads or (), sentence.deprels or ())
@@ -126,7 +126,7 @@ def inflected(sentence: Sentence) -> dict[int, Word]:
         word_stem = stem(lemma, upos)
         feats = "|".join(f"{key}={word_features[key]}" for key in sorted(word_features, key=str.lower)) or "_"
         form = word_stem + _suffix(upos, word_features)
-        words[i] = Word(form, word_stem, upos, feats, s.heads[i], s.deprels[i])
+        words[i] = ToyWord(form, word_stem, upos, feats, s.heads[i], s.deprels[i])
     return words
 
 
@@ -176,7 +176,7 @@ def _suffix(upos: str, features: dict[str, str]) -> str:
     )
 
 
-def linearised(words: Mapping[int, Word]) -> list[int]:
+def linearised(words: Mapping[int, ToyWord]) -> list[int]:
     """The English positions of words in the order of the toy language."""
     children: dict[int, list[int]] = {}
     for at, word in words.items():
@@ -200,8 +200,8 @@ def linearised(words: Mapping[int, Word]) -> list[int]:
 
     def below(at: int) -> list[int]:
         ranked = sorted((rank(child), child) for child in children.get(at, ()))
-        left = [i for (place, _), child in ranked if place < 0 for i in below(child)]
-        return [*left, at, *(i for (place, _), child in ranked if place > 0 for i in below(child))]
+        preceding = [i for (side, _), child in ranked if side < 0 for i in below(child)]
+        return [*preceding, at, *(i for (side, _), child in ranked if side > 0 for i in below(child))]
 
     (root,) = children[-1]
     ordered = below(root)

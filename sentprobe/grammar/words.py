@@ -33,18 +33,18 @@ class Word(NamedTuple):
     vowel: bool
 
 
-class Table(Generic[T]):
+class WeightedTable(Generic[T]):
     """Items to draw from, with cumulative weights and the surprisal of each in bits."""
 
     __slots__ = ("bits", "cumulative", "items")
 
     def __init__(self, pairs: Iterable[tuple[T, float]]) -> None:
-        kept = [(item, weight) for item, weight in pairs if weight > 0]
-        total = math.fsum(weight for _, weight in kept)  # the same in every Python, unlike sum
-        self.items = [item for item, _ in kept]
-        self.cumulative = [*accumulate(weight / total for _, weight in kept)]
-        self.cumulative[-1:] = [1.0] * bool(kept)  # so that rounding can never leave a draw without an item
-        self.bits = [-math.log2(weight / total) for _, weight in kept]
+        weighted = [(item, weight) for item, weight in pairs if weight > 0]
+        total = math.fsum(weight for _, weight in weighted)  # the same in every Python, unlike sum
+        self.items = [item for item, _ in weighted]
+        self.cumulative = [*accumulate(weight / total for _, weight in weighted)]
+        self.cumulative[-1:] = [1.0] * bool(weighted)  # so that rounding can never leave a draw without an item
+        self.bits = [-math.log2(weight / total) for _, weight in weighted]
 
 
 def zipf(items: Sequence[T], total: float = 1.0) -> list[tuple[T, float]]:

@@ -55,7 +55,7 @@ def form(sheet: Sheet) -> str:
 
 
 def _item(sheet: Sheet, item: Item) -> str:
-    asked = "".join(f' <b dir="auto">{escape(name)}: {escape(value)}</b>' for name, value in item.inputs.items())
+    inputs = "".join(f' <b dir="auto">{escape(name)}: {escape(value)}</b>' for name, value in item.inputs.items())
     name = escape(item.id, quote=True)
     if len(sheet.answers) <= MAX_BUTTONS:
         answers = "".join(
@@ -64,7 +64,7 @@ def _item(sheet: Sheet, item: Item) -> str:
         )
     else:
         answers = f'<label>Answer <input type="text" name="{name}" list="answers" autocomplete="off"></label>'
-    return f'<li><fieldset><legend dir="auto">{escape(item.text)}{asked}</legend>{answers}</fieldset></li>'
+    return f'<li><fieldset><legend dir="auto">{escape(item.text)}{inputs}</legend>{answers}</fieldset></li>'
 
 
 def _answers(sheet: Sheet) -> Iterator[str]:

@@ -39,24 +39,26 @@ def read_judgments(paths: Sequence[Path | str], sheets: Sequence[Sheet]) -> list
     CorpusError
         For an unknown item or answer, or two different answers of one person to one item; with file and line.
     """
-    answers = {item.id: known for sheet in sheets for known in (_Answers.of(sheet),) for item in sheet.items}
+    answers = {
+        item.id: sheet_answers for sheet in sheets for sheet_answers in (_Answers.of(sheet),) for item in sheet.items
+    }
     stems = {sheet.stem for sheet in sheets}
-    found: dict[tuple[str, str], Judgment] = {}
+    judgments: dict[tuple[str, str], Judgment] = {}
     for path in map(Path, paths):
-        for line, each in _rows(path, stems):
-            known = answers.get(each.item)
-            if known is None:
-                hint = did_you_mean(each.item, list(answers))
-                raise CorpusError(str(path), line, f"the item {each.item!r}", f"one of the sheets{hint}")
-            label = known.label(each.label)
+        for line, judgment in _rows(path, stems):
+            sheet_answers = answers.get(judgment.item)
+            if sheet_answers is None:
+                hint = did_you_mean(judgment.item, list(answers))
+                raise CorpusError(str(path), line, f"the item {judgment.item!r}", f"one of the sheets{hint}")
+            label = sheet_answers.label(judgment.label)
             if label is None:
-                few = ", ".join(known.labels[:8])
-                raise CorpusError(str(path), line, f"the label {each.label!r}", f"one of {few}, or nothing")
-            same = found.setdefault((each.annotator, each.item), each._replace(label=label))
+                few = ", ".join(sheet_answers.labels[:8])
+                raise CorpusError(str(path), line, f"the label {judgment.label!r}", f"one of {few}, or nothing")
+            same = judgments.setdefault((judgment.annotator, judgment.item), judgment._replace(label=label))
             if same.label != label:
-                got = f"another answer of {each.annotator} to {each.item}, {label!r} after {same.label!r}"
+                got = f"another answer of {judgment.annotator} to {judgment.item}, {label!r} after {same.label!r}"
                 raise CorpusError(str(path), line, got, "one answer of each person to each item")
-    return list(found.values())
+    return list(judgments.values())
 
 
 class _Answers(NamedTuple):
@@ -116,8 +118,8 @@ def _unquoted(cell: str) -> str:
 
 def experts_of(judgments: Sequence[Judgment], names: Sequence[str]) -> list[str]:
     """The annotators of these names, or an error with those that there are."""
-    there = dict.fromkeys(judgment.annotator for judgment in judgments)
+    annotators = dict.fromkeys(judgment.annotator for judgment in judgments)
     for name in names:
-        if name not in there:
-            raise UsageError(f"There is no annotator {name!r}; expected one of {', '.join(there) or 'none'}.")
+        if name not in annotators:
+            raise UsageError(f"There is no annotator {name!r}; expected one of {', '.join(annotators) or 'none'}.")
     return list(names)

@@ -90,7 +90,7 @@ def attach(people: People, folder: Path) -> Path:
 def read_people(folder: Path) -> tuple[Mapping[str, People], list[str]]:
     """The judgments in the folder of a run, by digest of the set; and what is wrong with those that cannot be read."""
     job = _job(folder)
-    found: dict[str, People] = {}
+    by_digest: dict[str, People] = {}
     problems: list[str] = []
     try:
         names = {*(job.names() if job.is_begun else ()), *(path.name for path in job.path.glob("*.json"))} - {SEAL}
@@ -102,8 +102,8 @@ def read_people(folder: Path) -> tuple[Mapping[str, People], list[str]]:
         except DataError as e:
             problems.append(str(e))
         else:
-            found[people.data] = people
-    return found, problems
+            by_digest[people.data] = people
+    return by_digest, problems
 
 
 def _job(folder: Path) -> JobFolder:

@@ -105,9 +105,9 @@ def sample_sheet(
         raise TooFewError(
             f"{dataset.name} has {len(rows)} test rows: too few for {control} controls, and items to judge."
         )
-    drawn = sorted(range(len(rows)), key=lambda i: hash_64(f"{seed}/{dataset.digest}/{i}"))[: n + control]
-    controls = set(drawn[:control])
-    order = sorted(drawn, key=lambda i: hash_64(f"order/{seed}/{dataset.digest}/{i}"))
+    sampled = sorted(range(len(rows)), key=lambda i: hash_64(f"{seed}/{dataset.digest}/{i}"))[: n + control]
+    controls = set(sampled[:control])
+    order = sorted(sampled, key=lambda i: hash_64(f"order/{seed}/{dataset.digest}/{i}"))
     inputs = tuple(dataset.manifest.get("inputs", ()))
     names = answers or _bins(dataset)
     return Sheet(
@@ -117,12 +117,18 @@ def sample_sheet(
         str(dataset.manifest.get("question") or ""),
         {label: names.get(label, label) for label in dataset.labels},
         tuple(
-            Item(_item_id(dataset, f"{n} {control} {seed}", number, i), i, rows[i].text, rows[i].label, i in controls,
-                 {name: dict(rows[i].extra).get(name, "") for name in inputs})
+            Item(
+                _item_id(dataset, f"{n} {control} {seed}", number, i),
+                i,
+                rows[i].text,
+                rows[i].label,
+                i in controls,
+                {name: dict(rows[i].extra).get(name, "") for name in inputs},
+            )
             for number, i in enumerate(order, 1)
         ),
         seed,
-    )  # fmt: skip
+    )
 
 
 def _bins(dataset: Dataset) -> Mapping[str, str]:
@@ -166,15 +172,15 @@ def read_sheets(folder: Path) -> list[Sheet]:
         raise UsageError(f"{folder} has no {KEY_FILE}; expected a folder that `sentprobe judge sample` wrote.")
     file = folder / KEY_FILE
     try:
-        found = read_document(file.read_bytes())
-        if found.get("format") != FORMAT and "format" in found:
-            raise DataError(f"{other_format(file, found['format'], FORMAT)} Draw new sheets.")
-        if not is_intact(found):
+        document = read_document(file.read_bytes())
+        if document.get("format") != FORMAT and "format" in document:
+            raise DataError(f"{other_format(file, document['format'], FORMAT)} Draw new sheets.")
+        if not is_intact(document):
             raise DataError(
                 f"{file} has changed since `sentprobe judge sample` wrote it: restore it, or draw the same sheets "
                 "again in a new folder."
             )
-        return msgspec.convert(found["sheets"], list[Sheet])
+        return msgspec.convert(document["sheets"], list[Sheet])
     except OSError as e:
         raise DataError(f"{file} cannot be read: {e.strerror}.") from None
     except (KeyError, TypeError, ValueError) as e:
@@ -194,17 +200,19 @@ def _flat(text: str) -> str:
 
 
 def _instructions(sheet: Sheet) -> str:
-    shown = list(sheet.answers.items())[:MAX_LISTED_ANSWERS]
-    answers = [f"- `{label}`" + (f": {name}" if name != label else "") for label, name in shown]
-    more = [f"- … ({len(sheet.answers) - len(shown)} more)"] if len(sheet.answers) > len(shown) else []
-    return "\n".join([
-        f"# {sheet.question or sheet.name}",
-        "",
-        f"Write one of these answers into the column `label` of {sheet.stem}.tsv, for every sentence:",
-        "",
-        *answers,
-        *more,
-        "",
-        "Leave the label empty if you cannot tell. Do not look at other people's answers.",
-        "",
-    ])  # fmt: skip
+    listed = list(sheet.answers.items())[:MAX_LISTED_ANSWERS]
+    answers = [f"- `{label}`" + (f": {name}" if name != label else "") for label, name in listed]
+    omitted = [f"- … ({len(sheet.answers) - len(listed)} more)"] if len(sheet.answers) > len(listed) else []
+    return "\n".join(
+        [
+            f"# {sheet.question or sheet.name}",
+            "",
+            f"Write one of these answers into the column `label` of {sheet.stem}.tsv, for every sentence:",
+            "",
+            *answers,
+            *omitted,
+            "",
+            "Leave the label empty if you cannot tell. Do not look at other people's answers.",
+            "",
+        ]
+    )

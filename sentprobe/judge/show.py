@@ -15,35 +15,35 @@ MAX_LABELS = 6
 """Sets with more classes are shown without response bias."""
 
 
-def print_people(found: Sequence[People]) -> None:
+def print_people(results: Sequence[People]) -> None:
     """Accuracy, agreement and response bias per set, and who was dropped."""
     console = narrow_out()
     rows = [
         (
-            each.name,
-            POINTS.number(each.accuracy),
-            POINTS.interval(each.low, each.high, between="–"),
-            len(each.votes),
-            each.ties,
-            f"{len(each.annotators)}" + (f" of {len(each.annotators) + len(each.dropped)}" if each.dropped else ""),
-            None if each.alpha is None else f"{each.alpha:.2f}",
+            people.name,
+            POINTS.number(people.accuracy),
+            POINTS.interval(people.low, people.high, between="–"),
+            len(people.votes),
+            people.ties,
+            f"{len(people.annotators)}"
+            + (f" of {len(people.annotators) + len(people.dropped)}" if people.dropped else ""),
+            None if people.alpha is None else f"{people.alpha:.2f}",
         )
-        for each in found
+        for people in results
     ]
     Table.of_rows(("set", "accuracy", level_text(), "n", "ties", "people", "alpha"), rows).print(console)
     console.print()
-    for each in found:
-        single = f"{POINTS.number(each.single)} % of {each.judgments:,} single judgments are right"
-        print_wrapped(console, f"{each.name}: {'; '.join(filter(None, (single, bias_line(each))))}.", "dim")
-        for person in each.dropped:
-            print_wrapped(console, f"{each.name}: {person.annotator} does not count: {person.reason}.", "yellow")
-        if each.controls < each.control_items:
-            agreed = (
-                f"the experts agree on {each.controls:,} of {each.control_items:,} controls, which are those that count"
-            )
-            print_wrapped(console, f"{each.name}: {agreed}.", "dim")
-        if not each.controls:
-            print_wrapped(console, f"{each.name}: there are no controls, so everybody counts.", "dim")
+    for people in results:
+        single = f"{POINTS.number(people.single)} % of {people.judgments:,} single judgments are right"
+        print_wrapped(console, f"{people.name}: {'; '.join(filter(None, (single, bias_line(people))))}.", "dim")
+        for person in people.dropped:
+            print_wrapped(console, f"{people.name}: {person.annotator} does not count: {person.reason}.", "yellow")
+        if people.controls < people.control_items:
+            controls = f"{people.controls:,} of {people.control_items:,} controls"
+            agreement = f"{people.name}: the experts agree on {controls}, which are those that count."
+            print_wrapped(console, agreement, "dim")
+        if not people.controls:
+            print_wrapped(console, f"{people.name}: there are no controls, so everybody counts.", "dim")
     print_wrapped(
         console,
         "accuracy: of the majority vote on n sentences, ties left out, with Wilson's interval over sentences; people: "

@@ -51,34 +51,34 @@ def vote(
     """
     if not 0 <= control_accuracy <= 1 or min_controls < 1:
         raise UsageError("Expected a --control-accuracy from 0 to 1, and --min-controls of 1 or more.")
-    own = {item.id: item for item in sheet.items}
+    items = {item.id: item for item in sheet.items}
     by_annotator: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for judgment in judgments:
-        if judgment.item in own:
+        if judgment.item in items:
             by_annotator[judgment.annotator][judgment.item] = judgment.label
     reference = _reference(sheet, [by_annotator.pop(name, {}) for name in experts])
     dropped = [
-        found
-        for name, given in sorted(by_annotator.items())
-        if reference and (found := _fails(name, given, reference, min_controls, control_accuracy))
+        failure
+        for name, labels_by_item in sorted(by_annotator.items())
+        if reference and (failure := _fails(name, labels_by_item, reference, min_controls, control_accuracy))
     ]
-    for each in dropped:
-        del by_annotator[each.annotator]
+    for annotator in dropped:
+        del by_annotator[annotator.annotator]
     counts = {item.id: Counter[str]() for item in sheet.items if not item.control}
-    for given in by_annotator.values():
-        for item, label in given.items():
+    for labels_by_item in by_annotator.values():
+        for item, label in labels_by_item.items():
             if item in counts:
                 counts[item][label] += 1
-    judged = {item: found for item, found in counts.items() if found}
-    majorities = {item: _majority(found) for item, found in judged.items()}
+    judged = {item: label_counts for item, label_counts in counts.items() if label_counts}
+    majorities = {item: _majority(label_counts) for item, label_counts in judged.items()}
     votes = {item: label for item, label in majorities.items() if label is not None}
     if not votes:
         raise TooFewError(
-            f"{sheet.name}: no item has a majority; {len(by_annotator)} annotators count, {len(dropped)} were dropped, "
-            f"{len(judged)} items were judged." + "".join(f" {d.annotator} {d.reason}." for d in dropped)
+            f"{sheet.name}: no item has a majority; annotators who count: {len(by_annotator)}, who were dropped: "
+            f"{len(dropped)}, judged items: {len(judged)}." + "".join(f" {d.annotator} {d.reason}." for d in dropped)
         )
-    right = sum(own[item].label == label for item, label in votes.items())
-    every = sum(found.total() for found in judged.values())
+    right = sum(items[item].label == label for item, label in votes.items())
+    every = sum(label_counts.total() for label_counts in judged.values())
     low, high = wilson(right, len(votes))
     return People(
         name=sheet.name,
@@ -89,7 +89,7 @@ def vote(
         accuracy=right / len(votes),
         low=low,
         high=high,
-        single=sum(found[own[item].label] for item, found in judged.items()) / every,
+        single=sum(label_counts[items[item].label] for item, label_counts in judged.items()) / every,
         judgments=every,
         annotators=tuple(sorted(by_annotator)),
         dropped=tuple(dropped),
@@ -98,7 +98,7 @@ def vote(
         alpha=krippendorff_alpha(list(judged.values())),
         votes=tuple(
             VotedRow(row=it.row, text=it.text, label=it.label, vote=label, inputs=it.inputs)
-            for it, label in sorted(((own[item], label) for item, label in votes.items()), key=lambda p: p[0].row)
+            for it, label in sorted(((items[item], label) for item, label in votes.items()), key=lambda p: p[0].row)
         ),
     )
 
@@ -114,9 +114,11 @@ def _reference(sheet: Sheet, experts: Sequence[Mapping[str, str]]) -> dict[str, 
             "without those that experts agree on, only the difficult ones would be left. Draw sheets with --control "
             "200."
         )
-    first, *others = experts
+    first, *other_experts = experts
     agreed = {
-        item: first[item] for item in controls if item in first and all(o.get(item) == first[item] for o in others)
+        item: first[item]
+        for item in controls
+        if item in first and all(o.get(item) == first[item] for o in other_experts)
     }
     if not agreed:
         raise TooFewError(f"{sheet.name}: the experts agree on none of the {len(controls)} controls.")
@@ -124,10 +126,10 @@ def _reference(sheet: Sheet, experts: Sequence[Mapping[str, str]]) -> dict[str, 
 
 
 def _fails(
-    name: str, given: Mapping[str, str], reference: Mapping[str, str], least: int, share: float
+    name: str, labels_by_item: Mapping[str, str], reference: Mapping[str, str], least: int, share: float
 ) -> Dropped | None:
-    judged = [item for item in reference if item in given]
-    right = sum(given[item] == reference[item] for item in judged)
+    judged = [item for item in reference if item in labels_by_item]
+    right = sum(labels_by_item[item] == reference[item] for item in judged)
     if len(judged) < least:
         reason = f"judged {len(judged)} of {len(reference)} controls; expected at least {least}"
     elif right < share * len(judged) - 1e-9:  # 55 of 100 are 55 %, whatever the rounding
@@ -137,7 +139,7 @@ def _fails(
     return Dropped(annotator=name, judged=len(judged), right=right, reason=reason)
 
 
-def _majority(found: Counter[str]) -> str | None:
+def _majority(label_counts: Counter[str]) -> str | None:
     """The most frequent label; None if two are equally frequent."""
-    (label, n), *others = found.most_common(2)
-    return None if others and others[0][1] == n else label
+    (label, n), *runners_up = label_counts.most_common(2)
+    return None if runners_up and runners_up[0][1] == n else label

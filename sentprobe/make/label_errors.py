@@ -36,7 +36,7 @@ Labels = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LabelComparison:
     """The labels of a task from both sides."""
 
     name: str
@@ -79,7 +79,7 @@ def measure_label_errors(
         name: {
             "treebank": stem(treebank),
             "sentences": len(gold),
-            "labels": Comparison(name, gold_labels.get(name, {}), set_labels).by_label(),
+            "labels": LabelComparison(name, gold_labels.get(name, {}), set_labels).by_label(),
         }
         for name, set_labels in labels.items()
     }

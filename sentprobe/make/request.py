@@ -263,8 +263,8 @@ def parse_length(text: str) -> tuple[int, int]:
 
 def parse_setting(text: str) -> Setting:
     """``[task.]field=value`` → (task or None, field, value of the field's type)."""
-    left, equals, value = text.partition("=")
-    only, dot, field = left.rpartition(".")
+    target, equals, value = text.partition("=")
+    only, dot, field = target.rpartition(".")
     kinds = get_type_hints(Policy)
     if not equals or field not in kinds:
         near = difflib.get_close_matches(field, kinds, n=1)

@@ -10,7 +10,7 @@ from sentprobe.core.formatting import POINTS, count_of
 from sentprobe.core.table import plain
 from sentprobe.report.cells import LOSSES
 from sentprobe.report.names import brief_set_names, listed, short_names
-from sentprobe.report.types import BaselineComparison, Cell, Summary
+from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.verdict import MEANINGS, UNCOMPARED, verdict_of
 from sentprobe.report.word_texts import is_of_words, noun_of
 from sentprobe.stats import level as levels
@@ -45,7 +45,7 @@ def answer(summary: Summary) -> tuple[str, ...]:
     if not tested:
         return (_untested(summary, compared),)
     who, nobody = _who(summary, tested), _nobody(summary, tested)
-    return (who, *nobody, *missed_differences(summary, tested), *_objections(summary, tested))
+    return (who, *nobody, *missed_differences(summary, tested), *_explained_away(summary, tested))
 
 
 def answer_note(summary: Summary) -> str:
@@ -53,14 +53,19 @@ def answer_note(summary: Summary) -> str:
     tested = [s for i, s in enumerate(summary.sets) if any(map(_p, _comparisons(summary, i)))]
     if not tested:
         return ""
+    # Holm over one test changes nothing, and is not worth a clause
     several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
     within = f", adjusted by Holm over the {noun_of(summary)}s of a set" if several else ""
     across = " They are not adjusted over sets." if len(tested) > 1 else ""
-    others = len(summary.sets) - len(tested)
-    rest = f" {count_of(others, 'set')} without a test {'is' if others == 1 else 'are'} not counted." if others else ""
-    missing = " What is missing of the run can change them." if summary.missing else ""
+    untested = len(summary.sets) - len(tested)
+    untested_note = (
+        f" {count_of(untested, 'set')} without a test {'is' if untested == 1 else 'are'} not counted."
+        if untested
+        else ""
+    )
+    missing = " The missing results can change them." if summary.missing else ""
     tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
-    return f"{tests}{within}.{across}{missing}{rest}"
+    return f"{tests}{within}.{across}{missing}{untested_note}"
 
 
 # With baselines
@@ -69,8 +74,8 @@ def answer_note(summary: Summary) -> str:
 def _who(summary: Summary, tested: Sequence[int]) -> str:
     """Who is better than the best baseline, and on which sets."""
     standings = _standings(summary, tested)
-    better = [each for each in standings if each.above]
-    names = [name for each in standings for name in each.names]
+    better = [standing for standing in standings if standing.above]
+    names = [name for standing in standings for name in standing.names]
     if not better:
         any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
         any_set += _shown(summary.hidden_sets)
@@ -81,63 +86,63 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
         return plain(f"{who} {BETTER} on {where}.")
     if len(tested) == 1:
         return _on_one_set(summary, tested[0], standings)
-    first, *rest = better[:MAX_CLAUSES]
+    first, *following = better[:MAX_CLAUSES]
     clauses = [f"{listed(first.names)} {_be(first)} {BETTER} on {_sets(summary, first, tested, full=True)}"]
-    clauses += [f"{listed(each.names)} on {_sets(summary, each, tested)}" for each in rest]
-    if more := better[MAX_CLAUSES:]:
-        most = max(len(each.above) for each in more)
-        clauses.append(f"{count_of(sum(len(each.names) for each in more), 'other')} on at most {most}")
-    if none := [name for each in standings if not each.above for name in each.names]:
+    clauses += [f"{listed(standing.names)} on {_sets(summary, standing, tested)}" for standing in following]
+    if unnamed := better[MAX_CLAUSES:]:
+        most = max(len(standing.above) for standing in unnamed)
+        clauses.append(f"{count_of(sum(len(standing.names) for standing in unnamed), 'other')} on at most {most}")
+    if none := [name for standing in standings if not standing.above for name in standing.names]:
         clauses.append(f"{listed(none) if len(none) <= MAX_CLAUSES else f'the other {len(none)}'} on none")
     return plain("; ".join(clauses) + ".")
 
 
-def _on_one_set(summary: Summary, place: int, standings: Sequence[_Standing]) -> str:
-    above = [name for each in standings if each.above for name in each.names]
-    others = [name for each in standings if not each.above for name in each.names]
-    against = next(iter(_comparisons(summary, place)))
+def _on_one_set(summary: Summary, set_index: int, standings: Sequence[_Standing]) -> str:
+    above = [name for standing in standings if standing.above for name in standing.names]
+    not_better = [name for standing in standings if not standing.above for name in standing.names]
+    against = next(iter(_comparisons(summary, set_index)))
     best = f"{BETTER} ({against.baseline}, {_number(against.value, summary.metric)})"
-    but = f"; {listed(others)} {'is' if len(others) == 1 else 'are'} not" if others else ""
+    but = f"; {listed(not_better)} {'is' if len(not_better) == 1 else 'are'} not" if not_better else ""
     is_are = "is" if len(above) == 1 else "are"
-    return plain(f"On {_set_name(summary, place)}, {listed(above)} {is_are} {best}{but}.")
+    return plain(f"On {_set_name(summary, set_index)}, {listed(above)} {is_are} {best}{but}.")
 
 
 def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     """Sets on which no one is better than the best baseline, and what that baseline scores there."""
-    found = [i for i in tested if not any(against.verdict == "above" for against in _comparisons(summary, i))]
-    if not found or len(found) == len(tested):
+    without_winner = [i for i in tested if not any(against.verdict == "above" for against in _comparisons(summary, i))]
+    if not without_winner or len(without_winner) == len(tested):
         return []
-    names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in found]
-    shown = listed(names, most=MAX_NAMED_SETS, more="more sets")
-    several = len([name for each in _standings(summary, tested) for name in each.names]) > 1
+    names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in without_winner]
+    set_list = listed(names, most=MAX_NAMED_SETS, remainder="more sets")
+    several = len([name for standing in _standings(summary, tested) for name in standing.names]) > 1
     who = f"No {noun_of(summary)}{_shown(summary.hidden_columns)} is" if several else "It is not"
-    return [plain(f"{who} significantly better on {shown}.")]
+    return [plain(f"{who} significantly better on {set_list}.")]
 
 
-def _objections(summary: Summary, tested: Sequence[int]) -> list[str]:
-    """What controls and measures object to among the results above the baselines; nothing if none were run on them."""
+def _explained_away(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """Results above the baselines that controls or measures explain otherwise; nothing if none were run on them."""
     names = _column_names(summary)
     judged = [
-        (f"{names[j]} on {_set_name(summary, i)}", found.kind)
+        (f"{names[j]} on {_set_name(summary, i)}", meaning.kind)
         for i in tested
-        for j, (cell, found) in enumerate(zip(summary.sets[i].cells, summary.sets[i].meanings, strict=False))
-        if verdict_of(cell) == "above" and found is not None and found.kind != "above"
+        for j, (cell, meaning) in enumerate(zip(summary.sets[i].cells, summary.sets[i].meanings, strict=False))
+        if verdict_of(cell) == "above" and meaning is not None and meaning.kind != "above"
     ]
     if not judged:
         return []
-    objected = [f"{where} ({MEANINGS[kind][1]})" for where, kind in judged if kind != "holds"]
-    if not objected:
-        which = "not object to this result" if len(judged) == 1 else f"object to none of these {len(judged)} results"
-        return [f"The controls {'do ' if len(judged) == 1 else ''}{which}."]
-    shown = listed(objected, most=MAX_CLAUSES, more="more")
-    of_all = "" if len(judged) == 1 else f"{len(objected)} of {len(judged)} of these results: "
-    return [plain(f"The controls object to {of_all}{shown}.")]
+    explained = [f"{where} ({MEANINGS[kind][1]})" for where, kind in judged if kind != "holds"]
+    if not explained:
+        which = "this result" if len(judged) == 1 else f"any of these {len(judged)} results"
+        return [f"No control explains {which} away."]
+    which = "this result" if len(judged) == 1 else f"{len(explained)} of these {len(judged)} results"
+    explained_list = listed(explained, most=MAX_CLAUSES, remainder="more")
+    return [plain(f"Controls explain {which} away: {explained_list}.")]
 
 
-def _best_baselines(summary: Summary, place: int) -> str:
+def _best_baselines(summary: Summary, set_index: int) -> str:
     """The best baseline with its score; several if encoders were run on different samples."""
-    found = dict.fromkeys((each.baseline, each.value) for each in _comparisons(summary, place))
-    return ", ".join(f"{name} {_number(value, summary.metric)}" for name, value in found)
+    baselines = dict.fromkeys((against.baseline, against.value) for against in _comparisons(summary, set_index))
+    return ", ".join(f"{name} {_number(value, summary.metric)}" for name, value in baselines)
 
 
 def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:
@@ -146,12 +151,12 @@ def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
     for number, name in enumerate(names):
         cells = {i: cell for i in tested if (cell := summary.sets[i].cells[number]) is not None}
-        own = {i: cell.against for i, cell in cells.items() if cell.against is not None and _p(cell.against)}
-        if own:
-            above = tuple(i for i, against in own.items() if against.verdict == "above")
-            groups.setdefault((above, tuple(own)), []).append(name)
-    found = [_Standing(tuple(each), above, own) for (above, own), each in groups.items()]
-    return sorted(found, key=lambda each: -len(each.above))
+        compared = {i: cell.against for i, cell in cells.items() if cell.against is not None and _p(cell.against)}
+        if compared:
+            above = tuple(i for i, against in compared.items() if against.verdict == "above")
+            groups.setdefault((above, tuple(compared)), []).append(name)
+    standings = [_Standing(tuple(group), above, compared) for (above, compared), group in groups.items()]
+    return sorted(standings, key=lambda standing: -len(standing.above))
 
 
 def _sets(summary: Summary, standing: _Standing, tested: Sequence[int], *, full: bool = False) -> str:
@@ -160,10 +165,10 @@ def _sets(summary: Summary, standing: _Standing, tested: Sequence[int], *, full:
     noun = f" sets{_shown(summary.hidden_sets)}" if full else ""
     missing = [i for i in all_of if i not in above]
     which = "its" if len(standing.names) == 1 else "their"
-    own = f"{which} {len(all_of)}" if len(all_of) < len(tested) else f"{len(all_of)}"
+    of_tested = f"{which} {len(all_of)}" if len(all_of) < len(tested) else f"{len(all_of)}"
     if not missing:
-        return _all_of(which, noun, all_of, tested) if len(all_of) > 1 else f"{own} ({_names(summary, above)})"
-    count = f"{len(above)} of {own}{noun}"
+        return _all_of(which, noun, all_of, tested) if len(all_of) > 1 else f"{of_tested} ({_names(summary, above)})"
+    count = f"{len(above)} of {of_tested}{noun}"
     if len(above) <= MAX_NAMED_SETS:
         names = _names(summary, above)
         return f"{count}: {names}" if full else f"{count} ({names})"
@@ -174,8 +179,8 @@ def _sets(summary: Summary, standing: _Standing, tested: Sequence[int], *, full:
 def _all_of(which: str, noun: str, all_of: Sequence[int], tested: Sequence[int]) -> str:
     """``all 5 sets``, ``both``, ``all of its 5``, ``both of its sets``."""
     number = "" if len(all_of) == 2 else f" {len(all_of)}"
-    some = "both" if len(all_of) == 2 else "all"
-    return f"{some} of {which}{number} sets" if len(all_of) < len(tested) else f"{some}{number}{noun}"
+    quantifier = "both" if len(all_of) == 2 else "all"
+    return f"{quantifier} of {which}{number} sets" if len(all_of) < len(tested) else f"{quantifier}{number}{noun}"
 
 
 # Without
@@ -202,20 +207,20 @@ def _among_encoders(summary: Summary) -> list[str]:
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
     for i in lettered:
         cells = [(cell, j) for j, cell in enumerate(summary.sets[i].cells) if cell is not None and cell.letters]
-        alone = [j for cell, j in cells if "a" in (cell.letters or "")]
-        if len(alone) == 1:
-            leads.setdefault(alone[0], []).append(i)
+        leaders = [j for cell, j in cells if "a" in (cell.letters or "")]
+        if len(leaders) == 1:
+            leads.setdefault(leaders[0], []).append(i)
     if not lettered:
         return []
     if not leads:
         return [f"No {noun_of(summary)} is significantly better than all others on a set."]
     order = sorted(leads, key=lambda j: -len(leads[j]))
-    first, *rest = order
+    first, *following = order
     everyone = "the other" if len(summary.columns) == 2 else "all others"
     standing = _Standing((names[first],), tuple(leads[first]), tuple(lettered))
     clauses = [
         f"{names[first]} is significantly better than {everyone} on {_sets(summary, standing, lettered, full=True)}",
-        *(f"{names[j]} on {_names(summary, leads[j])}" for j in rest),
+        *(f"{names[j]} on {_names(summary, leads[j])}" for j in following),
     ]
     return [plain("; ".join(clauses) + ".")]
 
@@ -234,15 +239,15 @@ def _untested(summary: Summary, compared: Sequence[int]) -> str:
     clauses = [f"{name} on {count} of {count_of(len(compared), 'set')}" for name, count in higher.items() if count]
     if not clauses:
         return "No score is higher than that of the best baseline; no difference was tested."
-    shown = listed(clauses, most=MAX_CLAUSES, more="more")
-    return plain(f"Better than the best baseline, though no difference was tested: {shown}.")
+    clause_list = listed(clauses, most=MAX_CLAUSES, remainder="more")
+    return plain(f"Better than the best baseline, though no difference was tested: {clause_list}.")
 
 
 # Words
 
 
-def _comparisons(summary: Summary, place: int) -> list[BaselineComparison]:
-    return [cell.against for cell in summary.sets[place].cells if cell is not None and cell.against is not None]
+def _comparisons(summary: Summary, set_index: int) -> list[BaselineComparison]:
+    return [cell.against for cell in summary.sets[set_index].cells if cell is not None and cell.against is not None]
 
 
 def _p(against: BaselineComparison) -> bool:
@@ -265,13 +270,13 @@ def _column_names(summary: Summary) -> list[str]:
     return [f"{head} ({tail})" if tail else head for head, _, tail in split]
 
 
-def _set_name(summary: Summary, place: int) -> str:
-    return brief_set_names(summary.sets)[place]
+def _set_name(summary: Summary, set_index: int) -> str:
+    return brief_set_names(summary.sets)[set_index]
 
 
 def _names(summary: Summary, sets: Sequence[int]) -> str:
     names = brief_set_names(summary.sets)
-    return listed([names[i] for i in sets], most=MAX_NAMED_SETS, more="more")
+    return listed([names[i] for i in sets], most=MAX_NAMED_SETS, remainder="more")
 
 
 def _number(value: float, metric: str) -> str:
@@ -288,6 +293,7 @@ SMALL = 400
 def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
     """A sentence, if most comparisons with baselines that are not significant are on few test rows."""
     undecided = list(_undecided(summary, tested))
+    # on large sets a difference that is not significant is small, and nothing is missed
     small = [(cell.n, size) for cell, size in undecided if cell.n < SMALL]
     if 2 * len(small) <= len(undecided):
         return []
@@ -301,7 +307,7 @@ def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
     ]
 
 
-def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[Cell, float]]:
+def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[CellSummary, float]]:
     """Cells that do not differ significantly from the best baseline, and the difference that would be detected."""
     for i in tested:
         for cell in summary.sets[i].cells:

@@ -1,4 +1,4 @@
-"""The numbers of one cell: the results of its seeds as a ``Cell``, with means, intervals and what dev chose."""
+"""The numbers of one cell: the results of its seeds as a ``CellSummary``, with means, intervals and what dev chose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import parse
 from sentprobe.published import TRANSFER
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey
-from sentprobe.report.types import BaselineComparison, Cell, Information, Score, TransferMean
+from sentprobe.report.types import BaselineComparison, CellSummary, Score, TransferMean, UsableInformation
 from sentprobe.results.inference import row_clusters
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
@@ -24,34 +24,38 @@ from sentprobe.stats.means import combined, mean
 from sentprobe.stats.seeds import spread
 
 MIN_GRID_SIZE = 3
-"""In a grid of two values each is an end, and neither shows that the grid is too short."""
+"""Values of L2 that a grid needs to have an inside: of two, each is an end, and neither shows that it is too short."""
 
 
-def value_of(cell: Cell | None) -> float | None:
+def value_of(cell: CellSummary | None) -> float | None:
     """The number in a cell, if it has one."""
     return None if cell is None else cell.score.value
 
 
-def make_cell(run: Run, grid: Grid, column: ColumnKey, place: SetKey, metric: Metric, notes: list[str]) -> Cell | None:
+def make_cell(
+    run: Run, grid: Grid, column: ColumnKey, set_key: SetKey, metric: Metric, notes: list[str]
+) -> CellSummary | None:
     """The layer that dev chose, over all seeds; None without results. Missing intervals are added to ``notes``."""
-    layers = grid.layers(column, place)
+    layers = grid.layers(column, set_key)
     if not layers:
         return None
     results = best_layer(layers)
-    shown = _with_interval(run, results, metric, notes)
+    metric_score = _with_interval(run, results, metric, notes)
     calibrated = _with_interval(run, results, "log2_loss_calibrated", notes) if metric == "log2_loss" else None
-    return _cell(results, shown, calibrated=calibrated, layers=len(layers))
+    return _cell(results, metric_score, calibrated=calibrated, layers=len(layers))
 
 
-def make_layer_cell(layers: Layers, name: str | None, metric: Metric, shown: Cell | None) -> Cell | None:
-    """One layer on a set; ``shown`` is the cell of the layer that dev chose, which alone has a baseline comparison."""
+def make_layer_cell(
+    layers: Layers, name: str | None, metric: Metric, dev_cell: CellSummary | None
+) -> CellSummary | None:
+    """One layer on a set; ``dev_cell`` is that of the layer that dev chose, which alone has a baseline comparison."""
     if name not in layers:
         return None
     results = layers[name]
     # intervals of the loss are left out: to resample them for every layer takes too long
     intervals = accuracy_intervals(results) if metric == "accuracy" else []
     by_dev = best_layer(layers) is results
-    against = shown.against if by_dev and shown is not None else None
+    against = dev_cell.against if by_dev and dev_cell is not None else None
     return _cell(results, score(results, metric, intervals), against=against, by_dev=by_dev)
 
 
@@ -67,18 +71,18 @@ def _with_interval(run: Run, results: Sequence[Result], metric: Metric, notes: l
 
 def _cell(
     results: Sequence[Result],
-    shown: Score,
+    metric_score: Score,
     *,
     calibrated: Score | None = None,
     layers: int = 1,
     against: BaselineComparison | None = None,
     by_dev: bool = True,
-) -> Cell:
+) -> CellSummary:
     first, accuracy = results[0], score(results, "accuracy", accuracy_intervals(results))
     probe = score(results, "accuracy", [] if first.constant else [r.range for r in results])
     assert accuracy.value is not None  # every result has a score
-    return Cell(
-        score=shown,
+    return CellSummary(
+        score=metric_score,
         calibrated=calibrated,
         accuracy=accuracy.value,
         low=accuracy.low,
@@ -114,8 +118,8 @@ def _cell(
 
 def _mean(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are there."""
-    found = [value for value in values if value is not None]
-    return sum(found) / len(found) if found else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
@@ -130,14 +134,14 @@ def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
     return None
 
 
-def _information(results: Sequence[Result]) -> Information | None:
+def _information(results: Sequence[Result]) -> UsableInformation | None:
     """Bits about the label over all seeds; None if a result has none."""
     if any("information" not in r.scores for r in results):
         return None
     intervals = [(r.scores["information_low"], r.scores["information_high"]) for r in results]
     bits = over_seeds([r.scores["information"] for r in results], intervals, lower=-math.inf, upper=math.inf)
     assert bits.value is not None
-    return Information(bits=bits.value, low=bits.low, high=bits.high, entropy=results[0].scores["entropy"])
+    return UsableInformation(bits=bits.value, low=bits.low, high=bits.high, entropy=results[0].scores["entropy"])
 
 
 # Over seeds
@@ -163,10 +167,10 @@ def check_metric(metric: str) -> Metric:
 def score(results: Sequence[Result], metric: Metric, intervals: Sequence[Interval] = ()) -> Score:
     """The metric over results that differ in their seed, each with its own interval, if it has one."""
     # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
-    found = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
-    if any(value is None for value in found):
+    values = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
+    if any(value is None for value in values):
         return Score()
-    return over_seeds(found, intervals, upper=math.inf if metric in LOSSES else 1.0)
+    return over_seeds(values, intervals, upper=math.inf if metric in LOSSES else 1.0)
 
 
 def over_seeds(
@@ -185,6 +189,7 @@ def over_seeds(
         return Score(over.mean, sd=over.std)
     if len(values) == 1:
         return Score(over.mean, *intervals[0])
+    # a variance and its degrees of freedom
     seeds = (over.std or 0.0) ** 2 / len(values), len(values) - 1.0
     below = float(np.mean([value - low for value, (low, _) in zip(values, intervals, strict=True)]))
     above = float(np.mean([high - value for value, (_, high) in zip(values, intervals, strict=True)]))
@@ -202,6 +207,7 @@ def accuracy_intervals(results: Sequence[Result]) -> list[Interval]:
     """
     if any(result.constant for result in results):
         return []
+    # all or none: the mean of intervals about different things would be about neither
     about = [result.encoder_interval for result in results if result.encoder_interval is not None]
     return about if len(about) == len(results) else [result.range for result in results]
 
@@ -219,19 +225,19 @@ def intervals_of(run: Run, results: Sequence[Result], metric: Metric) -> list[In
     clusters = None
     if results[0].cluster_interval is not None:
         clusters = row_clusters(run, results[0])
-    found = []
+    intervals = []
     for result in results:
         name = LOSSES[metric]
         bits = (-run.predictions(result, name)[name].astype(np.float64)).clip(0.0, MOST_BITS)
-        found.append(mean(bits, clusters).interval())
-    return found
+        intervals.append(mean(bits, clusters).interval())
+    return intervals
 
 
 Estimate = tuple[float | None, float | None, float | None]
 """A value and the ends of its interval, None where there is none."""
 
 
-def estimate_of(cell: Cell | None) -> Estimate:
+def estimate_of(cell: CellSummary | None) -> Estimate:
     """The number in a cell and the interval that is shown with it."""
     return (None, None, None) if cell is None else (cell.score.value, cell.score.low, cell.score.high)
 
@@ -245,17 +251,17 @@ def aggregate(results: Sequence[Result]) -> TransferMean | None:
     As in Conneau (2019, section 3.2.4), over tasks that are scored by accuracy. The rows are those that SentEval
     counts: of dev, or of the folds where there is none.
     """
-    found = [
+    transfer_scores = [
         (r.dev_score, r.n["va"] or (r.n["te"] if r.interval_kind == "nadeau-bengio" else r.n["tr"]), r.cell.task)
         for r in results
         if r.cell.task in TRANSFER and r.metric == "accuracy" and r.dev_score is not None
     ]
-    if len(found) < 2:
+    if len(transfer_scores) < 2:
         return None
-    rows = sum(n for _, n, _ in found)
+    rows = sum(n for _, n, _ in transfer_scores)
     return TransferMean(
-        tasks=tuple(task for _, _, task in found),
-        macro=sum(score for score, _, _ in found) / len(found),
-        micro=sum(score * n for score, n, _ in found) / rows,
+        tasks=tuple(task for _, _, task in transfer_scores),
+        macro=sum(score for score, _, _ in transfer_scores) / len(transfer_scores),
+        micro=sum(score * n for score, n, _ in transfer_scores) / rows,
         rows=rows,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
-from sentprobe.report.types import Cell, CheckResult, Column, SetSummary, Summary
+from sentprobe.report.types import CellSummary, CheckResult, Column, SetSummary, Summary
 from sentprobe.results.result import RIGHT_OR_WRONG
 from sentprobe.stats import holm
 from sentprobe.stats import level as levels
@@ -18,7 +18,7 @@ MAX_PLACES = 50
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """What a check found: an issue or a tip, with the places that it is about, or that the run passed."""
 
     level: Level
@@ -54,7 +54,7 @@ class Check:
     """
 
     name: str
-    find: Callable[[Summary], Finding | None] = field(repr=False)
+    find: Callable[[Summary], CheckFinding | None] = field(repr=False)
     advice: str = field(repr=False)
     doc: str = field(default="", repr=False)
     docs: str = field(default="", repr=False)
@@ -62,15 +62,15 @@ class Check:
 
     def __call__(self, summary: Summary) -> CheckResult | None:
         """What the check found in a run, for the summary."""
-        found = self.find(summary)
-        if found is None:
+        finding = self.find(summary)
+        if finding is None:
             return None
         return CheckResult(
             code=self.name,
-            level=found.level,
-            title=found.title,
-            text=found.text,
-            where=tuple(found.where[:MAX_PLACES]),
+            level=finding.level,
+            title=finding.title,
+            text=finding.text,
+            where=tuple(finding.where[:MAX_PLACES]),
             docs=self.docs or f"report-checks.md#{self.name}" * bool(self.doc),
         )
 
@@ -88,8 +88,8 @@ class ScoredCell(NamedTuple):
     set: int
     set_summary: SetSummary
     column: Column
-    cell: Cell
-    baselines: Mapping[str, Cell]
+    cell: CellSummary
+    baselines: Mapping[str, CellSummary]
     """The baselines on the same rows that have a result, by name."""
 
     @property
@@ -100,7 +100,12 @@ class ScoredCell(NamedTuple):
     @property
     def sample(self) -> tuple[int, int | None, str]:
         """Cells with the same sample were tested on the same rows."""
-        return self.set, self.column.limit, self.column.sentprobe
+        return self.set, *self.column.sample
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval of the accuracy; the accuracy itself where that is a fact."""
+        return self.cell.accuracy if self.cell.low is None else self.cell.low
 
     @property
     def right_or_wrong(self) -> bool:
@@ -115,30 +120,32 @@ class ScoredCell(NamedTuple):
 
 def scored_cells(summary: Summary) -> Iterator[ScoredCell]:
     """Every result of an encoder, set by set."""
-    for i, own in enumerate(summary.sets):
-        for column, cell in zip(summary.columns, own.cells, strict=True):
+    for i, set_summary in enumerate(summary.sets):
+        for column, cell in zip(summary.columns, set_summary.cells, strict=True):
             if cell:
-                yield ScoredCell(i, own, column, cell, _baselines(summary, own, column))
+                yield ScoredCell(i, set_summary, column, cell, _baselines(summary, set_summary, column))
 
 
-def _baselines(summary: Summary, own: SetSummary, column: Column) -> dict[str, Cell]:
+def _baselines(summary: Summary, set_summary: SetSummary, column: Column) -> dict[str, CellSummary]:
     return {
-        other.encoder: cell
-        for other, cell in zip(summary.baselines, own.baselines, strict=True)
-        if cell and (other.limit, other.sentprobe) == (column.limit, column.sentprobe)
+        baseline.encoder: cell
+        for baseline, cell in zip(summary.baselines, set_summary.baselines, strict=True)
+        if cell and baseline.sample == column.sample
     }
 
 
 def comparable(summary: Summary) -> list[list[ScoredCell]]:
     """Results on the same rows of sets whose rows are right or wrong, the best first."""
-    found: dict[tuple[int, int | None, str], list[ScoredCell]] = {}
-    for number in scored_cells(summary):
-        if number.right_or_wrong:
-            found.setdefault(number.sample, []).append(number)
-    return [sorted(group, key=lambda n: -n.cell.accuracy) for group in found.values()]
+    groups: dict[tuple[int, int | None, str], list[ScoredCell]] = {}
+    for scored_cell in scored_cells(summary):
+        if scored_cell.right_or_wrong:
+            groups.setdefault(scored_cell.sample, []).append(scored_cell)
+    return [sorted(group, key=lambda n: -n.cell.accuracy) for group in groups.values()]
 
 
-def differs_significantly(cells: Sequence[Cell], bounds: Sequence[float], scale: Sequence[float] = ()) -> list[bool]:
+def differs_significantly(
+    cells: Sequence[CellSummary], bounds: Sequence[float], scale: Sequence[float] = ()
+) -> list[bool]:
     """Whether each accuracy differs from its bound, adjusted by Holm over all of them.
 
     The error is that side of the interval that faces the bound, times ``scale`` where the bound has an error of

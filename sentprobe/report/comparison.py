@@ -23,11 +23,11 @@ Rows = Sequence[Comparison] | Sequence[TieGroups]
 
 
 def print_comparison(
-    rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN, shown: Sequence[str] = ()
+    rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN, labels: Sequence[str] = ()
 ) -> None:
     """Print tables, each with a legend below, no wider than the terminal; ``shown``: what encoders are called there."""
     console = narrow_out()
-    for table in _tables(rows, names, margin, short_names(shown or names)):
+    for table in _tables(rows, names, margin, short_names(labels or names)):
         if table_width(table.columns) > console.width:
             table = replace(table, columns=[_short_sets(table.columns[0]), *table.columns[1:]])
         table.print(console, blank_line=True)
@@ -48,11 +48,11 @@ def format_comparison(
     names: Sequence[str],
     format: Literal["md", "csv", "json"],
     margin: float = EQUIVALENCE_MARGIN,
-    shown: Sequence[str] = (),
+    labels: Sequence[str] = (),
 ) -> str:
     """The tables as text; CSV and JSON have unrounded numbers, and encoders as they were named."""
     if format == "md":
-        tables = _tables(rows, names, margin, shown or names)
+        tables = _tables(rows, names, margin, labels or names)
         return "\n".join("\n".join([*table.markdown(), "", *table.notes, ""]) for table in tables)
     sets = [
         {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
@@ -63,16 +63,18 @@ def format_comparison(
         nested = [[row[field].get(name) for field in _NESTED if field in row for name in names] for row in sets]
         fields = [field for field in _NESTED if field in sets[0]]
         head = [*plain[0], *(f"{field} {name}" for field in fields for name in names)]
-        return csv_text([head, *([*row.values(), *more] for row, more in zip(plain, nested, strict=True))])
-    found = {"version": 2, "encoders": list(names), "margin": margin, "sets": sets}
-    return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
+        return csv_text(
+            [head, *([*row.values(), *nested_values] for row, nested_values in zip(plain, nested, strict=True))]
+        )
+    document = {"version": 2, "encoders": list(names), "margin": margin, "sets": sets}
+    return msgspec.json.format(msgspec.json.encode(document)).decode() + "\n"
 
 
 _NESTED = ("accuracy", "letters")
 """Fields that have a value per encoder."""
 
 
-def _tables(rows: Rows, names: Sequence[str], margin: float, shown: Sequence[str]) -> Iterator[Table]:
+def _tables(rows: Rows, names: Sequence[str], margin: float, labels: Sequence[str]) -> Iterator[Table]:
     """Each table, with its legend as a note."""
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
     tied = [r for r in rows if isinstance(r, TieGroups)]
@@ -83,19 +85,19 @@ def _tables(rows: Rows, names: Sequence[str], margin: float, shown: Sequence[str
             "significantly different on that set, which does "
             f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {alpha_text()}.{partial}"
         )
-        yield Table.of_rows(["set", "test", *shown], body, notes=[legend])
+        yield Table.of_rows(["set", "test", *labels], body, notes=[legend])
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
-    headings = ["set", "test", *shown, "difference", level_text(), "p Holm", "verdict", "within", "detectable"]
+    headings = ["set", "test", *labels, "difference", level_text(), "p Holm", "verdict", "within", "detectable"]
     legend = (
-        f"{shown[0]} minus {shown[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
+        f"{labels[0]} minus {labels[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
         f"{alpha_text()}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
         f"(two one-sided tests at {alpha_text()}). verdict: the better one; or equivalent if that margin is "
         f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
         f"four times out of five.{partial}"
     )
-    yield Table.of_rows(headings, [_compared(r, margin, shown) for r in pairs], notes=[legend])
-    headings = ["set", f"only {shown[0]}", f"only {shown[1]}", "McNemar", "mid-p", "t-test", "permutation"]
+    yield Table.of_rows(headings, [_compared(r, margin, labels) for r in pairs], notes=[legend])
+    headings = ["set", f"only {labels[0]}", f"only {labels[1]}", "McNemar", "mid-p", "t-test", "permutation"]
     body = [
         [_name(r), _count(r.only_first), _count(r.only_second), *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe))]
         for r in pairs
@@ -129,18 +131,18 @@ def _tied(row: TieGroups, name: str) -> str:
     return f"{POINTS.number(row.accuracy[name])} {row.letters[name]}"
 
 
-def _compared(r: Comparison, margin: float, shown: Sequence[str]) -> list[str]:
+def _compared(r: Comparison, margin: float, labels: Sequence[str]) -> list[str]:
     verdict = r.verdict(margin)
-    found = "!" if r.p_holm <= levels.ALPHA else ""
+    mark = "!" if r.p_holm <= levels.ALPHA else ""
     return [
         _name(r),
         f"{r.n:,}",
         POINTS.number(r.one),
         POINTS.number(r.two),
-        f"{POINTS.number(r.difference, sign=True)}{found}",
+        f"{POINTS.number(r.difference, sign=True)}{mark}",
         POINTS.interval(r.low, r.high, sign=True, between=" … "),
         _p(r.p_holm),
-        {"first": shown[0], "second": shown[1]}.get(verdict, verdict),
+        {"first": labels[0], "second": labels[1]}.get(verdict, verdict),
         f"±{POINTS.number(r.equivalence_margin)}",
         POINTS.number(r.detectable),
     ]
@@ -158,13 +160,13 @@ def _count(rows: float) -> str:
 
 def _tests(rows: Rows) -> str:
     """What intervals and p-values are about."""
-    found = []
+    sentences = []
     for about, text in ABOUT.items():
         sets = [row.dataset for row in rows if row.about == about]
         if sets:
             where = "" if len(sets) == len(rows) else f"On {', '.join(sets)}: "
-            found.append(f"{where}Intervals and p are {text}.")
-    return " ".join(found)
+            sentences.append(f"{where}Intervals and p are {text}.")
+    return " ".join(sentences)
 
 
 ABOUT = {
@@ -176,23 +178,23 @@ ABOUT = {
 }
 
 
-def print_repeated(found: Reproduction) -> None:
+def print_repeated(reproduction: Reproduction) -> None:
     """Print whether a number was reproduced."""
     console = out()
 
     def say(text: str, style: str | None = None) -> None:
         console.print(printable(text), style=style, markup=False, soft_wrap=True)
 
-    scale = 1 if found.reproduced.metric in ("bits", "compression", "rank") else 100
-    say(f"now   {scale * found.reproduced.score:.4f}  {found.reproduced.signature}")
-    if found.recorded is not None:
-        say(f"then  {scale * found.recorded.score:.4f}  {found.recorded.signature}")
-        n = found.reproduced.n["te"]
-        if found.same:
-            labels = "" if found.changed_rows is None else f" and the same {n:,} labels"
+    scale = 1 if reproduction.reproduced.metric in ("bits", "compression", "rank") else 100
+    say(f"now   {scale * reproduction.reproduced.score:.4f}  {reproduction.reproduced.signature}")
+    if reproduction.recorded is not None:
+        say(f"then  {scale * reproduction.recorded.score:.4f}  {reproduction.recorded.signature}")
+        n = reproduction.reproduced.n["te"]
+        if reproduction.same:
+            labels = "" if reproduction.changed_rows is None else f" and the same {n:,} labels"
             say(f"Reproduced: the same score{labels}.", "green")
         else:
-            many = found.changed_rows
-            say(f"Not reproduced: {f'{many:,} of {n:,} labels differ' if many else 'the score differs'}.", "red")
-    for note in found.notes:
+            rows = reproduction.changed_rows
+            say(f"Not reproduced: {f'{rows:,} of {n:,} labels differ' if rows else 'the score differs'}.", "red")
+    for note in reproduction.notes:
         say(f"note: {note}", "yellow")

@@ -41,18 +41,18 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
     """
     adjusting, named = _adjusting(adjust)
     chosen = comparable_columns(summary.columns)
-    rows = _places(summary.sets, transfer=False)
-    columns = _places(summary.sets, transfer=True)
+    rows = _set_indices(summary.sets, transfer=False)
+    columns = _set_indices(summary.sets, transfer=True)
     if not rows or not columns or len(chosen) < MIN_ENCODERS:
         return None
     draws = max(CORRELATION_DRAWS, math.ceil(len(rows) * len(columns) / levels.ALPHA))
-    found = [[_correlate(summary.sets, chosen, row, column, draws) for column in columns] for row in rows]
-    every = [cell for line in found for cell in line if cell is not None]
+    matrix = [[_correlate(summary.sets, chosen, row, column, draws) for column in columns] for row in rows]
+    every = [cell for line in matrix for cell in line if cell is not None]
     if not every:
         return None
     required = required_encoders(1 if adjust == "none" else len(every))
     adjusted = iter(adjusting([cell.p for cell in every]).tolist())
-    n = max(cell.n for cell in every)
+    n = max(cell.n for cell in every)  # cells with a missing score are over fewer encoders, which each of them states
     method = named.format(len(every))
     return CorrelationMatrix(
         kind="spearman",
@@ -62,7 +62,7 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
         rows=tuple(SetRef(set=i, label=summary.sets[i].label) for i in rows),
         columns=tuple(SetRef(set=i, label=summary.sets[i].label) for i in columns),
         cells=tuple(
-            tuple(None if cell is None else _cell(cell, next(adjusted), required) for cell in line) for line in found
+            tuple(None if cell is None else _cell(cell, next(adjusted), required) for cell in line) for line in matrix
         ),
         description=_description(n, method, required, summary.columns[chosen[0]].probe),
         caption=f"{method}, significant up to {levels.alpha_text()}",
@@ -91,6 +91,7 @@ def required_encoders(tests: int) -> int:
 def comparable_columns(columns: Sequence[Column]) -> list[int]:
     """The largest group of columns that differ only in their encoder, one per encoder, without baseline encoders."""
     groups: dict[tuple[str | None, int | None, str], dict[str, int]] = {}
+    # baselines of words or noise would stretch both axes, and correlate whatever the encoders do
     for i, column in enumerate(columns):
         if not column.encoder.startswith("baseline:"):
             group = groups.setdefault((column.probe, column.limit, column.sentprobe), {})
@@ -98,39 +99,40 @@ def comparable_columns(columns: Sequence[Column]) -> list[int]:
     return list(max(groups.values(), key=len, default={}).values())
 
 
-def _places(sets: Sequence[SetSummary], *, transfer: bool) -> list[int]:
+def _set_indices(sets: Sequence[SetSummary], *, transfer: bool) -> list[int]:
     return [i for i, s in enumerate(sets) if (s.task in TRANSFER) is transfer]
 
 
 def _correlate(
     sets: Sequence[SetSummary], chosen: Sequence[int], row: int, column: int, draws: int
 ) -> Correlation | None:
-    one, two = sets[row], sets[column]
-    if None not in (one.language, two.language) and one.language != two.language:
+    probing, transfer = sets[row], sets[column]
+    if None not in (probing.language, transfer.language) and probing.language != transfer.language:
         return None
-    pairs = [(value_of(one.cells[i]), value_of(two.cells[i])) for i in chosen]
+    pairs = [(value_of(probing.cells[i]), value_of(transfer.cells[i])) for i in chosen]
     both = [(x, y) for x, y in pairs if x is not None and y is not None]
     if len(both) < MIN_ENCODERS:
         return None
     xs, ys = [x for x, _ in both], [y for _, y in both]
     try:
-        found = correlate(xs, ys, seed=0, draws=draws)
+        # always the same seed: the page of a run is the same each time it is written
+        correlation = correlate(xs, ys, seed=0, draws=draws)
     except DataError:  # all encoders have the same score
         return None
-    if found.exact or found.p > REFINEMENT_FACTOR / draws:
-        return found
+    if correlation.exact or correlation.p > REFINEMENT_FACTOR / draws:
+        return correlation
     return correlate(xs, ys, seed=0, draws=REFINEMENT_FACTOR * draws)
 
 
-def _cell(found: Correlation, adjusted: float, required: int) -> CorrelationCell:
+def _cell(correlation: Correlation, adjusted: float, required: int) -> CorrelationCell:
     return CorrelationCell(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        p=found.p,
+        value=correlation.value,
+        low=correlation.low,
+        high=correlation.high,
+        p=correlation.p,
         adjusted=adjusted,
-        n=found.n,
-        significant=adjusted <= levels.ALPHA and found.n >= required,
+        n=correlation.n,
+        significant=adjusted <= levels.ALPHA and correlation.n >= required,
     )
 
 

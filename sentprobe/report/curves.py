@@ -17,7 +17,7 @@ from fractions import Fraction
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import parse
 from sentprobe.probes.probe import PairFeatures
-from sentprobe.report.types import Cell, Column, CurvePoint, Curves, SetSummary, Summary
+from sentprobe.report.types import CellSummary, Column, CurvePoint, Curves, SetSummary, Summary
 from sentprobe.transfer.pairs import TASK_PAIRS, pair_features
 
 SIZE_OPTIONS = ("dim", "dimensions")
@@ -34,21 +34,21 @@ def curves(summary: Summary) -> Curves:
     """The points of both kinds of curves in a summary; only series with at least two different x."""
     epochs = _by_time([column.encoder for column in summary.columns])
     return Curves(
-        dimension=tuple(_points(summary, _kept(summary.columns, _by_size(summary)))),
-        epoch=tuple(_points(summary, _kept(summary.columns, epochs))),
+        dimension=tuple(_points(summary, _with_several_points(summary.columns, _by_size(summary)))),
+        epoch=tuple(_points(summary, _with_several_points(summary.columns, epochs))),
     )
 
 
-def _kept(columns: Sequence[Column], placed: SeriesPositions) -> SeriesPositions:
+def _with_several_points(columns: Sequence[Column], positions: SeriesPositions) -> SeriesPositions:
     """Series named with what else distinguishes their columns, such as the probe; those with one point are dropped."""
-    named = {i: (", ".join((name, *columns[i].label[1:])), x) for i, (name, x) in placed.items()}
-    several = {name for name, _ in named.values() if len({x for other, x in named.values() if other == name}) > 1}
+    named = {i: (", ".join((name, *columns[i].label[1:])), x) for i, (name, x) in positions.items()}
+    several = {name for name, _ in named.values() if len({x for series, x in named.values() if series == name}) > 1}
     return {i: (name, x) for i, (name, x) in named.items() if name in several}
 
 
-def _points(summary: Summary, placed: SeriesPositions) -> Iterator[CurvePoint]:
+def _points(summary: Summary, positions: SeriesPositions) -> Iterator[CurvePoint]:
     for number, s in enumerate(summary.sets):
-        for i, (series, x) in sorted(placed.items(), key=lambda item: (*item[1], item[0])):
+        for i, (series, x) in sorted(positions.items(), key=lambda item: (*item[1], item[0])):
             score = cell.score if (cell := s.cells[i]) is not None else None
             if score is not None and score.value is not None:
                 yield CurvePoint(
@@ -57,12 +57,12 @@ def _points(summary: Summary, placed: SeriesPositions) -> Iterator[CurvePoint]:
 
 
 def _by_size(summary: Summary) -> SeriesPositions:
-    found: SeriesPositions = {}
+    positions: SeriesPositions = {}
     for i, column in enumerate(summary.columns):
         size = next((size for s in summary.sets if (size := _size(s, s.cells[i], column.probe))), None)
         if size:
-            found[i] = (_without_size(column.encoder, size), size)
-    return found | _proportional({i: (summary.columns[i].encoder, size) for i, (_, size) in found.items()})
+            positions[i] = (_without_size(column.encoder, size), size)
+    return positions | _proportional({i: (summary.columns[i].encoder, size) for i, (_, size) in positions.items()})
 
 
 def _proportional(sized: Mapping[int, tuple[str, int]]) -> SeriesPositions:
@@ -74,14 +74,14 @@ def _proportional(sized: Mapping[int, tuple[str, int]]) -> SeriesPositions:
             if number := int(match[0]):
                 series = f"{name[: match.start()]}{WILDCARD}{name[match.end() :]}{mark}{query}"
                 groups.setdefault((series, Fraction(size, number)), {})[i] = size
-    found: SeriesPositions = {}
+    positions: SeriesPositions = {}
     for (series, _), group in groups.items():
         if len(set(group.values())) > 1:
-            found |= {i: (series, size) for i, size in group.items()}
-    return found
+            positions |= {i: (series, size) for i, size in group.items()}
+    return positions
 
 
-def _size(s: SetSummary, cell: Cell | None, probe: str | None) -> int | None:
+def _size(s: SetSummary, cell: CellSummary | None, probe: str | None) -> int | None:
     """The size of the vectors, if the probe's input shows it: for a pair that is two or four times as large."""
     if cell is None or not cell.dimension:
         return None
@@ -102,9 +102,9 @@ def _pairs(probe: str | None) -> PairFeatures:
 def _without_size(encoder: str, size: int) -> str:
     """The name of an encoder without the option for its size, and with a star where that number occurs elsewhere."""
     name, mark, query = encoder.partition("?")
-    kept = [part for part in query.split("&") if part.partition("=")[0] not in SIZE_OPTIONS] if mark else []
+    options = [part for part in query.split("&") if part.partition("=")[0] not in SIZE_OPTIONS] if mark else []
     name = re.sub(rf"(?<!\d){size}(?!\d)", WILDCARD, name)
-    return f"{name}?{'&'.join(kept)}" if kept else name
+    return f"{name}?{'&'.join(options)}" if options else name
 
 
 def _by_time(encoders: Sequence[str]) -> SeriesPositions:
@@ -113,14 +113,14 @@ def _by_time(encoders: Sequence[str]) -> SeriesPositions:
         numbers = [int(match[2]) for match in _TIME.finditer(encoder)]
         if numbers:
             groups.setdefault(_TIME.sub(rf"\1{WILDCARD}", encoder), {})[i] = numbers
-    found: SeriesPositions = {}
+    positions: SeriesPositions = {}
     for name, group in groups.items():
         # of epoch=3-step=900, the number that tells most of them apart
         different = [len(set(column)) for column in zip(*group.values(), strict=True)]
         at = different.index(max(different))
-        alone = different[at] == len({encoders[i] for i in group})
-        found |= {i: (name if alone else _with_star(encoders[i], at), numbers[at]) for i, numbers in group.items()}
-    return found
+        unique = different[at] == len({encoders[i] for i in group})
+        positions |= {i: (name if unique else _with_star(encoders[i], at), numbers[at]) for i, numbers in group.items()}
+    return positions
 
 
 def _with_star(encoder: str, at: int) -> str:

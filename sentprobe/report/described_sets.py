@@ -23,7 +23,7 @@ from sentprobe.data.splits import Split
 from sentprobe.errors import SentProbeError
 from sentprobe.probes.baselines.naive_bayes import top_features
 from sentprobe.report.error_analysis import shown_row
-from sentprobe.report.sets import SOURCE_KINDS, label_names_of
+from sentprobe.report.set_summary import SOURCE_KINDS, label_names_of, path_end
 from sentprobe.report.types import ShownRow
 from sentprobe.tasks import SPLITS, Example
 
@@ -109,12 +109,14 @@ def describe_sets(
     check_options(0, per_class=examples)
     sources = list(sources)
     call = partial(_describe_source, examples=examples, seed=seed)
-    found = list(map_largest_first(call, [(s,) for s in sources], [s.size_bytes for s in sources], jobs))
-    read = [each for each in found if not isinstance(each, str)]
+    outcomes = list(map_largest_first(call, [(s,) for s in sources], [s.size_bytes for s in sources], jobs))
+    read = [outcome for outcome in outcomes if not isinstance(outcome, str)]
     return DescribedSets(
         sets=tuple(described for described, _ in read),
         shared=audit_collection([keys for _, keys in read]),
-        unread=tuple((s.name, each) for s, each in zip(sources, found, strict=True) if isinstance(each, str)),
+        unread=tuple(
+            (s.name, outcome) for s, outcome in zip(sources, outcomes, strict=True) if isinstance(outcome, str)
+        ),
         paths=tuple(paths),
     )
 
@@ -144,11 +146,11 @@ def _describe_source(source: Source, *, examples: int, seed: int) -> tuple[Descr
             labels=0 if scores else len(dataset.labels),
             majority=max(Counter(test).values()) / len(test) if test and not scores else None,
             forms=len({row.key for row in dataset.rows.get("te", ()) if row.key is not None}),
-            features=_features(dataset, [each.label for each in classes]),
+            features=_features(dataset, [described_class.label for described_class in classes]),
             redundancy=_mapping(_mapping(manifest.get("redundancy")).get("te")),
             findings=audit.findings,
             shortcuts=audit.measures,
-            source=f"{kind}: {', '.join(map(_end, source.paths))}",
+            source=f"{kind}: {', '.join(path_end(Path(path)) for path in source.paths)}",
             digest=dataset.digest,
             facts=tuple(_facts(dataset, source)),
             rejected=tuple(_rejected(manifest)),
@@ -162,16 +164,16 @@ def _classes(dataset: Dataset, inputs: Sequence[str], examples: int, seed: int) 
     total = sum(counts.values(), Counter())
     by_label: dict[str, list[Example]] = {}
     names = label_names_of(dataset.task, dataset.labels)
-    shown = sorted(dataset.labels, key=lambda label: -total[label])[:MAX_CLASSES]  # stable: in their own order
+    largest = sorted(dataset.labels, key=lambda label: -total[label])[:MAX_CLASSES]  # stable: in their own order
     for _, row in dataset:
         by_label.setdefault(row.label, []).append(row)
-    for label in sorted(shown, key=dataset.labels.index):
-        some = sorted(by_label.get(label, ()), key=lambda row: hash_64(f"{seed} {row.text}"))[:examples]
+    for label in sorted(largest, key=dataset.labels.index):
+        sampled = sorted(by_label.get(label, ()), key=lambda row: hash_64(f"{seed} {row.text}"))[:examples]
         yield DescribedClass(
             label=label,
             name=names.get(label, ""),
             counts={split: counts.get(split, Counter())[label] for split in SPLITS},
-            examples=tuple(shown_row(row, inputs) for row in some),
+            examples=tuple(shown_row(row, inputs) for row in sampled),
         )
 
 
@@ -180,15 +182,10 @@ def _features(dataset: Dataset, labels: Sequence[str]) -> dict[str, tuple[tuple[
     if len(labels) < 2:
         return {}
     try:
-        found = top_features(dataset, top=MAX_FEATURES)
+        features = top_features(dataset, top=MAX_FEATURES)
     except SentProbeError:
         return {}
-    return {label: tuple(found[label]) for label in labels if found.get(label)}
-
-
-def _end(path: str) -> str:
-    """The end of a path: the rest is of this machine."""
-    return "/".join(part for part in Path(path).parts[-3:] if part != Path(path).anchor)
+    return {label: tuple(features[label]) for label in labels if features.get(label)}
 
 
 # How a set was made
@@ -198,12 +195,12 @@ def _label_errors(errors: object) -> str:
     """How many labels of each class gold contradicts, as a line."""
     if not isinstance(errors, Mapping):
         return str(errors)
-    labels = {label: _mapping(own) for label, own in _mapping(errors.get("labels")).items()}
-    shown = (
-        f"{label}: another label for {own.get('other')} and none for {own.get('none')} of {own.get('sentences')}"
-        for label, own in labels.items()
+    counts_by_label = {label: _mapping(counts) for label, counts in _mapping(errors.get("labels")).items()}
+    clauses = (
+        f"{label}: another label for {n.get('other')} and none for {n.get('none')} of {n.get('sentences')}"
+        for label, n in counts_by_label.items()
     )
-    return f"gold of {errors.get('treebank')} has {'; '.join(shown)}"
+    return f"gold of {errors.get('treebank')} has {'; '.join(clauses)}"
 
 
 def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
@@ -214,7 +211,7 @@ def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
         yield "Corpus", f"{corpus.get('name')}{' (synthetic)' if corpus.get('synthetic') else ''}: {size}"
         yield "Digest of the corpus", str(corpus.get("digest", ""))
         if files := corpus.get("files"):
-            yield "Files", ", ".join(_end(str(file)) for file in files)
+            yield "Files", ", ".join(path_end(Path(str(file))) for file in files)
         for annotation in corpus.get("annotation", ()):
             yield "Annotated by", describe_provenance(annotation)
         if errors := manifest.get("label_errors"):
@@ -225,8 +222,8 @@ def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
         yield "Annotation used", f"{reading.get('name')} ({', '.join(map(str, reading.get('columns', ())))})"
     sizes = _mapping(manifest.get("sizes"))
     for key, title in (("requested", "Rows requested"), ("made", "Rows made")):
-        if own := _mapping(sizes.get(key)):
-            yield title, " / ".join(f"{own.get(split, 0):,}" for split in SPLITS) + " (train / dev / test)"
+        if split_sizes := _mapping(sizes.get(key)):
+            yield title, " / ".join(f"{split_sizes.get(split, 0):,}" for split in SPLITS) + " (train / dev / test)"
     if split := split_name(manifest.get("split")):
         yield "Split", split
     for key, title in (("suite", "Suite"), ("seed", "Seed")):
@@ -267,7 +264,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _value(value: Any) -> str:
     """A setting as it is typed: 5-28, 400/100/200, equal."""
     if isinstance(value, list | tuple):
-        if value and all(isinstance(one, list | tuple) for one in value):
-            return ", ".join("–".join(map(str, one)) for one in value)
+        if value and all(isinstance(item, list | tuple) for item in value):
+            return ", ".join("–".join(map(str, item)) for item in value)
         return ", ".join(map(str, value))
     return str(value)

@@ -46,21 +46,23 @@ def error_analysis(run: Run, summary: Summary) -> tuple[Errors, tuple[str, ...]]
     """What is wrong on each set of the summary of a run, and notes on what cannot be read."""
     grid = grid_of(run)
     notes: dict[str, None] = {}
-    found = tuple(
-        _of_set(run, grid, place, s, notes) if s.scored_by == "accuracy" else _of_extensions(run, grid, place, s, notes)
-        for place, s in zip(grid.sets, summary.sets, strict=True)
+    errors = tuple(
+        _of_set(run, grid, set_key, s, notes)
+        if s.scored_by == "accuracy"
+        else _of_extensions(run, grid, set_key, s, notes)
+        for set_key, s in zip(grid.sets, summary.sets, strict=True)
     )
-    return found, tuple(notes)
+    return errors, tuple(notes)
 
 
-def _of_extensions(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
+def _of_extensions(run: Run, grid: Grid, set_key: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
     extensions = SUMMARY_EXTENSIONS.parts().values()
-    errors = (extension.set_errors(run, grid, place, s, notes) for extension in extensions)
+    errors = (extension.set_errors(run, grid, set_key, s, notes) for extension in extensions)
     return next((of_set for of_set in errors if of_set is not None), None)
 
 
-def _of_set(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
-    first = {i: best_layer(found)[0] for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
+def _of_set(run: Run, grid: Grid, set_key: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
+    first = {i: best_layer(layers)[0] for i, c in enumerate(grid.columns) if (layers := grid.layers(c, set_key))}
     samples: dict[int | None, _Sample] = {}
     lost: dict[int | None, str] = {}
     for result in first.values():
@@ -70,8 +72,8 @@ def _of_set(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str,
             except SentProbeError as e:  # of joined runs, another may have them
                 lost[result.cell.limit] = f"The errors on {s.label} are missing: {e}"
     notes |= {note: None for limit, note in lost.items() if limit not in samples}
-    known = {row.label for sample in samples.values() for row in sample.rows}
-    labels = _in_order(known.union(*(result.labels for result in first.values())))
+    row_labels = {row.label for sample in samples.values() for row in sample.rows}
+    labels = _in_order(row_labels.union(*(result.labels for result in first.values())))
     number = {label: i for i, label in enumerate(labels)}
     truths = {
         limit: np.array([number[row.label] for row in sample.rows], np.int64) for limit, sample in samples.items()
@@ -110,41 +112,43 @@ def _pointwise(
     bits = np.mean(tables, axis=0)
 
     def rows(order: Ints) -> tuple[ShownRow, ...]:
-        found: dict[tuple[object, ...], ShownRow] = {}
+        by_text: dict[tuple[object, ...], ShownRow] = {}
         for i in order.tolist():
             row = sample.rows[i]
-            shown = replace(shown_row(row, sample.inputs), bits=round(float(bits[i]), 3))
-            found.setdefault((row.text, row.extra), shown)
-            if len(found) == MAX_DOUBTFUL:
+            displayed = replace(shown_row(row, sample.inputs), bits=round(float(bits[i]), 3))
+            by_text.setdefault((row.text, row.extra), displayed)
+            if len(by_text) == MAX_DOUBTFUL:
                 break
-        return tuple(found.values())
+        return tuple(by_text.values())
 
     order = np.argsort(bits, kind="stable")  # those that are not a number come last
-    there = order[: int(np.isfinite(bits).sum())]
-    return rows(there[bits[there] < 0]), rows(there[::-1])
+    finite = order[: int(np.isfinite(bits).sum())]
+    # below 0, the vectors make the label less likely than its frequency does
+    return rows(finite[bits[finite] < 0]), rows(finite[::-1])
 
 
 def _predictions(
     run: Run, result: Result, number: Mapping[str, int], truth: Ints
 ) -> tuple[Ints, npt.NDArray[np.float16]]:
     """The number of the predicted label of each row (n), and its probability, if they are of these very rows."""
-    found = run.predictions(result, "predicted", "truth", "confidence")
+    arrays = run.predictions(result, "predicted", "truth", "confidence")
     numbers = np.array([number[label] for label in result.labels], np.int64)
-    predicted, own = found["predicted"], found["truth"]
-    known = own >= 0  # a label that does not occur in train has no number there
-    if max(predicted.max(initial=0), own.max(initial=0)) >= len(numbers) or predicted.min(initial=0) < 0:
+    predicted, recorded_truth = arrays["predicted"], arrays["truth"]
+    in_train = recorded_truth >= 0  # a label that does not occur in train has no number there
+    if max(predicted.max(initial=0), recorded_truth.max(initial=0)) >= len(numbers) or predicted.min(initial=0) < 0:
         raise RunError(
             "its predictions have labels that the set does not have. They were altered; run again in a new folder."
         )
-    if len(own) != len(truth) or (numbers[own[known]] != truth[known]).any():
+    # the set may have changed since, and a wrong row beside a prediction misleads without a trace
+    if len(recorded_truth) != len(truth) or (numbers[recorded_truth[in_train]] != truth[in_train]).any():
         raise RunError("the rows that were kept are not those that it was tested on.")
-    return numbers[predicted], found["confidence"]
+    return numbers[predicted], arrays["confidence"]
 
 
 def _in_order(labels: Iterable[str]) -> list[str]:
     """Labels by number if all are numbers, else by name."""
-    found = sorted(labels)
-    return sorted(found, key=int) if all(label.isascii() and label.isdecimal() for label in found) else found
+    by_name = sorted(labels)
+    return sorted(by_name, key=int) if all(label.isascii() and label.isdecimal() for label in by_name) else by_name
 
 
 # One column
@@ -189,12 +193,12 @@ def _confused(labels: Sequence[str], truth: Ints, predicted: Ints) -> tuple[Conf
 def _most_confident(rows: Sequence[Example], wrong: Ints, confidence: npt.NDArray[np.float16]) -> list[int]:
     """The rows that were wrong with the highest confidence; of those with the same sentence, one."""
     finite = wrong[np.isfinite(confidence[wrong])]
-    found: dict[tuple[object, ...], int] = {}
+    by_text: dict[tuple[object, ...], int] = {}
     for i in finite[np.argsort(-confidence[finite], kind="stable")].tolist():
-        found.setdefault((rows[i].text, rows[i].extra), i)
-        if len(found) == MAX_ERRORS:
+        by_text.setdefault((rows[i].text, rows[i].extra), i)
+        if len(by_text) == MAX_ERRORS:
             break
-    return list(found.values())
+    return list(by_text.values())
 
 
 # Bins
@@ -228,8 +232,8 @@ def by_target(rows: Sequence[Example]) -> Bins | None:
     if not times:
         return None
     of_row, ends = _bins([-1 if key is None else times[key] for key in keys])
-    named = Counter(place for _, place in set(zip(keys, of_row.tolist(), strict=True)) if place >= 0)
-    return Bins(of_row, ends, [named[place] for place in range(len(ends))])
+    form_counts = Counter(bin_index for _, bin_index in set(zip(keys, of_row.tolist(), strict=True)) if bin_index >= 0)
+    return Bins(of_row, ends, [form_counts[bin_index] for bin_index in range(len(ends))])
 
 
 def by_length(rows: Sequence[Example], inputs: Sequence[str]) -> Bins:
@@ -260,26 +264,26 @@ def _bins(numbers: Sequence[int]) -> tuple[Ints, list[tuple[int, int]]]:
     Rows with the same number are in one bin, those with -1 in none.
     """
     values = np.array(numbers, np.int64)
-    there = values >= 0
-    distinct, places, counts = np.unique(values[there], return_inverse=True, return_counts=True)
-    many = max(1, min(MAX_BINS, int(there.sum()) // MIN_BIN_ROWS))
+    present = values >= 0
+    distinct, value_index, counts = np.unique(values[present], return_inverse=True, return_counts=True)
+    bin_count = max(1, min(MAX_BINS, int(present.sum()) // MIN_BIN_ROWS))
     # the bin that the middle row of those with the same number would be in
     middle = (counts.cumsum() - counts / 2) / max(1, int(counts.sum()))
-    number = np.unique((middle * many).astype(np.int64), return_inverse=True)[1]
+    number = np.unique((middle * bin_count).astype(np.int64), return_inverse=True)[1]
     of_row = np.full(len(values), -1, np.int64)
-    of_row[there] = number[places]
-    own = [distinct[number == i] for i in range(number.max(initial=-1) + 1)]
-    return of_row, [(int(some[0]), int(some[-1])) for some in own]
+    of_row[present] = number[value_index]
+    bin_values = [distinct[number == i] for i in range(number.max(initial=-1) + 1)]
+    return of_row, [(int(group[0]), int(group[-1])) for group in bin_values]
 
 
 def tally(bins: Bins, right: Flags) -> tuple[Bin, ...]:
     """How many rows of each bin are right, given which rows (n) are."""
     sizes, hits = (np.bincount(bins.of_row + 1, rows, len(bins.ends) + 1)[1:] for rows in (None, right))
-    found = []
+    tallies = []
     for (low, high), forms, n, k in zip(bins.ends, bins.forms, map(int, sizes), map(int, hits), strict=True):
         below, above = wilson(k, n)
-        found.append(Bin(low=low, high=high, n=n, correct=k, below=below, above=above, forms=forms))
-    return tuple(found)
+        tallies.append(Bin(low=low, high=high, n=n, correct=k, below=below, above=above, forms=forms))
+    return tuple(tallies)
 
 
 # Rows as they are shown
@@ -307,9 +311,9 @@ def _window(tokens: Sequence[str], marks: Sequence[int]) -> tuple[list[str], lis
         start = marks[0] if apart else (marks[0] + marks[-1] + 1 - MAX_TOKENS_SHOWN) // 2
         start = max(0, min(start, len(tokens) - MAX_TOKENS_SHOWN))
     end = min(len(tokens), start + MAX_TOKENS_SHOWN)
-    shown = [
+    displayed = [
         token if len(token) <= MAX_TOKEN_LENGTH else f"{token[: MAX_TOKEN_LENGTH - 1]}{ELLIPSIS}"
         for token in tokens[start:end]
     ]
     before, after = [ELLIPSIS] * (start > 0), [ELLIPSIS] * (end < len(tokens))
-    return before + shown + after, [mark - start + len(before) for mark in marks if start <= mark < end]
+    return before + displayed + after, [mark - start + len(before) for mark in marks if start <= mark < end]

@@ -81,16 +81,16 @@ def write(
     """
     path = Path(path)
     check_figure_suffix(path)
-    found = CHARTS.get(kind)
+    chart_type = CHARTS.get(kind)
     check_options(
-        found,
+        chart_type,
         mode=None if mode == "absolute" else mode,
         relative_to=relative_to,
         lines=lines,
         sentence=as_strings(sentences, "a sentence") or None,
         words=as_strings(words, "a word") or None,
     )
-    check_run(found, summary is not None, None if folder is None else folder_type_of(Path(folder)))
+    check_run(chart_type, summary is not None, None if folder is None else folder_type_of(Path(folder)))
     if relative_to is not None and mode != "relative":
         raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
@@ -119,42 +119,44 @@ def write(
         raise
     except Exception as e:  # a chart may be another package's
         raise UsageError(f"The chart {kind} failed: {describe_error(e)}{error_location(e)}") from e
-    caption = _caption(summary, found, mode, rows)
-    content = _content(path.suffix.lower(), found, rows, spec, width)
+    caption = _caption(summary, chart_type, mode, rows)
+    content = _content(path.suffix.lower(), chart_type, rows, spec, width)
     write_atomically(path, content)  # last: nothing can go wrong any more
     return caption
 
 
-def check_options(found: Chart, **given: object) -> None:
+def check_options(chart_type: Chart, **options: object) -> None:
     """Refuse options that would have no effect on a chart; None: not given."""
-    for option, value in given.items():
-        if value is not None and value is not False and option not in found.options:
-            kinds = [other.name for other in CHARTS.parts().values() if option in other.options]
+    for option, value in options.items():
+        if value is not None and value is not False and option not in chart_type.options:
+            kinds = [candidate.name for candidate in CHARTS.parts().values() if option in candidate.options]
             raise UsageError(
-                f"--{option.replace('_', '-')} has no effect on --kind {found.name}; it is for {', '.join(kinds)}."
+                f"--{option.replace('_', '-')} has no effect on --kind {chart_type.name}; it is for {', '.join(kinds)}."
             )
 
 
-def check_run(found: Chart, given: bool, other: FolderType | None = None) -> None:
+def check_run(chart_type: Chart, has_run: bool, folder_type: FolderType | None = None) -> None:
     """Refuse a chart of a run or of another type of folder without one, and either for a chart of something else."""
-    if other is not None and found.reads != other.name:
-        kinds = [chart.name for chart in CHARTS.parts().values() if chart.reads == other.name]
+    if folder_type is not None and chart_type.reads != folder_type.name:
+        kinds = [chart.name for chart in CHARTS.parts().values() if chart.reads == folder_type.name]
         hint = f"; {' and '.join(kinds)} do" if kinds else ""
-        raise UsageError(f"--kind {found.name} does not draw {other.title}{hint}.")
-    if found.reads:
-        expected = FOLDER_TYPES[found.reads]
-        if given == (other is not None):
-            either = " or of a run" if found.needs_run else ""
+        raise UsageError(f"--kind {chart_type.name} does not draw {folder_type.title}{hint}.")
+    if chart_type.reads:
+        expected = FOLDER_TYPES[chart_type.reads]
+        if has_run == (folder_type is not None):
+            either = " or of a run" if chart_type.needs_run else ""
             raise UsageError(
-                f"--kind {found.name} draws {expected.title}: name one folder of `{expected.command}`{either}."
+                f"--kind {chart_type.name} draws {expected.title}: name one folder of `{expected.command}`{either}."
             )
-        if given and not found.needs_run:
-            raise UsageError(f"--kind {found.name} is not about a run: name a folder of `{expected.command}`.")
+        if has_run and not chart_type.needs_run:
+            raise UsageError(f"--kind {chart_type.name} is not about a run: name a folder of `{expected.command}`.")
         return
-    if found.needs_run and not given:
-        raise UsageError(f"--kind {found.name} draws a run: name the folder of one.")
-    if given and not found.needs_run:
-        raise UsageError(f"--kind {found.name} is not about a run: leave it out, and name encoders with --encoder.")
+    if chart_type.needs_run and not has_run:
+        raise UsageError(f"--kind {chart_type.name} draws a run: name the folder of one.")
+    if has_run and not chart_type.needs_run:
+        raise UsageError(
+            f"--kind {chart_type.name} is not about a run: leave it out, and name encoders with --encoder."
+        )
 
 
 def check_figure_suffix(path: Path) -> None:
@@ -168,20 +170,20 @@ def check_figure_suffix(path: Path) -> None:
 
 def _reference(summary: Summary, text: str) -> int | str:
     """The column or the language that ratios are relative to."""
-    if any(own.language == text for own in summary.sets):
+    if any(s.language == text for s in summary.sets):
         return text
-    found = find_named("encoder or language", [text], column_names(summary))
-    if len(found) > 1:
-        names = [column_names(summary)[i][0] for i in found]
+    matches = find_named("encoder or language", [text], column_names(summary))
+    if len(matches) > 1:
+        names = [column_names(summary)[i][0] for i in matches]
         raise UsageError(f"--relative-to {text} is ambiguous: expected one of {', '.join(names)}.")
-    return found[0]
+    return matches[0]
 
 
-def _caption(summary: Summary, found: Chart, mode: Mode, rows: Sequence[Row]) -> str:
-    sentences = [found.caption_of(summary)] if mode == "absolute" else []
+def _caption(summary: Summary, chart_type: Chart, mode: Mode, rows: Sequence[Row]) -> str:
+    sentences = [chart_type.caption_of(summary)] if mode == "absolute" else []
     if any(row.get("marked") for row in rows):
         sentences.append(mark_note(summary))
-    sentences += found.notes(summary, rows)
+    sentences += chart_type.notes(summary, rows)
     if any(row.get("partial") for row in rows):
         sentences.append("From a sample of the rows.")
     if any(summary.sets[row["set"]].synthetic for row in rows if isinstance(row.get("set"), int)):
@@ -192,11 +194,13 @@ def _caption(summary: Summary, found: Chart, mode: Mode, rows: Sequence[Row]) ->
 # Files
 
 
-def _content(suffix: str, found: Chart, rows: Sequence[Row], spec: Spec, width: int) -> bytes:
+def _content(suffix: str, chart_type: Chart, rows: Sequence[Row], spec: Spec, width: int) -> bytes:
     if suffix == ".json":
         return (json.dumps(spec, indent=1, allow_nan=False) + "\n").encode()
     if suffix == ".csv":
-        names = found.fields or [name for name in dict.fromkeys(name for row in rows for name in row) if name != "text"]
+        names = chart_type.fields or [
+            name for name in dict.fromkeys(name for row in rows for name in row) if name != "text"
+        ]
         return csv_text([names, *([row.get(name, "") for name in names] for row in rows)]).encode()
     try:
         import vl_convert

@@ -40,9 +40,9 @@ class Filter:
 
 def find_sets_of(summary: Summary, texts: Sequence[str]) -> tuple[int, ...]:
     """The numbers of the sets with these names."""
-    drawn = set_names(summary.sets)
+    names = set_names(summary.sets)
     return find_named(
-        "set", texts, [(name, s.label, s.name, s.task) for name, s in zip(drawn, summary.sets, strict=True)]
+        "set", texts, [(name, s.label, s.name, s.task) for name, s in zip(names, summary.sets, strict=True)]
     )
 
 
@@ -58,23 +58,28 @@ def find_named(what: str, texts: Sequence[str], names: Sequence[tuple[str, ...]]
 
     Case counts for whole names only.
     """
-    found: dict[int, None] = {}
+    selected: dict[int, None] = {}
     for text in texts:
-        near = [i for i, own in enumerate(names) if text in own]
-        near = near or [i for i, own in enumerate(names) if text and any(_matches(name, text) for name in own)]
+        near = [i for i, aliases in enumerate(names) if text in aliases]
+        near = near or [i for i, aliases in enumerate(names) if text and any(_matches(name, text) for name in aliases)]
         if not near:
             hint = f" Did you mean {close}?" if (close := _closest(text, names)) else ""
-            there = ", ".join(own[0] for own in names) or "none"
-            raise UsageError(f"There is no {what} {text!r} in the run.{hint} It has {there}.")
-        found.update(dict.fromkeys(near))
-    return tuple(found)
+            available = ", ".join(aliases[0] for aliases in names) or "none"
+            raise UsageError(f"There is no {what} {text!r} in the run.{hint} It has {available}.")
+        selected.update(dict.fromkeys(near))
+    return tuple(selected)
 
 
 def _closest(text: str, names: Sequence[tuple[str, ...]]) -> str | None:
     """The name that was probably meant: one that is similar, or has a similar word in it."""
-    words = {word: own[0] for own in reversed(names) for name in own for word in re.split(r"[\W_]+", name.lower())}
-    known = words | {name.lower(): name for own in names for name in own}
-    return next((known[word] for word in difflib.get_close_matches(text.lower(), list(known), n=1)), None)
+    words = {
+        word: aliases[0]
+        for aliases in reversed(names)
+        for name in aliases
+        for word in re.split(r"[\W_]+", name.lower())
+    }
+    by_word = words | {name.lower(): name for aliases in names for name in aliases}
+    return next((by_word[word] for word in difflib.get_close_matches(text.lower(), list(by_word), n=1)), None)
 
 
 def _matches(name: str, text: str) -> bool:
@@ -105,24 +110,24 @@ def apply(summary: Summary, wanted: Filter) -> Summary:
     return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above, tested))
 
 
-def _that_are(sets: Sequence[int], what: str, wanted: Sequence[str], own: Sequence[str | None]) -> Sequence[int]:
+def _that_are(sets: Sequence[int], what: str, wanted: Sequence[str], values: Sequence[str | None]) -> Sequence[int]:
     """The sets whose task or language is wanted; all if none is named."""
     for text in wanted:
-        if text not in own:
-            there = ", ".join(dict.fromkeys(value or "unknown" for value in own)) or "none"
-            raise UsageError(f"--{what} {text}: no set of the run has this {what}; they have {there}.")
-    return [i for i in sets if own[i] in wanted] if wanted else sets
+        if text not in values:
+            available = ", ".join(dict.fromkeys(value or "unknown" for value in values)) or "none"
+            raise UsageError(f"--{what} {text}: no set of the run has this {what}; they have {available}.")
+    return [i for i in sets if values[i] in wanted] if wanted else sets
 
 
-def keeps(shown: Summary, cell: Cell) -> bool:
+def keeps(summary: Summary, cell: Cell) -> bool:
     """Whether a result is of what is shown: of its sets, and of its encoders or baselines."""
-    if cell.data not in {s.data for s in shown.sets}:
+    if cell.data not in {s.data for s in summary.sets}:
         return False
     plain = cell.variant is None  # controls and measures may have other probes, and other weights
     return any(
         (c.encoder, c.limit) == (cell.encoder, cell.limit)
         and (not plain or (cell.probe in (c.probe, None) and identity_digest(cell.identity) == c.identity))
-        for c in (*shown.columns, *shown.baselines)
+        for c in (*summary.columns, *summary.baselines)
     )
 
 
@@ -145,7 +150,7 @@ def _metric_name(summary: Summary) -> str:
 def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], note: str) -> Summary:
     names = {summary.columns[i].encoder for i in columns} | {c.encoder for c in summary.baselines}
     labels = {summary.sets[i].name for i in sets}
-    place = {old: new for new, old in enumerate(columns)}
+    new_index = {old: new for new, old in enumerate(columns)}
     variants = {v.of for i in sets for j in columns for v in _of(summary.sets[i].variants, [j], ())[0]}
     missing = tuple(_missing(summary, names, labels))
     return replace(
@@ -157,9 +162,11 @@ def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], n
         transfer=tuple(summary.transfer[i] for i in columns),
         training=tuple(summary.training[i] for i in columns) if summary.training else (),
         layers=tuple(
-            replace(table, column=place[table.column], cells=tuple(tuple(row[i] for i in sets) for row in table.cells))
+            replace(
+                table, column=new_index[table.column], cells=tuple(tuple(row[i] for i in sets) for row in table.cells)
+            )
             for table in summary.layers
-            if table.column in place and sets
+            if table.column in new_index and sets
         ),
         interpretations={name: text for name, text in summary.interpretations.items() if name in variants},
         diagnoses=tuple(d for d in summary.diagnoses if d.name in names),
@@ -175,10 +182,10 @@ def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], n
 
 def _missing(summary: Summary, names: Set[str], sets: Set[str]) -> Iterator[MissingCells]:
     """What is missing of what is shown."""
-    for each in summary.missing:
-        own = tuple(name for name in each.sets if name in sets)
-        if each.encoder in names and own:
-            yield replace(each, sets=own, requested=min(each.requested, len(sets)))
+    for missing in summary.missing:
+        missing_sets = tuple(name for name in missing.sets if name in sets)
+        if missing.encoder in names and missing_sets:
+            yield replace(missing, sets=missing_sets, requested=min(missing.requested, len(sets)))
 
 
 def _notes(summary: Summary, missing: Sequence[MissingCells], sets: Set[str]) -> list[str]:
@@ -199,9 +206,9 @@ def _columns_of(s: SetSummary, columns: Sequence[int]) -> SetSummary:
     )
 
 
-def _people_of(found: HumanResult, columns: Sequence[int]) -> HumanResult:
-    answers = tuple(replace(a, columns=tuple(_of(a.columns, columns, None))) for a in found.answers)
-    return replace(found, columns=tuple(_of(found.columns, columns, None)), answers=answers)
+def _people_of(people: HumanResult, columns: Sequence[int]) -> HumanResult:
+    answers = tuple(replace(a, columns=tuple(_of(a.columns, columns, None))) for a in people.answers)
+    return replace(people, columns=tuple(_of(people.columns, columns, None)), answers=answers)
 
 
 def _of(values: Sequence[T], columns: Sequence[int], missing: T) -> list[T]:

@@ -1,4 +1,4 @@
-"""What one's own annotators make of the sets of a run, and what the encoders do on the same sentences."""
+"""Judgments of your annotators on the sets of a run, and the encoders on the same sentences."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ Guesses = Sequence[Mapping[int, str]]
 
 def judged_sets(run: Run, notes: list[str]) -> dict[str, People]:
     """What people judged, by digest of the set; of joined runs the first that has it."""
-    found: dict[str, People] = {}
+    people_by_set: dict[str, People] = {}
     for folder in run.folders:
-        own, problems = read_people(folder)
+        folder_people, problems = read_people(folder)
         notes += problems
-        found = {**own, **found}
-    return found
+        people_by_set = {**folder_people, **people_by_set}
+    return people_by_set
 
 
-def human_result(run: Run, grid: Grid, place: SetKey, people: People, notes: list[str]) -> HumanResult:
+def human_result(run: Run, grid: Grid, set_key: SetKey, people: People, notes: list[str]) -> HumanResult:
     """The judgments of a set, with accuracy and answers of every column on the same sentences."""
     guesses: list[Guesses] = []
     for column in grid.columns:
-        layers = grid.layers(column, place)
+        layers = grid.layers(column, set_key)
         try:
             guesses.append([_predicted(run, result, people) for result in best_layer(layers)] if layers else [])
             if any(len(seed) < len(people.votes) for seed in guesses[-1]):
                 notes.append(
                     f"{column.encoder} is compared with people on {min(map(len, guesses[-1]))} of the "
-                    f"{len(people.votes)} judged sentences of {place.name}: it was tested on a part of the set."
+                    f"{len(people.votes)} judged sentences of {set_key.name}: it was tested on a part of the set."
                 )
         except SentProbeError as e:
-            notes.append(f"{column.encoder} cannot be compared with people on {place.name}: {e}")
+            notes.append(f"{column.encoder} cannot be compared with people on {set_key.name}: {e}")
             guesses.append([])
     votes, n = people.votes, len(people.votes)
-    truth, given = Counter(row.label for row in votes), Counter(row.vote for row in votes)
-    labels = sorted(truth | given)
+    label_counts, vote_counts = Counter(row.label for row in votes), Counter(row.vote for row in votes)
+    labels = sorted(label_counts | vote_counts)
     return HumanResult(
         n=n,
         ties=people.ties,
@@ -65,13 +65,13 @@ def human_result(run: Run, grid: Grid, place: SetKey, people: People, notes: lis
         dropped=len(people.dropped),
         controls=people.controls,
         alpha=people.alpha,
-        columns=tuple(_mean([[votes[i].label == g for i, g in seed.items()] for seed in own]) for own in guesses),
+        columns=tuple(_mean([[votes[i].label == g for i, g in seed.items()] for seed in seeds]) for seeds in guesses),
         answers=tuple(
             AnswerShare(
                 label=label,
-                truth=truth[label] / n,
-                people=given[label] / n,
-                columns=tuple(_mean([[g == label for g in seed.values()] for seed in own]) for own in guesses),
+                truth=label_counts[label] / n,
+                people=vote_counts[label] / n,
+                columns=tuple(_mean([[g == label for g in seed.values()] for seed in seeds]) for seeds in guesses),
             )
             for label in labels
         )
@@ -82,19 +82,20 @@ def human_result(run: Run, grid: Grid, place: SetKey, people: People, notes: lis
 
 def _predicted(run: Run, result: Result, people: People) -> dict[int, str]:
     """The predictions for the judged sentences that are among the test rows of a result."""
+    # by text and label, as the test rows of a sample (--limit) have other numbers than those of the set
     names = list(people.votes[0].inputs)
-    places: dict[tuple[str, ...], int] = {}
+    row_index: dict[tuple[str, ...], int] = {}
     for i, row in enumerate(run.rows(result)):
         extra = dict(row.extra)
-        places.setdefault((row.text, row.label, *(extra.get(name, "") for name in names)), i)
+        row_index.setdefault((row.text, row.label, *(extra.get(name, "") for name in names)), i)
     predicted = run.predictions(result, "predicted")["predicted"]
     wanted = ((row.text, row.label, *(row.inputs.get(name, "") for name in names)) for row in people.votes)
-    found = ((i, places.get(key)) for i, key in enumerate(wanted))
-    return {i: result.labels[int(predicted[at])] for i, at in found if at is not None}
+    row_indices = ((i, row_index.get(key)) for i, key in enumerate(wanted))
+    return {i: result.labels[int(predicted[at])] for i, at in row_indices if at is not None}
 
 
 def _mean(by_seed: Sequence[Sequence[bool]]) -> float | None:
-    shares = [float(np.mean(own)) for own in by_seed if own]
+    shares = [float(np.mean(flags)) for flags in by_seed if flags]
     return float(np.mean(shares)) if shares else None
 
 

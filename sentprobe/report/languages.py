@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,48 +33,39 @@ Task = tuple[str, str]
 """A suite, or nothing, and a task of it."""
 
 
-class Agreement(NamedTuple):
-    """The correlations of two languages."""
-
-    one: str
-    two: str
-    spearman: float
-    pearson: float
-    n: int
-
-
 def languages(summary: Summary) -> LanguageComparison | None:
     """Tasks that exist in two languages or more, and correlations between these; None if there are none.
 
     Correlations are by encoder over tasks and by task over encoders, of which it takes three. Of several sets of one
     task and language all are in the profiles, and the first that an encoder has a number for is correlated.
     """
-    places: dict[Task, dict[str, list[int]]] = {}
+    sets_by_task: dict[Task, dict[str, list[int]]] = {}
     for i, s in enumerate(summary.sets):
         language = language_of(s)
         if language is not None:
-            places.setdefault(task_of(s), {}).setdefault(language, []).append(i)
-    shared = {task: found for task, found in places.items() if len(found) > 1}
+            sets_by_task.setdefault(task_of(s), {}).setdefault(language, []).append(i)
+    shared = {task: by_language for task, by_language in sets_by_task.items() if len(by_language) > 1}
     if not shared:
         return None
     names = named_tasks(list(shared))
-    codes = tuple(dict.fromkeys(language for found in shared.values() for language in found))
+    codes = tuple(dict.fromkeys(language for by_language in shared.values() for language in by_language))
     tables = {
-        i: {task: _values(summary, i, found) for task, found in shared.items()} for i in range(len(summary.columns))
+        i: {task: _values(summary, i, by_language) for task, by_language in shared.items()}
+        for i in range(len(summary.columns))
     }
     return LanguageComparison(
         languages=codes,
         tasks=tuple(names.values()),
         profiles=_profiles(summary.sets, shared, names),
         by_encoder=tuple(
-            LanguageCorrelation(**found._asdict(), column=i)
+            replace(correlation, column=i)
             for i, table in tables.items()
-            for found in _correlated(list(table.values()), codes)
+            for correlation in _correlated(list(table.values()), codes)
         ),
         by_task=tuple(
-            LanguageCorrelation(**found._asdict(), task=names[task])
+            replace(correlation, task=names[task])
             for task in shared
-            for found in _correlated([tables[i][task] for i in comparable_columns(summary.columns)], codes)
+            for correlation in _correlated([tables[i][task] for i in comparable_columns(summary.columns)], codes)
         ),
     )
 
@@ -91,18 +83,20 @@ class TaskMean(NamedTuple):
     """The mean over encoders in each language."""
 
 
-def task_means(found: LanguageComparison, sets: Sequence[SetSummary]) -> list[TaskMean]:
+def task_means(comparison: LanguageComparison, sets: Sequence[SetSummary]) -> list[TaskMean]:
     """The mean of each task over encoders and languages, one set of each task, language and encoder."""
     classes: dict[str, set[int]] = {}
     values: dict[str, dict[tuple[str, int], float]] = {}
-    for point in found.profiles:
+    for point in comparison.profiles:
         values.setdefault(point.task, {}).setdefault((point.language, point.column), point.value)
         classes.setdefault(point.task, set()).add(sets[point.set].classes)
     rows = []
-    for task, own in values.items():
-        every = np.array(list(own.values()))
-        means = [[value for (code, _), value in own.items() if code == language] for language in found.languages]
-        by_language = tuple(float(np.mean(some)) if some else None for some in means)
+    for task, scores in values.items():
+        every = np.array(list(scores.values()))
+        means = [
+            [value for (code, _), value in scores.items() if code == language] for language in comparison.languages
+        ]
+        by_language = tuple(float(np.mean(language_scores)) if language_scores else None for language_scores in means)
         mean, spread = (float(every.mean()), float(every.std())) if len(classes[task]) == 1 else (None, None)
         rows.append(TaskMean(task, mean, spread, len(every), by_language))
     return rows
@@ -113,16 +107,22 @@ def class_note(sets: Iterable[SetSummary]) -> str:
     classes: dict[Task, dict[str, dict[int, None]]] = {}
     for s in sets:
         classes.setdefault(task_of(s), {}).setdefault(language_of(s) or "an unknown language", {})[s.classes] = None
-    differing = {task: own for task, own in classes.items() if len({n for some in own.values() for n in some}) > 1}
-    tasks = [
-        f"{name} has {listed([f'{_either(own)} classes in {code}' for code, own in differing[task].items()])}"
-        for task, name in named_tasks(list(differing)).items()
-    ]
+    differing = {
+        task: by_language
+        for task, by_language in classes.items()
+        if len({n for numbers in by_language.values() for n in numbers}) > 1
+    }
+    tasks = []
+    for task, name in named_tasks(list(differing)).items():
+        counts = [f"{' or '.join(map(str, numbers))} classes in {code}" for code, numbers in differing[task].items()]
+        tasks.append(f"{name} has {listed(counts)}")
     return f"{'; '.join(tasks)}. {CHANCE_DIFFERS}" if tasks else ""
 
 
-def _either(numbers: Iterable[int]) -> str:
-    return " or ".join(map(str, numbers))
+def class_notes(summary: Summary, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Which sets among those that a chart draws have different numbers of classes; for ``Chart.notes``."""
+    note = class_note(summary.sets[i] for i in dict.fromkeys(row["set"] for row in rows))
+    return [note] if note else []
 
 
 def language_of(s: SetSummary) -> str | None:
@@ -152,32 +152,34 @@ def _profiles(
         ProfilePoint(
             language=language, task=names[task], set=i, column=j, value=value, low=cell.score.low, high=cell.score.high
         )
-        for task, found in shared.items()
-        for language, numbers in found.items()
+        for task, by_language in shared.items()
+        for language, numbers in by_language.items()
         for i in numbers
         for j, cell in enumerate(sets[i].cells)
         if cell is not None and (value := value_of(cell)) is not None
     )
 
 
-def _values(summary: Summary, column: int, found: Mapping[str, Sequence[int]]) -> dict[str, float]:
+def _values(summary: Summary, column: int, by_language: Mapping[str, Sequence[int]]) -> dict[str, float]:
     """The number of a column on a task, by language."""
     values = {
         language: [v for i in numbers if (v := value_of(summary.sets[i].cells[column])) is not None]
-        for language, numbers in found.items()
+        for language, numbers in by_language.items()
     }
     return {language: numbers[0] for language, numbers in values.items() if numbers}
 
 
-def _correlated(rows: Sequence[Mapping[str, float]], codes: Sequence[str]) -> list[Agreement]:
+def _correlated(rows: Sequence[Mapping[str, float]], codes: Sequence[str]) -> list[LanguageCorrelation]:
     """Every two languages over rows with a number in both; none where one language has the same number throughout.
 
     No interval is shown, so ``correlate``, which would resample for one, is not used.
     """
-    found = []
-    for one, two in combinations(codes, 2):
-        pairs = np.array([(row[one], row[two]) for row in rows if one in row and two in row]).T
+    correlations = []
+    for first, second in combinations(codes, 2):
+        pairs = np.array([(row[first], row[second]) for row in rows if first in row and second in row]).T
         if pairs.size >= 2 * MIN_ENCODERS and (np.ptp(pairs, axis=1) > 0).all():
             spearman, pearson = (float(np.corrcoef(x, y).clip(-1.0, 1.0)[0, 1]) for x, y in (ranks(pairs), pairs))
-            found.append(Agreement(one, two, spearman, pearson, pairs.shape[1]))
-    return found
+            correlations.append(
+                LanguageCorrelation(one=first, two=second, spearman=spearman, pearson=pearson, n=pairs.shape[1])
+            )
+    return correlations

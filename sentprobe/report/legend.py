@@ -12,10 +12,10 @@ from sentprobe.report.cells import LOSSES
 from sentprobe.report.human_results import human_notes
 from sentprobe.report.names import failure_text
 from sentprobe.report.published import difference_notes
-from sentprobe.report.types import Cell, FailureSummary, SetSummary, Summary
+from sentprobe.report.types import CellSummary, FailureSummary, SetSummary, Summary
 from sentprobe.report.variants import interpretations
 from sentprobe.report.verdict import BOLD_NOTE, UNCOMPARED, footnotes
-from sentprobe.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
+from sentprobe.report.word_texts import WORD_TASKS, is_of_words, metric_line, retrieval_lines
 from sentprobe.results.result import CONSTANT_INTERVAL
 from sentprobe.run.variant import base_variant
 from sentprobe.stats.level import alpha_text, level_text
@@ -87,20 +87,18 @@ def _metric(metric: str, kinds: set[str]) -> str:
     if metric == "macro_f1":
         return "Macro-averaged F1 on test in points, without an interval."
     if metric in LOSSES:
-        drawn = f"over rows, {SHARED}" if "cluster" in kinds else "over rows"
+        sampling = f"over rows, {SHARED}" if "cluster" in kinds else "over rows"
         which = " at the temperature fitted on dev" if metric == "log2_loss_calibrated" else ""
         return (
             f"Mean loss on test in bits{which}, lower is better; ± is half the width of the {level_text()} interval "
-            f"{drawn}, of the trained probe."
+            f"{sampling}, of the trained probe."
         )
     wilson = f"Wilson's, {SHARED}" if "cluster" in kinds else "Wilson's"
-    more = [text for kind, text in INTERVAL_KINDS.items() if kind in kinds]
-    return (
-        f"Accuracy on test in points; ± is half the width of the {level_text()} interval: {'; '.join([wilson, *more])}."
-    )
+    intervals = "; ".join([wilson, *(text for kind, text in INTERVAL_KINDS.items() if kind in kinds)])
+    return f"Accuracy on test in points; ± is half the width of the {level_text()} interval: {intervals}."
 
 
-def _about(metric: str, cells: Sequence[Cell], baselines: Sequence[Cell]) -> Iterator[str]:
+def _about(metric: str, cells: Sequence[CellSummary], baselines: Sequence[CellSummary]) -> Iterator[str]:
     """What an interval is about."""
     scored, of_baselines = (
         [cell.about for cell in column if cell.interval in ("wilson", "cluster")] for column in (cells, baselines)
@@ -119,18 +117,18 @@ def _about(metric: str, cells: Sequence[Cell], baselines: Sequence[Cell]) -> Ite
 
 def _constant(summary: Summary, seen: Seen) -> Iterator[str]:
     """Baselines that predict the same label for every row."""
-    found = dict.fromkeys(
+    constant = dict.fromkeys(
         column.encoder
         for s in summary.sets
         for column, cell in zip(summary.baselines, s.baselines, strict=True)
         if cell is not None and cell.interval == CONSTANT_INTERVAL and column.encoder in seen
     )
-    if found and summary.metric == "accuracy":
-        names = ", ".join(found)
+    if constant and summary.metric == "accuracy":
+        names = ", ".join(constant)
         yield f"{names}: the same prediction for every row; its score is fixed by the test rows and has no interval."
 
 
-def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
+def _calibrated(cells: Sequence[CellSummary]) -> Iterator[str]:
     if any(cell.calibrated is not None and cell.calibrated.value is not None for cell in cells):
         yield (
             "calibrated: the same with log-probabilities at the temperature fitted on dev. Raw bits are high where a "
@@ -148,21 +146,21 @@ def _uncompared(metric: str, baselines: bool) -> Iterator[str]:
 
 def _correlated(sets: Sequence[SetSummary]) -> Iterator[str]:
     for metric, text in CORRELATIONS.items():
-        found = [s.label for s in sets if s.scored_by == metric and s.task not in WORD_METRICS]
-        if found:
-            yield f"{_listed(found)}: {text}"
-    for task, text in WORD_METRICS.items():
-        found = [s.label for s in sets if s.task == task]
-        if found:
-            yield f"{_listed(found)}: {text}"
+        labels = [s.label for s in sets if s.scored_by == metric and s.task not in WORD_TASKS]
+        if labels:
+            yield f"{_listed(labels)}: {text}"
+    for task, text in WORD_TASKS.items():
+        labels = [s.label for s in sets if s.task == task]
+        if labels:
+            yield f"{_listed(labels)}: {text}"
 
 
 def _transfer(summary: Summary) -> Iterator[str]:
-    for column, found in zip(summary.columns, summary.transfer, strict=True):
-        if found:
+    for column, transfer_mean in zip(summary.columns, summary.transfer, strict=True):
+        if transfer_mean:
             yield (
-                f"{column.name}: mean dev accuracy over {len(found.tasks)} transfer tasks "
-                f"{POINTS.number(found.macro)} (macro), {POINTS.number(found.micro)} (micro, by rows)."
+                f"{column.name}: mean dev accuracy over {len(transfer_mean.tasks)} transfer tasks "
+                f"{POINTS.number(transfer_mean.macro)} (macro), {POINTS.number(transfer_mean.micro)} (micro, by rows)."
             )
 
 
@@ -170,24 +168,26 @@ def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
     if is_of_words(summary):
         yield from retrieval_lines(summary)
         return
-    own = {c.probe for c in summary.columns if c.probe}
-    other = {c.encoder: c.probe for c in summary.baselines if c.encoder in seen and c.probe and own != {c.probe}}
-    if len(own) == 1:
-        yield f"Probe: {', '.join(own)}."
-    if other:
-        yield f"Probe of {', '.join(other)}: {', '.join(dict.fromkeys(other.values()))}."
+    probes = {c.probe for c in summary.columns if c.probe}
+    baseline_probes = {
+        c.encoder: c.probe for c in summary.baselines if c.encoder in seen and c.probe and probes != {c.probe}
+    }
+    if len(probes) == 1:
+        yield f"Probe: {', '.join(probes)}."
+    if baseline_probes:
+        yield f"Probe of {', '.join(baseline_probes)}: {', '.join(dict.fromkeys(baseline_probes.values()))}."
 
 
-def _seeds(cells: Sequence[Cell], metric: str) -> Iterator[str]:
+def _seeds(cells: Sequence[CellSummary], metric: str) -> Iterator[str]:
     counts = sorted({cell.seeds for cell in cells})
     if counts and counts[-1] > 1:
-        many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        yield f"Means of {many} seeds" + ("." if metric == "macro_f1" else "; ± is over rows and seeds.")
+        seed_count = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        yield f"Means of {seed_count} seeds" + ("." if metric == "macro_f1" else "; ± is over rows and seeds.")
 
 
-def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
+def _letters(summary: Summary, cells: Sequence[CellSummary]) -> Iterator[str]:
     if any(cell.letters for cell in cells):
-        apart = len({(c.limit, c.sentprobe) for c in summary.columns}) > 1
+        apart = len({column.sample for column in summary.columns}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
         about = {s.letters_about for s in summary.sets if s.letters_about is not None}
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
@@ -201,7 +201,7 @@ def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
         )
 
 
-def _layers(cells: Sequence[Cell]) -> Iterator[str]:
+def _layers(cells: Sequence[CellSummary]) -> Iterator[str]:
     counts = {cell.layers for cell in cells if cell.layers > 1}
     if counts:
         yield f"(L…): the layer that was best on dev, of {' or '.join(map(str, sorted(counts)))}."
@@ -224,9 +224,11 @@ def _partial(summary: Summary) -> Iterator[str]:
 
 
 def _synthetic(sets: Sequence[SetSummary]) -> Iterator[str]:
-    found = [s.label for s in sets if s.synthetic]
-    if found:
-        which = "All sets are" if len(found) == len(sets) else f"{_listed(found)} {'is' if len(found) == 1 else 'are'}"
+    labels = [s.label for s in sets if s.synthetic]
+    if labels:
+        which = (
+            "All sets are" if len(labels) == len(sets) else f"{_listed(labels)} {'is' if len(labels) == 1 else 'are'}"
+        )
         yield f"{which} made of sentences from the built-in grammar: synthetic, and not comparable with other sets."
 
 
@@ -244,11 +246,11 @@ def _published(summary: Summary) -> Iterator[str]:
 
 def failures(summary: Summary) -> list[str]:
     """What failed, in a line each; the same error of one encoder is one line."""
-    found: dict[tuple[str | None, str, str], list[FailureSummary]] = {}
+    by_error: dict[tuple[str | None, str, str], list[FailureSummary]] = {}
     for failure in summary.failures:
-        found.setdefault((failure.encoder, failure.kind, failure.error), []).append(failure)
+        by_error.setdefault((failure.encoder, failure.kind, failure.error), []).append(failure)
     lines = []
-    for (encoder, kind, error), failed in found.items():
+    for (encoder, kind, error), failed in by_error.items():
         datasets = [failure.dataset for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
         variants = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
@@ -259,7 +261,7 @@ def failures(summary: Summary) -> list[str]:
     return lines
 
 
-def _listed(names: Sequence[str], more: str = "more sets") -> str:
+def _listed(names: Sequence[str], remainder: str = "more sets") -> str:
     if len(names) > MAX_NAMED_SETS:
-        return f"{names[0]} and {len(names) - 1} {more}"
+        return f"{names[0]} and {len(names) - 1} {remainder}"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -67,6 +67,7 @@ def brief_set_names(sets: Sequence[SetSummary]) -> list[str]:
 
 def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
     """The first way to write each line that is not the name of another line as well."""
+    # only names that clash are made longer: one long path must not make all others long
     level = [0] * len(lines)
     while True:
         names = [way[i] for way, i in zip(ways, level, strict=True)]
@@ -80,8 +81,8 @@ def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
             level[i] += 1
 
 
-def _with(name: str, more: Sequence[str | None]) -> str:
-    added = ", ".join(word for word in more if word)
+def _with(name: str, qualifiers: Sequence[str | None]) -> str:
+    added = ", ".join(word for word in qualifiers if word)
     return f"{name} ({added})" if added else name
 
 
@@ -92,8 +93,8 @@ def _ways(label: str) -> list[str]:
     full, label = label, _PARTIAL.sub(r", \1 rows", label)
     scheme = _SCHEME.match(label)[0]  # type: ignore[index]
     body = label[len(scheme) :]
-    found = _TAIL.search(body)
-    tail = found[0] if found else ""
+    match = _TAIL.search(body)
+    tail = match[0] if match else ""
     # the cache of the Hugging Face hub has the name of a model in that of its folder
     parts = [
         part.rpartition("--")[2] if part.startswith("models--") else part
@@ -120,31 +121,31 @@ def _cut(name: str) -> str:
 
 def _counted(names: Sequence[str]) -> list[str]:
     """The same names, numbered where one occurs twice."""
-    total, taken, found = Counter(names), set(names), []
+    total, taken, numbered = Counter(names), set(names), []
     seen: Counter[str] = Counter()
     for name in names:
         seen[name] += 1
-        own = name
+        unique = name
         if total[name] > 1 and seen[name] > 1:
-            while own in taken:
-                seen[name] += own != name
-                own = f"{name} ({seen[name]})"
-        taken.add(own)
-        found.append(own)
-    return found
+            while unique in taken:
+                seen[name] += unique != name
+                unique = f"{name} ({seen[name]})"
+        taken.add(unique)
+        numbered.append(unique)
+    return numbered
 
 
 # In sentences
 
 
-def listed(names: Sequence[str], *, most: int | None = None, more: str = "more") -> str:
+def listed(names: Sequence[str], *, most: int | None = None, remainder: str = "more") -> str:
     """``a, b and c``; of more than ``most``, the first ones and how many others there are."""
-    shown = list(names)
-    if most is not None and len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {more}"]
-    if not shown:
+    parts = list(names)
+    if most is not None and len(parts) > most:
+        parts = [*parts[: most - 1], f"{len(parts) - most + 1} {remainder}"]
+    if not parts:
         return ""
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def failure_text(where: str, encoder: str | None, kind: str, error: str) -> str:

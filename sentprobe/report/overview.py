@@ -41,7 +41,7 @@ class TaskSpread(NamedTuple):
 class Wins(NamedTuple):
     """How often an encoder is the best one."""
 
-    alone: int
+    sole: int
     shared: int
     """Best together with others, at the same number."""
     significant: int
@@ -55,17 +55,18 @@ def task_spreads(summary: Summary) -> list[TaskSpread]:
     values: dict[tuple[str, str], list[float]] = {}
     languages: dict[tuple[str, str], dict[str, None]] = {}
     classes: dict[tuple[str, str], set[int]] = {}
-    for own in summary.sets:
-        found = [value for cell in own.cells if (value := value_of(cell)) is not None]
-        if found:
-            values.setdefault(task_of(own), []).extend(found)
-            languages.setdefault(task_of(own), {})[language_of(own) or "?"] = None
-            classes.setdefault(task_of(own), set()).add(own.classes)
+    for s in summary.sets:
+        scores = [value for cell in s.cells if (value := value_of(cell)) is not None]
+        if scores:
+            values.setdefault(task_of(s), []).extend(scores)
+            languages.setdefault(task_of(s), {})[language_of(s) or "?"] = None
+            classes.setdefault(task_of(s), set()).add(s.classes)
     names = named_tasks(list(values))
     spreads = []
-    for task, found in values.items():
-        mean, sd = (float(np.mean(found)), float(np.std(found))) if len(classes[task]) == 1 else (None, None)
-        spreads.append(TaskSpread(names[task], mean, sd, min(found), max(found), len(found), tuple(languages[task])))
+    for task, scores in values.items():
+        # with different chance levels, a mean would be of numbers that do not compare
+        mean, sd = (float(np.mean(scores)), float(np.std(scores))) if len(classes[task]) == 1 else (None, None)
+        spreads.append(TaskSpread(names[task], mean, sd, min(scores), max(scores), len(scores), tuple(languages[task])))
     return spreads
 
 
@@ -82,16 +83,16 @@ def count_wins(table: Sequence[Mapping[int, float]], columns: int, *, lower: boo
         winners = [column for column, value in row.items() if abs(value - best) < TOLERANCE]
         for column in winners:
             wins[column][len(winners) > 1] += 1
-    return [(alone, shared) for alone, shared in wins]
+    return [(sole, shared) for sole, shared in wins]
 
 
 def encoder_wins(summary: Summary) -> list[Wins]:
     """Per column."""
     table = [
-        {i: value for i, cell in enumerate(own.cells) if (value := value_of(cell)) is not None} for own in summary.sets
+        {i: value for i, cell in enumerate(s.cells) if (value := value_of(cell)) is not None} for s in summary.sets
     ]
     counted = count_wins(table, len(summary.columns), lower=summary.metric in LOSSES)
-    contested = [(own.cells, row) for own, row in zip(summary.sets, table, strict=True) if len(row) >= MIN_COLUMNS]
+    contested = [(s.cells, row) for s, row in zip(summary.sets, table, strict=True) if len(row) >= MIN_COLUMNS]
     return [
         Wins(
             *counted[i],
@@ -129,7 +130,7 @@ def overview_tables(summary: Summary) -> Iterator[Table]:
     yield Table(columns, f"{title}. {note}" if note else title)
     columns = [
         TableColumn(["encoder"], [column.name for column in summary.columns], "left"),
-        TableColumn(["wins"], [str(w.alone) for w in wins]),
+        TableColumn(["wins"], [str(w.sole) for w in wins]),
         TableColumn(["shared"], [str(w.shared) for w in wins]),
     ]
     title = "Wins: on how many sets an encoder has the best number"

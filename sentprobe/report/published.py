@@ -62,21 +62,21 @@ def published_results(
     language: str | None,
     results: Sequence[Result],
     *,
-    others: bool = False,
+    other_sets: bool = False,
 ) -> Published:
     """Published results for a set that run.json describes by ``info``; ``others``: also those for other sets.
 
     Scores of a sample (``--limit``) are not compared with any: of papers, only what they printed for people is left.
     """
     if task in WORDS:
-        kept = _of_words(task, language, results)
-        return Published("other vectors" if kept else None, None, kept)
-    found = recognise(info.get("content") or {}, info.get("rows") or {})
-    if found is not None:
-        release, extent = found
+        printed = _of_words(task, language, results)
+        return Published("other vectors" if printed else None, None, printed)
+    recognised = recognise(info.get("content") or {}, info.get("rows") or {})
+    if recognised is not None:
+        release, extent = recognised
         rows = published(release.task, suite=release.suite, language=release.language)
         people = human(release.task, release.suite)
-    elif others:
+    elif other_sets:
         suite, extent = _suite(name, task, info.get("source")), "another set"
         people = human(task, suite)
         rows = [row for row in published(task, suite=suite) if language in (None, row.language)]
@@ -90,9 +90,11 @@ def published_results(
     # papers score the test rows of the set: not a sample of them, nor all rows in folds
     if results and all(r.cell.limit is not None or r.cell.folds is not None for r in results):
         rows, extent = [], "the whole set" if extent == "this set" else extent
-    kept = _kept([row for row in rows if row.metric in metrics], task, results)
-    shown = people is not None and people.metric == "accuracy"
-    return Published(extent if kept or shown else None, _result(people) if people is not None and shown else None, kept)
+    printed = _selected([row for row in rows if row.metric in metrics], task, results)
+    has_human = people is not None and people.metric == "accuracy"
+    return Published(
+        extent if printed or has_human else None, _result(people) if people is not None and has_human else None, printed
+    )
 
 
 def _of_words(task: str, language: str | None, results: Sequence[Result]) -> tuple[PublishedResult, ...]:
@@ -114,18 +116,20 @@ def _suite(name: str, task: str, source: Mapping[str, Any] | None) -> str:
     return next((part for part in name.split("/") if part in SUITES), "conneau2018")
 
 
-def _kept(rows: Sequence[PublishedRow], task: str, results: Sequence[Result]) -> tuple[PublishedResult, ...]:
+def _selected(rows: Sequence[PublishedRow], task: str, results: Sequence[Result]) -> tuple[PublishedResult, ...]:
     """Rows in the papers' order; of too many, the best models and all others.
 
     Of two tables that differ in the probe, the one whose probe is like that of the results.
     """
-    other = MLP_TABLE if all(_flat(probe, task) for probe in {r.cell.probe for r in results}) else LOGISTIC_TABLE
+    excluded_table = (
+        MLP_TABLE if all(_flat(probe, task) for probe in {r.cell.probe for r in results}) else LOGISTIC_TABLE
+    )
     once: dict[tuple[str, float], PublishedRow] = {}
     for row in rows:
-        if (row.suite, row.table) != ("conneau2018", other):
+        if (row.suite, row.table) != ("conneau2018", excluded_table):
             once.setdefault((row.model, row.value), row)
-    kept = sorted(once.values(), key=lambda row: (row.kind == "model", -row.value))[:MAX_PUBLISHED_ROWS]
-    return tuple(_result(row) for row in once.values() if row in kept)
+    best = sorted(once.values(), key=lambda row: (row.kind == "model", -row.value))[:MAX_PUBLISHED_ROWS]
+    return tuple(_result(row) for row in once.values() if row in best)
 
 
 def _result(row: PublishedRow) -> PublishedResult:
@@ -156,10 +160,10 @@ def check_published(summary: Summary, requested: bool) -> None:
 def footnotes(sets: Sequence[SetSummary], what: str, *, names: bool = True) -> Iterator[str]:
     """Which sets the published numbers are for, in a sentence for each extent; ``what`` names the numbers."""
     for extent, words in EXTENT_PHRASES.items():
-        found = [s for s in sets if s.printed_for == extent]
-        if found:
-            printed = dict.fromkeys(row.paper for s in found for row in (s.human, *s.published) if row is not None)
-            where = f" ({', '.join(s.label for s in found)})" if names and len(found) < len(sets) else ""
+        covered = [s for s in sets if s.printed_for == extent]
+        if covered:
+            printed = dict.fromkeys(row.paper for s in covered for row in (s.human, *s.published) if row is not None)
+            where = f" ({', '.join(s.label for s in covered)})" if names and len(covered) < len(sets) else ""
             yield f"{what}: printed by {', '.join(printed)} {words}{where}."
 
 
@@ -202,15 +206,15 @@ def choose_published(summary: Summary, text: str) -> Summary:
         raise UsageError(
             f"--against {text}: nothing was printed for these sets. --published adds what was printed for other sets."
         )
-    found = [name for name in names if name.lower() == text.lower()]
-    found = found or [name for name in names if text.lower() in name.lower()]
-    if len(found) != 1:
-        if found:
-            raise UsageError(f"--against {text} fits {', '.join(found)}; expected one of them.")
+    matches = [name for name in names if name.lower() == text.lower()]
+    matches = matches or [name for name in names if text.lower() in name.lower()]
+    if len(matches) != 1:
+        if matches:
+            raise UsageError(f"--against {text} fits {', '.join(matches)}; expected one of them.")
         hint = did_you_mean(text, names)
         raise UsageError(f"--against {text}: no such model was printed.{hint} Expected one of {', '.join(names)}.")
     chosen = [
-        _marked(s, next((row for row in s.published if _name(row, twice) == found[0]), None)) for s in summary.sets
+        _marked(s, next((row for row in s.published if _name(row, twice) == matches[0]), None)) for s in summary.sets
     ]
     return replace(summary, sets=tuple(chosen))
 
@@ -248,10 +252,10 @@ def difference_notes(summary: Summary) -> Iterator[str]:
     if summary.metric != "accuracy":
         return
     # of each set only what the table shows: the paper of another row is not meant
-    shown = [replace(s, human=None, published=(row,)) for s in summary.sets if (row := compared(s)) is not None]
-    if shown:
+    compared_sets = [replace(s, human=None, published=(row,)) for s in summary.sets if (row := compared(s)) is not None]
+    if compared_sets:
         yield LEGEND
-        yield from footnotes(shown, "published")
+        yield from footnotes(compared_sets, "published")
 
 
 def _printed_twice(summary: Summary) -> frozenset[str]:

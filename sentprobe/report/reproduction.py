@@ -11,7 +11,7 @@ from typing import Any
 from sentprobe.core.table import plain
 from sentprobe.encoders import SCHEMES
 from sentprobe.report.result_grid import BASELINE_NAMES
-from sentprobe.report.types import Reproduction
+from sentprobe.report.types import RunProvenance
 from sentprobe.results.result import FLOAT16_FACT, Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
@@ -19,9 +19,9 @@ from sentprobe.run.measure import MEASURES
 from sentprobe.run.variant import base_variant
 
 
-def reproduction(run: Run, versions: Mapping[str, tuple[str, ...]]) -> Reproduction:
+def reproduction(run: Run, versions: Mapping[str, tuple[str, ...]]) -> RunProvenance:
     """How to reproduce a run whose programs had these versions."""
-    return Reproduction(
+    return RunProvenance(
         commands=tuple(run.info.get("commands", ())) or tuple(_commands(run)),
         signatures=len(run.results),
         versions=versions,
@@ -32,7 +32,7 @@ def reproduction(run: Run, versions: Mapping[str, tuple[str, ...]]) -> Reproduct
 # Commands of runs that do not say how they were started
 
 
-Way = tuple[str, int | None, str | None, bool]
+CommandKey = tuple[str, int | None, str | None, bool]
 """Cells of one command have these in common: folder, limit, device, and whether vectors were rounded."""
 
 
@@ -40,17 +40,17 @@ def _commands(run: Run) -> Iterator[str]:
     """Commands that request what a run holds, in a line each; what no command can request is in a comment."""
     requested = [name for name in run.info.get("encoders", ()) if name not in BASELINE_NAMES]
     datasets = run.info.get("datasets", ())
-    own = [name for name in requested if ":" not in name or name.partition(":")[0] not in SCHEMES]
-    ways: dict[Way, list[Cell]] = {}
+    python_encoders = [name for name in requested if ":" not in name or name.partition(":")[0] not in SCHEMES]
+    by_key: dict[CommandKey, list[Cell]] = {}
     for r in run.results:
         if r.cell.encoder in requested:
             folder = str(run.result_folders.get(r.key, run.folder))
-            way = (folder, r.cell.limit, r.cell.device, FLOAT16_FACT in (r.cell.identity or ""))
-            ways.setdefault(way, []).append(r.cell)
-    for way, cells in ways.items() or [((str(run.folder), None, None, False), [])]:
+            key = (folder, r.cell.limit, r.cell.device, FLOAT16_FACT in (r.cell.identity or ""))
+            by_key.setdefault(key, []).append(r.cell)
+    for key, cells in by_key.items() or [((str(run.folder), None, None, False), [])]:
         used = {(name, getattr(cell, name)) for cell in cells for name in ("encoder", "data", "probe", "seed")}
-        every = len(ways) < 2  # all that was requested, finished or not
-        encoders = [name for name in requested if name not in own and (every or ("encoder", name) in used)]
+        every = len(by_key) < 2  # all that was requested, finished or not
+        encoders = [name for name in requested if name not in python_encoders and (every or ("encoder", name) in used)]
         sets = [d for d in datasets if every or ("data", d["digest"]) in used]
         seeds = [seed for seed in run.info.get("seeds", ()) if every or ("seed", seed) in used]
         # some may be the baselines' only
@@ -59,28 +59,31 @@ def _commands(run: Run) -> Iterator[str]:
         if encoders and sources:
             extras = [r for r in run.extras if r.cell.encoder in encoders]
             folds = {cell.folds for cell in cells}  # sets that differ have the number that is the default
-            more = [
+            variant_options = [
                 *_option("--folds", folds.pop() if len(folds) == 1 else None),
                 *_variants([r.cell for r in extras]),
                 *_measure_rows(run.results, extras),
             ]
-            yield from (shlex.join([*words, *more]) for words in _with(way, encoders, sources, probes, seeds))
-    if own:
-        yield f"# from Python, with your own encoders: {plain(', '.join(own))}"
-    if left := [d["name"] for d in datasets if not d.get("source")]:
-        yield f"# from Python, with your own sets: {plain(', '.join(left))}"
+            yield from (
+                shlex.join([*words, *variant_options])
+                for words in _command_words(key, encoders, sources, probes, seeds)
+            )
+    if python_encoders:
+        yield f"# from Python, with your own encoders: {plain(', '.join(python_encoders))}"
+    if python_sets := [d["name"] for d in datasets if not d.get("source")]:
+        yield f"# from Python, with your own sets: {plain(', '.join(python_sets))}"
 
 
-def _with(
-    way: Way,
+def _command_words(
+    key: CommandKey,
     encoders: Sequence[str],
     sources: Sequence[Mapping[str, Any]],
     probes: Sequence[str],
     seeds: Sequence[int],
 ) -> Iterator[list[str]]:
-    folder, limit, device, half = way
-    for places, seed_range in product(_places(sources), _ranges(seeds)):
-        words = ["sentprobe", "run", *places]
+    folder, limit, device, half = key
+    for set_words, seed_range in product(_set_words(sources), _ranges(seeds)):
+        words = ["sentprobe", "run", *set_words]
         words += [word for name in encoders for word in ("-e", name)]
         words += [word for name in probes if probes != ["linear"] for word in ("-p", name)]
         words += _option("--seeds", len(seed_range), 1) + _option("--seed", seed_range[0], 1111)
@@ -99,13 +102,13 @@ def _variants(cells: Sequence[Cell]) -> list[str]:
 def _measure_rows(results: Sequence[Result], extras: Sequence[Result]) -> list[str]:
     """The option that requests as many training rows for measures as these have used, if it is not the usual number."""
     all_rows = {r.cell.data: r.n["tr"] for r in results if r.cell.probe is not None}
-    found = set()
+    row_counts = set()
     for r in extras:
         name, rows = base_variant(str(r.cell.variant)), all_rows.get(r.cell.data)
         most = MEASURES[name].max_rows if name in MEASURES else None
         if most is not None and rows is not None and r.n["tr"] != min(rows, most):
-            found.add(r.n["tr"])
-    return _option("--measure-rows", max(found)) if found else []
+            row_counts.add(r.n["tr"])
+    return _option("--measure-rows", max(row_counts)) if row_counts else []
 
 
 def _option(name: str, value: object, usual: object = None) -> list[str]:
@@ -114,21 +117,21 @@ def _option(name: str, value: object, usual: object = None) -> list[str]:
 
 def _ranges(seeds: Sequence[int]) -> list[list[int]]:
     """The seeds, in ranges of consecutive numbers."""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for seed in sorted(seeds) or [1111]:
-        if found and seed == found[-1][-1] + 1:
-            found[-1].append(seed)
+        if ranges and seed == ranges[-1][-1] + 1:
+            ranges[-1].append(seed)
         else:
-            found.append([seed])
-    return found
+            ranges.append([seed])
+    return ranges
 
 
-def _places(sources: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+def _set_words(sources: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """The words of a command that name the sets: one list for those that can be read with the same options."""
-    found: dict[tuple[str, ...], dict[str, None]] = {}
+    by_options: dict[tuple[str, ...], dict[str, None]] = {}
     for source in sources:
-        found.setdefault(tuple(_reading(source)), {}).update(dict.fromkeys(_typed(source)))
-    return [[*paths, *options] for options, paths in found.items()]
+        by_options.setdefault(tuple(_reading(source)), {}).update(dict.fromkeys(_typed(source)))
+    return [[*paths, *options] for options, paths in by_options.items()]
 
 
 def _typed(source: Mapping[str, Any]) -> list[str]:

@@ -58,44 +58,46 @@ class Grid:
     failed_encoders: Mapping[str, Failure]
     """Encoders that failed on all sets."""
 
-    def layers(self, column: ColumnKey, place: SetKey) -> Layers:
+    def layers(self, column: ColumnKey, set_key: SetKey) -> Layers:
         """The results of each layer; none if there are none."""
-        return self.results.get(column, {}).get(place, {})
+        return self.results.get(column, {}).get(set_key, {})
 
-    def failure(self, column: ColumnKey, place: SetKey) -> Failure | None:
+    def failure(self, column: ColumnKey, set_key: SetKey) -> Failure | None:
         """Why a cell has no result, if it was tried."""
-        return self.failed.get((column, place)) or self.failed_encoders.get(column.encoder)
+        return self.failed.get((column, set_key)) or self.failed_encoders.get(column.encoder)
 
 
 def grid_of(run: Run) -> Grid:
     """Sort the results of a run into cells."""
     results: dict[ColumnKey, dict[SetKey, Layers]] = {}
     for r in run.results:
-        by_layer = results.setdefault(_column(r.cell), {}).setdefault(_place(r.cell), {})
+        by_layer = results.setdefault(_column(r.cell), {}).setdefault(_set_key(r.cell), {})
         by_layer.setdefault(r.cell.layer, []).append(r)
     _spread(results)
     failed: dict[tuple[ColumnKey, SetKey], Failure] = {}
     for f in run.failures:
         if f.cell.probe and f.cell.variant is None:
-            failed.setdefault((_column(f.cell), _place(f.cell)), f)
+            failed.setdefault((_column(f.cell), _set_key(f.cell)), f)
     columns = dict.fromkeys([*results, *(column for column, _ in failed)])
-    sets = dict.fromkeys([place for found in results.values() for place in found] + [place for _, place in failed])
+    sets = dict.fromkeys(
+        [set_key for by_set in results.values() for set_key in by_set] + [set_key for _, set_key in failed]
+    )
     requested = {name: i for i, name in enumerate(run.info.get("encoders", ()))}
     order = {(d["name"], d["digest"]): i for i, d in enumerate(run.info.get("datasets", ()))}
 
     def order_of(column: ColumnKey) -> tuple[int, bool]:
         """Partial results come after complete ones."""
-        place = (
+        position = (
             BASELINE_NAMES.index(column.encoder)
             if column.encoder in BASELINE_NAMES
             else requested.get(column.encoder, len(requested))
         )
-        return place, column.limit is not None
+        return position, column.limit is not None
 
     return Grid(
         columns=sorted((c for c in columns if c.encoder not in BASELINE_NAMES), key=order_of),
         baselines=sorted((c for c in columns if c.encoder in BASELINE_NAMES), key=order_of),
-        sets=sorted(sets, key=lambda place: order.get((place.name, place.data), len(order))),
+        sets=sorted(sets, key=lambda set_key: order.get((set_key.name, set_key.data), len(order))),
         results=results,
         failed=failed,
         failed_encoders={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.probe},
@@ -105,19 +107,19 @@ def grid_of(run: Run) -> Grid:
 def _spread(results: dict[ColumnKey, dict[SetKey, Layers]]) -> None:
     """Add results that need no probe to the columns of the same encoder that have one: words are similar, say, however
     their neighbours are retrieved."""
-    for alone in [c for c in results if c.probe is None and c.encoder not in BASELINE_NAMES]:
-        others = [c for c in results if c.probe is not None and c._replace(probe=None) == alone]
-        for column in others:
-            results[column] = {**results[column], **results[alone]}
-        if others:
-            del results[alone]
+    for unprobed in [c for c in results if c.probe is None and c.encoder not in BASELINE_NAMES]:
+        probed = [c for c in results if c.probe is not None and c._replace(probe=None) == unprobed]
+        for column in probed:
+            results[column] = {**results[column], **results[unprobed]}
+        if probed:
+            del results[unprobed]
 
 
 def _column(cell: Cell) -> ColumnKey:
     return ColumnKey(cell.encoder, cell.probe, cell.limit, cell.sentprobe, cell.device, cell.identity)
 
 
-def _place(cell: Cell) -> SetKey:
+def _set_key(cell: Cell) -> SetKey:
     return SetKey(cell.dataset, cell.data)
 
 
@@ -128,7 +130,7 @@ def label_columns(columns: Sequence[ColumnKey], aliases: Mapping[str, str] | Non
     }
     if len({c.limit for c in columns}) > 1:
         several.add("limit")
-    found = []
+    labelled = []
     for c in columns:
         digest = identity_digest(c.identity)
         words = {
@@ -141,10 +143,10 @@ def label_columns(columns: Sequence[ColumnKey], aliases: Mapping[str, str] | Non
             (aliases or {}).get(c.encoder, c.encoder),
             *(word for name, word in words.items() if word and name in several),
         ]
-        if sum(other._replace(identity=None) == c._replace(identity=None) for other in columns) > 1:
+        if sum(column._replace(identity=None) == c._replace(identity=None) for column in columns) > 1:
             label.append(f"id {digest}")
-        found.append(Column(**{**c._asdict(), "identity": digest, "label": tuple(label)}))
-    return tuple(found)
+        labelled.append(Column(**{**c._asdict(), "identity": digest, "label": tuple(label)}))
+    return tuple(labelled)
 
 
 def identity_digest(identity: str | None) -> str | None:
@@ -173,10 +175,10 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
     several = len({run.folder_of(r) for r in run.results}) > 1  # runs that were joined request different things
     done: dict[str, set[str]] = {}
     for column in (*grid.columns, *grid.baselines):
-        tried = {place.data for found, place in grid.failed if found == column}
-        finished = {place.data for place in grid.results.get(column, {})}
+        tried = {set_key.data for failed_column, set_key in grid.failed if failed_column == column}
+        finished = {set_key.data for set_key in grid.results.get(column, {})}
         done.setdefault(column.encoder, set()).update(tried | finished)
-    found, aliases = [], read_aliases(run.info)
+    missing, aliases = [], read_aliases(run.info)
     for encoder in requested.get("encoders", run.info.get("encoders", ())):
         if encoder in grid.failed_encoders or (several and encoder in done):
             continue
@@ -185,41 +187,41 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
         sets = [name for digest, name in wanted.items() if digest not in done.get(encoder, ())]
         if sets or not (names or encoder in done):
             alias = aliases.get(encoder)
-            found.append(MissingCells(encoder=encoder, alias=alias, sets=tuple(sets), requested=len(wanted)))
-    return tuple(found)
+            missing.append(MissingCells(encoder=encoder, alias=alias, sets=tuple(sets), requested=len(wanted)))
+    return tuple(missing)
 
 
 def missing_notes(missing: Sequence[MissingCells], sets: Sequence[str]) -> Iterator[str]:
     """The same as notes of a table; ``sets`` are the names of those that have results."""
-    absent = [each.alias or each.encoder for each in missing if len(each.sets) == each.requested]
-    nobody = dict.fromkeys(name for each in missing for name in each.sets if name not in sets)
+    absent = [gap.alias or gap.encoder for gap in missing if len(gap.sets) == gap.requested]
+    nobody = dict.fromkeys(name for gap in missing for name in gap.sets if name not in sets)
     if absent or nobody:
         yield f"There are no results for {', '.join([*absent, *nobody])}: {IDENTICAL}."
-    for each in missing:
-        some = [name for name in each.sets if name in sets]
-        if some and len(each.sets) < each.requested:
-            yield f"There are no results of {each.alias or each.encoder} for {', '.join(some)}: {IDENTICAL}."
+    for gap in missing:
+        set_names = [name for name in gap.sets if name in sets]
+        if set_names and len(gap.sets) < gap.requested:
+            yield f"There are no results of {gap.alias or gap.encoder} for {', '.join(set_names)}: {IDENTICAL}."
 
 
 def missing_line(summary: Summary) -> str:
     """In a sentence, for the top of a page: what of the run is missing; empty if it is complete."""
     if not summary.missing:
         return ""
-    known = list(dict.fromkeys([*(c.encoder for c in summary.columns), *(each.encoder for each in summary.missing)]))
-    short = dict(zip(known, short_names(known), strict=True))
-    short |= {each.encoder: each.alias for each in summary.missing if each.alias}
-    cells = sum(len(each.sets) for each in summary.missing)
+    encoders = list(dict.fromkeys([*(c.encoder for c in summary.columns), *(gap.encoder for gap in summary.missing)]))
+    short = dict(zip(encoders, short_names(encoders), strict=True))
+    short |= {gap.encoder: gap.alias for gap in summary.missing if gap.alias}
+    cells = sum(len(gap.sets) for gap in summary.missing)
     parts = [
-        f"{short[each.encoder]} on {'all sets' if len(each.sets) == each.requested else _sets(each)}"
-        for each in summary.missing
+        f"{short[gap.encoder]} on {'all sets' if len(gap.sets) == gap.requested else _sets(gap)}"
+        for gap in summary.missing
     ]
     count = f"{count_of(cells, 'requested cell')} {'has' if cells == 1 else 'have'} no result"
     return (
         f"{count if cells else 'nothing was finished'}. "
-        f"Missing: {listed(parts, most=2 * MAX_NAMED, more='more')}. The same command continues it. If two "
-        "encoders are the same, both results are under the last name, and the other one is listed here."
+        f"Missing: {listed(parts, most=2 * MAX_NAMED, remainder='more')}. Run the same command again to finish "
+        "it. Results of two identical encoders are under the last name, and the other one is listed here."
     )
 
 
-def _sets(each: MissingCells) -> str:
-    return listed([name.rsplit("/", 1)[-1] for name in each.sets], most=MAX_NAMED, more="more sets")
+def _sets(gap: MissingCells) -> str:
+    return listed([name.rsplit("/", 1)[-1] for name in gap.sets], most=MAX_NAMED, remainder="more sets")

@@ -15,11 +15,12 @@ from typing import Any, TypeGuard
 
 import msgspec
 
+from sentprobe.encoders import diagnosis, encoder
 from sentprobe.report import types
 from sentprobe.report.types import VERSION, Summary
 from sentprobe.run import variant
 
-MODULES = (types, variant)
+MODULES = (types, variant, diagnosis, encoder)
 """Where the types are."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -32,27 +33,27 @@ def summary_schema() -> dict[str, Any]:
     dict[str, Any]
         JSON Schema, draft 2020-12. ``version`` is fixed: readers of another version need another schema.
     """
-    found = msgspec.json.schema(Summary)
-    defined = found["$defs"]
-    defined["Summary"]["properties"]["version"] = {"const": VERSION}
+    schema = msgspec.json.schema(Summary)
+    definitions = schema["$defs"]
+    definitions["Summary"]["properties"]["version"] = {"const": VERSION}
     documented = {name: docs for module in MODULES for name, docs in _field_docs(module).items()}
-    for name, each in defined.items():
-        each["required"] = list(each["properties"])  # those with a default are always written, too
+    for name, definition in definitions.items():
+        definition["required"] = list(definition["properties"])  # those with a default are always written, too
         for field, text in documented.get(name, {}).items():
-            each["properties"][field]["description"] = text
-    return {"$schema": DIALECT, "title": f"Summary of a sentprobe run, version {VERSION}", **found}
+            definition["properties"][field]["description"] = text
+    return {"$schema": DIALECT, "title": f"Summary of a sentprobe run, version {VERSION}", **schema}
 
 
 def _field_docs(module: ModuleType) -> dict[str, dict[str, str]]:
     """The docstrings below the fields of a module's classes, by class and field."""
-    found: dict[str, dict[str, str]] = {}
+    docs_by_class: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ClassDef):
-            own = found.setdefault(node.name, {})
+            field_docs = docs_by_class.setdefault(node.name, {})
             for field, text in pairwise(node.body):
                 if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and _is_text(text):
-                    own[field.target.id] = " ".join(ast.literal_eval(text.value).split())
-    return found
+                    field_docs[field.target.id] = " ".join(ast.literal_eval(text.value).split())
+    return docs_by_class
 
 
 def _is_text(node: ast.stmt) -> TypeGuard[ast.Expr]:

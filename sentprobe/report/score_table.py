@@ -14,7 +14,7 @@ from sentprobe.core.formatting import ABSENT, BITS, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn, folded_width, in_blocks, table_width
 from sentprobe.report.cells import LOSSES, value_of
 from sentprobe.report.published import EXTENT_NOTES
-from sentprobe.report.types import Cell, Column, LayerTable, Score, SetSummary, Summary
+from sentprobe.report.types import CellSummary, Column, LayerTable, Score, SetSummary, Summary
 from sentprobe.report.verdict import mark_of
 
 
@@ -78,7 +78,7 @@ def layer_table(summary: Summary, layers: LayerTable) -> Table:
 
 
 def _score_columns(
-    summary: Summary, column: Column, cells: Sequence[Cell | None], errors: Sequence[str | None]
+    summary: Summary, column: Column, cells: Sequence[CellSummary | None], errors: Sequence[str | None]
 ) -> Iterator[TableColumn]:
     """The column of an encoder or a baseline; next to raw bits, the calibrated ones."""
     texts = [score_text(cell, summary.metric, error) for cell, error in zip(cells, errors, strict=True)]
@@ -90,7 +90,7 @@ def _score_columns(
         )
 
 
-def score_text(cell: Cell | None, metric: str, error: str | None = None) -> CellText:
+def score_text(cell: CellSummary | None, metric: str, error: str | None = None) -> CellText:
     """A score as it is printed; ``error``: why there is none, if it failed."""
     if cell is None:
         return CellText(ABSENT if error is None else "failed")
@@ -103,7 +103,7 @@ def score_text(cell: Cell | None, metric: str, error: str | None = None) -> Cell
     return text._replace(mark=mark, note=note, best=cell.best)
 
 
-def _layer_text(cell: Cell | None, metric: str) -> CellText:
+def _layer_text(cell: CellSummary | None, metric: str) -> CellText:
     if cell is None or (text := _number(cell.score, metric)).text == ABSENT:
         return CellText(ABSENT)
     return text._replace(mark=mark_of(cell) + "*" * cell.partial, note="dev" * cell.by_dev)
@@ -123,7 +123,7 @@ def _human(summary: Summary) -> Iterator[TableColumn]:
 
 
 def human_text(s: SetSummary) -> CellText:
-    """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
+    """The accuracy of people: of your annotators if there are any, or else as a paper printed it."""
     if s.people is not None:
         return CellText(POINTS.number(s.people.accuracy), POINTS.half_width(s.people.low, s.people.high))
     if s.human is None or s.printed_for is None:
@@ -141,8 +141,8 @@ def _best_baseline(summary: Summary) -> list[TableColumn]:
     """The best baseline of each set, with its name as a note: a column per sample of rows."""
     baselines, better = summary.baselines, min if summary.metric in LOSSES else max
     columns = []
-    for sample in dict.fromkeys((c.limit, c.sentprobe) for c in baselines):
-        indices = [i for i, c in enumerate(baselines) if (c.limit, c.sentprobe) == sample]
+    for sample in dict.fromkeys(column.sample for column in baselines):
+        indices = [i for i, c in enumerate(baselines) if c.sample == sample]
         cells = []
         for s in summary.sets:
             values = {i: value for i in indices if (value := value_of(s.baselines[i])) is not None}
@@ -167,7 +167,7 @@ class ShortNames:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """The table of results as tables that are printed one below the other."""
 
     tables: Sequence[Table]
@@ -175,7 +175,7 @@ class Layout:
     """What there is no room for, in a few words each."""
 
 
-def lay_out(main: ScoreTable, short: ShortNames, width: int) -> Layout:
+def lay_out(main: ScoreTable, short: ShortNames, width: int) -> TableLayout:
     """The table of results in this many characters: at once if it fits, otherwise in as few lines as possible."""
     bare = [column.without_margin() for column in main.baselines]
     best = main.best_baseline
@@ -192,7 +192,7 @@ def lay_out(main: ScoreTable, short: ShortNames, width: int) -> Layout:
         for baselines in choices:
             columns = [table.names, table.test_size, *table.encoders, *baselines]
             if table_width(columns) <= width:
-                return Layout([Table(columns)], _dropped(main, columns))
+                return TableLayout([Table(columns)], _dropped(main, columns))
     by_encoder = _tables_of_encoders(brief, width)
     by_set = _tables_of_sets(main, short, width)
     tables = min(by_encoder, by_set, key=lambda tables: sum(map(_line_count, tables)))  # the first of equals
@@ -200,7 +200,7 @@ def lay_out(main: ScoreTable, short: ShortNames, width: int) -> Layout:
         columns = [*main.best_baseline, *main.human]
     else:
         columns = [column for table in tables for column in table.columns]
-    return Layout(tables, _dropped(main, columns))
+    return TableLayout(tables, _dropped(main, columns))
 
 
 def _dropped(main: ScoreTable, columns: Sequence[TableColumn]) -> tuple[str, ...]:

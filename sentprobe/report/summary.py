@@ -17,17 +17,15 @@ from sentprobe.report.languages import class_note
 from sentprobe.report.published import mark_best
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
-from sentprobe.report.sets import describe_set
+from sentprobe.report.set_summary import describe_set
 from sentprobe.report.types import (
-    Cell,
-    Diagnosis,
+    CellSummary,
+    EncoderDiagnosis,
     FailureSummary,
     LayerTable,
     Seconds,
     SetSummary,
     Summary,
-    Symptom,
-    TrainingScore,
 )
 from sentprobe.report.variants import interpret_variants, variant_results
 from sentprobe.report.verdict import Scored, compare_with_baseline, meanings, verdict_of
@@ -50,26 +48,29 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     run
         The run, or several joined by ``sentprobe.results.run``.
     metric
-        What ``Cell.score`` holds: accuracy, macro_f1, log2_loss or log2_loss_calibrated (bits; lower is better).
+        What ``CellSummary.score`` holds: accuracy, macro_f1, log2_loss or log2_loss_calibrated (bits; lower is better).
     published
         Also include results that papers printed for other sets of the same task, which are not comparable.
     """
     checked, grid = check_metric(metric), grid_of(run)
     missing = missing_cells(run, grid)
-    notes = [*run.damaged, *missing_notes(missing, [place.name for place in grid.sets])]
-    sets = mark_best([_with_cells(run, grid, place, checked, published, notes) for place in grid.sets])
+    notes = [*run.damaged, *missing_notes(missing, [set_key.name for set_key in grid.sets])]
+    sets = mark_best([_with_cells(run, grid, set_key, checked, published, notes) for set_key in grid.sets])
     if people := judged_sets(run, notes):
         sets = [
-            replace(s, people=human_result(run, grid, place, people[place.data], notes)) if place.data in people else s
-            for place, s in zip(grid.sets, sets, strict=True)
+            replace(s, people=human_result(run, grid, set_key, people[set_key.data], notes))
+            if set_key.data in people
+            else s
+            for set_key, s in zip(grid.sets, sets, strict=True)
         ]
     variants = variant_results(run, grid, [s.label for s in sets])
     aliases = read_aliases(run.info)
     columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
-    sets = [replace(s, variants=own) for s, own in zip(sets, variants, strict=True)]
+    sets = [replace(s, variants=set_variants) for s, set_variants in zip(sets, variants, strict=True)]
     if checked == "accuracy":
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
     tables = (_layer_table(grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
+    training_scores = read_training_scores(run)
     notes += filter(None, [class_note(sets)])
     return Summary(
         folder=str(run.folder),
@@ -78,12 +79,12 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
         baselines=baselines,
         sets=tuple(sets),
         transfer=tuple(aggregate(_chosen(grid, column)) for column in grid.columns),
-        training=_training(run, grid),
+        training=tuple(training_scores.get((column.encoder, column.identity)) for column in grid.columns),
         layers=tuple(table for table in tables if table is not None),
         interpretations=interpret_variants(run),
         diagnoses=tuple(
-            Diagnosis(name=d.name, symptoms=tuple(Symptom(code=s.code, message=s.message) for s in d.symptoms))
-            for d in read_diagnoses(run)
+            EncoderDiagnosis(name=diagnosis.name, symptoms=tuple(diagnosis.symptoms))
+            for diagnosis in read_diagnoses(run)
         ),
         failures=tuple(_failure(failure, aliases) for failure in run.failures),
         missing=missing,
@@ -96,125 +97,123 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
 
 def _chosen(grid: Grid, column: ColumnKey) -> list[Result]:
     """The first seed of what is shown of a column, set by set."""
-    return [best_layer(layers)[0] for place in grid.sets if (layers := grid.layers(column, place))]
+    return [best_layer(layers)[0] for set_key in grid.sets if (layers := grid.layers(column, set_key))]
 
 
 # One set
 
 
-def _with_cells(run: Run, grid: Grid, place: SetKey, metric: Metric, published: bool, notes: list[str]) -> SetSummary:
-    alias_entries = describe_set(run, grid, place, published=published)
-    cells = [make_cell(run, grid, column, place, metric, notes) for column in grid.columns]
-    baselines = [make_cell(run, grid, column, place, metric, notes) for column in grid.baselines]
-    cells = _compare(run, grid, place, cells, baselines, metric, notes)
+def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: Metric, published: bool, notes: list[str]) -> SetSummary:
+    described = describe_set(run, grid, set_key, published=published)
+    cells = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.columns]
+    baselines = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.baselines]
+    cells = _compare(run, grid, set_key, cells, baselines, metric, notes)
     letters_about = None
-    if metric == "accuracy" and alias_entries.scored_by in RIGHT_OR_WRONG:
-        cells, letters_about = _add_letters(run, grid, place, cells, notes)
+    if metric == "accuracy" and described.scored_by in RIGHT_OR_WRONG:
+        cells, letters_about = _add_letters(run, grid, set_key, cells, notes)
     return replace(
-        alias_entries,
+        described,
         cells=tuple(cells),
         baselines=tuple(baselines),
-        failed=_failed(grid, grid.columns, cells, place),
-        failed_baselines=_failed(grid, grid.baselines, baselines, place),
+        failed=_failed(grid, grid.columns, cells, set_key),
+        failed_baselines=_failed(grid, grid.baselines, baselines, set_key),
         letters_about=letters_about,
     )
 
 
-def _failed(grid: Grid, columns: Sequence[ColumnKey], cells: Sequence[Cell | None], place: SetKey) -> dict[int, str]:
+def _failed(
+    grid: Grid, columns: Sequence[ColumnKey], cells: Sequence[CellSummary | None], set_key: SetKey
+) -> dict[int, str]:
     """Errors of the columns without a cell, by their number."""
     return {
         i: failure.error
         for i, (column, cell) in enumerate(zip(columns, cells, strict=True))
-        if cell is None and (failure := grid.failure(column, place)) is not None
+        if cell is None and (failure := grid.failure(column, set_key)) is not None
     }
 
 
 def _compare(
     run: Run,
     grid: Grid,
-    place: SetKey,
-    cells: Sequence[Cell | None],
-    baselines: Sequence[Cell | None],
+    set_key: SetKey,
+    cells: Sequence[CellSummary | None],
+    baselines: Sequence[CellSummary | None],
     metric: Metric,
     notes: list[str],
-) -> list[Cell | None]:
+) -> list[CellSummary | None]:
     """Cells compared with the best baseline on the same rows."""
 
-    def scored(columns: Sequence[ColumnKey], cells: Sequence[Cell | None]) -> list[tuple[int, Scored]]:
+    def scored(columns: Sequence[ColumnKey], cells: Sequence[CellSummary | None]) -> list[tuple[int, Scored]]:
         return [
-            (i, Scored(column.encoder, value, best_layer(grid.layers(column, place))))
+            (i, Scored(column.encoder, value, best_layer(grid.layers(column, set_key))))
             for i, (column, cell) in enumerate(zip(columns, cells, strict=True))
             if (value := value_of(cell)) is not None
         ]
 
-    found = list(cells)
+    compared_cells = list(cells)
     numbers, rivals = scored(grid.columns, cells), scored(grid.baselines, baselines)
+    # columns of another sample or version were tested on other rows, and have baselines of their own
     for sample in dict.fromkeys(column.sample for column in grid.columns):
-        here = [(i, each) for i, each in numbers if grid.columns[i].sample == sample]
-        there = [each for i, each in rivals if grid.baselines[i].sample == sample]
-        compared = compare_with_baseline(run, [each for _, each in here], there, metric, notes)
-        for (i, _), against in zip(here, compared, strict=True):
-            cell = found[i]
+        sample_scores = [(i, score) for i, score in numbers if grid.columns[i].sample == sample]
+        sample_baselines = [score for i, score in rivals if grid.baselines[i].sample == sample]
+        comparisons = compare_with_baseline(run, [score for _, score in sample_scores], sample_baselines, metric, notes)
+        for (i, _), against in zip(sample_scores, comparisons, strict=True):
+            cell = compared_cells[i]
             assert cell is not None
-            found[i] = replace(cell, against=against)
-    return found
+            compared_cells[i] = replace(cell, against=against)
+    return compared_cells
 
 
 def _add_letters(
-    run: Run, grid: Grid, place: SetKey, cells: Sequence[Cell | None], notes: list[str]
-) -> tuple[list[Cell | None], str | None]:
+    run: Run, grid: Grid, set_key: SetKey, cells: Sequence[CellSummary | None], notes: list[str]
+) -> tuple[list[CellSummary | None], str | None]:
     """Cells with letters, for columns on the same rows, and what the letters are about.
 
     Columns that share a letter do not differ significantly.
     """
-    found, letters_about = list(cells), None
-    shown = {i: best_layer(layers) for i, c in enumerate(grid.columns) if (layers := grid.layers(c, place))}
-    for sample in dict.fromkeys(grid.columns[i].sample for i in shown):
+    lettered, letters_about = list(cells), None
+    column_results = {i: best_layer(layers) for i, c in enumerate(grid.columns) if (layers := grid.layers(c, set_key))}
+    for sample in dict.fromkeys(grid.columns[i].sample for i in column_results):
         # by number, with leading zeros: names may be equal, and of equally good encoders the first comes first
-        rivals = {f"{i:06}": results for i, results in shown.items() if grid.columns[i].sample == sample}
+        rivals = {f"{i:06}": results for i, results in column_results.items() if grid.columns[i].sample == sample}
         if len(rivals) < 2:
             continue
         try:
             letters, letters_about = tie_letters(run, rivals)
         except SentProbeError as e:
-            notes.append(f"The letters of {place.name} are missing: {e}")
+            notes.append(f"The letters of {set_key.name} are missing: {e}")
             continue
-        top = set(next(iter(letters.values())))
-        for number, own in letters.items():
-            cell = found[int(number)]
+        top = set(next(iter(letters.values())))  # of the best: `tie_letters` sorts by score
+        for number, cell_letters in letters.items():
+            cell = lettered[int(number)]
             assert cell is not None
-            best = verdict_of(cell) == "above" and not top.isdisjoint(own)
-            found[int(number)] = replace(cell, letters=own, best=best)
-    return found, letters_about
+            best = verdict_of(cell) == "above" and not top.isdisjoint(cell_letters)
+            lettered[int(number)] = replace(cell, letters=cell_letters, best=best)
+    return lettered, letters_about
 
 
 def _layer_table(
     grid: Grid, number: int, column: ColumnKey, metric: Metric, sets: Sequence[SetSummary]
 ) -> LayerTable | None:
     """Every layer of an encoder on every set; None if there is only one."""
-    found = [grid.layers(column, place) for place in grid.sets]
-    names = tuple(dict.fromkeys(name for layers in found for name in layers))
+    layers_by_set = [grid.layers(column, set_key) for set_key in grid.sets]
+    names = tuple(dict.fromkeys(name for layers in layers_by_set for name in layers))
     if len(names) < 2:
         return None
     return LayerTable(
         column=number,
         names=names,
         cells=tuple(
-            tuple(make_layer_cell(layers, name, metric, s.cells[number]) for layers, s in zip(found, sets, strict=True))
+            tuple(
+                make_layer_cell(layers, name, metric, s.cells[number])
+                for layers, s in zip(layers_by_set, sets, strict=True)
+            )
             for name in names
         ),
     )
 
 
 # The run
-
-
-def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
-    known = read_training_scores(run)
-    found = (known.get((column.encoder, column.identity)) for column in grid.columns)
-    return tuple(
-        None if s is None else TrainingScore(metric=s.metric, value=s.value, maximise=s.maximise) for s in found
-    )
 
 
 def _failure(failure: Failure, aliases: Mapping[str, str]) -> FailureSummary:
@@ -233,11 +232,11 @@ def _failure(failure: Failure, aliases: Mapping[str, str]) -> FailureSummary:
 
 
 def _versions(results: Iterable[Result]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    by_program: dict[str, dict[str, None]] = {}
     for r in results:
         for name, version in r.versions.items():
-            found.setdefault(name, {})[version] = None
-    return {name: tuple(versions) for name, versions in found.items()}
+            by_program.setdefault(name, {})[version] = None
+    return {name: tuple(versions) for name, versions in by_program.items()}
 
 
 def _seconds(results: Sequence[Result]) -> Seconds:

@@ -20,9 +20,9 @@ from sentprobe.report.legend import Seen, failures, legend
 from sentprobe.report.names import listed, set_names, short_names
 from sentprobe.report.published import difference_table
 from sentprobe.report.result_grid import missing_line
-from sentprobe.report.score_table import Layout, ShortNames, lay_out, layer_table, score_table
-from sentprobe.report.sets import data_errors, error_codes
-from sentprobe.report.types import BaselineComparison, Cell, Summary
+from sentprobe.report.score_table import ShortNames, TableLayout, lay_out, layer_table, score_table
+from sentprobe.report.set_summary import data_errors, error_codes
+from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.variants import variant_tables
 from sentprobe.report.verdict import MARK, NOT_SIGNIFICANT
 from sentprobe.results.run import Run, to_row
@@ -32,7 +32,7 @@ NO_RESULTS = "There are no results."
 
 def signatures(summary: Summary) -> list[str]:
     """The signature of every result: encoders, then their other layers, then baselines."""
-    cells: list[Cell | None] = [cell for s in summary.sets for cell in s.cells]
+    cells: list[CellSummary | None] = [cell for s in summary.sets for cell in s.cells]
     cells += [cell for table in summary.layers for row in table.cells for cell in row]
     cells += [cell for s in summary.sets for cell in s.baselines]
     return list(dict.fromkeys(line for cell in cells if cell is not None for line in cell.signatures))
@@ -58,10 +58,10 @@ def csv_text(run: Run, summary: Summary) -> str:
     cells = [cell for s in summary.sets for cell in s.cells if cell is not None]
     against = {line: cell.against for cell in cells for line in cell.signatures}
     codes = {(s.name, s.data): error_codes(s) for s in summary.sets}
-    shown = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
+    results = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
     rows = [
         _with_verdict(to_row(result), against, codes.get((result.cell.dataset, result.cell.data), ""))
-        for result in shown
+        for result in results
     ]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
@@ -70,13 +70,13 @@ def _with_verdict(
     row: dict[str, Any], against: Mapping[str, BaselineComparison | None], audit_errors: str
 ) -> dict[str, Any]:
     signature = row.pop("signature")
-    found = against.get(signature)
+    comparison = against.get(signature)
     return {
         **row,
-        "best_baseline": found and found.baseline,
-        "best_baseline_score": found and found.value,
-        "verdict": found and found.verdict,
-        "verdict_p": found and found.p,
+        "best_baseline": comparison and comparison.baseline,
+        "best_baseline_score": comparison and comparison.value,
+        "verdict": comparison and comparison.verdict,
+        "verdict_p": comparison and comparison.p,
         "audit_errors": audit_errors,
         "signature": signature,
     }
@@ -161,14 +161,14 @@ def print_table(summary: Summary) -> None:
         say(answer_note(summary))
         console.print()
     main = score_table(summary)
-    layout = lay_out(main, _short_names(summary), console.width) if summary.sets else Layout([])
+    layout = lay_out(main, _short_names(summary), console.width) if summary.sets else TableLayout([])
     for table in layout.tables:
         table.print(console, blank_line=True)
     for table in _further_tables(summary):
         table.print(console, blank_line=True)
     texts = _texts_of(layout)
-    there = {c.encoder for c in summary.baselines if c.encoder in texts}
-    seen = Seen(human="human" in texts, bold=console.is_terminal, baselines=frozenset(there))
+    baselines = {c.encoder for c in summary.baselines if c.encoder in texts}
+    seen = Seen(human="human" in texts, bold=console.is_terminal, baselines=frozenset(baselines))
     for line in legend(summary, seen):
         say(line)
     if layout.dropped:
@@ -192,7 +192,7 @@ def print_data_errors(summary: Summary) -> None:
         console.print()
 
 
-def _texts_of(layout: Layout) -> set[str]:
+def _texts_of(layout: TableLayout) -> set[str]:
     """The names in headings, in the first column, and beside numbers."""
     columns = [column for table in layout.tables for column in table.columns]
     cells = [text for column in columns for cell in column.cells for text in (cell.text, cell.note)]

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sentprobe.encoders.diagnosis import Symptom
+from sentprobe.encoders.encoder import TrainingScore
 from sentprobe.published.releases import Extent
 from sentprobe.run.variant import VariantSummary
 
@@ -75,7 +77,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Information:
+class UsableInformation:
     """Usable information about the label, in bits."""
 
     bits: float
@@ -86,7 +88,7 @@ class Information:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class CellSummary:
     """A column on a set: the layer that dev chose, over all seeds."""
 
     score: Score
@@ -118,7 +120,7 @@ class Cell:
     layer: str | None
     layers: int = 1
     """How many layers dev chose from."""
-    information: Information | None
+    information: UsableInformation | None
     dimension: int | None
     train_n: int
     edge: Literal["weakest", "strongest"] | None
@@ -157,7 +159,7 @@ class AnswerShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanResult:
-    """The majority vote of one's own annotators, and the encoders on the same sentences."""
+    """The majority vote of your annotators, and the encoders on the same sentences."""
 
     n: int
     """Sentences with a majority."""
@@ -242,11 +244,11 @@ class SetSummary:
     human: PublishedResult | None
     """What a paper printed for people."""
     people: HumanResult | None = None
-    """What one's own annotators judged, by `sentprobe judge`."""
+    """What your annotators judged, by `sentprobe judge`."""
     published: tuple[PublishedResult, ...]
-    cells: tuple[Cell | None, ...] = ()
+    cells: tuple[CellSummary | None, ...] = ()
     """Per column; None where nothing was run, or all failed."""
-    baselines: tuple[Cell | None, ...] = ()
+    baselines: tuple[CellSummary | None, ...] = ()
     failed: Mapping[int, str] = field(default_factory=dict)
     """Errors, by column."""
     failed_baselines: Mapping[int, str] = field(default_factory=dict)
@@ -492,6 +494,11 @@ class Column:
         """The label on one line."""
         return ", ".join(self.label)
 
+    @property
+    def sample(self) -> tuple[int | None, str]:
+        """Limit and version: columns with the same sample were tested on the same rows."""
+        return self.limit, self.sentprobe
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferMean:
@@ -504,37 +511,17 @@ class TransferMean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingScore:
-    """How well an encoder does what it was trained for, on held-out data."""
-
-    metric: str
-    """Accuracy, BLEU, perplexity, …"""
-    value: float
-    """As it is usually printed: accuracy and BLEU from 0 to 100."""
-    maximise: bool
-    """Whether more is better."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerTable:
     """Every layer of one column on every set."""
 
     column: int
     names: tuple[str | None, ...]
-    cells: tuple[tuple[Cell | None, ...], ...]
+    cells: tuple[tuple[CellSummary | None, ...], ...]
     """By layer and set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Symptom:
-    """A sign that an encoder is dead or broken, or taken on trust."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
+class EncoderDiagnosis:
     """What was observed about an encoder when it was run."""
 
     name: str
@@ -588,8 +575,8 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reproduction:
-    """How to reproduce the numbers."""
+class RunProvenance:
+    """Where the numbers come from: commands, versions and folders."""
 
     commands: tuple[str, ...]
     signatures: int
@@ -624,7 +611,7 @@ class Summary:
     """Of columns with several layers."""
     interpretations: Mapping[str, str]
     """How to read each control and measure, in a sentence, by name."""
-    diagnoses: tuple[Diagnosis, ...]
+    diagnoses: tuple[EncoderDiagnosis, ...]
     failures: tuple[FailureSummary, ...]
     missing: tuple[MissingCells, ...] = ()
     """What was requested and has no result; empty: the run is complete."""
@@ -646,5 +633,5 @@ class Summary:
     languages: LanguageComparison | None = None
     word_spaces: WordSpaces | None = None
     """None: nothing is a translation of words."""
-    reproduction: Reproduction | None = None
+    reproduction: RunProvenance | None = None
     checks: tuple[CheckResult, ...] = ()

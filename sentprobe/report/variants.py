@@ -14,9 +14,8 @@ from sentprobe.core.formatting import ABSENT, BITS, PLAIN, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.extension import attempt
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey
-from sentprobe.report.types import Cell, Summary
-from sentprobe.results.result import Cell as ResultCell
-from sentprobe.results.result import Result
+from sentprobe.report.types import CellSummary, Summary
+from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
 from sentprobe.run.control import CONTROLS, Control
@@ -46,14 +45,14 @@ def part_of(name: str) -> Part | None:
 def variant_results(run: Run, grid: Grid, labels: Sequence[str]) -> list[tuple[tuple[VariantSummary, ...], ...]]:
     """What was computed besides the plain scores, per set and column; ``labels`` are those of the sets."""
     extras = _Extras.of(run)
-    erased = {f"{ERASED}{place.name}#{place.data}": label for place, label in zip(grid.sets, labels, strict=True)}
-    return [tuple(_of_cell(extras, grid, column, place, erased) for column in grid.columns) for place in grid.sets]
+    erased = {f"{ERASED}{set_key.name}#{set_key.data}": label for set_key, label in zip(grid.sets, labels, strict=True)}
+    return [tuple(_of_cell(extras, grid, column, set_key, erased) for column in grid.columns) for set_key in grid.sets]
 
 
 def interpret_variants(run: Run) -> dict[str, str]:
     """How to read each control and measure of a run, in a sentence, by name."""
-    there = dict.fromkeys(base_variant(r.cell.variant or "") for r in run.extras)
-    parts = {name: part_of(name) for name in sorted(there, key=variant_order)}
+    names = dict.fromkeys(base_variant(r.cell.variant or "") for r in run.extras)
+    parts = {name: part_of(name) for name in sorted(names, key=variant_order)}
     return {name: UNKNOWN if part is None else part.interpretation for name, part in parts.items()}
 
 
@@ -89,48 +88,48 @@ class _Extras:
 
 
 def _of_cell(
-    extras: _Extras, grid: Grid, column: ColumnKey, place: SetKey, erased: Mapping[str, str]
+    extras: _Extras, grid: Grid, column: ColumnKey, set_key: SetKey, erased: Mapping[str, str]
 ) -> tuple[VariantSummary, ...]:
-    layers = grid.layers(column, place)
+    layers = grid.layers(column, set_key)
     if not layers:
         return ()
     plain = best_layer(layers)[0]
-    found = _about(extras, plain)
+    results = _about(extras, plain)
     order = list(erased)
 
     def key(name: str) -> tuple[int, int, int]:
         return *variant_order(base_variant(name)), order.index(name) if name in erased else len(order)
 
-    return tuple(_summary(extras, plain, found[name], erased.get(name, name)) for name in sorted(found, key=key))
+    return tuple(_summary(extras, plain, results[name], erased.get(name, name)) for name in sorted(results, key=key))
 
 
 def _about(extras: _Extras, plain: Result) -> dict[str, Result]:
     """The controls and measures of the layer that is shown, by name; of several seeds, that of the plain result."""
-    cell, found = plain.cell, dict[str, Result]()
+    cell, results = plain.cell, dict[str, Result]()
     linear = cell.encoder in extras.linear
     near = extras.by_cell.get((cell.encoder, cell.data), ())
     for r in sorted(near, key=lambda r: r.cell.seed != cell.seed):
         if _as_plain(r.cell, cell, linear) == cell:
-            found.setdefault(r.cell.variant or "", r)
-    return found
+            results.setdefault(r.cell.variant or "", r)
+    return results
 
 
-def _as_plain(other: ResultCell, plain: ResultCell, linear: bool) -> ResultCell:
+def _as_plain(cell: Cell, plain: Cell, linear: bool) -> Cell:
     """The cell of a variant without what it may differ in from the plain cell that it is shown with."""
-    part = part_of(base_variant(other.variant or ""))
+    part = part_of(base_variant(cell.variant or ""))
     # measures are about the linear probe: they are shown with it, or if it was not run, with the probe that was
     own_probe = isinstance(part, Control) or linear
-    all_layers = part.all_layers if isinstance(part, Measure) else part is None and other.layer is None
+    all_layers = part.all_layers if isinstance(part, Measure) else part is None and cell.layer is None
     # a control may replace the encoder by another, such as an untrained one
     replaced = isinstance(part, Control) and part.encoder is not None
     return replace(
-        other,
+        cell,
         variant=None,
         parts=plain.parts,
         seed=plain.seed,
-        probe=other.probe if own_probe else plain.probe,
-        layer=plain.layer if all_layers else other.layer,
-        identity=plain.identity if replaced else _own(other.identity),
+        probe=cell.probe if own_probe else plain.probe,
+        layer=plain.layer if all_layers else cell.layer,
+        identity=plain.identity if replaced else _own(cell.identity),
     )
 
 
@@ -162,14 +161,14 @@ def _summary(extras: _Extras, plain: Result, r: Result, name: str) -> VariantSum
 
 def _baselines(extras: _Extras, r: Result) -> dict[str, tuple[Mapping[str, Any], ...]]:
     """The curves of baselines that learned from the same rows as the points of a measure."""
-    found: dict[str, tuple[Mapping[str, Any], ...]] = {}
+    curves: dict[str, tuple[Mapping[str, Any], ...]] = {}
     if r.tried and all("majority" in point for point in r.tried):
-        found["majority"] = tuple({"rows": point["rows"], "accuracy": point["majority"]} for point in r.tried)
-    for other in extras.baselines.get((r.cell.variant, r.cell.data), ()):
-        alike = replace(other.cell, encoder=r.cell.encoder, identity=r.cell.identity, probe=r.cell.probe)
-        if other.tried and replace(alike, layer=r.cell.layer, device=r.cell.device, parts=r.cell.parts) == r.cell:
-            found[other.cell.encoder] = tuple(dict(point) for point in other.tried)
-    return found
+        curves["majority"] = tuple({"rows": point["rows"], "accuracy": point["majority"]} for point in r.tried)
+    for baseline in extras.baselines.get((r.cell.variant, r.cell.data), ()):
+        alike = replace(baseline.cell, encoder=r.cell.encoder, identity=r.cell.identity, probe=r.cell.probe)
+        if baseline.tried and replace(alike, layer=r.cell.layer, device=r.cell.device, parts=r.cell.parts) == r.cell:
+            curves[baseline.cell.encoder] = tuple(dict(point) for point in baseline.tried)
+    return curves
 
 
 # Tables
@@ -217,18 +216,18 @@ def _erases(variant: VariantSummary) -> bool:
 
 def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]) -> list[TableColumn]:
     """The columns of those variants that belong to a table, without empty ones."""
-    found = []
+    columns = []
     by_name = [{v.name: v for v in row if belongs(v)} for row in rows]
-    there = dict.fromkeys((v.name, v.of) for row in by_name for v in row.values())
-    for name, of in sorted(there, key=lambda pair: variant_order(pair[1])):
+    variant_names = dict.fromkeys((v.name, v.of) for row in by_name for v in row.values())
+    for name, of in sorted(variant_names, key=lambda pair: variant_order(pair[1])):
         part = part_of(of)
         for column in (GENERIC,) if part is None else part.columns:
             heading = [line.replace("{name}", name) for line in column.heading]
             what = f"The column {' '.join(heading)!r}"
             texts = [attempt(what, partial(column.text, row[name])) if name in row else None for row in by_name]
             if any(texts):
-                found.append(TableColumn(heading, texts))
-    return found
+                columns.append(TableColumn(heading, texts))
+    return columns
 
 
 def _generic(variant: VariantSummary) -> CellText:
@@ -240,18 +239,18 @@ GENERIC = VariantColumn(("{name}",), _generic)
 """The column of a control or measure whose package is not installed."""
 
 
-def _accuracy(cell: Cell | None) -> CellText:
+def _accuracy(cell: CellSummary | None) -> CellText:
     if cell is None:
         return CellText(ABSENT)
     return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
 
 
-def _information(cells: Sequence[Cell | None]) -> Iterator[TableColumn]:
+def _information(cells: Sequence[CellSummary | None]) -> Iterator[TableColumn]:
     """Usable information of the plain probe, which measures are read with."""
-    found = [cell.information if cell is not None else None for cell in cells]
-    if any(found):
+    information = [cell.information if cell is not None else None for cell in cells]
+    if any(information):
         texts = [
-            CellText(ABSENT) if each is None else CellText(BITS.number(each.bits), BITS.half_width(each.low, each.high))
-            for each in found
+            CellText(ABSENT) if info is None else CellText(BITS.number(info.bits), BITS.half_width(info.low, info.high))
+            for info in information
         ]
         yield TableColumn(["information", "bits"], texts)

@@ -11,7 +11,16 @@ import numpy.typing as npt
 from sentprobe.core.formatting import POINTS
 from sentprobe.errors import RunError, SentProbeError
 from sentprobe.report.cells import LOSSES, Metric
-from sentprobe.report.types import BaselineComparison, Cell, Column, Meaning, MeaningKind, SetSummary, Summary, Verdict
+from sentprobe.report.types import (
+    BaselineComparison,
+    CellSummary,
+    Column,
+    Meaning,
+    MeaningKind,
+    SetSummary,
+    Summary,
+    Verdict,
+)
 from sentprobe.report.variants import part_of
 from sentprobe.report.word_texts import MARK_NOTE as WORDS_MARK_NOTE
 from sentprobe.report.word_texts import is_of_words
@@ -56,12 +65,14 @@ def compare_with_baseline(
 ) -> list[BaselineComparison | None]:
     """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
     lower = metric in LOSSES
+    # the best of several is partly luck on a small set: the bar is a little too high there
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
     if best is None or metric in UNCOMPARED:
         return [None] * len(numbers)
-    found = [None if metric == "macro_f1" else _test(run, scored, best, metric, notes) for scored in numbers]
-    tested = [i for i, test in enumerate(found) if test is not None]
-    p_values = [test.p for test in found if test is not None]
+    tests = [None if metric == "macro_f1" else _test(run, scored, best, metric, notes) for scored in numbers]
+    tested = [i for i, test in enumerate(tests) if test is not None]
+    # over the encoders of one set, as tables are read row by row; `many-comparisons` warns about many sets
+    p_values = [test.p for test in tests if test is not None]
     adjusted = dict(zip(tested, holm(p_values).tolist(), strict=True)) if tested else {}
     return [
         BaselineComparison(
@@ -72,12 +83,12 @@ def compare_with_baseline(
             len(tested),
             None if test is None else test.detectable,
         )
-        for i, (scored, test) in enumerate(zip(numbers, found, strict=True))
+        for i, (scored, test) in enumerate(zip(numbers, tests, strict=True))
     ]
 
 
 def _verdict(gain: float, p: float | None) -> Verdict:
-    if gain <= 0:
+    if gain <= 0:  # whatever its p-value: what is not higher cannot be significantly better
         return "below"
     if p is None:
         return "untested"
@@ -85,35 +96,36 @@ def _verdict(gain: float, p: float | None) -> Verdict:
 
 
 @dataclass(frozen=True)
-class _Test:
+class PairedTest:
+    """A paired test of two systems."""
+
     p: float
+    """Two-sided."""
     detectable: float | None
-    """Of accuracies, unless there is no variance."""
+    """Of accuracies, unless there is no variance: the difference that is detected four times out of five."""
 
 
-def _test(run: Run, one: Scored, two: Scored, metric: Metric, notes: list[str]) -> _Test | None:
-    if metric == "accuracy" and one.results[0].metric not in RIGHT_OR_WRONG:
+def _test(run: Run, scored: Scored, baseline: Scored, metric: Metric, notes: list[str]) -> PairedTest | None:
+    if metric == "accuracy" and scored.results[0].metric not in RIGHT_OR_WRONG:
         return None
     try:
-        return _paired(run, one.results, two.results, metric)
+        return paired_test(run, scored.results, baseline.results, metric)
     except SentProbeError as e:
-        notes.append(f"{one.name} could not be compared with {two.name} on {one.results[0].cell.dataset}: {e}")
+        notes.append(
+            f"{scored.name} could not be compared with {baseline.name} on {scored.results[0].cell.dataset}: {e}"
+        )
         return None
 
 
-def paired_p(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric = "accuracy") -> float:
-    """The two-sided p-value of two systems on the same test rows, each with the results of its seeds."""
-    return _paired(run, one, two, metric).p
-
-
-def _paired(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric) -> _Test:
-    clusters = row_clusters(run, one[0])
+def paired_test(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric = "accuracy") -> PairedTest:
+    """Test two systems on the same test rows, each with the results of its seeds."""
+    clusters = row_clusters(run, first[0])
     if metric == "accuracy":
-        sides = systems_of(run, (one, two), clusters)
+        sides = systems_of(run, (first, second), clusters)
         apart = sides.difference(0, 1)
-        return _Test(system_p(sides, 0, 1), detectable_by(apart) if apart.variance > 0 else None)
-    first, second = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (one, two))
-    return _Test(clustered_p(first.mean(axis=0), second.mean(axis=0), clusters), None)
+        return PairedTest(system_p(sides, 0, 1), detectable_by(apart) if apart.variance > 0 else None)
+    first_bits, second_bits = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (first, second))
+    return PairedTest(clustered_p(first_bits.mean(axis=0), second_bits.mean(axis=0), clusters), None)
 
 
 def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
@@ -121,25 +133,26 @@ def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
     arrays = run.predictions(result)
     if name not in arrays:
         raise RunError(f"{result.cell.encoder} has no probabilities.")
+    # a single row with probability 0 would make the mean infinite
     return (-arrays[name].astype(np.float64)).clip(0.0, MOST_BITS)
 
 
 # What is shown of it
 
 
-def verdict_of(cell: Cell | None) -> Verdict | None:
+def verdict_of(cell: CellSummary | None) -> Verdict | None:
     """How a cell compares with the best baseline; None where there is no number, or no baseline."""
     return cell.against.verdict if cell is not None and cell.against is not None else None
 
 
-def is_significant(cell: Cell | None) -> bool:
+def is_significant(cell: CellSummary | None) -> bool:
     """Whether a cell differs from the best baseline, in either direction."""
     return (
         cell is not None and cell.against is not None and cell.against.p is not None and cell.against.p <= levels.ALPHA
     )
 
 
-def mark_of(cell: Cell | None) -> str:
+def mark_of(cell: CellSummary | None) -> str:
     """The mark of a number that is not significantly better than the best baseline."""
     return MARK if verdict_of(cell) in ("not_significant", "below") else ""
 
@@ -191,7 +204,7 @@ MEANINGS: Mapping[MeaningKind, tuple[str, str]] = {
 """A mark and a few words for each verdict."""
 DEFINITIONS: Mapping[MeaningKind, str] = {
     "holds": "significantly above the best baseline, and no control or measure that was run explains it otherwise",
-    "above": "significantly above the best baseline; no control or measure that could object was run",
+    "above": "significantly above the best baseline; no control or measure that could explain it otherwise was run",
     "words": "no better than a baseline that reads words alone, or a control or measure says that words are enough",
     "length": "no better than the length alone, or a control or measure says that length is enough",
     "baseline": "not significantly above the best baseline, with enough test rows to detect "
@@ -211,30 +224,29 @@ PRECEDENCE = ("leak", "words", "length", "memorised", "untrained")
 """Which objection is shown if there are several."""
 
 
-def meanings(own: SetSummary, columns: Sequence[Column], baselines: Sequence[Column]) -> tuple[Meaning | None, ...]:
+def meanings(s: SetSummary, columns: Sequence[Column], baselines: Sequence[Column]) -> tuple[Meaning | None, ...]:
     """What the score of each column on a set shows; None where there is none, or it is not an accuracy of a probe."""
-    if own.scored_by not in RIGHT_OR_WRONG:
+    if s.scored_by not in RIGHT_OR_WRONG:
         return (None,) * len(columns)
-    found = []
-    for i, (column, cell) in enumerate(zip(columns, own.cells, strict=True)):
+    column_meanings = []
+    for i, (column, cell) in enumerate(zip(columns, s.cells, strict=True)):
         majority = next(
             (
-                other.accuracy
-                for base, other in zip(baselines, own.baselines, strict=True)
-                if other is not None and base.encoder == "majority" and _sample(base) == _sample(column)
+                baseline_cell.accuracy
+                for baseline, baseline_cell in zip(baselines, s.baselines, strict=True)
+                if baseline_cell is not None and baseline.encoder == "majority" and baseline.sample == column.sample
             ),
             None,
         )
-        found.append(None if cell is None else _meaning(cell, own.variants[i] if own.variants else (), majority))
-    return tuple(found)
+        column_meanings.append(None if cell is None else _meaning(cell, s.variants[i] if s.variants else (), majority))
+    return tuple(column_meanings)
 
 
-def _sample(column: Column) -> tuple[int | None, str]:
-    return column.limit, column.sentprobe
-
-
-def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | None) -> Meaning:
-    objections = sorted(_objections(cell, variants, majority), key=lambda each: PRECEDENCE.index(each.explanation))
+def _meaning(cell: CellSummary, variants: Sequence[VariantSummary], majority: float | None) -> Meaning:
+    objections = sorted(
+        _objections(cell, variants, majority), key=lambda objection: PRECEDENCE.index(objection.explanation)
+    )
+    # before anything else: with a leak, no other comparison on this set means what it seems to
     if objections and objections[0].explanation == "leak":
         return Meaning("leak", objections[0].reason)
     against, score = cell.against, _score(cell)
@@ -255,33 +267,37 @@ def _meaning(cell: Cell, variants: Sequence[VariantSummary], majority: float | N
         return Meaning("few" if _would_miss(cell, against) else "baseline", f"{score}, {than}")
     if objections:
         return Meaning(objections[0].explanation, objections[0].reason)
-    asked = any(getattr(part_of(v.of), "objection", None) is not None for v in variants)
+    could_object = any(getattr(part_of(v.of), "objection", None) is not None for v in variants)
     return Meaning(
-        "holds" if asked else "above", f"{POINTS.number(cell.accuracy - against.value, sign=True)} to {than}"
+        "holds" if could_object else "above", f"{POINTS.number(cell.accuracy - against.value, sign=True)} to {than}"
     )
 
 
-def _is_far_below(cell: Cell, against: BaselineComparison) -> bool:
+def _is_far_below(cell: CellSummary, against: BaselineComparison) -> bool:
     """Whether a score is significantly below the baseline, or without a test by a difference that counts."""
     return against.value - cell.accuracy > MIN_DETECTABLE if against.p is None else against.p <= levels.ALPHA
 
 
-def _would_miss(cell: Cell, against: BaselineComparison) -> bool:
+def _would_miss(cell: CellSummary, against: BaselineComparison) -> bool:
     """Whether a difference that counts may have been missed; without a detectable one, by the interval."""
     if against.detectable is not None:
         return against.detectable > MIN_DETECTABLE
     return cell.low is None or cell.high is None or cell.high - cell.low > 2 * MIN_DETECTABLE
 
 
-def _objections(cell: Cell, variants: Sequence[VariantSummary], majority: float | None) -> Iterator[Objection]:
+def _objections(cell: CellSummary, variants: Sequence[VariantSummary], majority: float | None) -> Iterator[Objection]:
     if cell.low is None or cell.high is None:
         return
     plain = PlainScore(value=cell.accuracy, low=cell.low, high=cell.high, majority=majority)
     for variant in variants:
         part = part_of(variant.of)
-        if part is not None and part.objection is not None and (found := part.objection(variant, plain)) is not None:
-            yield found
+        if (
+            part is not None
+            and part.objection is not None
+            and (objection := part.objection(variant, plain)) is not None
+        ):
+            yield objection
 
 
-def _score(cell: Cell) -> str:
+def _score(cell: CellSummary) -> str:
     return " ".join(filter(None, (POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))))

@@ -14,7 +14,7 @@ RETRIEVALS = {
     "isf": "the inverted softmax, by which a candidate should be mapped back to the query",
 }
 """How neighbours are scored, in words."""
-WORD_METRICS = {
+WORD_TASKS = {
     "word_translation": "precision@1 in points, the share of source words whose nearest word is one of their "
     "translations; a word with several translations counts once, and pairs with an unknown word are left out.",
     "sentence_retrieval": "precision@1 in points, the share of sentences whose nearest sentence is their translation, "
@@ -54,9 +54,9 @@ def noun_of(summary: Summary) -> str:
 
 def metric_line(kinds: set[str]) -> str:
     """The first line of a legend."""
-    found = [text for kind, text in INTERVALS.items() if kind in kinds]
+    intervals = "; ".join(text for kind, text in INTERVALS.items() if kind in kinds)
     return (
-        f"Scores times 100; ± is half the width of the {level_text()} interval: {'; '.join(found)}. It is about these "
+        f"Scores times 100; ± is half the width of the {level_text()} interval: {intervals}. It is about these "
         "spaces, on other samples of test rows: not about other vectors or alignments."
     )
 

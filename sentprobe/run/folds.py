@@ -104,8 +104,8 @@ def _interval(
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _mean_points(curves: Sequence[Sequence[Mapping[str, Any]]], shares: np.ndarray) -> tuple[Mapping[str, Any], ...]:

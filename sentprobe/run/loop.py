@@ -79,7 +79,7 @@ def evaluate(
     [('last_digit', 1.0), ('majority', 0.5)]
     >>> folder.cleanup()
     """
-    request = _Request.of(encoders, options)
+    request = _RunRequest.of(encoders, options)
     types: tuple[type[Dataset | Source], ...] = (Dataset, Source)
     sources = as_list(datasets, types, "a Dataset, or a Source as find_sets gives them")
     with removed_if_refused(Path(folder)), open_log(folder) as log:
@@ -109,7 +109,7 @@ def evaluate(
 
 
 @dataclass(frozen=True)
-class _Request:
+class _RunRequest:
     """What a run is to compute, by name."""
 
     encoders: Mapping[str, Callable[..., Any] | None]
@@ -122,7 +122,7 @@ class _Request:
     variants: Variants
 
     @classmethod
-    def of(cls, encoders: Encoders, options: RunOptions) -> _Request:
+    def of(cls, encoders: Encoders, options: RunOptions) -> _RunRequest:
         named, aliases = named_encoders(encoders)
         baselines = options.baseline_names()
         word_baselines = [name for name in BASELINES if name in baselines]
@@ -130,7 +130,7 @@ class _Request:
         return cls(named, aliases, word_baselines, encoder_baselines, options.variants())
 
 
-def _open_context(log: Log, options: RunOptions, request: _Request) -> RunContext:
+def _open_context(log: Log, options: RunOptions, request: _RunRequest) -> RunContext:
     """What all cells share, once run.json says what is to be computed."""
     progress = RunProgress(options.progress, request.aliases)
     pool = pool_for(options.jobs, options.store)
@@ -182,7 +182,7 @@ def _prepare_variants(context: RunContext, sets: Sequence[PreparedSet], variants
                 yield PreparedSet(variant.splits, {}, splits, variant)
 
 
-def _untrained_counterparts(context: RunContext, request: _Request) -> dict[str, str]:
+def _untrained_counterparts(context: RunContext, request: _RunRequest) -> dict[str, str]:
     """The untrained counterparts of encoders that have one, by encoder, if that control is requested."""
     if "untrained" not in request.variants.controls:
         return {}
@@ -204,7 +204,7 @@ def _for_baselines(context: RunContext, sets: Sequence[PreparedSet]) -> tuple[Ru
 
 def _expect_cells(
     context: RunContext,
-    request: _Request,
+    request: _RunRequest,
     sets: Sequence[PreparedSet],
     variants: Sequence[PreparedSet],
     counterparts: Mapping[str, str],

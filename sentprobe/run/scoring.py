@@ -54,8 +54,10 @@ def information_of(logs: LogProbs, splits: Splits) -> Information:
 
 def log2_of_true(logs: LogProbs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """log2 of the probabilities of the true labels (n,); minus infinity for a label that is not in train."""
-    found: npt.NDArray[np.float64] = np.where(labels >= 0, logs[np.arange(len(logs)), labels] / np.log(2), -np.inf)
-    return found
+    log2_probabilities: npt.NDArray[np.float64] = np.where(
+        labels >= 0, logs[np.arange(len(logs)), labels] / np.log(2), -np.inf
+    )
+    return log2_probabilities
 
 
 def without_interval(result: Result) -> Result:
@@ -73,13 +75,15 @@ def saved_predictions(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64
     """The arrays to save of the log-probabilities (n, classes)."""
     predicted = logs.argmax(axis=1)
     rows = np.arange(len(logs))
-    found = {
+    arrays = {
         "predicted": predicted.astype(np.int32),
         "truth": truth.astype(np.int32),
         "log2": log2_of_true(logs, truth).astype(np.float32),
         "confidence": np.exp(logs[rows, predicted]).astype(np.float16),
     }
-    return {**found, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= MAX_SAVED_CLASSES else found
+    return (
+        {**arrays, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= MAX_SAVED_CLASSES else arrays
+    )
 
 
 def classification_result(
@@ -122,14 +126,14 @@ PACKAGES_OF_ENCODERS = ("torch", "transformers", "sentence_transformers")
 
 def versions() -> dict[str, str]:
     """Versions of the packages that a score may depend on: numba if it is installed, others if they are loaded."""
-    found = {"sentprobe": __version__, "python": platform.python_version()}
+    by_package = {"sentprobe": __version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "numba", *PACKAGES_OF_ENCODERS):
         module = sys.modules.get(name)
         if name == "numba" and (version := _numba()):  # which is loaded for the first network
-            found[name] = version
+            by_package[name] = version
         elif module is not None and isinstance(getattr(module, "__version__", None), str):
-            found[name] = str(module.__version__)  # torch has a subclass of str
-    return found
+            by_package[name] = str(module.__version__)  # torch has a subclass of str
+    return by_package
 
 
 @cache

@@ -79,18 +79,18 @@ def select_variants(controls: StringsOrPaths, measures: StringsOrPaths, rows: in
     return Variants(_names(controls, CONTROLS, "control"), _names(measures, MEASURES, "measure"), rows)
 
 
-def _names(requested: StringsOrPaths, known: Collection[str], kind: str) -> tuple[str, ...]:
+def _names(requested: StringsOrPaths, available: Collection[str], kind: str) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for name in (part for text in as_strings(requested, f"a {kind}") for part in text.split(",") if part):
         if name == ALL:
-            names |= dict.fromkeys(known)
-        elif name in known or (kind == "measure" and _takes_encoder(name)):
+            names |= dict.fromkeys(available)
+        elif name in available or (kind == "measure" and _takes_encoder(name)):
             names[name] = None
         else:
-            hint = did_you_mean(name, known, n=1)
+            hint = did_you_mean(name, available, n=1)
             parametric = f", {GIVEN}ENCODER" if kind == "measure" else ""
             raise UsageError(
-                f"There is no {kind} {name!r}.{hint} Expected one of {', '.join(known)}{parametric}, {ALL}."
+                f"There is no {kind} {name!r}.{hint} Expected one of {', '.join(available)}{parametric}, {ALL}."
             )
     return tuple(names)
 
@@ -140,8 +140,10 @@ def _measure_variant(
     name: str, splits: Splits, rows: int | None, all_sets: Sequence[Splits], subsamples: Subsamples
 ) -> Variant:
     measure = measure_of(name)
-    erased = tuple(other for other in all_sets if measure.applies_to(other)) if measure.erases else ()
-    names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in erased) if measure.erases else (name,)
+    erased = tuple(probed_set for probed_set in all_sets if measure.applies_to(probed_set)) if measure.erases else ()
+    names = (
+        tuple(f"{ERASED}{probed_set.name}#{probed_set.digest}" for probed_set in erased) if measure.erases else (name,)
+    )
     encoders = (measure.given,) if isinstance(measure.given, str) else measure.given or ()
     try:
         identity = " + ".join(map(_identity, encoders))
@@ -156,7 +158,7 @@ def _measure_variant(
     if measure.max_rows is not None:
         max_rows = measure.max_rows if rows is None else rows
         splits = subsamples.of(splits, max_rows)
-        erased = tuple(subsamples.of(other, max_rows) for other in erased)
+        erased = tuple(subsamples.of(probed_set, max_rows) for probed_set in erased)
         used_rows = splits.sizes["tr"]
     return Variant(
         names,

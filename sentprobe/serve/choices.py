@@ -10,7 +10,7 @@ from sentprobe.encoders import sends_texts
 from sentprobe.errors import UsageError
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
-from sentprobe.report.sets import describe_set
+from sentprobe.report.set_summary import describe_set
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
@@ -42,11 +42,11 @@ class Choice:
         """Whether sentences leave this machine to be encoded."""
         return sends_texts(self.column.encoder)
 
-    def result_for(self, place: SetKey) -> Result | None:
+    def result_for(self, set_key: SetKey) -> Result | None:
         """The result whose probe is used for a set, if there is one."""
-        layers = self.cells.get(place, {})
+        layers = self.cells.get(set_key, {})
         if self.layer is not None:
-            layers = {name: found for name, found in layers.items() if name == self.layer}
+            layers = {name: results for name, results in layers.items() if name == self.layer}
         return best_layer(layers)[0] if layers else None
 
 
@@ -62,18 +62,20 @@ class ProbeCatalogue:
 
     def selected(self, names: Sequence[str] | None, layers: Mapping[str, str]) -> list[Choice]:
         """The choices with these names, or all that are neither baselines nor remote; at these layers."""
-        there = {choice.name: choice for choice in self.choices}
+        by_name = {choice.name: choice for choice in self.choices}
         if names is None:
             names = [choice.name for choice in self.choices if not choice.baseline and not choice.remote]
         for name in (*names, *layers):
-            if name not in there:
-                raise UsageError(f"There is no stored probe of {name!r}; expected one of {', '.join(there) or 'none'}.")
+            if name not in by_name:
+                raise UsageError(
+                    f"There is no stored probe of {name!r}; expected one of {', '.join(by_name) or 'none'}."
+                )
         for name, layer in layers.items():
-            if layer not in there[name].layers:
-                own = ", ".join(there[name].layers)
-                expected = f"expected one of {own}" if own else "it has no layers to choose from"
+            if layer not in by_name[name].layers:
+                layer_names = ", ".join(by_name[name].layers)
+                expected = f"expected one of {layer_names}" if layer_names else "it has no layers to choose from"
                 raise UsageError(f"{name} has no layer {layer!r}; {expected}.")
-        return [replace(there[name], layer=layers.get(name)) for name in dict.fromkeys(names)]
+        return [replace(by_name[name], layer=layers.get(name)) for name in dict.fromkeys(names)]
 
 
 def probe_catalogue(run: Run) -> ProbeCatalogue:
@@ -88,37 +90,39 @@ def probe_catalogue(run: Run) -> ProbeCatalogue:
         )
         if (cells := _readable(run, grid, column))
     ]
-    called = dict(zip(grid.sets, set_names([describe_set(run, grid, place) for place in grid.sets]), strict=True))
-    there = {place for choice in choices for place in choice.cells}
+    called = dict(zip(grid.sets, set_names([describe_set(run, grid, set_key) for set_key in grid.sets]), strict=True))
+    probed = {set_key for choice in choices for set_key in choice.cells}
     return ProbeCatalogue(
         choices,
         {
-            place: {"set": name, "name": place.name, "question": _about(run, place).get("question")}
-            for place, name in called.items()
-            if place in there
+            set_key: {"set": name, "name": set_key.name, "question": _about(run, set_key).get("question")}
+            for set_key, name in called.items()
+            if set_key in probed
         },
-        [{"set": called[p], "why": _exclusion_reason(run, grid, p)} for p in grid.sets if p not in there],
+        [{"set": called[p], "why": _exclusion_reason(run, grid, p)} for p in grid.sets if p not in probed],
     )
 
 
 def _readable(run: Run, grid: Grid, column: ColumnKey) -> dict[SetKey, Layers]:
     """The first seed's results whose probe was stored and takes nothing but the sentence."""
-    found: dict[SetKey, Layers] = {}
-    for place in grid.sets:
+    readable: dict[SetKey, Layers] = {}
+    for set_key in grid.sets:
         layers = {
-            layer: [kept[0]]
-            for layer, results in grid.layers(column, place).items()
-            if (kept := [r for r in results if not _inputs(run, place) and run.has_model(r)])
+            layer: [stored[0]]
+            for layer, results in grid.layers(column, set_key).items()
+            if (stored := [r for r in results if not _inputs(run, set_key) and run.has_model(r)])
         }
         if layers:
-            found[place] = layers
-    return found
+            readable[set_key] = layers
+    return readable
 
 
-def _exclusion_reason(run: Run, grid: Grid, place: SetKey) -> str:
-    if inputs := _inputs(run, place):
+def _exclusion_reason(run: Run, grid: Grid, set_key: SetKey) -> str:
+    if inputs := _inputs(run, set_key):
         return f"Its probe takes the sentence and {', '.join(inputs)}."
-    results = [r for column in grid.columns for found in grid.layers(column, place).values() for r in found]
+    results = [
+        r for column in grid.columns for layer_results in grid.layers(column, set_key).values() for r in layer_results
+    ]
     if results and results[0].metric != "accuracy":
         return f"It is scored by {results[0].metric}: there are no classes to predict."
     return (
@@ -126,10 +130,10 @@ def _exclusion_reason(run: Run, grid: Grid, place: SetKey) -> str:
     )
 
 
-def _inputs(run: Run, place: SetKey) -> Sequence[str]:
-    return [str(name) for name in _about(run, place).get("inputs", ())]
+def _inputs(run: Run, set_key: SetKey) -> Sequence[str]:
+    return [str(name) for name in _about(run, set_key).get("inputs", ())]
 
 
-def _about(run: Run, place: SetKey) -> Mapping[str, Any]:
+def _about(run: Run, set_key: SetKey) -> Mapping[str, Any]:
     datasets = run.info.get("datasets", ())
-    return next((d for d in datasets if (d["name"], d["digest"]) == (place.name, place.data)), {})
+    return next((d for d in datasets if (d["name"], d["digest"]) == (set_key.name, set_key.data)), {})

@@ -1,8 +1,11 @@
-"""The encoders of a run: loaded on first use, kept in memory, and called by one thread at a time."""
+"""The encoders of a run: loaded on first use, kept in memory, and called by one thread at a time.
+
+Some pool by maximum: of these also which words give the maxima, beside the same encoder before training.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -15,10 +18,16 @@ from sentprobe.encoders.embed import Embeddings, embed
 from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_error
 from sentprobe.results.records import read_info
 from sentprobe.results.result import FLOAT16_FACT
+from sentprobe.run.controls.untrained import untrained
 from sentprobe.run.info import base_folders, resolve_encoder
+from sentprobe.serve.choices import Choice
 
 FILE_SCHEMES = ("npy", "py", "trained", "vec")
 """Schemes whose names are always files or folders."""
+WordShares = list[tuple[str, float]]
+"""The words of a sentence, and the share of dimensions whose maximum each gives."""
+ComparedShares = list[dict[str, Any]]
+"""``word``, ``share`` of the dimensions, and ``untrained``, the share without training; None if there is none."""
 
 
 class Encoders:
@@ -42,7 +51,7 @@ class Encoders:
             _check(name, encoder, identity, half=half)
             return embed(encoder, sentences, half=half)
 
-    def selection(self, name: str, sentences: Sequence[str]) -> list[list[tuple[str, float]]] | None:
+    def selection(self, name: str, sentences: Sequence[str]) -> list[WordShares] | None:
         """Per sentence, its words and the share of dimensions whose maximum each gives; None if it cannot be said."""
         with self._loaded_encoder(name) as encoder:
             select = getattr(encoder, "selection", None)
@@ -77,14 +86,14 @@ class Encoders:
                 "loaded again."
             )
         refuse_untrusted(name, self.trusted)  # remote encoders are called only if the user selects them
-        places = [] if self.run is None else base_folders(self.run, read_info(self.run) or {})
-        path = resolve_encoder(name, places)
+        folders = [] if self.run is None else base_folders(self.run, read_info(self.run) or {})
+        path = resolve_encoder(name, folders)
         try:
             encoder = load(path)
         except SentProbeError as e:
-            if path != name or not places or scheme not in FILE_SCHEMES:
+            if path != name or not folders or scheme not in FILE_SCHEMES:
                 raise
-            looked = ", ".join(map(str, places))
+            looked = ", ".join(map(str, folders))
             raise EncoderError(f"{str(e).rstrip('.')}. A relative path was looked for in {looked}.") from e
         except KeyboardInterrupt:
             raise
@@ -108,3 +117,42 @@ def _check(name: str, encoder: Any, identity: str | None, *, half: bool) -> None
             f"{name} has changed since the run: expected {identity}, got {identity_now}. Its probes do not fit these "
             "vectors; run again in a new folder."
         )
+
+
+def find_selections(
+    encoders: Encoders,
+    selected: Sequence[Choice],
+    vectors: Mapping[str, Embeddings | None],
+    sentences: Sequence[str],
+    problems: list[dict[str, str]],
+) -> list[tuple[dict[str, Any], list[ComparedShares]]]:
+    """For each encoder that pools by maximum: what it is, and the shares of its words, sentence by sentence."""
+    selections: dict[str, tuple[dict[str, Any], list[ComparedShares]]] = {}
+    for choice in selected:
+        name = choice.column.encoder
+        if name in selections or vectors[choice.name] is None:  # several probes on one encoder; or it has failed
+            continue
+        try:
+            trained = encoders.selection(name, sentences)
+            if trained is None:
+                continue
+            copy = untrained(name)
+            before = None if copy is None else encoders.selection(copy, sentences)
+        except SentProbeError as e:
+            problems.append({"encoder": choice.name, "error": str(e)})
+            continue
+        about = {"encoder": choice.short, "untrained": copy if before is not None else None}
+        compared = [_compared(trained[i], before[i] if before else None) for i in range(len(sentences))]
+        selections[name] = about, compared
+    return list(selections.values())
+
+
+def _compared(trained: WordShares, before: WordShares | None) -> ComparedShares:
+    """The shares of a sentence's words, beside those before training if the words are the same."""
+    shares: Sequence[float | None] = [None] * len(trained)
+    if before is not None and [word for word, _ in before] == [word for word, _ in trained]:
+        shares = [round(share, 6) for _, share in before]
+    return [
+        {"word": word, "share": round(share, 6), "untrained": untrained_share}
+        for (word, share), untrained_share in zip(trained, shares, strict=True)
+    ]

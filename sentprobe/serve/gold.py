@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sentprobe.core.formatting import count_of
 from sentprobe.corpus.folding import fold
 from sentprobe.tasks import Example
 
@@ -32,21 +33,21 @@ class GoldRule:
     def of(self, tokens: Sequence[str]) -> GoldLabels:
         """The gold labels of a sentence with these tokens."""
         if self.task == "sentence_length":
-            found = tuple(label for label, (low, high) in self.bins.items() if low <= len(tokens) <= high)
-            counted = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
-            return GoldLabels(found, counted if found else f"{counted}: in none of the bins")
+            labels = tuple(label for label, (low, high) in self.bins.items() if low <= len(tokens) <= high)
+            counted = count_of(len(tokens), "token")
+            return GoldLabels(labels, counted if labels else f"{counted}: in none of the bins")
         if self.task == "word_content":
             words = set(map(fold, tokens))
-            found = tuple(label for label in self.labels if fold(label) in words)
-            return GoldLabels(found, ", ".join(found) or f"none of the {len(self.labels)} words")
+            labels = tuple(label for label in self.labels if fold(label) in words)
+            return GoldLabels(labels, ", ".join(labels) or f"none of the {len(self.labels)} words")
         return GoldLabels((), "unknown")
 
-    def shown(self, label: str) -> str:
+    def label_text(self, label: str) -> str:
         """A label as it is shown: in words if the task has them; for a length bin, its ends."""
         if label not in self.bins:
             return self.names.get(label, label)
         low, high = self.bins[label]
-        return f"{low}–{high} tokens" if low < high else f"{low} token{'s' * (low != 1)}"
+        return f"{low}–{high} tokens" if low < high else count_of(low, "token")
 
 
 def length_bins(rows: Sequence[Example]) -> dict[str, tuple[int, int]]:
@@ -60,5 +61,5 @@ def length_bins(rows: Sequence[Example]) -> dict[str, tuple[int, int]]:
     lengths: defaultdict[str, list[int]] = defaultdict(list)
     for n, counts in seen.items():
         lengths[counts.most_common(1)[0][0]].append(n)
-    found = {label: (min(ns), max(ns)) for label, ns in lengths.items()}
-    return dict(sorted(found.items(), key=lambda pair: pair[1]))
+    bins = {label: (min(ns), max(ns)) for label, ns in lengths.items()}
+    return dict(sorted(bins.items(), key=lambda pair: pair[1]))

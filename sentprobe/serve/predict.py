@@ -16,13 +16,12 @@ from sentprobe.encoders.embed import Embeddings
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.probes import Features
 from sentprobe.report.result_grid import SetKey
-from sentprobe.report.sets import label_names_of
+from sentprobe.report.set_summary import label_names_of
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.serve.choices import Choice, ProbeCatalogue
-from sentprobe.serve.encoders import Encoders
+from sentprobe.serve.encoders import Encoders, find_selections
 from sentprobe.serve.gold import GoldRule, length_bins
-from sentprobe.serve.selection import find_selections
 
 MAX_SENTENCES, MAX_SENTENCE_LENGTH = 20, 2000
 """Sentences in one request, and characters in a sentence: more than a person types."""
@@ -30,7 +29,7 @@ MAX_CLASSES_SHOWN = 3
 """Classes that are shown of many."""
 
 
-class Request(msgspec.Struct, forbid_unknown_fields=True):
+class PredictionRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Sentences, the encoders to use, and their layers."""
 
     sentences: list[str]
@@ -51,7 +50,7 @@ class Predictor:
         self._reading = Lock()
         """Held while probes are loaded and applied: two requests would change each other's number of threads."""
 
-    def predict(self, run: Run, catalogue: ProbeCatalogue, request: Request) -> dict[str, Any]:
+    def predict(self, run: Run, catalogue: ProbeCatalogue, request: PredictionRequest) -> dict[str, Any]:
         """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``excluded``.
 
         A sentence has ``selection``: for encoders that take the maximum over words, what each word gives.
@@ -64,9 +63,9 @@ class Predictor:
         vectors = self._vectors(selected, sentences, problems)
         with self._reading:
             tables = [
-                (catalogue.sets[place], key, self._readings(run, place, key, selected, vectors, problems))
-                for place in catalogue.sets
-                if (key := self._key(run, place, selected))
+                (catalogue.sets[set_key], rule, self._predicted(run, set_key, rule, selected, vectors, problems))
+                for set_key in catalogue.sets
+                if (rule := self._gold_rule(run, set_key, selected))
             ]
         selections = find_selections(self.encoders, selected, vectors, sentences, problems)
         tokens = [tokenise(text)[0] for text in sentences]
@@ -76,8 +75,10 @@ class Predictor:
                 {
                     "text": text,
                     "tokens": len(tokens[i]),
-                    "sets": [_row(about, key, tokens[i], [None if found is None else found[i] for found in readings])
-                             for about, key, readings in tables],
+                    "sets": [
+                        _row(about, rule, tokens[i], [answers[i] if answers else None for answers in by_choice])
+                        for about, rule, by_choice in tables
+                    ],
                     "selection": [{**about, "words": words[i]} for about, words in selections],
                 }
                 for i, text in enumerate(sentences)
@@ -85,65 +86,69 @@ class Predictor:
             "cosines": [_cosines(choice, vectors[choice.name]) for choice in selected] if request.compare else None,
             "problems": problems,
             "excluded": list(catalogue.excluded),
-        }  # fmt: skip
+        }
 
     def _vectors(
         self, selected: Sequence[Choice], sentences: Sequence[str], problems: list[dict[str, str]]
     ) -> dict[str, Embeddings | None]:
         """Vectors by choice, with each encoder called once; None where it fails, which is a problem."""
-        made: dict[tuple[str, str | None], Embeddings | SentProbeError] = {}
-        found: dict[str, Embeddings | None] = {}
+        encoded: dict[tuple[str, str | None], Embeddings | SentProbeError] = {}
+        vectors: dict[str, Embeddings | None] = {}
         for choice in selected:
             key = choice.column.encoder, choice.column.identity
-            if key not in made:
+            if key not in encoded:
                 try:
-                    made[key] = self.encoders.vectors(*key, sentences)
+                    encoded[key] = self.encoders.vectors(*key, sentences)
                 except SentProbeError as e:
-                    made[key] = e
-            own = made[key]
-            if isinstance(own, SentProbeError):
-                problems.append({"encoder": choice.name, "error": str(own)})
-            found[choice.name] = None if isinstance(own, SentProbeError) else own
-        return found
+                    encoded[key] = e
+            outcome = encoded[key]
+            if isinstance(outcome, SentProbeError):
+                problems.append({"encoder": choice.name, "error": str(outcome)})
+            vectors[choice.name] = None if isinstance(outcome, SentProbeError) else outcome
+        return vectors
 
-    def _readings(
+    def _predicted(
         self,
         run: Run,
-        place: SetKey,
-        key: GoldRule,
+        set_key: SetKey,
+        rule: GoldRule,
         selected: Sequence[Choice],
         vectors: Mapping[str, Embeddings | None],
         problems: list[dict[str, str]],
     ) -> list[list[dict[str, Any]] | None]:
         """By choice, the prediction of its probe for each sentence; None where there is none."""
-        found: list[list[dict[str, Any]] | None] = []
+        readings: list[list[dict[str, Any]] | None] = []
         for choice in selected:
-            result, own = choice.result_for(place), vectors[choice.name]
+            result, choice_vectors = choice.result_for(set_key), vectors[choice.name]
             try:
-                found.append(None if result is None or own is None else _predictions(run, result, own, key))
+                readings.append(
+                    None
+                    if result is None or choice_vectors is None
+                    else _predictions(run, result, choice_vectors, rule)
+                )
             except SentProbeError as e:
-                found.append(None)
+                readings.append(None)
                 problems.append({"encoder": choice.name, "error": str(e)})
-        return found
+        return readings
 
-    def _key(self, run: Run, place: SetKey, selected: Sequence[Choice]) -> GoldRule | None:
+    def _gold_rule(self, run: Run, set_key: SetKey, selected: Sequence[Choice]) -> GoldRule | None:
         """How to get gold labels; None if no selected encoder has a probe for this set."""
-        result = next((result for choice in selected if (result := choice.result_for(place))), None)
+        result = next((result for choice in selected if (result := choice.result_for(set_key))), None)
         if result is None:
             return None
         cell, labels = result.cell, run.dataset(result).get("labels", result.labels)
         if cell.task != "sentence_length":
             return GoldRule(cell.task, labels, names=label_names_of(cell.task, labels))
-        known = cell.data, cell.limit
-        if known not in self._bins:
+        bins_key = cell.data, cell.limit
+        if bins_key not in self._bins:
             try:
-                self._bins[known] = length_bins(run.rows(result))
+                self._bins[bins_key] = length_bins(run.rows(result))
             except SentProbeError:  # without its rows, the bins of a set are unknown
                 return GoldRule(cell.task, labels)
-        return GoldRule(cell.task, labels, self._bins[known])
+        return GoldRule(cell.task, labels, self._bins[bins_key])
 
 
-def check_sentences(request: Request) -> list[str]:
+def check_sentences(request: PredictionRequest) -> list[str]:
     """The sentences, with whitespace normalised. UsageError if they are invalid."""
     sentences = [" ".join(text.split()) for text in request.sentences]
     if not sentences or not all(sentences):
@@ -164,7 +169,7 @@ def _of_layer(vectors: Embeddings, layer: str | None) -> npt.NDArray[Any]:
     return vectors.vectors if layer is None else vectors.layer(layer)
 
 
-def _predictions(run: Run, result: Result, vectors: Embeddings, key: GoldRule) -> list[dict[str, Any]]:
+def _predictions(run: Run, result: Result, vectors: Embeddings, rule: GoldRule) -> list[dict[str, Any]]:
     """What one probe predicts for each sentence."""
     model, table = run.model(result), _of_layer(vectors, result.cell.layer)
     if table.shape[1] != result.dimension:
@@ -178,31 +183,40 @@ def _predictions(run: Run, result: Result, vectors: Embeddings, key: GoldRule) -
         raise UsageError(
             f"The probe of {result.cell.dataset} gives no probabilities: its training diverged. Try another one."
         )
-    shown = len(result.labels) if len(result.labels) <= MAX_CLASSES_SHOWN else MAX_CLASSES_SHOWN
-    found = []
+    class_count = len(result.labels) if len(result.labels) <= MAX_CLASSES_SHOWN else MAX_CLASSES_SHOWN
+    predictions = []
     for row in shares:
-        best = np.argsort(-row, kind="stable")[:shown]
+        best = np.argsort(-row, kind="stable")[:class_count]
         classes = [
-            {"label": result.labels[i], "shown": key.shown(result.labels[i]), "probability": round(float(row[i]), 6)}
+            {
+                "label": result.labels[i],
+                "shown": rule.label_text(result.labels[i]),
+                "probability": round(float(row[i]), 6),
+            }
             for i in best
         ]
-        found.append({
-            **classes[0], "layer": result.cell.layer, "classes": classes,
-            "others": len(result.labels) - shown, "rest": round(max(0.0, 1 - float(row[best].sum())), 6),
-        })  # fmt: skip
-    return found
+        predictions.append(
+            {
+                **classes[0],
+                "layer": result.cell.layer,
+                "classes": classes,
+                "others": len(result.labels) - class_count,
+                "rest": round(max(0.0, 1 - float(row[best].sum())), 6),
+            }
+        )
+    return predictions
 
 
 def _row(
-    about: Mapping[str, str | None], key: GoldRule, tokens: Sequence[str], cells: Sequence[Mapping[str, Any] | None]
+    about: Mapping[str, str | None], rule: GoldRule, tokens: Sequence[str], cells: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Any]:
     """One set in the table of a sentence."""
-    truth = key.of(tokens)
+    truth = rule.of(tokens)
     labels = [cell["label"] for cell in cells if cell is not None]
     label, n = Counter(labels).most_common(1)[0] if labels else (None, 0)
     return {
         **about,
-        "task": key.task,
+        "task": rule.task,
         "truth": {"labels": list(truth.labels), "text": truth.text},
         "agreement": {"label": label, "n": n, "of": len(labels)} if len(labels) > 1 else None,
         "cells": [
@@ -216,10 +230,10 @@ def _cosines(choice: Choice, vectors: Embeddings | None) -> list[dict[str, Any]]
     """The cosine similarity of the two vectors, at each layer that is used."""
     if vectors is None:
         return []
-    found: list[dict[str, Any]] = []
-    for layer in dict.fromkeys(result.cell.layer for place in choice.cells if (result := choice.result_for(place))):
-        one, two = _of_layer(vectors, layer).astype(np.float64)
-        norms = float(np.linalg.norm(one) * np.linalg.norm(two))
+    cosines: list[dict[str, Any]] = []
+    for layer in dict.fromkeys(result.cell.layer for set_key in choice.cells if (result := choice.result_for(set_key))):
+        first, second = _of_layer(vectors, layer).astype(np.float64)
+        norms = float(np.linalg.norm(first) * np.linalg.norm(second))
         # a zero vector has no direction
-        found.append({"layer": layer, "value": round(float(one @ two) / norms, 6) if norms else None})
-    return found
+        cosines.append({"layer": layer, "value": round(float(first @ second) / norms, 6) if norms else None})
+    return cosines

@@ -26,8 +26,7 @@ import msgspec
 from sentprobe.core.arguments import StringsOrPaths
 from sentprobe.core.folders import folder_type_of
 from sentprobe.errors import SentProbeError, UsageError, describe_error
-from sentprobe.serve.routes import Content, Routes, Served
-from sentprobe.serve.site import Site
+from sentprobe.serve.site import Content, Routes, Served, Site
 
 HOST = "127.0.0.1"
 """Do not change: there is no password, and encoders take all of a machine's time."""
@@ -147,8 +146,8 @@ class _Handler(BaseHTTPRequestHandler):
         port = cast(Server, self.server).server_port
         ends = (f":{port}", "") if port == 80 else (f":{port}",)  # browsers leave out the default port
         ours = {name + end for name in (HOST, "localhost") for end in ends}
-        given = self.headers.get_all("Host") or []
-        if len(given) != 1 or given[0].strip().lower() not in ours:
+        hosts = self.headers.get_all("Host") or []
+        if len(hosts) != 1 or hosts[0].strip().lower() not in ours:
             raise _Refused(HTTPStatus.FORBIDDEN, f"Expected the host {HOST}:{port}.")
         origins = {f"http://{name}" for name in ours}
         if any(origin.strip().lower() not in origins for origin in self.headers.get_all("Origin") or []):
@@ -166,15 +165,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _length(self) -> int | None:
         """The length of the body, if the request has it."""
-        given = self.headers.get("Content-Length", "")
-        plain = "Transfer-Encoding" not in self.headers and given.isascii() and given.isdecimal()
-        return int(given[:12]) if plain else None
+        length = self.headers.get("Content-Length", "")
+        plain = "Transfer-Encoding" not in self.headers and length.isascii() and length.isdecimal()
+        return int(length[:12]) if plain else None
 
     def _drain(self) -> None:
         """Read some of a refused body: a browser that is still sending would not see the response."""
-        left = min(self._length() or 0, 8 * MAX_BODY_BYTES)
-        while left > 0 and (chunk := self.rfile.read(min(left, 1 << 16))):
-            left -= len(chunk)
+        remaining = min(self._length() or 0, 8 * MAX_BODY_BYTES)
+        while remaining > 0 and (chunk := self.rfile.read(min(remaining, 1 << 16))):
+            remaining -= len(chunk)
 
     def _send_message(self, status: HTTPStatus, why: str) -> None:
         text = why.encode(errors="backslashreplace").decode()

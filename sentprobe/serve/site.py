@@ -1,11 +1,15 @@
-"""What the server serves: the page, rendered again when the run has grown, the run's progress, and predictions."""
+"""What the server serves: paths with a function each. Of a run: the page, its progress, and predictions.
+
+The page is rendered again when the run has grown.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -18,12 +22,48 @@ from sentprobe.results.records import INFO, RESULTS
 from sentprobe.results.run import Run
 from sentprobe.serve.choices import ProbeCatalogue, probe_catalogue
 from sentprobe.serve.encoders import Encoders
-from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request
-from sentprobe.serve.routes import Routes, html, json
+from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, PredictionRequest, Predictor
+
+Content = tuple[str, bytes]
+"""The content type, and the content."""
 
 
 @dataclass(frozen=True)
-class State:
+class Routes:
+    """The paths of a site; there are no others."""
+
+    get: Mapping[str, Callable[[], Content]]
+    post: Mapping[str, Callable[[bytes], Content]]
+    """Called with the body of the request, which is JSON."""
+
+    def __str__(self) -> str:
+        """For messages: ``GET /, GET /status or POST /read``."""
+        *names, last = [*(f"GET {path}" for path in self.get), *(f"POST {path}" for path in self.post)]
+        return f"{', '.join(names)} or {last}"
+
+
+class Served(Protocol):
+    """What a server serves."""
+
+    routes: Routes
+
+    def page(self) -> bytes:
+        """The page, as HTML."""
+        ...
+
+
+def html(page: bytes) -> Content:
+    """A page."""
+    return "text/html; charset=utf-8", page
+
+
+def json(data: Any) -> Content:
+    """Plain data."""
+    return "application/json", msgspec.json.encode(data)
+
+
+@dataclass(frozen=True)
+class RunState:
     """The run as it was at one point in time."""
 
     stamp: str
@@ -39,20 +79,20 @@ class Site:
         self.folder = folder
         self.predictor = Predictor(Encoders(trusted, folder))
         self._loading, self._making = Lock(), Lock()
-        self._state: State | None = None
+        self._state: RunState | None = None
         self._page: tuple[str, bytes] | None = None
         self.routes = Routes(
             {"/": lambda: html(self.page()), "/status": lambda: json(self.status())},
             {"/read": lambda body: json(self.predict(body))},
         )
 
-    def state(self) -> State:
+    def state(self) -> RunState:
         """The run as it is now."""
         with self._loading:
             stamp = _stamp(self.folder)  # before reading, or what is written meanwhile would go unnoticed
             if self._state is None or self._state.stamp != stamp:
                 run = Run.load(self.folder)
-                self._state = State(stamp, run, probe_catalogue(run))
+                self._state = RunState(stamp, run, probe_catalogue(run))
             return self._state
 
     def page(self) -> bytes:
@@ -60,18 +100,18 @@ class Site:
         with self._making:
             now = self.state()
             if self._page is None or self._page[0] != now.stamp:
-                made = render(full_summary(now.run), try_section(now))
-                self._page = now.stamp, made.encode(errors="backslashreplace")
+                text = render(full_summary(now.run), try_section(now))
+                self._page = now.stamp, text.encode(errors="backslashreplace")
             return self._page[1]
 
     def status(self) -> dict[str, Any]:
         """The run's progress, whether it has grown since the page was rendered, and which probes there are."""
-        now, made = self.state(), self._page
+        now, rendered = self.state(), self._page
         return {
             "results": len(now.run),
             "failures": len(now.run.failures),
             "stamp": now.stamp,
-            "changed": made is not None and made[0] != now.stamp,
+            "changed": rendered is not None and rendered[0] != now.stamp,
             "max_sentences": MAX_SENTENCES,
             "max_sentence_length": MAX_SENTENCE_LENGTH,
             "encoders": [
@@ -84,7 +124,7 @@ class Site:
     def predict(self, body: bytes) -> dict[str, Any]:
         """Predictions for the sentences of a request."""
         try:
-            request = msgspec.json.decode(body, type=Request)
+            request = msgspec.json.decode(body, type=PredictionRequest)
         except (msgspec.DecodeError, UnicodeDecodeError) as e:
             raise UsageError(f'Invalid request: {e}. Expected JSON such as {{"sentences": ["A sentence."]}}.') from e
         now = self.state()
@@ -93,18 +133,18 @@ class Site:
 
 def _stamp(folder: Path) -> str:
     """Changes whenever a result is added."""
-    found = []
+    stamps = []
     for name in (RESULTS, INFO):
         try:
             stat = (folder / name).stat()
         except OSError:  # there are no results yet; Run.load reports anything else
-            found.append("0")
+            stamps.append("0")
         else:
-            found.append(f"{stat.st_size:x}-{stat.st_mtime_ns:x}")
-    return "-".join(found)
+            stamps.append(f"{stat.st_size:x}-{stat.st_mtime_ns:x}")
+    return "-".join(stamps)
 
 
-def try_section(now: State) -> Section:
+def try_section(now: RunState) -> Section:
     """The section in which sentences can be tried; it knows which state of the run the page was made from."""
     return Section(
         name="try",

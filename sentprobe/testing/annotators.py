@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
+from itertools import chain
 
 from sentprobe.annotate.annotator import Loaded
 from sentprobe.annotate.conversion import not_universal, sentence_fault
@@ -12,9 +13,9 @@ from sentprobe.annotate.repair import repair
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.conllu import parse_conllu, write_conllu
 from sentprobe.corpus.languages import code_of
-from sentprobe.errors import SentProbeError, describe_error, error_location
+from sentprobe.errors import describe_error, error_location
 from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
-from sentprobe.testing.verdict import Verdict, verdicts
+from sentprobe.testing.verdict import Verdict, raise_failure, verdicts
 
 PARAGRAPHS = {
     "en": ("The river was very high (3.5 m!). A dog chased two cats; she doesn't drink cold milk.", "It rained."),
@@ -38,9 +39,7 @@ def check_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> None:
     texts: Sequence[str]
         Paragraphs to try it on, at least two. Default: those of this module in the model's language.
     """
-    for verdict in examine_annotator(loaded, texts):
-        if not verdict.passed:
-            raise SentProbeError(f"The annotator breaks a rule: {verdict.rule}. {verdict.detail}")
+    raise_failure(examine_annotator(loaded, texts), "The annotator")
 
 
 def examine_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> Iterator[Verdict]:
@@ -54,28 +53,28 @@ def examine_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> Iterator[Ver
     wrong = f"it leaves {empty[0]} empty" if empty else f"there is no column {unknown[0]!r}" if unknown else ""
     yield Verdict("its model has a name, a version and known columns", not wrong, wrong)
 
-    def called(some: Sequence[str], is_split: bool = not model.splits) -> list[list[Sentence]]:
+    def called(batch: Sequence[str], is_split: bool = not model.splits) -> list[list[Sentence]]:
         with third_party_code:
-            return [list(sentences) for sentences in loaded.annotate(list(some), is_split)]
+            return [list(sentences) for sentences in loaded.annotate(list(batch), is_split)]
 
     rule = "it gives sentences for each text"
     try:
-        found = called(texts)
-        wrong = _shape(found, texts)
+        annotated = called(texts)
+        wrong = _shape(annotated, texts)
     except Exception as e:  # whatever third-party code raises
         yield Verdict(rule, False, f"got {describe_error(e)}{error_location(e)}")
         return
     yield Verdict(rule, not wrong, wrong)
     if wrong:
         return
-    sentences = [s for some in found for s in some]
+    sentences = [s for text_sentences in annotated for s in text_sentences]
     rules: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("the sentences have the text's words, all of them and in order", lambda: _words(texts, found)),
+        ("the sentences have the text's words, all of them and in order", lambda: _words(texts, annotated)),
         ("its columns are those that it states", lambda: _columns(sentences, model.columns)),
-        ("the same texts get the same sentences again", lambda: _difference(found, called(texts))),
+        ("the same texts get the same sentences again", lambda: _difference(annotated, called(texts))),
         (
             "a text's sentences do not depend on the other texts",
-            lambda: _difference(found, [some for text in texts for some in called([text])]),
+            lambda: _difference(annotated, [text_sentences for text in texts for text_sentences in called([text])]),
         ),
         (
             "sentences that are split are not split again",
@@ -85,27 +84,34 @@ def examine_annotator(loaded: Loaded, texts: Sequence[str] = ()) -> Iterator[Ver
         ("its sentences can be written as CoNLL-U and read again", lambda: _written(sentences)),
     )
     yield from verdicts(rules)
-    others = not_universal(r for s in sentences for r in s.deprels or ())
-    detail = f"it is said to annotate by Universal Dependencies, and has the relation {others[0]}" if others else ""
+    relations = not_universal(r for s in sentences for r in s.deprels or ())
+    detail = (
+        f"it is said to annotate by Universal Dependencies, and has the relation {relations[0]}" if relations else ""
+    )
     yield Verdict(
-        "its relations are those of Universal Dependencies, if it says so", not (model.universal and others), detail
+        "its relations are those of Universal Dependencies, if it says so",
+        not (model.universal and relations),
+        detail,
     )
     broken = sum(bool(repair(s).faults) for s in sentences)
     detail = f"{broken} of {len(sentences)} are not, and would be repaired" if broken else ""
     yield Verdict("its heads are trees", True, detail, warning=bool(broken))
 
 
-def _shape(found: list[list[Sentence]], texts: Sequence[str]) -> str:
-    if len(found) != len(texts):
-        return f"got the sentences of {len(found)} texts for {len(texts)}"
-    return next((f"got none for {text!r}" for text, some in zip(texts, found, strict=True) if not some), "")
+def _shape(annotated: list[list[Sentence]], texts: Sequence[str]) -> str:
+    if len(annotated) != len(texts):
+        return f"got the sentences of {len(annotated)} texts for {len(texts)}"
+    return next(
+        (f"got none for {text!r}" for text, text_sentences in zip(texts, annotated, strict=True) if not text_sentences),
+        "",
+    )
 
 
-def _words(texts: Sequence[str], found: list[list[Sentence]]) -> str:
-    for text, some in zip(texts, found, strict=True):
-        if fault := next((fault for s in some if (fault := sentence_fault(s))), ""):
+def _words(texts: Sequence[str], annotated: list[list[Sentence]]) -> str:
+    for text, text_sentences in zip(texts, annotated, strict=True):
+        if fault := next((fault for s in text_sentences if (fault := sentence_fault(s))), ""):
             return fault
-        spelled = "".join("".join(s.tokens) for s in some)
+        spelled = "".join("".join(s.tokens) for s in text_sentences)
         if "".join(spelled.split()) != "".join(text.split()):
             return f"got {spelled!r} for {text!r}"
     return ""
@@ -113,22 +119,30 @@ def _words(texts: Sequence[str], found: list[list[Sentence]]) -> str:
 
 def _columns(sentences: Sequence[Sentence], stated: Sequence[str]) -> str:
     filled = {c for s in sentences for c in s.columns if c == "tree" or any(v != "_" for v in getattr(s, c))}
-    if more := sorted(filled - set(stated)):
-        return f"it fills {more[0]}, and does not say so"
+    if unstated := sorted(filled - set(stated)):
+        return f"it fills {unstated[0]}, and does not say so"
     return next((f"it says that it fills {c}, and does not" for c in stated if c not in filled), "")
 
 
-def _difference(one: list[list[Sentence]], other: list[list[Sentence]]) -> str:
-    if len(one) != len(other):
-        return f"got the sentences of {len(other)} texts for {len(one)}"
-    if [len(some) for some in one] != [len(some) for some in other]:
+def _difference(first: list[list[Sentence]], second: list[list[Sentence]]) -> str:
+    """How the sentences of texts differ between two calls; empty if they do not."""
+    if len(first) != len(second):
+        return f"got the sentences of {len(second)} texts for {len(first)}"
+    if [*map(len, first)] != [*map(len, second)]:
         return "got another number of sentences"
-    pairs = ((a, b) for some, more in zip(one, other, strict=True) for a, b in zip(some, more, strict=True))
+    pairs = zip(chain.from_iterable(first), chain.from_iterable(second), strict=True)
     return next((f"{a.text!r} is annotated in another way" for a, b in pairs if a != replace(b, id=a.id)), "")
 
 
-def _unsplit(found: list[list[Sentence]]) -> str:
-    return next((f"got {len(some)} for {some[0].text if some else ''!r}" for some in found if len(some) != 1), "")
+def _unsplit(annotated: list[list[Sentence]]) -> str:
+    return next(
+        (
+            f"got {len(text_sentences)} for {text_sentences[0].text if text_sentences else ''!r}"
+            for text_sentences in annotated
+            if len(text_sentences) != 1
+        ),
+        "",
+    )
 
 
 def _empty(none: list[list[Sentence]], empty: list[list[Sentence]]) -> str:
@@ -141,8 +155,8 @@ def _written(sentences: Sequence[Sentence]) -> str:
     numbered = [replace(repair(s).sentence, id=f"s{i}", doc=None, tree=None) for i, s in enumerate(sentences)]
     out = StringIO()
     write_conllu(numbered, out)
-    again = [s for _, s in parse_conllu(out.getvalue().encode(), "what was written")]
-    for before, after in zip(numbered, again, strict=True):
+    reread = [s for _, s in parse_conllu(out.getvalue().encode(), "what was written")]
+    for before, after in zip(numbered, reread, strict=True):
         for column in ("text", "forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "mwts"):
             value = getattr(before, column)
             if value is not None and not (value == getattr(after, column) or set(value) == {"_"}):

@@ -20,7 +20,7 @@ from sentprobe.encoders.diagnosis import (
 )
 from sentprobe.encoders.schemes.vec import Pooled
 from sentprobe.errors import SentProbeError, describe_error
-from sentprobe.testing.verdict import Verdict
+from sentprobe.testing.verdict import Verdict, raise_failure
 
 TEXTS = (
     "The river was high after the rain.",
@@ -57,15 +57,13 @@ def check_encoder(encoder: Callable[[Sequence[str]], Any]) -> None:
     encoder: Callable
         A function from a list of texts to an array (n, d) or (layers, n, d).
     """
-    for verdict in examine_encoder(encoder):
-        if not verdict.passed:
-            raise SentProbeError(f"The encoder breaks a rule: {verdict.rule}. {verdict.detail}")
+    raise_failure(examine_encoder(encoder), "The encoder")
 
 
 def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict]:
     """Try an encoder on a few texts, rule by rule; what cannot be tried after a failure is skipped."""
-    own = getattr(encoder, "texts", None)  # precomputed vectors are of these texts only
-    texts = tuple(own[: len(TEXTS)]) if isinstance(own, list | tuple) and own else TEXTS
+    precomputed = getattr(encoder, "texts", None)  # precomputed vectors are of these texts only
+    texts = tuple(precomputed[: len(TEXTS)]) if isinstance(precomputed, list | tuple) and precomputed else TEXTS
     if getattr(encoder, "needs_fit", False):
         with third_party_code:
             encoder = encoder.fit(texts)  # type: ignore[attr-defined]
@@ -100,7 +98,7 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
         ),
         *(
             ()
-            if own
+            if precomputed
             else (
                 ("an empty text gets a vector", lambda: _survives(vectors(["", texts[0]]))),
                 (
@@ -117,30 +115,32 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
         except SentProbeError as e:
             wrong = str(e)
         yield Verdict(rule, not wrong, wrong)
-    yield from _alive(encoder, own if isinstance(own, list | tuple) else (), layers, vectors)
+    yield from _alive(encoder, precomputed if isinstance(precomputed, list | tuple) else (), layers, vectors)
     caveat = encoder_info(encoder).caveat
     if caveat is not None:
         yield Verdict("its identity covers everything that can change a vector", True, caveat, warning=True)
 
 
 def _alive(
-    encoder: Any, own: Sequence[str], layers: Sequence[str], vectors: Callable[[Sequence[str]], np.ndarray]
+    encoder: Any, precomputed: Sequence[str], layers: Sequence[str], vectors: Callable[[Sequence[str]], np.ndarray]
 ) -> Iterator[Verdict]:
     """Whether it distinguishes texts, and knows their words."""
     identity = encoder_info(encoder).identity
     if identity is not None and identity.scheme == EXEMPT_SCHEME:
         return
-    texts = tuple(own[:SAMPLED_TEXTS]) or tuple(text for some in TEXTS_BY_LANGUAGE.values() for text in some)
+    texts = tuple(precomputed[:SAMPLED_TEXTS]) or tuple(
+        text for language_texts in TEXTS_BY_LANGUAGE.values() for text in language_texts
+    )
     try:
-        found = vectors(texts)
+        embedded = vectors(texts)
     except SentProbeError as e:
         yield Verdict("different texts have different vectors", False, str(e))
         return
-    symptoms = {symptom.code: symptom.message for symptom in diagnose_vectors(texts, found, layers)}
+    symptoms = {symptom.code: symptom.message for symptom in diagnose_vectors(texts, embedded, layers)}
     overflow = symptoms.get("large-values", "")  # of which no distances can be computed
     wrong = overflow or symptoms.get("equal-vectors") or symptoms.get("zero-vectors") or ""
-    if not own and not overflow:  # one language is enough
-        groups = [found[:, at : at + 3] for at in range(0, len(texts), 3)]
+    if not precomputed and not overflow:  # one language is enough
+        groups = [embedded[:, at : at + 3] for at in range(0, len(texts), 3)]
         wrong = (
             ""
             if any(map(_told_apart, groups))
@@ -163,18 +163,18 @@ def _told_apart(group: np.ndarray) -> bool:
 
 def _unknown(encoder: Pooled) -> str:
     """Which words the vectors lack in the language that they cover best, also with punctuation attached."""
-    best = min(TEXTS_BY_LANGUAGE.values(), key=lambda some: encoder.missing(some).share)
+    best = min(TEXTS_BY_LANGUAGE.values(), key=lambda texts: encoder.missing(texts).share)
     if plain := unknown_tokens(encoder, best):
         return plain[0].message
     return next((symptom.message for symptom in unknown_tokens(encoder, [f"{text}." for text in best])), "")
 
 
-def _twice(found: np.ndarray) -> str:
-    return describe_difference(found[:, :1], found[:, 2:], ["the same text"])
+def _twice(vectors: np.ndarray) -> str:
+    return describe_difference(vectors[:, :1], vectors[:, 2:], ["the same text"])
 
 
-def _survives(found: np.ndarray) -> str:
-    return "" if found.shape[1] == 2 else f"got {found.shape[1]} vectors for two texts"
+def _survives(vectors: np.ndarray) -> str:
+    return "" if vectors.shape[1] == 2 else f"got {vectors.shape[1]} vectors for two texts"
 
 
 def _words(encoder: Any) -> str:
@@ -183,11 +183,11 @@ def _words(encoder: Any) -> str:
         return ""  # they are encoded as texts then
     try:
         with third_party_code:
-            found = np.asarray(words(["river", "window"]), np.float64)
+            vectors = np.asarray(words(["river", "window"]), np.float64)
     except KeyboardInterrupt:
         raise
     except BaseException as e:
         return f"got {describe_error(e)}"
-    if found.ndim != 2 or len(found) != 2 or not np.isfinite(found).all():
-        return f"got an array of shape {found.shape} for two words"
+    if vectors.ndim != 2 or len(vectors) != 2 or not np.isfinite(vectors).all():
+        return f"got an array of shape {vectors.shape} for two words"
     return ""

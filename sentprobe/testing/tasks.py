@@ -11,12 +11,12 @@ from sentprobe.core.hashing import mix
 from sentprobe.core.third_party import third_party_code
 from sentprobe.corpus.corpus import Corpus
 from sentprobe.corpus.folding import near_duplicate_key
-from sentprobe.errors import SentProbeError, describe_error, error_location
+from sentprobe.errors import describe_error, error_location
 from sentprobe.make import SkippedTask, choose_reading, count, make_sets
 from sentprobe.make.filters import rejection_reason
 from sentprobe.sentence import ANNOTATION_COLUMNS, Sentence
 from sentprobe.tasks import Context, Example, Policy, Proposal, Task, is_task_name
-from sentprobe.testing.verdict import Verdict
+from sentprobe.testing.verdict import Verdict, raise_failure, verdict_of
 
 SAMPLE_SENTENCES = 500
 
@@ -31,15 +31,13 @@ def check_task(task: Task, corpus: Corpus) -> None:
     corpus: Corpus
         Annotated text to try it on.
     """
-    for verdict in examine_task(task, corpus):
-        if not verdict.passed:
-            raise SentProbeError(f"The task {task.name} breaks a rule: {verdict.rule}. {verdict.detail}")
+    raise_failure(examine_task(task, corpus), f"The task {task.name}")
 
 
 def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
     """Try a task on a corpus, under every policy it has, rule by rule."""
-    yield _verdict("its name, version, question and labels are filled in", _filled, task)
-    yield _verdict("its readings need columns that exist", _columns, task)
+    yield verdict_of("its name, version, question and labels are filled in", _filled, task)
+    yield verdict_of("its readings need columns that exist", _columns, task)
     sentences = list(islice((s for s in corpus if rejection_reason(s) is None), SAMPLE_SENTENCES))
     counts, _ = count(corpus, [task])
     for suite, policy in task.policies.items():
@@ -59,10 +57,10 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
             yield Verdict(f"{suite}: it counts and plans", False, f"{describe_error(e)}{error_location(e)}")
             continue
         run = partial(_propose, task, context)
-        yield _verdict(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
-        yield _verdict(f"{suite}: the same sentence gets the same proposal, in any order", _repeats, run, sentences)
-        yield _verdict(f"{suite}: some sentence gets an example", _some, run, sentences)
-        yield _verdict(
+        yield verdict_of(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
+        yield verdict_of(f"{suite}: the same sentence gets the same proposal, in any order", _repeats, run, sentences)
+        yield verdict_of(f"{suite}: some sentence gets an example", _some, run, sentences)
+        yield verdict_of(
             f"{suite}: a set comes out, the same from one shard and three",
             _sharding,
             task,
@@ -75,17 +73,6 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
 def _propose(task: Task, context: Context, s: Sentence) -> Proposal:
     context.state = mix(near_duplicate_key(s.text))
     return task.propose(s, context)
-
-
-def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict:
-    try:
-        with third_party_code:
-            detail = test(*arguments)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as e:
-        detail = f"{describe_error(e)}{error_location(e)}"
-    return Verdict(rule, not detail, detail)
 
 
 def _filled(task: Task) -> str:
@@ -103,10 +90,10 @@ def _filled(task: Task) -> str:
 
 
 def _columns(task: Task) -> str:
-    known = {*ANNOTATION_COLUMNS, "penn"}
-    unknown = sorted({c for needed in task.readings.values() for c in needed} - known)
+    columns = {*ANNOTATION_COLUMNS, "penn"}
+    unknown = sorted({c for needed in task.readings.values() for c in needed} - columns)
     if unknown:
-        return f"Columns must be among {', '.join(sorted(known))}, got {', '.join(unknown)}."
+        return f"Columns must be among {', '.join(sorted(columns))}, got {', '.join(unknown)}."
     for suite, policy in task.policies.items():
         if missing := [r for r in policy.readings if r not in task.readings]:
             return f"The policy {suite} names the reading {missing[0]}, which the task does not have."
@@ -115,19 +102,19 @@ def _columns(task: Task) -> str:
 
 def _shapes(task: Task, run: Callable[[Sentence], object], sentences: list[Sentence]) -> str:
     for s in sentences:
-        found = run(s)
-        if found is None or isinstance(found, str):
+        proposal = run(s)
+        if proposal is None or isinstance(proposal, str):
             continue
-        if not isinstance(found, Example):
-            return f"`propose` must return an example, a reason or None, got {type(found).__name__} for {s.id}."
-        if not found.tokens or any(t.split() != [t] for t in found.tokens):
-            return f"Tokens must be words without white space, got {found.tokens} for {s.id}."
-        if isinstance(task.labels, tuple) and found.label not in task.labels:
-            return f"Labels must be among {task.labels}, got {found.label!r} for {s.id}."
-        if any(not 0 <= i < len(found.tokens) for i in found.marks):
-            return f"Marks must be positions of tokens, got {found.marks} for {s.id}."
-        if found.source != s.id:
-            return f"The source must be the sentence's id {s.id}, got {found.source!r}."
+        if not isinstance(proposal, Example):
+            return f"`propose` must return an example, a reason or None, got {type(proposal).__name__} for {s.id}."
+        if not proposal.tokens or any(t.split() != [t] for t in proposal.tokens):
+            return f"Tokens must be words without white space, got {proposal.tokens} for {s.id}."
+        if isinstance(task.labels, tuple) and proposal.label not in task.labels:
+            return f"Labels must be among {task.labels}, got {proposal.label!r} for {s.id}."
+        if any(not 0 <= i < len(proposal.tokens) for i in proposal.marks):
+            return f"Marks must be positions of tokens, got {proposal.marks} for {s.id}."
+        if proposal.source != s.id:
+            return f"The source must be the sentence's id {s.id}, got {proposal.source!r}."
     return ""
 
 
@@ -147,11 +134,11 @@ def _some(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str
 
 
 def _sharding(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
-    one = next(iter(make_sets(corpus, [(suite, task, policy)])))
-    if isinstance(one, SkippedTask):
-        return one.reason
-    three = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
-    if isinstance(three, SkippedTask) or one.digest != three.digest:
+    unsharded = next(iter(make_sets(corpus, [(suite, task, policy)])))
+    if isinstance(unsharded, SkippedTask):
+        return unsharded.reason
+    sharded = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
+    if isinstance(sharded, SkippedTask) or unsharded.digest != sharded.digest:
         return "Three shards give a different set than one shard; propose must not depend on other sentences."
-    errors = [f["message"] for f in one.manifest["audit"] if f["severity"] == "error"]
+    errors = [f["message"] for f in unsharded.manifest["audit"] if f["severity"] == "error"]
     return f"The audit finds: {'; '.join(errors)}." if errors else ""

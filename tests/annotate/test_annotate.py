@@ -15,7 +15,7 @@ from sentprobe.annotate.conversion import sentence_fault
 from sentprobe.annotate.output import Journal
 from sentprobe.annotate.request import AnnotationRequest, find_inputs, read_pieces
 from sentprobe.annotate.run import annotate_corpus
-from sentprobe.annotate.source import Piece, Reading
+from sentprobe.annotate.source import Piece, ReadOptions
 from sentprobe.annotate.work import Work, annotate_pieces, loaded_annotator
 from sentprobe.corpus.languages import has_detector
 from sentprobe.errors import AnnotatorError, CorpusError, DataError, SentProbeError, UsageError
@@ -428,7 +428,7 @@ def test_counts_are_of_what_is_in_the_file(rules):
 def test_a_worker_with_another_model_does_not_annotate(rules):
     loaded = loaded_annotator(rules)
     piece = ("text", Piece("d", "He left.", first=True))
-    work = Work(rules, {"text": Reading("wrapped")}, replace(loaded.model, version="2"))
+    work = Work(rules, {"text": ReadOptions("wrapped")}, replace(loaded.model, version="2"))
     with pytest.raises(AnnotatorError, match=r"expected rules.py:annotate 2, own function, got rules.py:annotate 1,"):
         annotate_pieces(work, [piece])
     assert len(annotate_pieces(replace(work, model=loaded.model), [piece])[0]) == 1

@@ -14,7 +14,7 @@ import pytest
 
 from sentprobe.annotate import source as limits
 from sentprobe.annotate.request import AnnotationRequest, find_inputs, read_pieces
-from sentprobe.annotate.source import TEXT_SOURCES, Piece, Reading, cut, split_paragraphs
+from sentprobe.annotate.source import TEXT_SOURCES, Piece, ReadOptions, cut, split_paragraphs
 from sentprobe.errors import CorpusError, DataError, NotInstalled, SentProbeError, UsageError
 
 
@@ -93,7 +93,7 @@ def test_a_long_paragraph_is_cut_at_the_end_of_a_sentence_or_between_words():
     assert list(cut("one two three four", 10)) == ["one two", "three four"]
     assert list(cut("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
     long = Piece("d", "a b " * limits.MAX_PARAGRAPH_CHARACTERS, True)
-    assert split_paragraphs(long, Reading("wrapped"))[0].endswith("b")
+    assert split_paragraphs(long, ReadOptions("wrapped"))[0].endswith("b")
 
 
 def test_bytes_that_are_not_utf_8_are_named_or_skipped():

@@ -25,11 +25,11 @@ from sentprobe.errors import CorpusError, DataError, SentProbeError
 from sentprobe.judge.judgments import read_judgments
 from sentprobe.judge.sheet import Item, Sheet
 from sentprobe.lab.alignment.dictionary import read_dictionary
-from sentprobe.lab.training.reading import read_rows as read_training_rows
+from sentprobe.lab.training.rows import read_rows as read_training_rows
 from sentprobe.lab.words.dictionaries import read_parts_of_speech
-from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.evaluation import EvaluationRequest
 from sentprobe.lab.words.evaluations.similarity import read as read_similarity
-from sentprobe.lab.words.sentences import read_two
+from sentprobe.lab.words.sentences import read_aligned_lines
 from sentprobe.lab.xnli.pairs import read_pairs
 from sentprobe.make.request import read_excluded
 from sentprobe.transfer.remote_sets import RESHAPE_STEPS
@@ -83,7 +83,7 @@ def aligned(path: Path) -> Any:
     """The file and a sound one, line by line."""
     other = path.with_name("other.txt")
     other.write_text("x\n" * len(path.read_bytes().split(b"\n")[:-1]), "utf-8")
-    return read_two([str(path), str(other)])
+    return read_aligned_lines([str(path), str(other)])
 
 
 def reshaped(path: Path) -> str:
@@ -94,7 +94,7 @@ def reshaped(path: Path) -> str:
 
 
 def similarity(path: Path) -> Any:
-    return read_similarity(Request(evaluation="similarity", files=(str(path),)))
+    return read_similarity(EvaluationRequest(evaluation="similarity", files=(str(path),)))
 
 
 SENTEVAL = tuple(

@@ -45,6 +45,18 @@ def test_the_table_says_how_well_people_did(run):
     assert "Put beside the results of run" in done.stderr
 
 
+def test_sheets_of_one_task(run):
+    folder, _ = run
+    words = ("judge", "sample", "probes", "--control", "3", "-n", "5")
+    done = sentprobe(*words, "-t", "bigram_shift", "-o", "shifts", cwd=folder)
+    assert done.returncode == 0
+    assert "8 sentences of 1 set written to shifts/" in done.stderr
+    done = sentprobe(*words, "-t", "passive", "-o", "passives", cwd=folder)
+    assert done.returncode == 1
+    assert "passive" in done.stderr
+    assert not (folder / "passives").exists()
+
+
 def test_the_table_has_room_for_all_columns_in_80(run, monkeypatch):
     folder, _ = run
     monkeypatch.setitem(command_line.PLAIN, "COLUMNS", "80")

@@ -91,7 +91,7 @@ def test_a_server(server):
 @pytest.mark.parametrize(
     ("name", "message"),
     [("py:mine.py:short", "gave 2 translations of 3"), ("py:mine.py:odd", "gave int"), ("py:mine.py:fail", "no model"),
-     ("nonsense", "expected py:"), ("command: ", "expected py:"), ("http:///x", "is no address")],
+     ("nonsense", "expected py:"), ("command: ", "expected py:"), ("http:///x", "is not an address")],
 )  # fmt: skip
 def test_translators_that_fail(place, name, message):
     with pytest.raises(SentProbeError, match=message):
@@ -126,7 +126,7 @@ def test_pairs_are_translated_and_scored(place):
 
 def test_a_trained_translator(tmp_path):
     pytest.importorskip("torch")
-    from sentprobe.lab.training.generate import generate
+    from sentprobe.lab.training.decoder import generate
     from sentprobe.lab.training.request import make_request
     from tests.lab.training.tiny import sentences, train
 

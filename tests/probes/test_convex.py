@@ -116,13 +116,16 @@ def test_the_optimum_is_that_of_scikit_learn(classes, l2, standardise):
 def test_with_many_classes_of_few_rows_dev_scores_are_those_of_scikit_learn(l2):
     x, y = draw(2000, 40, 100)
     y[:100] = np.arange(100)
-    found = fitted(replace(LINEAR, l2=(l2,)), x[:1000], y[:1000], 100, (Features.of(x[1000:]), y[1000:]))
+    # with the weakest penalty it takes about 200 passes: on some processors, a few more than the default allows
+    probe = replace(LINEAR, l2=(l2,), passes=400)
+    found = fitted(probe, x[:1000], y[:1000], 100, (Features.of(x[1000:]), y[1000:]))
+    assert found.tried[0]["converged"]
     x = x.astype(np.float64)
     model, _ = oracle(x[:1000], y[:1000], l2)
     logs = model.predict_log_proba(StandardScaler().fit(x[:1000]).transform(x[1000:]))
     # with one tolerance for all penalties, losses were off by 1e-3 of their size
     assert found.dev == pytest.approx((logs.argmax(axis=1) == y[1000:]).mean(), abs=0.0011)
-    assert found.tried[0]["loss"] == pytest.approx(-logs[np.arange(1000), y[1000:]].mean(), rel=4e-4)
+    assert found.tried[0]["loss"] == pytest.approx(-logs[np.arange(1000), y[1000:]].mean(), rel=6e-4)
 
 
 def test_a_separable_set_is_fitted_as_far_as_the_penalty_lets():

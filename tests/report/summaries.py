@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sentprobe.report.cells import Score
-from sentprobe.report.types import Cell, Column, Seconds, SetSummary, Summary
+from sentprobe.report.types import CellSummary, Column, Seconds, SetSummary, Summary
 from sentprobe.results.result import Signature
 
 
@@ -22,7 +22,7 @@ def cell(value, low=None, high=None, **more):
         "dev_score": value, "layer": None, "information": None, "dimension": 100, "train_n": 4000, "edge": None,
         "chosen": (), "partial": False, "signatures": (str(signature),),
     }  # fmt: skip
-    return Cell(**{**known, **more})
+    return CellSummary(**{**known, **more})
 
 
 def set_summary(name, cells, baselines=(), **more):

@@ -185,17 +185,17 @@ def test_the_note_says_what_was_adjusted():
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
-        (("holds", "holds", "chance"), "The controls object to none of these 2 results."),
+        (("holds", "holds", "chance"), "No control explains any of these 2 results away."),
         (
             ("holds", "words", "chance"),
-            "The controls object to 1 of 2 of these results: a on shift (explained by words).",
+            "Controls explain 1 of these 2 results away: a on shift (explained by words).",
         ),
-        (("memorised", "above", "chance"), "The controls object to a on tense (memorised)."),
-        (("above", "holds", "chance"), "The controls do not object to this result."),
+        (("memorised", "above", "chance"), "Controls explain this result away: a on tense (memorised)."),
+        (("above", "holds", "chance"), "No control explains this result away."),
         (("above", "above", "chance"), None),
     ],
 )
-def test_what_controls_object_to(kinds, expected):
+def test_what_controls_explain_away(kinds, expected):
     found = table(["a"], {"tense": "+", "shift": "+", "number": "o"})
     sets = [replace(s, meanings=(Meaning(kind, ""),)) for s, kind in zip(found.sets, kinds, strict=True)]
     sentences = answer(replace(found, sets=tuple(sets)))
@@ -240,10 +240,10 @@ def test_names_are_shown_as_text():
 
 def test_what_is_missing_can_change_the_answer():
     late = MissingCells(encoder="late", sets=("tense",), requested=1)
-    assert answer_note(table(["a"], {"tense": "+"}, missing=(late,))).endswith("missing of the run can change them.")
+    assert answer_note(table(["a"], {"tense": "+"}, missing=(late,))).endswith("The missing results can change them.")
 
 
 def test_lists_and_numbers():
     assert [listed("abcd"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
-    assert listed("abcde", most=3, more="more sets") == "a, b and 3 more sets"
+    assert listed("abcde", most=3, remainder="more sets") == "a, b and 3 more sets"
     assert (count_of(1, "set"), count_of(1000, "set")) == ("1 set", "1,000 sets")

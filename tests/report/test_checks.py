@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sentprobe.encoders.diagnosis import Symptom
 from sentprobe.report.checks import CHECKS, checks
 from sentprobe.report.summary import full_summary
 from sentprobe.report.types import (
     AuditFinding,
     CheckResult,
     ColumnErrors,
-    Diagnosis,
+    EncoderDiagnosis,
     FailureSummary,
     SetErrors,
-    Symptom,
 )
 from sentprobe.report.verdict import BaselineComparison
 from sentprobe.results.log import open_log
@@ -497,7 +497,7 @@ def test_what_was_seen_of_an_encoder_is_said(symptoms, code, expected):
     said = usual(number(0.8))
     assert level(code, said) is None  # of a run whose encoders nobody looked at
     seen = tuple(Symptom(code=s, message=f"Seen: {s}.") for s in symptoms)
-    diagnoses = (Diagnosis(name="st:0", symptoms=seen), Diagnosis(name="st:1", symptoms=()))
+    diagnoses = (EncoderDiagnosis(name="st:0", symptoms=seen), EncoderDiagnosis(name="st:1", symptoms=()))
     said = replace(said, diagnoses=diagnoses)
     assert level(code, said) == expected
     if expected in ("issue", "tip"):

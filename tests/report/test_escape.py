@@ -8,7 +8,7 @@ import pytest
 
 from sentprobe.cli import main
 from sentprobe.core.table import csv_text, in_csv
-from sentprobe.report.page.score_table import table_csv
+from sentprobe.report.page.html_table import table_csv
 from sentprobe.report.summary import full_summary
 from sentprobe.run import evaluate
 from tests.run.sets import Knowing, dataset

@@ -14,7 +14,7 @@ from sentprobe.report.error_analysis import error_analysis
 from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import json_text, latex, markdown, print_table
-from sentprobe.report.types import Information, Summary
+from sentprobe.report.types import Summary, UsableInformation
 from sentprobe.report.variants import UNKNOWN, interpretations, variant_tables
 from sentprobe.run import evaluate, join
 from sentprobe.run.control import CONTROLS
@@ -138,7 +138,7 @@ def test_values_are_those_of_the_results(run, summary):
 def test_information_is_with_the_plain_score(run, summary):
     for s in summary.sets:
         plain = next(r for r in run if r.cell.encoder == "k" and r.cell.dataset == s.name)
-        assert s.cells[1].information == Information(
+        assert s.cells[1].information == UsableInformation(
             bits=plain.scores["information"], low=plain.scores["information_low"],
             high=plain.scores["information_high"], entropy=plain.scores["entropy"],
         )  # fmt: skip

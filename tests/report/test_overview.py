@@ -60,7 +60,7 @@ def test_laser_is_best_in_17_of_22_without_combo():
     wins = dict(zip([c.encoder for c in shown.columns], encoder_wins(shown), strict=True))
     assert wins["LASER"][:2] == (17, 0)
     assert wins["LASER"].of == 22
-    assert sum(w.alone for w in wins.values()) == 22
+    assert sum(w.sole for w in wins.values()) == 22
 
 
 def test_equal_numbers_share_a_win_and_lower_may_be_better():

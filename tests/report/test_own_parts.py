@@ -50,11 +50,11 @@ section = Section(
 )
 """
 CHECK = """
-from sentprobe.report.check import Check, Finding
+from sentprobe.report.check import Check, CheckFinding
 
 check = Check(
     name="too-few-sets", advice="Add `more` sets.",
-    find=lambda summary: Finding("issue", "Few <sets>", f"{len(summary.sets)} sets are few.", ["everywhere"]),
+    find=lambda summary: CheckFinding("issue", "Few <sets>", f"{len(summary.sets)} sets are few.", ["everywhere"]),
 )
 """
 

@@ -24,13 +24,13 @@ from sentprobe.report.checks import checks
 from sentprobe.report.languages import languages
 from sentprobe.report.page import SECTIONS, Section, render
 from sentprobe.report.page.header import duration
-from sentprobe.report.page.packed_errors import MAX_SENTENCE_LENGTH, pack_errors, segments
-from sentprobe.report.page.score_table import table, table_csv
+from sentprobe.report.page.html_table import table, table_csv
 from sentprobe.report.page.section import PageData
 from sentprobe.report.page.sections import errors
+from sentprobe.report.page.sections.errors import MAX_SENTENCE_LENGTH, pack_errors, segments
 from sentprobe.report.page.templates import readable, script_json
 from sentprobe.report.summary import full_summary
-from sentprobe.report.types import Bin, ColumnErrors, Confusion, Information, SetErrors, ShownRow, Summary
+from sentprobe.report.types import Bin, ColumnErrors, Confusion, SetErrors, ShownRow, Summary, UsableInformation
 from sentprobe.report.verdict import BaselineComparison, meanings
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
@@ -205,7 +205,7 @@ def test_checks_are_a_strip_that_opens(page):
 def test_errors_begin_with_a_set_that_someone_knows_and_labels_are_not_doubted_at_chance():
     def column_on(verdict, bits=None):
         against = BaselineComparison("nb-uni", 0.6, verdict, 0.01, 1)
-        own = None if bits is None else Information(bits=bits, low=bits - 0.1, high=bits + 0.1, entropy=1.0)
+        own = None if bits is None else UsableInformation(bits=bits, low=bits - 0.1, high=bits + 0.1, entropy=1.0)
         return summaries.cell(0.7, against=against, information=own)
 
     row = ShownRow(tokens=("a",), marks=(), label="NN", bits=-1.0, source="s")

@@ -59,7 +59,7 @@ def test_a_summary_is_read_back_as_it_was(summary):
 
 def test_every_type_says_what_it_is():
     schema = summary_schema()
-    assert {"Summary", "SetSummary", "Cell", "Score", "VariantSummary"} <= set(schema["$defs"])
+    assert {"Summary", "SetSummary", "CellSummary", "Score", "VariantSummary"} <= set(schema["$defs"])
     for name, each in schema["$defs"].items():
         assert each["description"].endswith("."), name
     fields = schema["$defs"]["SetSummary"]["properties"]

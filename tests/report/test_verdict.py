@@ -15,7 +15,7 @@ from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.report import Report, summarise, tables
 from sentprobe.report.charts import Options, chart
 from sentprobe.report.checks import checks
-from sentprobe.report.page.score_table import table_csv
+from sentprobe.report.page.html_table import table_csv
 from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table
 from sentprobe.report.types import BaselineComparison, Meaning
@@ -30,7 +30,7 @@ from sentprobe.report.verdict import (
     _verdict,
     compare_with_baseline,
     meanings,
-    paired_p,
+    paired_test,
 )
 from sentprobe.run.variant import VariantSummary
 from sentprobe.stats import clustered_p, holm, mcnemar
@@ -110,14 +110,14 @@ def test_seeds_are_taken_together_in_any_order(tmp_path):
     run = written(tmp_path / "run", *seeds, *beside([SHIFT]))
     mine = [r for r in run if r.cell.encoder == "st:a"]
     words = [r for r in run if r.cell.encoder == "nb-uni"]
-    assert paired_p(run, mine, words) == pytest.approx(paired_p(run, mine[::-1], words), rel=1e-12)
+    assert paired_test(run, mine, words).p == pytest.approx(paired_test(run, mine[::-1], words).p, rel=1e-12)
     # rows and seeds both count: Welch and Satterthwaite's sum of the two variances
     apart = np.mean([run.correct(r) for r in mine], axis=0) - run.correct(words[0])
     rows, seeds = apart.var(ddof=1) / 400, np.var([r.score for r in mine], ddof=1) / 3
     df = (rows + seeds) ** 2 / (rows**2 / 399 + seeds**2 / 2)
     expected = 2 * student.sf(abs(apart.mean()) / (rows + seeds) ** 0.5, df)
-    assert paired_p(run, mine, words) == pytest.approx(expected)
-    assert paired_p(run, mine, words) != pytest.approx(paired_p(run, mine[:1], words))
+    assert paired_test(run, mine, words).p == pytest.approx(expected)
+    assert paired_test(run, mine, words).p != pytest.approx(paired_test(run, mine[:1], words).p)
 
 
 def test_baselines_of_other_rows_do_not_count(tmp_path):

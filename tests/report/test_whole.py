@@ -11,7 +11,7 @@ from sentprobe.data.tables import Columns
 from sentprobe.report import Report, summarise
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.summary import full_summary
-from sentprobe.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
+from sentprobe.report.types import VERSION, CheckResult, Curves, RunProvenance, Summary
 from sentprobe.results.log import open_log
 from sentprobe.results.result import FLOAT16_FACT
 from sentprobe.run import Run, join
@@ -56,7 +56,7 @@ def test_everything_is_there_and_survives_json(tmp_path):
 def test_a_run_without_results(tmp_path):
     found = full_summary(written(tmp_path / "run"))
     assert found.errors == ()
-    assert found.reproduction == Reproduction(commands=(), signatures=0, versions={}, folders=(str(tmp_path / "run"),))
+    assert found.reproduction == RunProvenance(commands=(), signatures=0, versions={}, folders=(str(tmp_path / "run"),))
 
 
 def test_commands_that_were_kept_are_told_as_they_are(tmp_path):

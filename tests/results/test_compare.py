@@ -287,7 +287,7 @@ def test_the_table_fits_and_names_the_better_one(width, monkeypatch, capsys):
         low=-0.5, high=-0.25, p=1e-7, p_holm=1e-7, equivalence_margin=0.48, clusters=None, only_first=1, only_second=39,
         p_exact=0.01, p_mid=0.01, p_t=0.01, p_probe=0.01, detectable=0.17, seeds=1, partial=False,
     )  # fmt: skip
-    print_comparison([row], ["static:", "builtin:"], shown=["words", "parser"])
+    print_comparison([row], ["static:", "builtin:"], labels=["words", "parser"])
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= width
     words = text.split()

@@ -9,7 +9,7 @@ import pytest
 from sentprobe.audit import AUDIT_CHECKS
 from sentprobe.errors import SentProbeWarning
 from sentprobe.report import Report, summarise
-from sentprobe.report.sets import MAX_FINDINGS, data_errors
+from sentprobe.report.set_summary import MAX_FINDINGS, data_errors
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table
 from sentprobe.run import Run, evaluate, inputs
 from tests.browser import CHROMIUM, needs_chromium

@@ -13,7 +13,7 @@ from sentprobe.results.log import open_log
 from sentprobe.results.run import Run
 from sentprobe.serve.choices import probe_catalogue
 from sentprobe.serve.encoders import Encoders
-from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request, check_sentences
+from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, PredictionRequest, Predictor, check_sentences
 from tests.run.sets import Knowing, dataset
 from tests.serve.runs import CONTENT, LENGTH, WORD, run, sentence_length, word_content, word_presence
 
@@ -31,7 +31,7 @@ def predictor():
 
 
 def answer(predictor, run, *sentences, **more):
-    return predictor.predict(run, probe_catalogue(run), Request(list(sentences), **more))
+    return predictor.predict(run, probe_catalogue(run), PredictionRequest(list(sentences), **more))
 
 
 def test_readings_are_what_the_probes_of_the_run_say(predictor, served):
@@ -248,12 +248,12 @@ def test_unknown_encoders_are_named(served):
 )
 def test_sentences_that_are_refused(sentences, why):
     with pytest.raises(UsageError, match=why):
-        check_sentences(Request(sentences))
+        check_sentences(PredictionRequest(sentences))
 
 
 def test_white_space_is_made_single():
-    assert check_sentences(Request(["\ta \n b\u2028c  "])) == ["a b c"]
-    assert len(check_sentences(Request(["a" * MAX_SENTENCE_LENGTH] * MAX_SENTENCES))) == MAX_SENTENCES
+    assert check_sentences(PredictionRequest(["\ta \n b\u2028c  "])) == ["a b c"]
+    assert len(check_sentences(PredictionRequest(["a" * MAX_SENTENCE_LENGTH] * MAX_SENTENCES))) == MAX_SENTENCES
 
 
 HOSTILE = [

@@ -3,7 +3,7 @@
 import pytest
 
 from sentprobe.encoders import load
-from sentprobe.serve.predict import Request
+from sentprobe.serve.predict import PredictionRequest
 from sentprobe.serve.site import Site
 from tests.browser import CHROMIUM, needs_chromium
 from tests.lab.networks.folders import one_thread, write_folder
@@ -30,7 +30,7 @@ def site(served):
 
 def predict(site, **more):
     now = site.state()
-    return site.predictor.predict(now.run, now.catalogue, Request([SENTENCE, "boats"], **more))
+    return site.predictor.predict(now.run, now.catalogue, PredictionRequest([SENTENCE, "boats"], **more))
 
 
 def test_words_have_shares_trained_and_untrained(served, site):

@@ -40,8 +40,8 @@ def test_sentence_length():
     assert key.of(["w"] * 7).text == "7 tokens"
     assert key.of(["w"]).labels == ()
     assert key.of(["w"]).text == "1 token: in none of the bins"
-    assert [key.shown(label) for label in ("0", "x")] == ["3–5 tokens", "x"]
-    assert GoldRule("sentence_length", ["0"], {"0": (1, 1)}).shown("0") == "1 token"
+    assert [key.label_text(label) for label in ("0", "x")] == ["3–5 tokens", "x"]
+    assert GoldRule("sentence_length", ["0"], {"0": (1, 1)}).label_text("0") == "1 token"
     assert GoldRule("sentence_length", ["0"]).of(["w"]).labels == ()
 
 
@@ -66,4 +66,4 @@ def test_what_words_do_not_tell():
 
 def test_labels_are_shown_in_words_where_the_task_has_them():
     rule = GoldRule("passive", ["0", "1"], names={"0": "active", "1": "passive"})
-    assert [rule.shown(label) for label in ("0", "1", "2")] == ["active", "passive", "2"]
+    assert [rule.label_text(label) for label in ("0", "1", "2")] == ["active", "passive", "2"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.annotate.source import Piece, Reading, TextSource, split_paragraphs
+from sentprobe.annotate.source import Piece, ReadOptions, TextSource, split_paragraphs
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.reader import OnBad, read_json
 from sentprobe.errors import CorpusError
@@ -12,7 +12,7 @@ from sentprobe.errors import CorpusError
 _SHOWN_FIELDS = 12
 
 
-def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
+def read(path: str, name: str, reading: ReadOptions, on_bad: OnBad | None) -> Iterator[Piece]:
     """A piece for every line."""
     for number, record in read_json(path, object, on_bad):
         try:
@@ -23,7 +23,7 @@ def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterat
             on_bad(bad)
 
 
-def _piece(path: str, number: int, record: dict[str, object], name: str, reading: Reading) -> Piece:
+def _piece(path: str, number: int, record: dict[str, object], name: str, reading: ReadOptions) -> Piece:
     text = _field(path, number, record, "--text", reading.text)
     if not isinstance(text, str):
         raise CorpusError(path, number, f"{_kind(text)} in {reading.text!r}", "a text; name its field with --text")

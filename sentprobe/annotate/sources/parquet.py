@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sentprobe.annotate.source import Piece, Reading, TextSource, split_paragraphs
+from sentprobe.annotate.source import Piece, ReadOptions, TextSource, split_paragraphs
 from sentprobe.core.reader import OnBad, is_text_type, parquet_schema, read_parquet, unknown_column
 from sentprobe.errors import CorpusError, UsageError
 
 
-def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
+def read(path: str, name: str, reading: ReadOptions, on_bad: OnBad | None) -> Iterator[Piece]:
     """A piece for every row."""
     names, types = parquet_schema(path)
     kind_of = dict(zip(names, types, strict=True))

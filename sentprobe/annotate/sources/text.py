@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.annotate.source import MAX_PARAGRAPH_CHARACTERS, Piece, Reading, TextSource, split_paragraphs
+from sentprobe.annotate.source import MAX_PARAGRAPH_CHARACTERS, Piece, ReadOptions, TextSource, split_paragraphs
 from sentprobe.core.reader import OnBad, read_lines
 
 PIECE_CHARACTERS = 4_000
 """A piece ends at the first end of a paragraph after this many."""
 
 
-def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
+def read(path: str, name: str, reading: ReadOptions, on_bad: OnBad | None) -> Iterator[Piece]:
     """Whole paragraphs of a file, a few at a time; one that does not end is cut at the end of a line."""
     lines: list[str] = []
     size, first = 0, True

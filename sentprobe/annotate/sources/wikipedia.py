@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
-from sentprobe.annotate.source import Piece, Reading, TextSource, cut
+from sentprobe.annotate.source import Piece, ReadOptions, TextSource, cut
 from sentprobe.annotate.wikitext import prose
 from sentprobe.core.files import open_bytes
 from sentprobe.core.reader import OnBad
@@ -26,7 +26,7 @@ LARGEST_PAGE = 1 << 26
 """Bytes of a page with all of its revisions; a larger one is not read into memory."""
 
 
-def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
+def read(path: str, name: str, reading: ReadOptions, on_bad: OnBad | None) -> Iterator[Piece]:
     """The markup of every article."""
     wiki = name
     namespaces: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def _bare(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
-def paragraphs(piece: Piece, reading: Reading) -> list[str]:
+def paragraphs(piece: Piece, reading: ReadOptions) -> list[str]:
     """The prose of an article."""
     return [part for paragraph in prose(piece.text, piece.facts) for part in cut(paragraph)]
 

@@ -67,19 +67,23 @@ def _measured(errors: Mapping[str, Any]) -> Iterator[Finding]:
     worst = sorted(labels, key=lambda label: (-sum(labels[label][1:]) / labels[label][0], label))
     parts = []
     for i, label in enumerate(worst[:LISTED]):
-        n, other, none = labels[label]
+        n, mislabelled, unlabelled = labels[label]
         no_label = "none for " * (i == 0)  # which the parts that follow leave out
-        parts.append(f"{100 * other / n:.1f} % and {no_label}{100 * none / n:.1f} % of {n:,} labelled {label}")
-    intervals = [wilson(other + none, n) for n, other, none in labels.values() if n >= MIN_SENTENCES]
+        parts.append(
+            f"{100 * mislabelled / n:.1f} % and {no_label}{100 * unlabelled / n:.1f} % of {n:,} labelled {label}"
+        )
+    intervals = [
+        wilson(mislabelled + unlabelled, n) for n, mislabelled, unlabelled in labels.values() if n >= MIN_SENTENCES
+    ]
     unequal = len(intervals) > 1 and max(low for low, _ in intervals) > min(high for _, high in intervals)
-    wrong = any(other >= TOO_MANY * n for n, other, _ in labels.values() if n >= MIN_SENTENCES)
+    wrong = any(mislabelled >= TOO_MANY * n for n, mislabelled, _ in labels.values() if n >= MIN_SENTENCES)
     message = f"gold has another label for {'; '.join(parts)}{'; …' * (len(worst) > LISTED)}: {where}"
     evidence = {
         f"{label}: {what}": k
         for label in worst
         for what, k in zip(("sentences", "other label", "no label"), labels[label], strict=True)
     }
-    count = sum(other for _, other, _ in labels.values())
+    count = sum(mislabelled for _, mislabelled, _ in labels.values())
     yield MEASURED.finding("warning" if wrong or unequal else "note", message, count=count, evidence=evidence)
 
 

@@ -37,10 +37,10 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     if expectations.inputs or (expectations.task and not expectations.changes):
         return
     bags: defaultdict[tuple[tuple[str, ...], ...], list[int]] = defaultdict(list)
-    for i, (tokens, more) in enumerate(zip(rows.tokens, rows.further, strict=True)):
+    for i, (tokens, further) in enumerate(zip(rows.tokens, rows.further, strict=True)):
         words = sorted(fold(t, expectations.language) for t in tokens if any(map(str.isalnum, t)))
         if len(words) > 2:
-            bags[tuple(words), more].append(i)
+            bags[tuple(words), further].append(i)
     groups = [group for group in bags.values() if len(group) > 1]
     if expectations.changes == "words":
         groups += _all_but_one(rows, expectations.language)

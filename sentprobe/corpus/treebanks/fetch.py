@@ -22,8 +22,8 @@ from sentprobe.core.network import NotOnServer, RetryPolicy, download, offline
 from sentprobe.corpus.treebanks.catalogue import UNKNOWN, Treebank, find_treebank
 from sentprobe.corpus.treebanks.metadata import (
     SPLITS,
-    Counts,
     Metadata,
+    TreebankCounts,
     count_conllu,
     parse_readme,
     parse_stats,
@@ -197,13 +197,13 @@ def _download_all(remote: RemoteTreebank, present: dict[str, FileFacts], notify:
 
 
 def _download_files(
-    remote: RemoteTreebank, stats: Mapping[str, Counts], present: dict[str, FileFacts], description: FileFacts
-) -> tuple[list[FileFacts], dict[str, Counts]]:
+    remote: RemoteTreebank, stats: Mapping[str, TreebankCounts], present: dict[str, FileFacts], description: FileFacts
+) -> tuple[list[FileFacts], dict[str, TreebankCounts]]:
     """Download the files of every split; what they are, and what they contain, by split and in total."""
     files: list[FileFacts] = []
-    counts = dict.fromkeys(("total", *SPLITS), Counts())
+    counts = dict.fromkeys(("total", *SPLITS), TreebankCounts())
     has_splits = any(split in stats for split in SPLITS)
-    for split in (split for split in SPLITS if not has_splits or stats.get(split, Counts()).sentences):
+    for split in (split for split in SPLITS if not has_splits or stats.get(split, TreebankCounts()).sentences):
         for name in remote.data_files(split, present, required=has_splits):
             files.append(present.get(name) or _file_facts(remote, name))
             # after every file: if the next one is interrupted, this one is not downloaded again
@@ -215,7 +215,9 @@ def _download_files(
     return files, counts
 
 
-def _count_differences(treebank: Treebank, stats: Mapping[str, Counts], counts: Mapping[str, Counts]) -> list[str]:
+def _count_differences(
+    treebank: Treebank, stats: Mapping[str, TreebankCounts], counts: Mapping[str, TreebankCounts]
+) -> list[str]:
     """Where stats.xml says something else than the files; the total only if it says nothing else."""
     parts = [split for split in SPLITS if split in stats] or ["total"]
     return [
@@ -240,7 +242,7 @@ def _discard(folder: Path, files: list[FileFacts]) -> None:
         (folder / file["name"]).unlink(missing_ok=True)
 
 
-def _show_licence(treebank: Treebank, metadata: Metadata, size: Counts, notify: Notify) -> None:
+def _show_licence(treebank: Treebank, metadata: Metadata, size: TreebankCounts, notify: Notify) -> None:
     genres = f" ({metadata.genres})" if metadata.genres else ""
     notify(
         f"{treebank.name} {treebank.release}, {treebank.language}: {describe_licence(metadata.licence)}; "
@@ -305,7 +307,7 @@ class RemoteTreebank:
         download(urls, path, limit=limit, has_checksum=has_checksum, retries=self.retries, progress=self.progress)
         return path
 
-    def stats(self) -> dict[str, Counts]:
+    def stats(self) -> dict[str, TreebankCounts]:
         """The counts of stats.xml; its absence means that there is no such release."""
         try:
             return parse_stats(self.get(_STATS, _TEXT_LIMIT).read_bytes())

@@ -33,7 +33,7 @@ _NO_TEXT_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class TreebankCounts:
     """The size of a file or a treebank."""
 
     sentences: int = 0
@@ -44,8 +44,8 @@ class Counts:
     hidden: int = 0
     """Words whose form is an underscore; stats.xml does not count them."""
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
+    def __add__(self, other: TreebankCounts) -> TreebankCounts:
+        return TreebankCounts(
             self.sentences + other.sentences,
             self.tokens + other.tokens,
             self.words + other.words,
@@ -76,7 +76,7 @@ class Metadata:
     genres: str = ""
 
 
-def parse_stats(content: bytes) -> dict[str, Counts]:
+def parse_stats(content: bytes) -> dict[str, TreebankCounts]:
     """The counts of stats.xml: of ``total``, ``train``, ``dev`` and ``test``; DataError if it has none.
 
     Releases before 2.4 have the total only.
@@ -86,16 +86,16 @@ def parse_stats(content: bytes) -> dict[str, Counts]:
     sizes = re.search(r"<size>(.*?)</size>", text, re.S)
     elements = re.findall(r"<(total|train|dev|test)>(.*?)</\1>", sizes[1], re.S) if sizes else []
     counts = {part: _counts(element) for part, element in elements}
-    if not counts.get("total", Counts()).sentences:
+    if not counts.get("total", TreebankCounts()).sentences:
         raise DataError("stats.xml has no <size> with the number of sentences")
     return counts
 
 
-def _counts(element: str) -> Counts:
+def _counts(element: str) -> TreebankCounts:
     numbers = {name: int(n) for name, n in re.findall(r"<(\w+)>(\d{1,12})</", element)}
     tokens = numbers.get("tokens", 0)
     # "The words and fused elements can be omitted if no token is split", says stats.xml
-    return Counts(numbers.get("sentences", 0), tokens, numbers.get("words", tokens))
+    return TreebankCounts(numbers.get("sentences", 0), tokens, numbers.get("words", tokens))
 
 
 def parse_readme(text: str) -> Metadata:
@@ -111,7 +111,7 @@ def parse_readme(text: str) -> Metadata:
     return Metadata(fields.get("license", ""), fields.get("includes text", "").lower(), fields.get("genre", ""))
 
 
-def count_conllu(pieces: Iterable[bytes]) -> Counts:
+def count_conllu(pieces: Iterable[bytes]) -> TreebankCounts:
     """Count what a CoNLL-U file contains, as UD's own statistics do; the pieces are of whole lines."""
     sentences = tokens = words = hidden = 0
     inside, end = False, 0
@@ -133,7 +133,7 @@ def count_conllu(pieces: Iterable[bytes]) -> Counts:
                 words += 1
                 tokens += int(number) > end  # the words of a multi-word token are counted with it
                 hidden += cells.partition(b"\t")[0] == b"_"
-    return Counts(sentences, tokens, words, hidden)
+    return TreebankCounts(sentences, tokens, words, hidden)
 
 
 # The record of a downloaded treebank: a file beside its data, for later commands and for manifests

@@ -1,44 +1,53 @@
-"""Aligning two spaces, from a request to a folder."""
+"""Aligning two spaces, from a request to a folder; with the best method, if that is requested."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from sentprobe.core.workers import map_in_workers
-from sentprobe.errors import DataError, SentProbeError
+from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.card import write_card
-from sentprobe.lab.alignment.choose import choose
 from sentprobe.lab.alignment.export import check_exportable, write_exports
-from sentprobe.lab.alignment.folder import CONFIG, FORMAT, MAP, AlignmentFolder, encode_map, read_map
-from sentprobe.lab.alignment.inputs import Inputs, read_inputs
-from sentprobe.lab.alignment.judge import Verdict, can_judge, judge
-from sentprobe.lab.alignment.method import Matrices, Report, Reporter
-from sentprobe.lab.alignment.precision import precision_at_1
-from sentprobe.lab.alignment.request import BEST, Request
-from sentprobe.lab.alignment.seed import Task, best_of, quiet, run_seed
+from sentprobe.lab.alignment.folder import (
+    CANDIDATES,
+    CONFIG,
+    FORMAT,
+    MAP,
+    MAPS,
+    AlignmentFolder,
+    encode_map,
+    read_map,
+)
+from sentprobe.lab.alignment.inputs import AlignmentInputs, read_inputs
+from sentprobe.lab.alignment.map_scores import precision_at_1
+from sentprobe.lab.alignment.method import Matrices, ProgressReport, Reporter, note
+from sentprobe.lab.alignment.request import BEST, AlignmentRequest, applicable, make_request
+from sentprobe.lab.alignment.seed import SeedInputs, best_of, quiet, run_seed
+from sentprobe.lab.alignment.validation import Validation, can_validate, validate
 
 WORTH_REFINING = 0.05
 """What a map may gain from rounds of refinement until they are recommended."""
 
 
-def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 1) -> AlignmentFolder:
-    """Align two spaces, or go on where an earlier call was interrupted.
+def align(request: AlignmentRequest, folder: Path, report: Reporter = quiet, jobs: int = 1) -> AlignmentFolder:
+    """Align two spaces, or resume where an earlier call was interrupted.
 
     Parameters
     ----------
-    request : Request
+    request : AlignmentRequest
         What to do, from ``make_request``.
     folder : Path
         Where everything is written; a new folder, or one of the same request.
     report : callable
-        Called with a Report as it goes on.
+        Called with a ProgressReport after every epoch or round, at the end of a seed, and with notes.
     jobs : int
         Seeds that are worked on at the same time, in processes of their own.
 
@@ -57,24 +66,24 @@ def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 
         raise
 
 
-def _align(request: Request, folder: AlignmentFolder, report: Reporter, jobs: int) -> AlignmentFolder:
+def _align(request: AlignmentRequest, folder: AlignmentFolder, report: Reporter, jobs: int) -> AlignmentFolder:
     with folder.job.writing():
-        chosen = request
+        resolved = request
         candidates: list[dict[str, Any]] = []
         if request.method == BEST:
-            chosen, candidates = choose(request, folder.path, report, partial(align, report=report, jobs=jobs))
-        inputs = read_inputs(chosen, folder.path, report)
+            resolved, candidates = _best_method(request, folder.path, report, jobs)
+        inputs = read_inputs(resolved, folder.path, report)
         folder.check_unchanged(inputs.about)
-        config = _config(request, chosen, inputs, candidates)
-        before = folder.config if (folder.path / CONFIG).is_file() else {}
-        if not before.get("finished") or not _has_map(folder):
+        config = _config(request, resolved, inputs, candidates)
+        previous = folder.config if (folder.path / CONFIG).is_file() else {}
+        if not previous.get("finished") or not _has_map(folder):
             check_exportable(request)
             folder.write_config(config)
-            _run(chosen, folder, inputs, config, report, jobs)
-        done = AlignmentFolder(folder.path)
-        write_exports(done, request.export, report)
-        write_card(done)
-    return done
+            _run(resolved, folder, inputs, config, report, jobs)
+        finished = AlignmentFolder(folder.path)
+        write_exports(finished, request.export, report)
+        write_card(finished)
+    return finished
 
 
 def _has_map(folder: AlignmentFolder) -> bool:
@@ -86,7 +95,9 @@ def _has_map(folder: AlignmentFolder) -> bool:
     return True
 
 
-def _config(request: Request, chosen: Request, inputs: Inputs, candidates: list[dict[str, Any]]) -> dict[str, Any]:
+def _config(
+    request: AlignmentRequest, resolved: AlignmentRequest, inputs: AlignmentInputs, candidates: list[dict[str, Any]]
+) -> dict[str, Any]:
     from sentprobe import __version__
 
     return {
@@ -94,80 +105,95 @@ def _config(request: Request, chosen: Request, inputs: Inputs, candidates: list[
         "sentprobe": __version__,
         "request": msgspec.to_builtins(request),
         **inputs.about,
-        "method": chosen.method,
-        "why": chosen.why,
-        "steps": list(chosen.steps),
-        "settings": dict(chosen.settings),
-        "refine": chosen.refine,
+        "method": resolved.method,
+        "why": resolved.why,
+        "steps": list(resolved.steps),
+        "settings": dict(resolved.settings),
+        "refine": resolved.refine,
         **({"candidates": candidates} if candidates else {}),
         "finished": False,
     }
 
 
 def _run(
-    request: Request, folder: AlignmentFolder, inputs: Inputs, config: dict[str, Any], report: Reporter, jobs: int
+    request: AlignmentRequest,
+    folder: AlignmentFolder,
+    inputs: AlignmentInputs,
+    config: dict[str, Any],
+    report: Reporter,
+    jobs: int,
 ) -> None:
-    """Work on all seeds, and choose one."""
+    """Work on all seeds, and keep the map of the best one."""
     pairs = inputs.dictionary.rows if inputs.dictionary is not None else None
     dev = inputs.dev.rows if inputs.dev is not None else None
-    task = Task(folder.path, request, inputs.source.vectors, inputs.target.vectors, inputs.steps, pairs, dev)
+    seed_inputs = SeedInputs(
+        folder.path, request, inputs.source.vectors, inputs.target.vectors, inputs.steps, pairs, dev
+    )
     seeds = []
-    for seed in _seeds(task, report, jobs):
+    for seed in _seeds(seed_inputs, report, jobs):
         facts = {key: value for key, value in seed.items() if isinstance(value, int | float) and key != "seed"}
-        report(Report("seed", seed["seed"], facts=facts, text=seed.get("error", "")))
+        report(ProgressReport("seed", seed["seed"], facts=facts, text=seed.get("error", "")))
         seeds.append(seed)
     seeds.sort(key=lambda s: request.seeds.index(s["seed"]))
     config["seeds"] = seeds
     if all("error" in s for s in seeds):
         _fail(folder, config, seeds[0]["error"])
-    best = best_of(seeds)
-    chosen = folder.result(best["seed"])
-    assert chosen.source.matrix is not None
-    matrices = Matrices(chosen.source.matrix, chosen.target.matrix)
-    config["chosen"] = best["seed"]
+    best_seed = best_of(seeds)["seed"]
+    best_map = folder.result(best_seed)
+    assert best_map.source.matrix is not None
+    matrices = Matrices(best_map.source.matrix, best_map.target.matrix)
+    config["chosen"] = best_seed
     if inputs.held_out is not None:
-        scores = precision_at_1(task.source, task.target, matrices, inputs.held_out)
+        scores = precision_at_1(seed_inputs.source, seed_inputs.target, matrices, inputs.held_out)
         config["held_out"] = {"nn": scores.nn, "csls": scores.csls}
     if pairs is None:
-        verdict = judge(task.source, task.target, matrices)
-        config["start"] = verdict._asdict()
-        if not verdict.passed and can_judge(task.source, task.target):
-            _fail(folder, config, _no_better(verdict, request))
-        if not can_judge(task.source, task.target):
-            few = f"{min(len(task.source), len(task.target)):,} words in {task.source.shape[1]} dimensions"
-            report(Report("note", text=f"{few} are too few to tell whether the map is right: look at translations"))
-        if verdict.value - verdict.fit > WORTH_REFINING:
-            report(Report("note", text="refinement would make this map better by far: --refine 5, in another folder"))
+        _validate(seed_inputs, matrices, folder, config, report)
     config.pop("failed", None)
-    folder.job.write({MAP: encode_map(chosen)})
+    folder.job.write({MAP: encode_map(best_map)})
     folder.write_config({**config, "finished": True})
 
 
-def _seeds(task: Task, report: Reporter, jobs: int) -> Iterator[dict[str, Any]]:
+def _seeds(inputs: SeedInputs, report: Reporter, jobs: int) -> Iterator[dict[str, Any]]:
     """The results of all seeds, as they end."""
-    seeds = task.request.seeds
+    seeds = inputs.request.seeds
     if jobs == 1 or len(seeds) == 1:
-        yield from (run_seed(task, seed, report) for seed in seeds)
+        yield from (run_seed(inputs, seed, report) for seed in seeds)
     else:
-        calls = ((task, seed) for seed in seeds)
+        calls = ((inputs, seed) for seed in seeds)
         yield from map_in_workers(run_seed, calls, min(jobs, len(seeds)), in_order=False)
 
 
-def _no_better(verdict: Verdict, request: Request) -> str:
+def _validate(
+    inputs: SeedInputs, matrices: Matrices, folder: AlignmentFolder, config: dict[str, Any], report: Reporter
+) -> None:
+    """Compare a map that was found without a dictionary with chance; an error if it is no better."""
+    validation = validate(inputs.source, inputs.target, matrices)
+    config["start"] = validation._asdict()
+    if not can_validate(inputs.source, inputs.target):
+        size = f"{min(len(inputs.source), len(inputs.target)):,} words in {inputs.source.shape[1]} dimensions"
+        report(note(f"{size} are too few to tell whether the map is right: look at translations"))
+    elif not validation.passed:
+        _fail(folder, config, _validation_error(validation, inputs.request))
+    if validation.value - validation.fit > WORTH_REFINING:
+        report(note("refinement would improve this map a lot: --refine 5, in another folder"))
+
+
+def _validation_error(validation: Validation, request: AlignmentRequest) -> str:
     tried = f"{len(request.seeds)} seed{'s' * (len(request.seeds) != 1)}"
-    others = [m for m in METHODS if m != request.method and METHODS[m].dictionary != "needed"]
+    alternatives = [m for m in METHODS if m != request.method and METHODS[m].dictionary != "needed"]
     advice = ["a dictionary, even a small one (--dictionary FILE, identical or numerals)"]
     if METHODS.get(request.method).seeded:
         advice.append(f"more seeds (--seeds {2 * len(request.seeds)})")
-    if others:
-        advice.append(f"another method ({', '.join(others)})")
+    if alternatives:
+        advice.append(f"another method ({', '.join(alternatives)})")
     if "center" not in request.steps:
         advice.append("centring (--steps unit,center,unit)")
     return (
         f"The method {request.method} found no map with {tried}: the translations of the best one fit together no "
-        f"better ({verdict.value:.3f}) than those of rotations that only match the distributions ({verdict.low:.3f} to "
-        f"{verdict.high:.3f}; more than {verdict.limit:.3f} is needed). Try {'; '.join(advice)}; or vectors trained "
-        "alike on similar texts."
+        f"better ({validation.value:.3f}) than those of rotations that only match the distributions "
+        f"({validation.low:.3f} to {validation.high:.3f}). A map is accepted above {validation.limit:.3f}, or where "
+        f"one of these rotations ends at the same map. Try {'; '.join(advice)}; or vectors trained alike on similar "
+        "texts."
     )
 
 
@@ -176,3 +202,75 @@ def _fail(folder: AlignmentFolder, config: dict[str, Any], why: str) -> None:
     folder.write_config({**config, "failed": why})
     write_card(AlignmentFolder(folder.path))
     raise SentProbeError(why)
+
+
+# The best method
+
+
+def _best_method(
+    request: AlignmentRequest, folder: Path, report: Reporter, jobs: int
+) -> tuple[AlignmentRequest, list[dict[str, Any]]]:
+    """A request for the best method, and the results of each, which is tried in a folder of its own.
+
+    With a dictionary, the score is P@1 under CSLS of a held-out fifth of its source words, and the best method is then
+    trained on all of it. Without one, it is the criterion after a fit to the method's own translations, which is
+    comparable between methods.
+    """
+    methods = applicable(bool(request.dictionary))
+    candidates = [_try_method(request, method.name, folder, report, jobs) for method in methods]
+    if all("error" in candidate for candidate in candidates):
+        first = candidates[0]
+        raise SentProbeError(f"No method could be used. The first one, {first['method']}: {first['error']}")
+    best = max((c for c in candidates if "error" not in c), key=lambda c: c["score"])
+    measure = "P@1 on held-out words" if request.dictionary else "the criterion"
+    resolved = make_request(
+        request.source,
+        request.target,
+        method=best["method"],
+        words=request.words,
+        dictionary=request.dictionary,
+        dev=request.dev,
+        seeds=request.seeds or None,
+    )
+    if not request.dictionary:  # nothing was held out, so that the candidate is the result
+        _adopt(folder / CANDIDATES / best["method"], folder)
+    return replace(resolved, why=f"{measure} is highest, {best['score']:.3f}"), candidates
+
+
+def _try_method(request: AlignmentRequest, name: str, folder: Path, report: Reporter, jobs: int) -> dict[str, Any]:
+    report(note(f"trying {name}"))
+    candidate_request = make_request(
+        request.source,
+        request.target,
+        method=name,
+        words=request.words,
+        dictionary=request.dictionary,
+        dev=request.dev,
+        seeds=request.seeds or None,
+        held_out=bool(request.dictionary),
+    )
+    try:
+        config = align(candidate_request, folder / CANDIDATES / name, report, jobs).config
+    except UsageError:
+        raise
+    except SentProbeError as e:
+        report(note(f"{name}: {e}"))
+        return {"method": name, "error": str(e)}
+    score = float(config["held_out"]["csls"] if "held_out" in config else config["start"]["fit"])
+    candidate: dict[str, Any] = {"method": name, "score": score, "criterion": _criterion_of_chosen_seed(config)}
+    if "held_out" in config:
+        candidate.update({f"held_out_{key}": value for key, value in config["held_out"].items()})
+    report(note(f"{name}: {score:.3f}"))
+    return candidate
+
+
+def _criterion_of_chosen_seed(config: Mapping[str, Any]) -> float | None:
+    """The criterion of the seed that was chosen."""
+    return next((s.get("criterion") for s in config["seeds"] if s["seed"] == config.get("chosen")), None)
+
+
+def _adopt(candidate: Path, folder: Path) -> None:
+    """Take over the maps and the history of a candidate, whose request is the same."""
+    if (folder / CONFIG).is_file():
+        return
+    shutil.copytree(candidate / MAPS, folder / MAPS, dirs_exist_ok=True)

@@ -12,10 +12,10 @@ from typing import Any
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.lab.alignment import METHODS
-from sentprobe.lab.alignment.criterion import WORDS as CRITERION_WORDS
 from sentprobe.lab.alignment.dictionary import describe_counts
 from sentprobe.lab.alignment.folder import AlignmentFolder
-from sentprobe.lab.alignment.inputs import describe_odd
+from sentprobe.lab.alignment.inputs import describe_faults
+from sentprobe.lab.alignment.map_scores import WORDS as CRITERION_WORDS
 
 PAPERS = {
     "procrustes": "Conneau et al. 2018, Word Translation Without Parallel Data (MUSE), ICLR",
@@ -51,9 +51,9 @@ def card_text(folder: AlignmentFolder) -> str:
 def main_facts(folder: AlignmentFolder) -> dict[str, str]:
     """What an alignment is in a few lines of plain text, by what each says."""
     config = folder.config
-    known = METHODS[config["method"]].settings if config["method"] in METHODS else {}
-    changed = {k: v for k, v in config.get("settings", {}).items() if k not in known or v != known[k].default}
-    settings = ", ".join(f"{key} {_value(value)}" for key, value in changed.items())
+    defaults = METHODS[config["method"]].settings if config["method"] in METHODS else {}
+    changed = {k: v for k, v in config.get("settings", {}).items() if k not in defaults or v != defaults[k].default}
+    settings = ", ".join(f"{key} {_setting_text(value)}" for key, value in changed.items())
     return {
         **{side: _space(config[side]) for side in ("source", "target")},
         "steps": ", ".join(config.get("steps", ())) or "none",
@@ -69,8 +69,8 @@ def main_facts(folder: AlignmentFolder) -> dict[str, str]:
 
 
 def _space(about: Mapping[str, Any]) -> str:
-    odd = describe_odd(about)
-    size = f"{about['words']:,} words, {about['dim']} dimensions{f', {odd}' * bool(odd)}"
+    faults = describe_faults(about)
+    size = f"{about['words']:,} words, {about['dim']} dimensions{f', {faults}' * bool(faults)}"
     return f"{about['path']}, {size} (digest {about['digest']})"
 
 
@@ -84,20 +84,22 @@ def _outcome(config: Mapping[str, Any]) -> dict[str, str]:
         return {"failed": config["failed"]}
     if not config.get("finished"):
         return {"state": "not finished: repeat the command with which it was begun"}
-    best = next(s for s in config["seeds"] if s["seed"] == config["chosen"])
-    found = {"criterion": f"{best['criterion']:.4f}{_spread(config)}"}
+    chosen_seed = next(s for s in config["seeds"] if s["seed"] == config["chosen"])
+    facts = {"criterion": f"{chosen_seed['criterion']:.4f}{_spread(config)}"}
     if "start" in config:
         start = config["start"]
-        others = (
+        rotations = (
             "rotations that only match distributions end at the same map"
             if start["confirmed"]
             else f"those of rotations that only match distributions {start['low']:.3f} to {start['high']:.3f}"
         )
-        found["search"] = f"its translations fit together {start['value']:.3f}; {others}"
-    found[ORTHOGONALITY] = f"{best['orthogonality']:.1e} (largest entry of W Wᵀ − I)"
-    if "dev_csls" in best:
-        found["dev P@1"] = f"CSLS {POINTS.number(best['dev_csls'])} %, NN {POINTS.number(best['dev_nn'])} %"
-    return found
+        facts["search"] = f"its translations fit together {start['value']:.3f}; {rotations}"
+    facts[ORTHOGONALITY] = f"{chosen_seed['orthogonality']:.1e} (largest entry of W Wᵀ − I)"
+    if "dev_csls" in chosen_seed:
+        facts["dev P@1"] = (
+            f"CSLS {POINTS.number(chosen_seed['dev_csls'])} %, NN {POINTS.number(chosen_seed['dev_nn'])} %"
+        )
+    return facts
 
 
 def _spread(config: Mapping[str, Any]) -> str:
@@ -119,14 +121,19 @@ def seed_table(config: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def candidate_table(config: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """A table of the methods that were compared; the best one has an asterisk."""
-    yield ("method", "held-out P@1 CSLS" if "dictionary" in config["request"] and config["request"]["dictionary"] else
-           "comparable criterion", "criterion")  # fmt: skip
-    for one in config.get("candidates", ()):
-        name = f"{one['method']}{' *' * (one['method'] == config['method'])}"
-        if "error" in one:
+    yield (
+        "method",
+        "held-out P@1 CSLS"
+        if "dictionary" in config["request"] and config["request"]["dictionary"]
+        else "comparable criterion",
+        "criterion",
+    )
+    for candidate in config.get("candidates", ()):
+        name = f"{candidate['method']}{' *' * (candidate['method'] == config['method'])}"
+        if "error" in candidate:
             yield name, "failed", ""
         else:
-            yield name, f"{one['score']:.4f}", number_text("criterion", one.get("criterion"))
+            yield name, f"{candidate['score']:.4f}", number_text("criterion", candidate.get("criterion"))
 
 
 def history_table(history: Sequence[Mapping[str, Any]], shorten: bool = True) -> Iterator[tuple[str, ...]]:
@@ -135,11 +142,13 @@ def history_table(history: Sequence[Mapping[str, Any]], shorten: bool = True) ->
     yield ("seed", "stage", *map(title_of, keys), "seconds")
     rows = [
         (
-            str(line["seed"]), f"{line['stage']} {line['number']}",
-            *(number_text(key, line.get(key)) for key in keys), f"{line.get('seconds', 0):,.1f}",
+            str(line["seed"]),
+            f"{line['stage']} {line['number']}",
+            *(number_text(key, line.get(key)) for key in keys),
+            f"{line.get('seconds', 0):,.1f}",
         )
         for line in history
-    ]  # fmt: skip
+    ]
     if shorten and len(rows) > SHORTENED:
         half = SHORTENED // 2
         rows = [*rows[:half], ("…", *[""] * (len(keys) + 2)), *rows[-half:]]
@@ -182,8 +191,8 @@ def _seeds(folder: AlignmentFolder) -> Iterator[str]:
     header, *rows = seed_table(folder.config)
     if rows:
         yield from ("## Seeds", "", *markdown_table(header, rows), "")
-        known = min(CRITERION_WORDS, folder.config["source"]["words"])
-        words = f"{known:,} most frequent source words"
+        counted = min(CRITERION_WORDS, folder.config["source"]["words"])
+        words = f"{counted:,} most frequent source words"
         yield f"The criterion is the mean cosine of the {words} and their CSLS translations."
         yield ""
 
@@ -218,5 +227,5 @@ def _citation(folder: AlignmentFolder) -> Iterator[str]:
     yield from (f"- {paper}." for paper in dict.fromkeys(papers))
 
 
-def _value(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from sentprobe.core.reader import read_lines
 from sentprobe.errors import CorpusError, DataError, TooFewError
 from sentprobe.lab.alignment.space import Rows, Space
 
-Pair = tuple[str, str]
+WordPair = tuple[str, str]
 IDENTICAL, NUMERALS = "identical", "numerals"
 """Dictionaries that are no files."""
 LEAST = 5
@@ -35,7 +35,7 @@ class Matched:
 
     rows: Rows
     """(p, 2): rows of source and target, by the frequency of the source word."""
-    known: tuple[Pair, ...]
+    word_pairs: tuple[WordPair, ...]
     """These pairs as words."""
     unknown_source: int
     """Pairs left out since the source space lacks their word."""
@@ -45,12 +45,12 @@ class Matched:
     @property
     def source_words(self) -> int:
         """Different source words of the pairs that both spaces have."""
-        return len({source for source, _ in self.known})
+        return len({source for source, _ in self.word_pairs})
 
 
-def read_dictionary(path: str) -> list[Pair]:
-    """Read a file of pairs; CorpusError at the first line that is none."""
-    found: dict[Pair, None] = {}
+def read_dictionary(path: str) -> list[WordPair]:
+    """Read a file of pairs; CorpusError at the first line that is not a pair."""
+    pairs: dict[WordPair, None] = {}
     split: Callable[[str], list[str]] | None = None
     for number, line in read_lines(path, _EXPECTED):
         text = line.strip()
@@ -66,16 +66,16 @@ def read_dictionary(path: str) -> list[Pair]:
         if len(parts) != 2 or not all(parts):
             if text.startswith("#"):
                 continue
-            raise CorpusError(path, number, _shown(text, parts), _expected(text, parts))
+            raise CorpusError(path, number, _line_summary(text, parts), _expected(text, parts))
         for translation in _translations(parts[1]) if "\t" in text else parts[1:]:
-            found[parts[0], translation] = None
-    if not found:
+            pairs[parts[0], translation] = None
+    if not pairs:
         raise DataError(f"{path} holds no pairs; expected lines of a word and its translation.")
-    return list(found)
+    return list(pairs)
 
 
 def _separator(line: str) -> Callable[[str], list[str]] | None:
-    """How to split the lines of a file without tabs, by one of them; None if it is no pair."""
+    """How to split the lines of a file without tabs, by one of them; None if it is not a pair."""
     if "|||" in line:
         return lambda text: [part.strip() for part in text.split("|||")]
     if len(line.split()) == 2:
@@ -91,7 +91,7 @@ def _translations(cell: str) -> list[str]:
     return [part for part in _TRANSLATIONS.split(cell) if part] or [cell]
 
 
-def _shown(text: str, parts: Sequence[str]) -> str:
+def _line_summary(text: str, parts: Sequence[str]) -> str:
     columns = f"{len(parts)} column{'s' * (len(parts) != 1)}" if all(parts) else "an empty column"
     return f"{columns} in {text[:80]!r}"
 
@@ -104,91 +104,95 @@ def _expected(text: str, parts: Sequence[str]) -> str:
     return f"{_EXPECTED}; words with spaces in them need a tab"
 
 
-def read_pairs(given: Iterable[str], source: Space, target: Space) -> list[Pair]:
-    """The pairs of all dictionaries given: files, ``identical`` words of both spaces, or only ``numerals``."""
-    found: dict[Pair, None] = {}
-    for one in given:
-        if one in (IDENTICAL, NUMERALS):
-            found.update(dict.fromkeys(identical_words(source, target, numerals=one == NUMERALS)))
+def read_pairs(dictionaries: Iterable[str], source: Space, target: Space) -> list[WordPair]:
+    """The pairs of all dictionaries: files, ``identical`` words of both spaces, or only ``numerals``."""
+    pairs: dict[WordPair, None] = {}
+    for dictionary in dictionaries:
+        if dictionary in (IDENTICAL, NUMERALS):
+            pairs.update(dict.fromkeys(identical_words(source, target, numerals=dictionary == NUMERALS)))
         else:
-            found.update(dict.fromkeys(read_dictionary(one)))
-    return list(found)
+            pairs.update(dict.fromkeys(read_dictionary(dictionary)))
+    return list(pairs)
 
 
-def match(pairs: Sequence[Pair], source: Space, target: Space) -> Matched:
+def match(pairs: Sequence[WordPair], source: Space, target: Space) -> Matched:
     """The pairs that both spaces know, by the frequency of the source word."""
-    known = [(s, t) for s, t in pairs if s in source.index and t in target.index]
-    known.sort(key=lambda pair: source.index[pair[0]])
-    rows = np.array([(source.index[s], target.index[t]) for s, t in known], np.int64).reshape(-1, 2)
-    lacking = sum(s not in source.index for s, _ in pairs)
-    return Matched(rows, tuple(known), lacking, len(pairs) - len(known) - lacking)
+    known_pairs = [(s, t) for s, t in pairs if s in source.index and t in target.index]
+    known_pairs.sort(key=lambda pair: source.index[pair[0]])
+    rows = np.array([(source.index[s], target.index[t]) for s, t in known_pairs], np.int64).reshape(-1, 2)
+    unknown_source = sum(s not in source.index for s, _ in pairs)
+    return Matched(rows, tuple(known_pairs), unknown_source, len(pairs) - len(known_pairs) - unknown_source)
 
 
-def require_known(found: Matched, pairs: Sequence[Pair], name: str, source: Space, target: Space) -> None:
+def require_known(matched: Matched, pairs: Sequence[WordPair], name: str, source: Space, target: Space) -> None:
     """TooFewError if the spaces know too few pairs of a dictionary, with a reason if there is an obvious one."""
-    if len(found.known) >= LEAST:
+    if len(matched.word_pairs) >= LEAST:
         return
     message = (
-        f"{source.name} and {target.name} have both words of {len(found.known)} of {len(pairs):,} pairs of {name}; "
-        f"expected {LEAST} or more. {found.unknown_source:,} pairs have an unknown source word"
-        f"{f', {found.unknown_target:,} others an unknown target word' * bool(found.unknown_target)}."
+        f"{source.name} and {target.name} have both words of {len(matched.word_pairs)} of {len(pairs):,} pairs of "
+        f"{name}; expected {LEAST} or more. {matched.unknown_source:,} pairs have an unknown source word"
+        f"{f', {matched.unknown_target:,} others an unknown target word' * bool(matched.unknown_target)}."
     )
-    advice = (
-        ("if upper and lower case were the same", "change the case of the dictionary", _lower(pairs)),
-        ("if its columns were exchanged", "exchange them, or SOURCE and TARGET", [(t, s) for s, t in pairs]),
-    )
-    for condition, what, changed in advice:
-        spaces = (_lowered(source), _lowered(target)) if changed is advice[0][2] else (source.index, target.index)
-        would = sum(s in spaces[0] and t in spaces[1] for s, t in changed)
-        if would >= LEAST:
-            raise TooFewError(f"{message} They would have {would:,} {condition}: {what}.")
+    in_lower_case = _count_known(_lowercase_pairs(pairs), _lowercase_words(source), _lowercase_words(target))
+    exchanged = _count_known([(t, s) for s, t in pairs], source.index, target.index)
+    if in_lower_case >= LEAST:
+        condition, advice = "if upper and lower case were the same", "change the case of the dictionary"
+        raise TooFewError(f"{message} They would have {in_lower_case:,} {condition}: {advice}.")
+    if exchanged >= LEAST:
+        condition, advice = "if its columns were exchanged", "exchange them, or SOURCE and TARGET"
+        raise TooFewError(f"{message} They would have {exchanged:,} {condition}: {advice}.")
     raise TooFewError(f"{message} Are these the right languages? --words reads more words of each space.")
 
 
-def _lower(pairs: Sequence[Pair]) -> list[Pair]:
+def _count_known(pairs: Sequence[WordPair], source_words: Container[str], target_words: Container[str]) -> int:
+    return sum(s in source_words and t in target_words for s, t in pairs)
+
+
+def _lowercase_pairs(pairs: Sequence[WordPair]) -> list[WordPair]:
     return [(s.lower(), t.lower()) for s, t in pairs]
 
 
-def _lowered(space: Space) -> set[str]:
+def _lowercase_words(space: Space) -> set[str]:
     return {word.lower() for word in space.words}
 
 
-def case_matters(found: Matched, pairs: Sequence[Pair], source: Space, target: Space) -> int:
+def known_without_case(matched: Matched, pairs: Sequence[WordPair], source: Space, target: Space) -> int:
     """How many pairs would be known if case were ignored, where that is at least twice as many; otherwise 0."""
-    if 2 * len(found.known) >= len(pairs):
+    if 2 * len(matched.word_pairs) >= len(pairs):
         return 0
-    one, two = _lowered(source), _lowered(target)
-    would = sum(s in one and t in two for s, t in _lower(pairs))
-    return would if would >= 2 * len(found.known) else 0
+    count_without_case = _count_known(_lowercase_pairs(pairs), _lowercase_words(source), _lowercase_words(target))
+    return count_without_case if count_without_case >= 2 * len(matched.word_pairs) else 0
 
 
-def identical_words(source: Space, target: Space, *, numerals: bool = False) -> list[Pair]:
+def identical_words(source: Space, target: Space, *, numerals: bool = False) -> list[WordPair]:
     """Words that both spaces have, by frequency in the source; with ``numerals``, only those made of digits."""
     return [(word, word) for word in source.words if word in target.index and (not numerals or word.isdecimal())]
 
 
-def count(found: Matched, pairs: Sequence[Pair], names: Sequence[str]) -> dict[str, Any]:
+def count(matched: Matched, pairs: Sequence[WordPair], names: Sequence[str]) -> dict[str, Any]:
     """What is recorded of a dictionary."""
     return {
         "files": list(names),
         "digest": pairs_digest(pairs),
         "pairs": len(pairs),
-        "known": len(found.known),
-        "source_words": found.source_words,
-        "unknown_source": found.unknown_source,
-        "unknown_target": found.unknown_target,
+        "known": len(matched.word_pairs),
+        "source_words": matched.source_words,
+        "unknown_source": matched.unknown_source,
+        "unknown_target": matched.unknown_target,
     }
 
 
 def describe_counts(about: Mapping[str, Any]) -> str:
     """What is recorded of a dictionary, in words."""
     text = f"{about['known']:,} of {about['pairs']:,} pairs, {about['source_words']:,} source words"
-    one, two = about["unknown_source"], about["unknown_target"]
-    left_out = f"; left out: {one:,} with an unknown source word, {two:,} others with an unknown target word"
-    return f"{', '.join(about['files'])}: {text}{left_out * bool(one or two)}"
+    unknown_source, unknown_target = about["unknown_source"], about["unknown_target"]
+    if unknown_source or unknown_target:
+        text += f"; left out: {unknown_source:,} with an unknown source word, "
+        text += f"{unknown_target:,} others with an unknown target word"
+    return f"{', '.join(about['files'])}: {text}"
 
 
-def pairs_digest(pairs: Sequence[Pair]) -> str:
+def pairs_digest(pairs: Sequence[WordPair]) -> str:
     """A hash of pairs in their order."""
     text = "\n".join(f"{s}\t{t}" for s, t in pairs)
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()

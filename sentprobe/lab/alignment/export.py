@@ -11,8 +11,8 @@ from sentprobe.core.files import write_parts_atomically
 from sentprobe.errors import DataError
 from sentprobe.lab.alignment.folder import AlignmentFolder
 from sentprobe.lab.alignment.maps import SideMap
-from sentprobe.lab.alignment.method import Report, Reporter
-from sentprobe.lab.alignment.request import Request
+from sentprobe.lab.alignment.method import Reporter, note
+from sentprobe.lab.alignment.request import AlignmentRequest
 from sentprobe.lab.alignment.space import Block, Matrix, read_blocks
 
 SUFFIXES = {"text": ".vec", "binary": ".bin"}
@@ -32,13 +32,13 @@ def write_exports(folder: AlignmentFolder, export: str, report: Reporter) -> Non
     files = export_files(folder.path, export)
     if all(file.is_file() for file in files):
         return
-    found = folder.map()
-    for name, side, file in zip(("source", "target"), (found.source, found.target), files, strict=True):
-        report(Report("note", text=f"writing {file}"))
-        write_mapped(folder.place(name), side, file, binary=export == "binary")
+    word_map = folder.map()
+    for name, side, file in zip(("source", "target"), (word_map.source, word_map.target), files, strict=True):
+        report(note(f"writing {file}"))
+        write_mapped(folder.path_of(name), side, file, binary=export == "binary")
 
 
-def check_exportable(request: Request) -> None:
+def check_exportable(request: AlignmentRequest) -> None:
     """Read all words of both spaces before anything is computed, if all are to be exported: a damaged vector far down
     would otherwise be found in the end. What is read is cached."""
     if request.export != "none":
@@ -50,7 +50,7 @@ def write_mapped(space: Path, side: SideMap, file: Path, *, binary: bool) -> Non
     """Write a space in the common one, block by block."""
     count, dim, blocks = read_blocks(str(space))
     wide = dim if side.matrix is None else side.matrix.shape[1]
-    lines = _binary if binary else _text
+    lines = _binary_lines if binary else _text_lines
 
     def parts() -> Iterator[bytes]:
         yield f"{count} {wide}\n".encode()
@@ -60,13 +60,13 @@ def write_mapped(space: Path, side: SideMap, file: Path, *, binary: bool) -> Non
     write_parts_atomically(file, parts())
 
 
-def _text(block: Block, file: Path) -> bytes:
+def _text_lines(block: Block, file: Path) -> bytes:
     form = f"%.{DIGITS}g " * (block.vectors.shape[1] - 1) + f"%.{DIGITS}g\n"
-    lines = [f"{word} {form % tuple(row)}" for word, row in zip(block.words, _lists(block.vectors), strict=True)]
+    lines = [f"{word} {form % tuple(row)}" for word, row in zip(block.words, _float_lists(block.vectors), strict=True)]
     return "".join(lines).encode(errors="backslashreplace")
 
 
-def _binary(block: Block, file: Path) -> bytes:
+def _binary_lines(block: Block, file: Path) -> bytes:
     if wrong := next((word for word in block.words if " " in word), None):
         raise DataError(f"{file}: the word {wrong!r} has a space, which ends words there; use --export text.")
     rows = np.ascontiguousarray(block.vectors, "<f4")
@@ -74,6 +74,6 @@ def _binary(block: Block, file: Path) -> bytes:
     return b"".join(b"%s %s\n" % (word, row.tobytes()) for word, row in zip(words, rows, strict=True))
 
 
-def _lists(rows: Matrix) -> list[list[float]]:
-    found: list[list[float]] = rows.tolist()
-    return found
+def _float_lists(rows: Matrix) -> list[list[float]]:
+    lists: list[list[float]] = rows.tolist()
+    return lists

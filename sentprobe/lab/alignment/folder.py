@@ -35,7 +35,7 @@ from safetensors.numpy import load, save
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.alignment.maps import STEPS, SideMap, WordMap
-from sentprobe.lab.alignment.request import Request
+from sentprobe.lab.alignment.request import AlignmentRequest
 from sentprobe.lab.alignment.space import Space, read_space
 
 FORMAT = 3
@@ -92,8 +92,8 @@ class AlignmentFolder:
     @cached_property
     def config(self) -> dict[str, Any]:
         """All of ``alignment.json``: source and target (path, words, digest), steps, method, settings, …"""
-        again = "Align the spaces in another folder."
-        return self.job.read_config(CONFIG, FORMAT, "an alignment", again, lambda config: "format" in config)
+        advice = "Align the spaces in another folder."
+        return self.job.read_config(CONFIG, FORMAT, "an alignment", advice, lambda config: "format" in config)
 
     def write_config(self, config: Mapping[str, Any]) -> None:
         """Write ``alignment.json``; numbers that are not finite are null."""
@@ -135,7 +135,7 @@ class AlignmentFolder:
         """The lines of all seeds; a torn last line is left out."""
         return [line for seed in self.seeds() for line in self.seed_job(seed).log(HISTORY)]
 
-    def check_same(self, request: Request) -> None:
+    def check_same(self, request: AlignmentRequest) -> None:
         """Refuse a folder with something else in it, or of another request."""
         if not (self.path / CONFIG).is_file():
             self.job.check_own((CANDIDATES, MAPS) if (self.path / CANDIDATES).is_dir() else ())
@@ -158,7 +158,7 @@ class AlignmentFolder:
         spaces = []
         for side in ("source", "target"):
             about = self.config[side]
-            space = read_space(str(self.place(side)), about["limit"])
+            space = read_space(str(self.path_of(side)), about["limit"])
             if space.digest != about["digest"]:
                 raise DataError(
                     f"{about['path']} has changed since {self.path} was made: digest {space.digest}, expected "
@@ -167,11 +167,11 @@ class AlignmentFolder:
             spaces.append(space)
         return spaces[0], spaces[1]
 
-    def place(self, side: str) -> Path:
+    def path_of(self, side: str) -> Path:
         """Where a space is: where it was relative to this folder, or as it was typed."""
         about = self.config[side]
-        beside = self.path / about["beside"] if about.get("beside") else None
-        return beside if beside is not None and beside.exists() else Path(about["path"])
+        relative = self.path / about["beside"] if about.get("beside") else None
+        return relative if relative is not None and relative.exists() else Path(about["path"])
 
 
 def _remedy(name: str) -> str:
@@ -203,7 +203,7 @@ def read_map(job: JobFolder, name: str) -> WordMap:
         facts = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][ABOUT])
         return WordMap(*(_side(side, arrays, facts) for side in ("source", "target")))
     except (ValueError, KeyError, TypeError):
-        raise DataError(f"{file} is not a map that `sentprobe align` wrote.") from None
+        raise DataError(f"{file} was not written by `sentprobe align`.") from None
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any] | None = None) -> bytes:
@@ -238,5 +238,5 @@ def open_alignment(path: str | Path) -> AlignmentFolder:
     """The alignment in a folder; UsageError if there is none."""
     folder = AlignmentFolder(Path(path))
     if not (folder.path / CONFIG).is_file():
-        raise UsageError(f"{path} is not an alignment; expected a folder that `sentprobe align` wrote.")
+        raise UsageError(f"{path} was not written by `sentprobe align`; expected the folder of an alignment.")
     return folder

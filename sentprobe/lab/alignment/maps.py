@@ -29,18 +29,18 @@ class SideMap:
 
     def prepared(self, rows: Matrix) -> Matrix:
         """Rows (n, d) after the steps, as a copy."""
-        found, means = np.array(rows, np.float32), iter(self.means)
+        prepared, means = np.array(rows, np.float32), iter(self.means)
         for step in self.steps:
             if step == "unit":
-                unit_rows(found)
+                unit_rows(prepared)
             else:
-                found -= next(means)
-        return found
+                prepared -= next(means)
+        return prepared
 
     def apply(self, rows: Matrix) -> Matrix:
         """Rows (n, d) in the common space, (n, k), as a copy."""
-        found = self.prepared(rows)
-        return found if self.matrix is None else found @ self.matrix
+        prepared = self.prepared(rows)
+        return prepared if self.matrix is None else prepared @ self.matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +87,15 @@ class MappedRows:
 
     def __init__(self, vectors: Matrix, side: SideMap | None = None) -> None:
         self._vectors, self._side = vectors, side
-        wide = side.matrix.shape[1] if side is not None and side.matrix is not None else vectors.shape[1]
-        self.shape = (len(vectors), int(wide))
+        width = side.matrix.shape[1] if side is not None and side.matrix is not None else vectors.shape[1]
+        self.shape = (len(vectors), int(width))
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | Rows) -> Matrix:
-        found = self._vectors[rows] if self._side is None else self._side.apply(self._vectors[rows])
-        found = np.array(found, np.float32) if found.base is not None or found is self._vectors else found
-        unit_rows(found)
-        return found
+        mapped = self._vectors[rows] if self._side is None else self._side.apply(self._vectors[rows])
+        # a slice is a view of the vectors of the space, which must not be scaled
+        mapped = np.array(mapped, np.float32) if mapped.base is not None or mapped is self._vectors else mapped
+        unit_rows(mapped)
+        return mapped

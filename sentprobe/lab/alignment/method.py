@@ -49,9 +49,9 @@ class Problem:
     save: Callable[[Arrays], None] = lambda arrays: None
     """Keep all that is needed to go on from here, so that an interrupted run ends as an uninterrupted one does."""
 
-    def rng(self, *more: int) -> np.random.Generator:
+    def rng(self, *stream: int) -> np.random.Generator:
         """Random numbers that depend on the seed and these numbers only: of an epoch, say, or a round."""
-        return np.random.default_rng([self.seed, *more])
+        return np.random.default_rng([self.seed, *stream])
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Report:
+class ProgressReport:
     """Where an alignment is: after an epoch or a round (``stage``), at the end of a seed, or a line to be shown."""
 
     stage: str
@@ -89,4 +89,9 @@ class Report:
     """For stage ``note``."""
 
 
-Reporter = Callable[[Report], None]
+Reporter = Callable[[ProgressReport], None]
+
+
+def note(text: str) -> ProgressReport:
+    """A line to be printed."""
+    return ProgressReport("note", text=text)

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sentprobe.errors import DataError
-from sentprobe.lab.alignment.criterion import WORDS, mapped, mean_cosine
-from sentprobe.lab.alignment.csls import Translator
+from sentprobe.lab.alignment.map_scores import WORDS, mapped, mean_cosine
 from sentprobe.lab.alignment.maps import MappedRows, SideMap
 from sentprobe.lab.alignment.method import Matrices
-from sentprobe.lab.alignment.retrieval import NEIGHBOURS
+from sentprobe.lab.alignment.retrieval import NEIGHBOURS, CslsIndex
 from sentprobe.lab.alignment.space import Matrix, Rows
 
 MOST_FREQUENT = 15_000
@@ -40,13 +39,13 @@ def mutual_neighbours(
     source: Matrix, target: Matrix, matrices: Matrices, words: int = MOST_FREQUENT, k: int = NEIGHBOURS
 ) -> Rows:
     """Pairs (p, 2) of the most frequent words that are each other's nearest under CSLS among all words."""
-    one, two = mapped(source, matrices.source), mapped(target, matrices.target)
-    return mutual_rows(one, two, words, k)
+    source_rows, target_rows = mapped(source, matrices.source), mapped(target, matrices.target)
+    return mutual_rows(source_rows, target_rows, words, k)
 
 
-def mutual_rows(one: MappedRows, two: MappedRows, words: int = MOST_FREQUENT, k: int = NEIGHBOURS) -> Rows:
+def mutual_rows(source: MappedRows, target: MappedRows, words: int = MOST_FREQUENT, k: int = NEIGHBOURS) -> Rows:
     """The same of rows in the common space."""
-    return _mutual(one, two, Translator(one, two, k).nearest(one[:words]).rows, words, k)
+    return _mutual(source, target, CslsIndex(source, target, k).nearest(source[:words]).rows, words, k)
 
 
 def refine(
@@ -62,43 +61,44 @@ def refine(
     """Refine matrices of prepared vectors (n, d), (m, d), and yield what each round finds.
 
     The source is mapped anew onto the target, as its matrix maps it. The criterion of a round is that of
-    ``criterion.criterion``, from the same neighbours as the next dictionary. The last round is the first one whose
+    ``map_scores.criterion``, from the same neighbours as the next dictionary. The last round is the first one whose
     criterion is lower than that of an earlier one, of the given matrices or than ``above``, which tells an interrupted
     run what it had reached; the best is for the caller to keep. DataError if too few words are mutual neighbours to
     begin with.
     """
     from sentprobe.lab.alignment.methods.procrustes import orthogonal
 
-    onto = SideMap(matrix=matrices.target)
-    two = MappedRows(target, onto)
+    target_map = SideMap(matrix=matrices.target)
+    target_rows = MappedRows(target, target_map)
     best, pairs = above, np.empty((0, 2), np.int64)
     for number in range(rounds + 1):
-        one, last = mapped(source, matrices.source), number == rounds
-        found = Translator(one, two, k).nearest(one[: WORDS if last else max(WORDS, words)]).rows
-        value = mean_cosine(one, two, found[:WORDS])
+        source_rows, is_last = mapped(source, matrices.source), number == rounds
+        query_count = WORDS if is_last else max(WORDS, words)
+        translations = CslsIndex(source_rows, target_rows, k).nearest(source_rows[:query_count]).rows
+        value = mean_cosine(source_rows, target_rows, translations[:WORDS])
         if number:
             yield Round(matrices, pairs, value)
-        if last or value < best:
+        if is_last or value < best:
             return
         best = value
-        pairs = _mutual(one, two, found[:words], words, k)
-        if len(pairs) < min(FEWEST, len(one), len(two)):
+        pairs = _mutual(source_rows, target_rows, translations[:words], words, k)
+        if len(pairs) < min(FEWEST, len(source_rows), len(target_rows)):
             if number or above > -np.inf:  # an interrupted run has begun before
                 return
             raise DataError(
-                f"Only {len(pairs)} of the {min(words, len(one)):,} most frequent source words are mutual neighbours "
-                f"of a target word, expected {FEWEST} or more: the map to be refined is not much better than chance. "
-                "Leave out refinement, or begin with a dictionary, another method or another seed."
+                f"Only {len(pairs)} of the {min(words, len(source_rows)):,} most frequent source words are mutual "
+                f"neighbours of a target word, expected {FEWEST} or more: the map to be refined is not much better "
+                "than chance. Leave out refinement, or begin with a dictionary, another method or another seed."
             )
-        matrices = Matrices(orthogonal(source[pairs[:, 0]], onto.apply(target[pairs[:, 1]])), matrices.target)
+        matrices = Matrices(orthogonal(source[pairs[:, 0]], target_map.apply(target[pairs[:, 1]])), matrices.target)
 
 
-def _mutual(one: MappedRows, two: MappedRows, found: Rows, words: int, k: int) -> Rows:
-    """Of what was found for the first source rows, (words, 1), what finds them, too."""
-    there = found[:, 0] if found.size else np.empty(0, np.int64)
-    asked = np.unique(there[there < words])
-    back = np.full(len(two), -1)
-    if len(asked):
-        back[asked] = Translator(two, one, k).nearest(two[asked]).rows[:, 0]
-    kept = np.flatnonzero(back[there] == np.arange(len(there)))
-    return np.stack([kept, there[kept]], axis=1)
+def _mutual(source: MappedRows, target: MappedRows, translations: Rows, words: int, k: int) -> Rows:
+    """Pairs (p, 2) of the first source rows and their translations (words, 1) whose translation is that source row."""
+    targets = translations[:, 0] if translations.size else np.empty(0, np.int64)
+    queries = np.unique(targets[targets < words])
+    back_translations = np.full(len(target), -1)
+    if len(queries):
+        back_translations[queries] = CslsIndex(target, source, k).nearest(target[queries]).rows[:, 0]
+    mutual = np.flatnonzero(back_translations[targets] == np.arange(len(targets)))
+    return np.stack([mutual, targets[mutual]], axis=1)

@@ -22,7 +22,7 @@ EXPORTS = ("none", "text", "binary")
 
 
 @dataclass(frozen=True)
-class Request:
+class AlignmentRequest:
     """All that decides which map is found; ``export`` decides only what is written besides."""
 
     source: str
@@ -60,7 +60,7 @@ def make_request(
     seeds: int | Sequence[int] | None = None,
     held_out: bool = False,
     export: str = "none",
-) -> Request:
+) -> AlignmentRequest:
     """A request with all defaults, which are those of the method; UsageError if something does not fit.
 
     Examples
@@ -75,37 +75,44 @@ def make_request(
     if isinstance(seeds, Sequence) and len(set(seeds)) < len(seeds):
         raise UsageError("--seeds: a seed occurs twice; leave one of them out.")
     if dev in (IDENTICAL, NUMERALS):
-        raise UsageError(f"--dev {dev}: expected a file; identical words are no gold standard.")
-    name, why = _chosen(method, bool(dictionary))
-    base = Request(
-        source, target, name, why, WORDS if words is None else check_integer(words, "--words", 2),
-        dictionary=tuple(dict.fromkeys(dictionary)), dev=dev, held_out=held_out, export=export,
-    )  # fmt: skip
+        raise UsageError(f"--dev {dev}: expected a file; identical words are not a gold standard.")
+    name, why = _resolved_method(method, bool(dictionary))
+    base = AlignmentRequest(
+        source,
+        target,
+        name,
+        why,
+        WORDS if words is None else check_integer(words, "--words", 2),
+        dictionary=tuple(dict.fromkeys(dictionary)),
+        dev=dev,
+        held_out=held_out,
+        export=export,
+    )
     if name == BEST:
-        given = {"--set": settings, "--steps": steps is not None, "--refine": refine is not None}
-        if wrong := [option for option, value in given.items() if value]:
-            raise UsageError(f"{wrong[0]} is for one method; --method best tries all as by default: leave it out.")
-        numbers = () if seeds is None else _numbers(seeds, 0)
+        method_options = {"--set": settings, "--steps": steps is not None, "--refine": refine is not None}
+        if refused := [option for option, value in method_options.items() if value]:
+            raise UsageError(f"{refused[0]} is for one method; --method best tries all as by default: leave it out.")
+        numbers = () if seeds is None else _seed_numbers(seeds, 0)
         return replace(base, seeds=numbers)  # empty: as many as each method needs
     chosen = _method(name)
     _check_dictionary(chosen, bool(dictionary))
-    free = chosen.seeded and not dictionary
+    unsupervised_seeds = chosen.seeded and not dictionary
     return replace(
         base,
         steps=check_steps(chosen.steps if steps is None else steps),
         settings=resolve_settings(chosen.settings, settings or {}, f"the method {name}"),
         refine=chosen.refine if refine is None else check_integer(refine, "--refine", 0),
-        seeds=_numbers(seeds, SEEDS if free else 1),
+        seeds=_seed_numbers(seeds, SEEDS if unsupervised_seeds else 1),
     )
 
 
 def applicable(dictionary: bool) -> list[Method]:
     """The methods that use a dictionary, or those that need none, in the order of `sentprobe ls`."""
-    other = "unused" if dictionary else "needed"
-    return [m for m in METHODS.parts().values() if m.dictionary != other]
+    excluded = "unused" if dictionary else "needed"
+    return [m for m in METHODS.parts().values() if m.dictionary != excluded]
 
 
-def _chosen(method: str, dictionary: bool) -> tuple[str, str]:
+def _resolved_method(method: str, dictionary: bool) -> tuple[str, str]:
     if method != AUTO:
         return method, ""
     return (SUPERVISED, "a dictionary is given") if dictionary else (UNSUPERVISED, "no dictionary is given")
@@ -114,28 +121,28 @@ def _chosen(method: str, dictionary: bool) -> tuple[str, str]:
 def _method(name: str) -> Method:
     """The method of this name; UsageError, with all that --method takes, if there is none."""
     if name not in METHODS.parts():
-        known = [*METHODS.parts(), AUTO, BEST]
+        names = [*METHODS.parts(), AUTO, BEST]
         raise UsageError(
-            f"There is no alignment method {name!r}.{did_you_mean(name, known)} Expected one of {', '.join(known)}."
+            f"There is no alignment method {name!r}.{did_you_mean(name, names)} Expected one of {', '.join(names)}."
         )
     return METHODS.get(name)
 
 
-def _check_dictionary(method: Method, given: bool) -> None:
-    if method.dictionary == "needed" and not given:
-        others = ", ".join(m.name for m in applicable(False))
+def _check_dictionary(method: Method, has_dictionary: bool) -> None:
+    if method.dictionary == "needed" and not has_dictionary:
+        alternatives = ", ".join(m.name for m in applicable(False))
         raise UsageError(
             f"The method {method.name} needs a dictionary: add --dictionary with a file of pairs, identical or "
-            f"numerals{f', or use a method that needs none: {others}' * bool(others)}."
+            f"numerals{f', or use a method that needs none: {alternatives}' * bool(alternatives)}."
         )
-    if method.dictionary == "unused" and given:
+    if method.dictionary == "unused" and has_dictionary:
         raise UsageError(
             f"The method {method.name} uses no dictionary: leave --dictionary out. --dev FILE records its accuracy "
             "along the way."
         )
 
 
-def _numbers(seeds: int | Sequence[int] | None, default: int) -> tuple[int, ...]:
+def _seed_numbers(seeds: int | Sequence[int] | None, default: int) -> tuple[int, ...]:
     """Seeds by number: the first so many, or those given."""
     if seeds is None or isinstance(seeds, int):
         return tuple(range(default if seeds is None else check_integer(seeds, "--seeds", 1)))

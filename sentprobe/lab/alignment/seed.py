@@ -21,7 +21,6 @@ import numpy as np
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError, SentProbeError
 from sentprobe.lab.alignment import METHODS
-from sentprobe.lab.alignment.criterion import criterion
 from sentprobe.lab.alignment.folder import (
     HISTORY,
     RESULT,
@@ -32,20 +31,20 @@ from sentprobe.lab.alignment.folder import (
     encode_arrays,
     encode_map,
 )
+from sentprobe.lab.alignment.map_scores import criterion, precision_at_1
 from sentprobe.lab.alignment.maps import SideMap, WordMap
-from sentprobe.lab.alignment.method import Arrays, Matrices, Problem, Report, Reporter
-from sentprobe.lab.alignment.precision import precision_at_1
+from sentprobe.lab.alignment.method import Arrays, Matrices, Problem, ProgressReport, Reporter
 from sentprobe.lab.alignment.refine import refine
-from sentprobe.lab.alignment.request import Request
+from sentprobe.lab.alignment.request import AlignmentRequest
 from sentprobe.lab.alignment.space import Matrix, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SeedInputs:
     """All that the work on a seed needs; it may be done in another process."""
 
     folder: Path
-    request: Request
+    request: AlignmentRequest
     source: Matrix
     """(n, d), prepared."""
     target: Matrix
@@ -58,7 +57,7 @@ class Task:
     """(q, 2): the dictionary whose P@1 is recorded."""
 
 
-def quiet(report: Report) -> None:
+def quiet(report: ProgressReport) -> None:
     """Report nothing."""
 
 
@@ -81,25 +80,25 @@ class SeedJournal:
 
     def report(self, stage: str, number: int, matrices: Matrices | None, facts: Mapping[str, float]) -> None:
         """After an epoch or a round: write the map and a line."""
-        known = {key: float(value) for key, value in facts.items()}
+        measures = {key: float(value) for key, value in facts.items()}
         if matrices is not None:
-            known["orthogonality"] = orthogonality(matrices)
-            known.update(self._dev(matrices))
+            measures["orthogonality"] = orthogonality(matrices)
+            measures.update(self._dev(matrices))
             file = MapCheckpoint(self._seed, stage, number).file
             self._job.write({file: encode_map(_with_matrices(self._steps, matrices))})
         now = time.perf_counter()
-        line = {"seed": self._seed, "stage": stage, "number": number, **_plain(known)}
+        line = {"seed": self._seed, "stage": stage, "number": number, **_json_numbers(measures)}
         self._job.append(HISTORY, {**line, "seconds": round(now - self._began, 3)})
         self._began, self._lines = now, self._lines + 1
-        self._reporter(Report(stage, self._seed, number, known))
+        self._reporter(ProgressReport(stage, self._seed, number, measures))
 
     def about(self) -> dict[str, Any]:
         """What is known of the state; nothing if there is none."""
         return _facts(self._job, STATE) or {}
 
-    def save(self, arrays: Arrays, stage: str = "method", **more: Any) -> None:
+    def save(self, arrays: Arrays, stage: str = "method", **progress: Any) -> None:
         """Save a state."""
-        facts = {"stage": stage, "lines": self._lines, **more}
+        facts = {"stage": stage, "lines": self._lines, **progress}
         # as text: a criterion may be infinite, for which JSON has no number
         self._job.write({STATE: encode_arrays(arrays)}, {"facts": json.dumps(facts)})
 
@@ -116,20 +115,25 @@ class SeedJournal:
         self._job.remove(STATE)
 
 
-def run_seed(task: Task, seed: int, reporter: Reporter = quiet) -> dict[str, Any]:
+def run_seed(inputs: SeedInputs, seed: int, reporter: Reporter = quiet) -> dict[str, Any]:
     """What is known of the map of a seed, which is in the folder then; with ``error`` instead if there is none."""
-    job = AlignmentFolder(task.folder).seed_job(seed)
-    if job.is_begun and (done := _facts(job, RESULT)) is not None:
-        return done
+    job = AlignmentFolder(inputs.folder).seed_job(seed)
+    if job.is_begun and (finished := _facts(job, RESULT)) is not None:
+        return finished
     with job.writing():
-        journal = SeedJournal(job, seed, task.steps, partial(_dev_scores, task), reporter)
+        journal = SeedJournal(job, seed, inputs.steps, partial(_dev_scores, inputs), reporter)
         try:
-            best, known = _refined(task, journal, _solved(task, seed, journal))
-            _check(best)
+            matrices, facts_of_map = _refine(inputs, journal, _solve(inputs, seed, journal))
+            _check_finite(matrices)
         except SentProbeError as e:
             return {"seed": seed, "error": str(e)}
-        facts = {"seed": seed, **known, "orthogonality": orthogonality(best), **_dev_scores(task, best)}
-        journal.finish(best, facts)
+        facts = {
+            "seed": seed,
+            **facts_of_map,
+            "orthogonality": orthogonality(matrices),
+            **_dev_scores(inputs, matrices),
+        }
+        journal.finish(matrices, facts)
         return facts
 
 
@@ -147,8 +151,8 @@ def orthogonality(matrices: Matrices) -> float:
 
 
 def _deviation(matrix: Matrix) -> float:
-    wide = matrix.astype(np.float64)
-    return float(np.abs(wide @ wide.T - np.eye(len(wide))).max())
+    doubles = matrix.astype(np.float64)
+    return float(np.abs(doubles @ doubles.T - np.eye(len(doubles))).max())
 
 
 def _with_matrices(steps: WordMap, matrices: Matrices) -> WordMap:
@@ -159,7 +163,7 @@ def _with_matrices(steps: WordMap, matrices: Matrices) -> WordMap:
     )
 
 
-def _plain(facts: Mapping[str, float]) -> dict[str, float | int | None]:
+def _json_numbers(facts: Mapping[str, float]) -> dict[str, float | int | None]:
     """Numbers as JSON has them: what is not finite is null, and counts are integers."""
     return {
         key: None if not math.isfinite(value) else int(value) if value == int(value) and abs(value) > 1 else value
@@ -167,18 +171,18 @@ def _plain(facts: Mapping[str, float]) -> dict[str, float | int | None]:
     }
 
 
-def _solved(task: Task, seed: int, journal: SeedJournal) -> Matrices:
+def _solve(inputs: SeedInputs, seed: int, journal: SeedJournal) -> Matrices:
     """What the method finds, now or before it was interrupted."""
     if (saved := journal.load("refine")) is not None:
         return _matrices(saved, "now")
-    request = task.request
+    request = inputs.request
     problem = Problem(
-        task.source,
-        task.target,
-        task.pairs,
+        inputs.source,
+        inputs.target,
+        inputs.pairs,
         request.settings,
         seed,
-        partial(criterion, task.source, task.target),
+        partial(criterion, inputs.source, inputs.target),
         journal.report,
         journal.load,
         journal.save,
@@ -186,50 +190,52 @@ def _solved(task: Task, seed: int, journal: SeedJournal) -> Matrices:
     try:
         matrices = METHODS.get(request.method).solve(problem)
     except np.linalg.LinAlgError as e:
-        raise DataError(f"The method {request.method} broke off with seed {seed}: {e}. Try other steps.") from None
-    _check(matrices)
+        raise DataError(f"The method {request.method} failed with seed {seed}: {e}. Try other steps.") from None
+    _check_finite(matrices)
     return matrices
 
 
-def _refined(task: Task, journal: SeedJournal, matrices: Matrices) -> tuple[Matrices, dict[str, float]]:
+def _refine(inputs: SeedInputs, journal: SeedJournal, matrices: Matrices) -> tuple[Matrices, dict[str, float]]:
     """The best map by the criterion: that of the method, or of a round of refinement; with facts on it."""
     saved, about = journal.load("refine"), journal.about()
     if saved is None:
-        value = criterion(task.source, task.target, matrices)
+        value = criterion(inputs.source, inputs.target, matrices)
         best, facts, round = matrices, {"criterion": value}, 0
-        if task.pairs is not None:
-            facts["pairs"] = len(task.pairs)
-        if task.request.refine:
+        if inputs.pairs is not None:
+            facts["pairs"] = len(inputs.pairs)
+        if inputs.request.refine:
             journal.report("refine", 0, matrices, facts)
             journal.save(_arrays(matrices, best), "refine", round=0, best=facts)
     else:
         best, facts, round = _matrices(saved, "best"), dict(about["best"]), int(about["round"])
-    left, above = task.request.refine - round, facts["criterion"] if round else -math.inf
-    for refined, pairs, value in refine(task.source, task.target, matrices, left, above=above) if left > 0 else ():
+    remaining, above = inputs.request.refine - round, facts["criterion"] if round else -math.inf
+    for refined, pairs, value in (
+        refine(inputs.source, inputs.target, matrices, remaining, above=above) if remaining > 0 else ()
+    ):
         round += 1
-        now = {"criterion": value, "pairs": len(pairs)}
+        round_facts = {"criterion": value, "pairs": len(pairs)}
         if value > facts["criterion"]:
-            best, facts = refined, {**now, "round": round}
-        journal.report("refine", round, refined, now)
+            best, facts = refined, {**round_facts, "round": round}
+        journal.report("refine", round, refined, round_facts)
         journal.save(_arrays(refined, best), "refine", round=round, best=facts)
     return best, facts
 
 
-def _dev_scores(task: Task, matrices: Matrices) -> Mapping[str, float]:
-    if task.dev is None:
+def _dev_scores(inputs: SeedInputs, matrices: Matrices) -> Mapping[str, float]:
+    if inputs.dev is None:
         return {}
-    scores = precision_at_1(task.source, task.target, matrices, task.dev)
+    scores = precision_at_1(inputs.source, inputs.target, matrices, inputs.dev)
     return {"dev_nn": scores.nn, "dev_csls": scores.csls}
 
 
-def _check(matrices: Matrices) -> None:
+def _check_finite(matrices: Matrices) -> None:
     if not all(np.isfinite(m).all() for m in matrices if m is not None):
         raise DataError("The map has numbers that are not finite: the search diverged. Try a smaller learning rate.")
 
 
-def _arrays(now: Matrices, best: Matrices) -> Arrays:
-    named = {"now": now, "best": best}
-    sides = {f"{name}.{side}": m for name, both in named.items() for side, m in both._asdict().items()}
+def _arrays(latest: Matrices, best: Matrices) -> Arrays:
+    named = {"now": latest, "best": best}
+    sides = {f"{name}.{side}": m for name, matrices in named.items() for side, m in matrices._asdict().items()}
     return {name: matrix for name, matrix in sides.items() if matrix is not None}
 
 
@@ -239,8 +245,8 @@ def _matrices(arrays: Arrays, name: str) -> Matrices:
 
 def best_of(seeds: list[dict[str, Any]]) -> dict[str, Any]:
     """The seed with the highest criterion; of equal ones, the first."""
-    return max((s for s in seeds if "error" not in s), key=lambda s: _sortable(s.get("criterion")))
+    return max((s for s in seeds if "error" not in s), key=lambda s: _sort_key(s.get("criterion")))
 
 
-def _sortable(value: float | None) -> float:
+def _sort_key(value: float | None) -> float:
     return -math.inf if value is None or math.isnan(value) else value

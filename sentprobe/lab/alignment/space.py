@@ -62,52 +62,54 @@ def read_space(path: str, limit: int | None = None) -> Space:
 
     ``path`` is a file in any format that ``vec:`` reads, or a folder of ``sentprobe train``.
     """
-    found = _open(path, limit)
-    if len(found.words) < 2:
-        raise TooFewError(f"{path} has vectors of {len(found.words)} words; expected two or more.")
-    vectors = np.empty(found.matrix.shape, np.float32)
+    word_vectors = _open(path, limit)
+    if len(word_vectors.words) < 2:
+        raise TooFewError(f"{path} has vectors of {len(word_vectors.words)} words; expected two or more.")
+    vectors = np.empty(word_vectors.matrix.shape, np.float32)
     for at in range(0, len(vectors), BLOCK):  # the file is never held twice
-        vectors[at : at + BLOCK] = found.matrix[at : at + BLOCK]
-    return Space(path, found.words, vectors, found.digest)
+        vectors[at : at + BLOCK] = word_vectors.matrix[at : at + BLOCK]
+    return Space(path, word_vectors.words, vectors, word_vectors.digest)
 
 
 def read_blocks(path: str) -> tuple[int, int, Iterator[Block]]:
     """How many words a space has, the dimension of its vectors, and all of them block by block."""
-    found = _open(path, None)
+    word_vectors = _open(path, None)
     blocks = (
-        Block(found.words[at : at + BLOCK], np.array(found.matrix[at : at + BLOCK], np.float32))
-        for at in range(0, len(found.words), BLOCK)
+        Block(word_vectors.words[at : at + BLOCK], np.array(word_vectors.matrix[at : at + BLOCK], np.float32))
+        for at in range(0, len(word_vectors.words), BLOCK)
     )
-    return len(found.words), found.dim, blocks
+    return len(word_vectors.words), word_vectors.dim, blocks
 
 
 def _open(path: str, limit: int | None) -> WordVectors:
-    place = Path(path).expanduser()
-    return _trained(place, limit) if place.is_dir() else read_vectors(place, cache_folder() / "vectors", limit)
+    location = Path(path).expanduser()
+    return _trained(location, limit) if location.is_dir() else read_vectors(location, cache_folder() / "vectors", limit)
 
 
-def _trained(place: Path, limit: int | None) -> WordVectors:
+def _trained(folder_path: Path, limit: int | None) -> WordVectors:
     """The word vectors of a trained encoder: those it was given, or those of its best checkpoint."""
     from sentprobe.lab.networks.folder import TABLE, TrainedFolder, is_language_model
     from sentprobe.lab.networks.vocabulary import BEGIN, END, word_of
 
-    if not (place / "config.json").is_file():
+    if not (folder_path / "config.json").is_file():
         raise UsageError(
-            f"{place} is a folder; expected a file of word vectors, or a folder that `sentprobe train` wrote."
+            f"{folder_path} is a folder; expected a file of word vectors, or a folder that `sentprobe train` wrote."
         )
-    folder = TrainedFolder(place)
+    folder = TrainedFolder(folder_path)
     if is_language_model(folder.config):  # of its tokens, those that are words
         tokenise, tokens = folder.network.tokenise, folder.vocabulary.words
-        known = [(row, word) for row, token in enumerate(tokens) if (word := word_of(token, tokenise))]
+        numbered_words = [(row, word) for row, token in enumerate(tokens) if (word := word_of(token, tokenise))]
         table = _learned(folder, TABLE, folder.network.words)
     else:
-        known = [(row, word) for row, word in enumerate(folder.vocabulary.words, 1) if word not in (BEGIN, END)]
-        given = folder.vectors()
-        table = _learned(folder, LEARNED, folder.network.words + 1) if given is None else given
-    rows = np.array(table[np.array([row for row, _ in known[:limit]], np.int64)], np.float32)
-    words = [word for _, word in known[:limit]]
+        numbered_words = [
+            (row, word) for row, word in enumerate(folder.vocabulary.words, 1) if word not in (BEGIN, END)
+        ]
+        pretrained = folder.vectors()
+        table = _learned(folder, LEARNED, folder.network.words + 1) if pretrained is None else pretrained
+    rows = np.array(table[np.array([row for row, _ in numbered_words[:limit]], np.int64)], np.float32)
+    words = [word for _, word in numbered_words[:limit]]
     if not np.isfinite(rows).all():
-        raise DataError(f"{place}: the vector of a word has a number that is not finite; train it again.")
+        raise DataError(f"{folder_path}: the vector of a word has a number that is not finite; train it again.")
     state = hashlib.blake2b(rows.data, digest_size=16)
     state.update("\n".join(words).encode(errors="surrogatepass"))
     return WordVectors(words, rows, state.hexdigest(), len(words))
@@ -125,9 +127,9 @@ def _learned(folder: object, name: str, count: int) -> Matrix:
     folder.job.verify(weights)
     try:
         with safe_open(file, "numpy") as opened:
-            found = np.asarray(opened.get_tensor(name), np.float32)
+            vectors = np.asarray(opened.get_tensor(name), np.float32)
     except (OSError, SafetensorError) as e:
         raise DataError(f"{file} has no word vectors: {e}.") from None
-    if found.shape != (count, net.width):
-        raise DataError(f"{file}: word vectors of shape {found.shape}, expected {(count, net.width)}.")
-    return found
+    if vectors.shape != (count, net.width):
+        raise DataError(f"{file}: word vectors of shape {vectors.shape}, expected {(count, net.width)}.")
+    return vectors

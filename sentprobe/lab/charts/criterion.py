@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isclose
+from pathlib import Path
+from typing import Any
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.lab.charts._traced_maps import CHOSEN, HIGHEST, TracedMap, maps_of_folder, maps_of_run
-from sentprobe.report.drawing.chart import Chart, OnPage, Options
+from sentprobe.core.table import plain
+from sentprobe.lab.alignment.folder import open_alignment
+from sentprobe.report.drawing.chart import Chart, OnPage, Options, selected_sets
 from sentprobe.report.drawing.figure_style import (
     FigureStyle,
     Row,
@@ -21,9 +26,18 @@ from sentprobe.report.drawing.figure_style import (
 )
 from sentprobe.report.drawing.lines import CURVE_FIELDS
 from sentprobe.report.drawing.matrix import Panel, grid, legend_columns
-from sentprobe.report.types import Summary
+from sentprobe.report.names import short_names
+from sentprobe.report.types import MapPoint, Summary
 from sentprobe.stats.level import level_text
 
+SCORINGS = ("csls", "nn", "isf")
+"""How neighbours are scored for the precision, the best choice first."""
+DEV = {"dev_csls": "csls", "dev_nn": "nn"}
+"""What lines of the history call the precision on the dictionary of --dev."""
+CHOSEN, HIGHEST = "the map that was chosen", "the highest criterion"
+"""What a ring may be around."""
+TOLERANCE = 1e-6
+"""How far two criteria of one map may be apart, by rounding."""
 MEASURES = ("criterion", "precision")
 MAX_TICKS = 8
 STEPS = tuple(base * 10**power for power in range(9) for base in (1, 2, 5))
@@ -31,26 +45,139 @@ MAX_DOTS = 30
 """Points on a line before they are drawn smaller."""
 
 
+@dataclass(frozen=True)
+class TracedMap:
+    """A map along the way, from the history of an alignment or from a run."""
+
+    panel: str
+    series: str
+    stage: str
+    number: int
+    criterion: float | None
+    precision: float | None = None
+    interval: tuple[float | None, float | None] = (None, None)
+    scoring: str | None = None
+    ring: str | None = None
+    set: int | None = None
+
+
+def maps_of_folder(path: str) -> list[TracedMap]:
+    """The lines of the history, a series per seed."""
+    folder = open_alignment(path)
+    name = plain(Path(path).resolve().name)
+    history = folder.history()
+    chosen = _chosen_line(folder.config, history)
+    maps = []
+    for line in history:
+        dev_key = next((dev_key for dev_key in DEV if line.get(dev_key) is not None), None)
+        maps.append(
+            TracedMap(
+                name,
+                f"seed {line['seed']}",
+                str(line["stage"]),
+                int(line["number"]),
+                line.get("criterion"),
+                None if dev_key is None else float(line[dev_key]),
+                scoring=None if dev_key is None else DEV[dev_key],
+                ring=CHOSEN if line is chosen else None,
+            )
+        )
+    return maps if chosen is not None else _with_highest(maps)
+
+
+def _chosen_line(config: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The line of the map that was chosen: of the chosen seed, the round of refinement or else what has its criterion;
+    None if there is none."""
+    seed = next((s for s in config.get("seeds", ()) if s["seed"] == config.get("chosen")), None)
+    if seed is None:
+        return None
+    seed_lines = [line for line in history if line["seed"] == seed["seed"]]
+    if "round" in seed:
+        return next((line for line in seed_lines if (line["stage"], line["number"]) == ("refine", seed["round"])), None)
+    same_criterion = [
+        line
+        for line in seed_lines
+        if line["stage"] != "refine"
+        and line.get("criterion") is not None
+        and isclose(line["criterion"], seed.get("criterion") or 0, abs_tol=TOLERANCE)
+    ]
+    return same_criterion[-1] if same_criterion else None
+
+
+def _with_highest(maps: Sequence[TracedMap]) -> list[TracedMap]:
+    """Per panel without a ring, one around the highest criterion."""
+    ringed_panels = {m.panel for m in maps if m.ring}
+    best: dict[str, tuple[float, int]] = {}
+    for i, m in enumerate(maps):
+        if m.criterion is not None and m.panel not in ringed_panels:
+            best[m.panel] = max(best.get(m.panel, (m.criterion, i)), (m.criterion, i), key=lambda pair: pair[0])
+    ringed = {i for _, i in best.values()}
+    return [replace(m, ring=HIGHEST) if i in ringed else m for i, m in enumerate(maps)]
+
+
+def maps_of_run(summary: Summary, options: Options) -> list[TracedMap]:
+    """The maps of a run of `sentprobe words`; of several scorings, the first of ``SCORINGS``."""
+    points = summary.word_spaces.maps if summary.word_spaces is not None else ()
+    titles = selected_sets(summary, options.sets)
+    points = tuple(p for p in points if p.set in titles and (not options.columns or p.column in options.columns))
+    scorings = {summary.columns[p.column].probe for p in points}
+    scoring = next((name for name in SCORINGS if name in scorings), None)
+    scored_points = [p for p in points if summary.columns[p.column].probe == scoring]
+    names = list(dict.fromkeys(p.alignment for p in scored_points))
+    short = dict(zip(names, short_names(names), strict=True))
+    several = len({p.set for p in scored_points}) > 1
+
+    def panel(p: MapPoint) -> str:
+        return short[p.alignment] + (f", {titles[p.set]}" if several else "")
+
+    maps = [
+        TracedMap(
+            panel(p),
+            "chosen seed" if p.seed is None else f"seed {p.seed}",
+            p.stage,
+            p.number,
+            p.criterion,
+            p.value,
+            (p.low, p.high),
+            scoring,
+            CHOSEN if p.chosen else None,
+            p.set,
+        )
+        for p in scored_points
+    ]
+    return _with_highest(maps)
+
+
+# The chart
+
+
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per map and measure; ``x`` counts epochs or rounds, and refinements after them.
 
     ``points`` of the criterion are the criterion as it is, a mean cosine.
     """
-    found = maps_of_folder(options.folder) if options.folder is not None else maps_of_run(summary, options)
-    last: dict[tuple[str, str], int] = {}
-    for m in found:
+    maps = maps_of_folder(options.folder) if options.folder is not None else maps_of_run(summary, options)
+    last_number: dict[tuple[str, str], int] = {}
+    for m in maps:
         if m.stage != "refine":
-            last[m.panel, m.series] = max(m.number, last.get((m.panel, m.series), 0))
+            last_number[m.panel, m.series] = max(m.number, last_number.get((m.panel, m.series), 0))
     rows = [
         {
-            "set": m.set, "panel_name": m.panel, "series": m.series, "measure": measure, "scoring": scoring,
-            "stage": m.stage, "number": m.number,
-            "x": m.number + (last.get((m.panel, m.series), 0) if m.stage == "refine" else 0), **values,
-            "ring": m.ring, "text": f"{m.panel}, {m.series}, {m.stage} {m.number}: {text}",
+            "set": m.set,
+            "panel_name": m.panel,
+            "series": m.series,
+            "measure": measure,
+            "scoring": scoring,
+            "stage": m.stage,
+            "number": m.number,
+            "x": m.number + (last_number.get((m.panel, m.series), 0) if m.stage == "refine" else 0),
+            **values,
+            "ring": m.ring,
+            "text": f"{m.panel}, {m.series}, {m.stage} {m.number}: {text}",
         }
-        for m in found
+        for m in maps
         for measure, scoring, values, text in _measures(m)
-    ]  # fmt: skip
+    ]
     return sorted(rows, key=lambda row: MEASURES.index(row["measure"]))
 
 
@@ -67,24 +194,30 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     titles = list(dict.fromkeys(row["panel_name"] for row in rows))
     names = list(dict.fromkeys(row["series"] for row in rows))
-    drawn = [row | {"panel": titles.index(row["panel_name"]), "dash": names.index(row["series"])} for row in rows]
+    panel_rows = [row | {"panel": titles.index(row["panel_name"]), "dash": names.index(row["series"])} for row in rows]
     measures = [measure for measure in MEASURES if any(row["measure"] == measure for row in rows)]
 
     def draw(panel: Panel) -> Spec:
-        own = [row for row in drawn if row["panel"] == panel.number]
+        rows_of_panel = [row for row in panel_rows if row["panel"] == panel.number]
         views = [
             {
                 "transform": [{"filter": {"field": "measure", "equal": measure}}],
                 "width": panel.width,
-                **_view(style, [row for row in own if row["measure"] == measure], own, names, measure == measures[-1]),
+                **_view(
+                    style,
+                    [row for row in rows_of_panel if row["measure"] == measure],
+                    rows_of_panel,
+                    names,
+                    measure == measures[-1],
+                ),
             }
             for measure in measures
-            if any(row["measure"] == measure for row in own)
+            if any(row["measure"] == measure for row in rows_of_panel)
         ]
         return {"vconcat": views, "spacing": style.font / 2}
 
     return grid(
-        style, drawn, titles, draw, label_width=4.5 * style.font, min_width=14 * style.font, gap=4.5 * style.font
+        style, panel_rows, titles, draw, label_width=4.5 * style.font, min_width=14 * style.font, gap=4.5 * style.font
     )
 
 
@@ -99,8 +232,8 @@ def _view(style: FigureStyle, rows: Sequence[Row], panel: Sequence[Row], names: 
     if rows[0]["measure"] == "criterion":
         values = [row["points"] for row in rows]
         low, high = min(values), max(values)
-        around = max(0.1 * (high - low), 0.01)
-        scale = {"domain": [low - around, high + around], "zero": False, "nice": True}
+        margin = max(0.1 * (high - low), 0.01)
+        scale = {"domain": [low - margin, high + margin], "zero": False, "nice": True}
         axis = number_axis("criterion (mean cosine)", tickCount=4, format=".3~f")
         y: Spec = {"field": "points", "type": "quantitative", "scale": scale, "axis": axis}
     else:
@@ -110,17 +243,21 @@ def _view(style: FigureStyle, rows: Sequence[Row], panel: Sequence[Row], names: 
     stages = list(dict.fromkeys(row["stage"] for row in panel if row["stage"] != "refine"))
     title = " or ".join(stages) + (", then refinement" if stages else "refinement") * ("refine" in _stages(panel))
     x = {
-        "field": "x", "type": "quantitative", "scale": {"domain": ends, "nice": False, "padding": style.font / 1.5},
+        "field": "x",
+        "type": "quantitative",
+        "scale": {"domain": ends, "nice": False, "padding": style.font / 1.5},
         "axis": number_axis(title if last else "", _whole(*ends), grid=False, labels=last, format=",d"),
-    }  # fmt: skip
+    }
     key = {"title": None, "orient": "bottom", "columns": legend_columns(style, names)}
     colour, _, dash = styles(style, "series", names, key if len(names) > 1 else None)
     crowded = len({row["x"] for row in panel}) > MAX_DOTS
     shape = {
-        "field": "stage", "type": "nominal", "legend": None,
+        "field": "stage",
+        "type": "nominal",
+        "legend": None,
         "scale": {"domain": ["epoch", "round", "refine"], "range": ["circle", "circle", "square"]},
-    }  # fmt: skip
-    around = {
+    }
+    margin = {
         "mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 0.7},
         "encoding": {"y": {**y, "field": "points_low"}, "y2": {"field": "points_high"}, "color": colour},
     }
@@ -128,7 +265,7 @@ def _view(style: FigureStyle, rows: Sequence[Row], panel: Sequence[Row], names: 
         "height": round(10 * style.font, 1),
         "encoding": {"x": x},
         "layer": [
-            *([around] if any(row["low"] is not None for row in rows) else []),
+            *([margin] if any(row["low"] is not None for row in rows) else []),
             {
                 "mark": {"type": "line", "strokeWidth": style.font / 6},
                 "encoding": {"y": y, "color": colour, "strokeDash": dash},
@@ -175,7 +312,16 @@ chart = Chart(
     rows=rows,
     spec=spec,
     fields=(
-        "set", "panel_name", "series", "measure", "scoring", "stage", "number", "x", *CURVE_FIELDS, "ring",
+        "set",
+        "panel_name",
+        "series",
+        "measure",
+        "scoring",
+        "stage",
+        "number",
+        "x",
+        *CURVE_FIELDS,
+        "ring",
     ),
     caption="Criterion: the mean cosine of the most frequent source words and their translations under CSLS, which "
     "needs no dictionary.",
@@ -185,9 +331,15 @@ chart = Chart(
         heading="Along the way of alignments",
         caption="The unsupervised criterion, which needs no dictionary, and the precision@1 of each map.",
         columns=(
-            ("panel_name", "Alignment"), ("series", "Seed"), ("stage", "Stage"), ("number", "Number"),
-            ("measure", "Measure"), ("points", "Value"), ("points_low", "from"), ("points_high", "to"),
+            ("panel_name", "Alignment"),
+            ("series", "Seed"),
+            ("stage", "Stage"),
+            ("number", "Number"),
+            ("measure", "Measure"),
+            ("points", "Value"),
+            ("points_low", "from"),
+            ("points_high", "to"),
         ),
     ),
     reads="alignment",
-)  # fmt: skip
+)

@@ -16,41 +16,49 @@ from sentprobe.report.types import Summary
 
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set, system, scoring and band of frequency ranks; ``x`` is the geometric mean of its ends."""
-    found: list[Row] = []
+    curve_points: list[Row] = []
     if summary.word_spaces is None:
-        return found
+        return curve_points
     titles = selected_sets(summary, options.sets)
     systems = list(dict.fromkeys(column.encoder for column in summary.columns))
-    short = dict(zip(systems, short_names(systems), strict=True))
+    short_by_system = dict(zip(systems, short_names(systems), strict=True))
     for curve in summary.word_spaces.frequency:
         if curve.set not in titles or (options.columns and curve.column not in options.columns):
             continue
         column = summary.columns[curve.column]
-        system, scoring = short[column.encoder], plain(column.probe or "")
+        system, scoring = short_by_system[column.encoder], plain(column.probe or "")
         for band in curve.bands:
             value = band.correct / band.n
-            found.append(
+            curve_points.append(
                 {
-                    "set": curve.set, "set_name": titles[curve.set], "column": curve.column, "encoder_name": system,
-                    "scoring": scoring, "metric": summary.sets[curve.set].scored_by, "from": band.low, "to": band.high,
-                    "x": round(sqrt(band.low * band.high), 1), "n": band.n, "correct": band.correct,
+                    "set": curve.set,
+                    "set_name": titles[curve.set],
+                    "column": curve.column,
+                    "encoder_name": system,
+                    "scoring": scoring,
+                    "metric": summary.sets[curve.set].scored_by,
+                    "from": band.low,
+                    "to": band.high,
+                    "x": round(sqrt(band.low * band.high), 1),
+                    "n": band.n,
+                    "correct": band.correct,
                     **numbers(value, band.below, band.above),
                     "text": f"{system}, {titles[curve.set]}, {scoring}, ranks {band.low:,} to {band.high:,}, "
                     f"{band.n:,} words: {POINTS.with_interval(value, band.below, band.above)}",
                 }
-            )  # fmt: skip
-    return found
+            )
+    return curve_points
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
     """A panel per system and a line per scoring, or the other way round."""
     fields = ("scoring", "encoder_name") if options.lines != "encoder" else ("encoder_name", "scoring")
     sets = len({row["set"] for row in rows}) > 1
-    drawn = [
+    line_rows = [
         row | {"encoder_name": row[fields[0]], "set_name": row[fields[1]] + (f", {row['set_name']}" if sets else "")}
         for row in rows
     ]
-    return curves(figure_style(options.width), drawn, Axes(x="frequency rank", scale="log"), "encoder")
+    return curves(figure_style(options.width), line_rows, Axes(x="frequency rank", scale="log"), "encoder")
 
 
 chart = Chart(
@@ -63,7 +71,17 @@ chart = Chart(
     rows=rows,
     spec=spec,
     fields=(
-        "set", "set_name", "column", "encoder_name", "scoring", "metric", "from", "to", "x", "n", "correct",
+        "set",
+        "set_name",
+        "column",
+        "encoder_name",
+        "scoring",
+        "metric",
+        "from",
+        "to",
+        "x",
+        "n",
+        "correct",
         *CURVE_FIELDS,
     ),
     options={"lines": "`--lines encoder`: a line is a system, and a scoring is a panel"},
@@ -74,8 +92,13 @@ chart = Chart(
         heading="Word frequency",
         caption="Precision@1 of word translation by the frequency rank of the source word, with {level} intervals.",
         columns=(
-            ("set_name", "Set"), ("encoder_name", "System"), ("scoring", "Scoring"), ("from", "Rank from"),
-            ("to", "to"), ("n", "Words"), *INTERVAL_COLUMNS,
+            ("set_name", "Set"),
+            ("encoder_name", "System"),
+            ("scoring", "Scoring"),
+            ("from", "Rank from"),
+            ("to", "to"),
+            ("n", "Words"),
+            *INTERVAL_COLUMNS,
         ),
     ),
-)  # fmt: skip
+)

@@ -32,24 +32,30 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     sentences = [plain(sentence) for sentence in options.sentences]
     if not names or not any(sentences):
         return []
-    found: list[Row] = []
-    for j, (name, short) in enumerate(zip(names, short_names(names), strict=True)):
+    word_rows: list[Row] = []
+    for j, (name, short_name) in enumerate(zip(names, short_names(names), strict=True)):
         selection = getattr(load(name), "selection", None)
         if not callable(selection):
             raise UsageError(
-                f"{name} does not take the maximum over the words of a sentence. Expected an encoder that does, as "
-                "trained:FOLDER of a bilstm-max."
+                f"{name} does not take the maximum over the words of a sentence. Expected an encoder that does, such "
+                "as trained:FOLDER of a bilstm-max."
             )
         for i, words in enumerate(selection(sentences)):
             for k, (word, share) in enumerate(words):
-                found.append(
+                word_rows.append(
                     {
-                        "sentence": i, "sentence_text": sentences[i], "column": j, "encoder_name": short, "place": k,
-                        "word": plain(word), "share": share, "points": points(share),
-                        "text": f"{short}: {plain(word)} {POINTS.number(share)} %",
+                        "sentence": i,
+                        "sentence_text": sentences[i],
+                        "column": j,
+                        "encoder_name": short_name,
+                        "place": k,
+                        "word": plain(word),
+                        "share": share,
+                        "points": points(share),
+                        "text": f"{short_name}: {plain(word)} {POINTS.number(share)} %",
                     }
-                )  # fmt: skip
-    return sorted(found, key=lambda row: (row["sentence"], row["column"], row["place"]))
+                )
+    return sorted(word_rows, key=lambda row: (row["sentence"], row["column"], row["place"]))
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -57,18 +63,18 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     panels = list(dict.fromkeys((row["sentence"], row["encoder_name"]) for row in rows))
     encoders = len({row["encoder_name"] for row in rows})
-    drawn = [row | {"panel": panels.index((row["sentence"], row["encoder_name"]))} for row in rows]
+    panel_rows = [row | {"panel": panels.index((row["sentence"], row["encoder_name"]))} for row in rows]
     room = style.label_width(row["word"] for row in rows)
-    most = LABEL_ROOM * max(row["points"] for row in rows)
+    longest = LABEL_ROOM * max(row["points"] for row in rows)
 
     def draw(panel: Panel) -> Spec:
-        own = [row for row in drawn if row["panel"] == panel.number]
+        bars = [row for row in panel_rows if row["panel"] == panel.number]
         # by place, since a word may occur twice: words are marks, not the labels of an axis
-        y = {"field": "place", "type": "ordinal", "scale": {"domain": [row["place"] for row in own]}, "axis": None}
+        y = {"field": "place", "type": "ordinal", "scale": {"domain": [row["place"] for row in bars]}, "axis": None}
         x = {
             "field": "points",
             "type": "quantitative",
-            "scale": {"domain": [0, most], "nice": False},
+            "scale": {"domain": [0, longest], "nice": False},
             "axis": number_axis("dimensions (%)" if panel.last else "", tickCount=3),
         }
         return {
@@ -89,7 +95,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
     return grid(
         style,
-        drawn,
+        panel_rows,
         [name for _, name in panels],
         draw,
         label_width=room,

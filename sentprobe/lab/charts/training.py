@@ -10,7 +10,7 @@ from sentprobe.core.table import plain
 from sentprobe.encoders.identity import Spec as EncoderName
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.folder import open_folder
-from sentprobe.lab.training.history import read_history
+from sentprobe.lab.training.history import read_history, score_title
 from sentprobe.report.drawing.chart import Chart, Options
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, number_axis, styles, tooltip
 from sentprobe.report.drawing.lines import Axes, panel_height, panels_of_lines, x_encoding
@@ -26,13 +26,13 @@ MAX_TICKS = 10
 
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per encoder, measure and epoch; ``value`` is the measure as it is."""
-    found: list[Row] = []
-    for j, (name, short) in enumerate(zip(options.encoders, short_names(options.encoders), strict=True)):
+    measure_rows: list[Row] = []
+    for j, (name, short_name) in enumerate(zip(options.encoders, short_names(options.encoders), strict=True)):
         for epoch, measure, value in _measures(name):
             if math.isfinite(value):
-                own = {"column": j, "encoder_name": short, "measure": measure, "epoch": epoch, "value": value}
-                found.append({**own, "text": f"{short}, epoch {epoch}, {measure}: {value:.4g}"})
-    return found
+                cells = {"column": j, "encoder_name": short_name, "measure": measure, "epoch": epoch, "value": value}
+                measure_rows.append({**cells, "text": f"{short_name}, epoch {epoch}, {measure}: {value:.4g}"})
+    return measure_rows
 
 
 def _measures(name: str) -> Iterator[tuple[int, str, float]]:
@@ -46,12 +46,12 @@ def _measures(name: str) -> Iterator[tuple[int, str, float]]:
     history = read_history(folder)
     for fact, value in folder.config.get("facts", {}).items():
         if fact.endswith(BEFORE) and isinstance(value, int | float):
-            yield 0, plain(fact.removesuffix(BEFORE)), float(value)
+            yield 0, plain(score_title(fact.removesuffix(BEFORE))), float(value)
     for epoch in history.finished:
         yield epoch.number, LOSS, epoch.loss
         for measure in history.score_names:
             if measure in epoch.scores:
-                yield epoch.number, plain(measure), epoch.scores[measure]
+                yield epoch.number, plain(score_title(measure)), epoch.scores[measure]
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -59,11 +59,12 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     names = list(dict.fromkeys(row["encoder_name"] for row in rows))
     measures = sorted(dict.fromkeys(row["measure"] for row in rows), key=lambda measure: measure != LOSS)
-    drawn = [
-        row | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x_drawn": row["epoch"]}
+    panel_rows = [
+        row
+        | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x_drawn": row["epoch"]}
         | {"panel": measures.index(row["measure"])}
         for row in rows
-    ]  # fmt: skip
+    ]
     epochs = sorted({row["epoch"] for row in rows})
     ticks = epochs if len(epochs) <= MAX_TICKS else None
     key = {"title": None, "orient": "bottom", "columns": legend_columns(style, names)}
@@ -86,7 +87,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
             ],
         }
 
-    return panels_of_lines(style, drawn, measures, draw)
+    return panels_of_lines(style, panel_rows, measures, draw)
 
 
 def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:

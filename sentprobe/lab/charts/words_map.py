@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.core.table import plain
 from sentprobe.lab.alignment.folder import open_alignment
-from sentprobe.lab.alignment.picture import picture
+from sentprobe.lab.alignment.projection import project_words
 from sentprobe.report.drawing.chart import Chart, Options
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
@@ -45,34 +45,42 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         return []
     folder = open_alignment(options.folder)
     source, target = folder.spaces()
-    found = picture(source, target, folder.map(), options.words)
-    words = [[plain(space.words[row]) for row in found.rows[:, k]] for k, space in enumerate((source, target))]
+    projection = project_words(source, target, folder.map(), options.words)
+    words = [[plain(space.words[row]) for row in projection.rows[:, k]] for k, space in enumerate((source, target))]
     names = truncate_names([plain(Path(space.name).name) for space in (source, target)])
     style = figure_style(options.width)
     sizes = np.array(
         [[(SMALL * style.text_width([word]), SMALL * style.font) for word in pair] for pair in zip(*words, strict=True)]
     )
-    panels = [places.transpose(1, 0, 2) for places in (found.before, found.after)]
-    drawn = _spread(style, panels, range(len(sizes)))
-    sides = _labels(style, drawn, sizes)
-    shown: Sequence[int] = range(len(sizes))
+    panels = [panel_positions.transpose(1, 0, 2) for panel_positions in (projection.before, projection.after)]
+    positions = _positions_in_panels(style, panels, range(len(sizes)))
+    sides = _labels(style, positions, sizes)
+    pair_numbers: Sequence[int] = range(len(sizes))
     if not options.words:  # again, with the scales of those that are shown
-        drawn = _spread(style, panels, list(sides))
-        sides = _labels(style, drawn, sizes)
-        shown = list(sides)
+        positions = _positions_in_panels(style, panels, list(sides))
+        sides = _labels(style, positions, sizes)
+        pair_numbers = list(sides)
     return [
         {
-            "panel_name": panel, "pair": number, "side": side, "language": names[k], "word": words[k][i],
-            "translation": words[1 - k][i], "rank": int(found.rows[i, k]) + 1,
-            **{name: round(float(places[i, at, axis]), 2) for name, at, axis in
-               (("x", k, 0), ("y", k, 1), ("x2", 1 - k, 0), ("y2", 1 - k, 1))},
-            "label": sides[i][p][k] if i in sides else None, "given": bool(options.words),
+            "panel_name": panel,
+            "pair": number,
+            "side": side,
+            "language": names[k],
+            "word": words[k][i],
+            "translation": words[1 - k][i],
+            "rank": int(projection.rows[i, k]) + 1,
+            **{
+                name: round(float(panel_positions[i, at, axis]), 2)
+                for name, at, axis in (("x", k, 0), ("y", k, 1), ("x2", 1 - k, 0), ("y2", 1 - k, 1))
+            },
+            "label": sides[i][p][k] if i in sides else None,
+            "given": bool(options.words),
             "text": f"{words[k][i]} ({names[k]}): {words[1 - k][i]}",
         }
-        for p, (panel, places) in enumerate(zip(PANELS, drawn, strict=True))
-        for number, i in enumerate(shown)
+        for p, (panel, panel_positions) in enumerate(zip(PANELS, positions, strict=True))
+        for number, i in enumerate(pair_numbers)
         for k, side in enumerate(SIDES)
-    ]  # fmt: skip
+    ]
 
 
 def _size(style: FigureStyle) -> tuple[float, float]:
@@ -81,15 +89,15 @@ def _size(style: FigureStyle) -> tuple[float, float]:
     return width - 4, 1.2 * width
 
 
-def _spread(style: FigureStyle, panels: Sequence[Numbers], shown: Sequence[int]) -> list[Numbers]:
+def _positions_in_panels(style: FigureStyle, panels: Sequence[Numbers], fitted_pairs: Sequence[int]) -> list[Numbers]:
     """Where pairs are in each panel (pairs, 2, 2), in points: those that are shown fill it, except for its margins."""
     size, margin = np.array(_size(style)), np.array([3.0, 1.5]) * style.font
-    found = []
-    for places in panels:
-        own = places[list(shown)].reshape(-1, 2)
-        low, wide = own.min(0), np.ptp(own, axis=0)
-        found.append(margin + (places - low) / np.where(wide > 0, wide, 1.0) * (size - 2 * margin))
-    return found
+    spread = []
+    for panel_points in panels:
+        fitted_points = panel_points[list(fitted_pairs)].reshape(-1, 2)
+        low, extent = fitted_points.min(0), np.ptp(fitted_points, axis=0)
+        spread.append(margin + (panel_points - low) / np.where(extent > 0, extent, 1.0) * (size - 2 * margin))
+    return spread
 
 
 def _labels(style: FigureStyle, panels: Sequence[Numbers], sizes: Numbers) -> dict[int, list[list[str]]]:
@@ -100,21 +108,23 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     """The words before and after; lines between translations after."""
     style = figure_style(options.width)
     width, height = _size(style)
-    drawn = [row | {"panel": PANELS.index(row["panel_name"])} for row in rows]
+    panel_rows = [row | {"panel": PANELS.index(row["panel_name"])} for row in rows]
     colour = {
-        "field": "language", "type": "nominal", "legend": {"title": None, "orient": "bottom", "symbolType": "circle"},
+        "field": "language",
+        "type": "nominal",
+        "legend": {"title": None, "orient": "bottom", "symbolType": "circle"},
         "scale": {"domain": [_language(rows, side) for side in SIDES], "range": list(SERIES_COLOURS[:2])},
-    }  # fmt: skip
+    }
 
     def axis(field: str, most: float) -> Spec:
         return {"field": field, "type": "quantitative", "scale": {"domain": [0, round(most, 1)]}, "axis": None}
 
     def labels(side: str) -> Spec:
-        away = 0.8 * DOT * style.font
-        move = {"right": {"dx": away}, "left": {"dx": -away}, "above": {"dy": -away}, "below": {"dy": away}}[side]
+        offset = 0.8 * DOT * style.font
+        shifts = {"right": {"dx": offset}, "left": {"dx": -offset}, "above": {"dy": -offset}, "below": {"dy": offset}}
         align = {"right": "left", "left": "right"}.get(side, "center")
         baseline = {"above": "bottom", "below": "top"}.get(side, "middle")
-        mark = {"type": "text", "fontSize": SMALL * style.font, "align": align, "baseline": baseline, **move}
+        mark = {"type": "text", "fontSize": SMALL * style.font, "align": align, "baseline": baseline, **shifts[side]}
         return {
             "transform": [{"filter": {"field": "label", "equal": side}}],
             "mark": mark,
@@ -139,7 +149,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
         }
 
     titles = ["before mapping", "after mapping"]
-    return grid(style, drawn, titles, draw, label_width=0, min_width=width, gap=style.font)
+    return grid(style, panel_rows, titles, draw, label_width=0, min_width=width, gap=style.font)
 
 
 def _language(rows: Sequence[Row], side: str) -> str:
@@ -149,8 +159,8 @@ def _language(rows: Sequence[Row], side: str) -> str:
 def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
     """Which words there are."""
     pairs = len({row["pair"] for row in rows})
-    one, two = (_language(rows, side) for side in SIDES)
-    yield f"{pairs} words of {one} (source) and their translations in {two} (target)."
+    source_language, target_language = (_language(rows, side) for side in SIDES)
+    yield f"{pairs} words of {source_language} (source) and their translations in {target_language} (target)."
     if not rows[0]["given"]:
         yield "They were chosen among frequent words that are each other's nearest, so that no label hides another."
     elif any(row["label"] is None for row in rows):

@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
-from sentprobe.cli._facts import print_rows
+from sentprobe.cli._printing import print_rows
 
 if TYPE_CHECKING:
     from sentprobe.lab.alignment.folder import AlignmentFolder
-    from sentprobe.lab.alignment.method import Report
-    from sentprobe.lab.alignment.request import Request
+    from sentprobe.lab.alignment.method import ProgressReport
+    from sentprobe.lab.alignment.request import AlignmentRequest
 
 
 class AlignmentDisplay:
     """Where an alignment is, on standard error: one transient line on a terminal, and a line per seed."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: AlignmentRequest) -> None:
         self._request = request
         self._stack = ExitStack()
         self._bar: Any = None
@@ -44,25 +44,26 @@ class AlignmentDisplay:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def report(self, one: Report) -> None:
+    def report(self, report: ProgressReport) -> None:
         """Show a report."""
         from sentprobe.core.formatting import printable
 
-        if one.stage == "note":
-            if one.text not in self._notes:  # every candidate reads the same spaces
-                self._print(printable(one.text))
-            self._notes.add(one.text)
-        elif one.stage == "seed":
-            self._print(printable(f"seed {one.seed}: {one.text or facts_text(one.facts)}"))
-            if one.seed in self._done:  # of another method
+        if report.stage == "note":
+            if report.text not in self._notes:  # every candidate reads the same spaces
+                self._print(printable(report.text))
+            self._notes.add(report.text)
+        elif report.stage == "seed":
+            self._print(printable(f"seed {report.seed}: {report.text or facts_text(report.facts)}"))
+            if report.seed in self._done:  # of another method
                 self._done.clear()
-            if "criterion" in one.facts:
-                self._done[one.seed] = one.facts["criterion"]
-            if len(found := self._done.values()) > 1:
-                self._print(f"{len(found)} seeds: criterion {min(found):.4f} to {max(found):.4f}")
+            if "criterion" in report.facts:
+                self._done[report.seed] = report.facts["criterion"]
+            if len(criteria := self._done.values()) > 1:
+                self._print(f"{len(criteria)} seeds: criterion {min(criteria):.4f} to {max(criteria):.4f}")
         elif self._bar is not None:
             self._bar.update(
-                self._task, description=f"seed {one.seed} · {one.stage} {one.number} · {facts_text(one.facts)}"
+                self._task,
+                description=f"seed {report.seed} · {report.stage} {report.number} · {facts_text(report.facts)}",
             )
 
     def _print(self, text: str) -> None:

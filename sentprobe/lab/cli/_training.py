@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from sentprobe.core.arguments import Setting
     from sentprobe.lab.networks.folder import TrainedFolder
-    from sentprobe.lab.training.history import Report
+    from sentprobe.lab.training.history import TrainingReport
 
 
 class TrainingDisplay:
@@ -28,7 +28,7 @@ class TrainingDisplay:
         self._score = ""
 
     def __enter__(self) -> Self:
-        from sentprobe.lab.training.launch import is_main_process
+        from sentprobe.lab.training.train import is_main_process
 
         if is_main_process() and sys.stderr.isatty():
             from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
@@ -53,21 +53,21 @@ class TrainingDisplay:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def report(self, one: Report) -> None:
+    def report(self, report: TrainingReport) -> None:
         """Show a report."""
-        self._estimate(one, time.monotonic())
-        if one.scores:
-            self._score = scores_text(one.scores)
+        self._estimate(report, time.monotonic())
+        if report.scores:
+            self._score = scores_text(report.scores)
         if self._bar is None:
-            if one.checkpoint:
-                _print_epoch(one, self._epochs)
+            if report.checkpoint:
+                _print_epoch(report, self._epochs)
             return
-        facts = [f"loss {one.loss:.4f}", self._score, f"{one.words_per_second:,.0f} words/s"]
+        facts = [f"loss {report.loss:.4f}", self._score, f"{report.words_per_second:,.0f} words/s"]
         self._bar.update(
             self._task,
-            description=f"epoch {one.epoch}/{self._epochs}",
-            completed=one.steps,
-            total=one.of,
+            description=f"epoch {report.epoch}/{self._epochs}",
+            completed=report.steps,
+            total=report.of,
             facts=" · ".join(filter(None, facts)),
         )
 
@@ -79,30 +79,30 @@ class TrainingDisplay:
         hours, minutes = divmod(minutes, 60)
         return f"· {hours}:{minutes:02d}:{seconds:02d} left"
 
-    def _estimate(self, one: Report, now: float) -> None:
+    def _estimate(self, report: TrainingReport, now: float) -> None:
         """Estimate the end from the steps since the first report, scoring and checkpoints included."""
         if self._first is None:
-            self._first = now, one.step
+            self._first = now, report.step
         began, step = self._first
-        if one.step > step:
-            steps = one.of - one.steps + max(0, self._epochs - one.epoch) * one.of
-            self._ends = now + steps * (now - began) / (one.step - step)
+        if report.step > step:
+            steps = report.of - report.steps + max(0, self._epochs - report.epoch) * report.of
+            self._ends = now + steps * (now - began) / (report.step - step)
 
 
-def _print_epoch(one: Report, epochs: int) -> None:
+def _print_epoch(report: TrainingReport, epochs: int) -> None:
     """A plain line on an epoch."""
-    from sentprobe.console import err
+    from sentprobe.console import say
 
-    parts = [f"epoch {one.epoch}/{epochs}", f"loss {one.loss:.4f}", scores_text(one.scores)]
-    parts += [f"{one.words_per_second:,.0f} words/s", f"{one.seconds:,.1f} s", "best so far" * one.best]
-    err().print("  ".join(filter(None, parts)), markup=False, soft_wrap=True)
+    parts = [f"epoch {report.epoch}/{epochs}", f"loss {report.loss:.4f}", scores_text(report.scores)]
+    parts += [f"{report.words_per_second:,.0f} words/s", f"{report.seconds:,.1f} s", "best so far" * report.best]
+    say("  ".join(filter(None, parts)))
 
 
 def scores_text(scores: Mapping[str, float]) -> str:
     """Scores with their names."""
-    from sentprobe.lab.training.history import score_text
+    from sentprobe.lab.training.history import score_text, score_title
 
-    return ", ".join(f"{name} {score_text(value)}" for name, value in scores.items())
+    return ", ".join(f"{score_title(name)} {score_text(value)}" for name, value in scores.items())
 
 
 def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
@@ -121,8 +121,8 @@ def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     console.print(f"{'folder:':10}{folder.path}/ (card.md describes it)", markup=False, soft_wrap=True)
     show = f"sentprobe show {shlex.quote(str(folder.path))}"
     commands = translation_command(folder, str(folder.path)), f"sentprobe run -e {name} -d SETS", show
-    for place, command in enumerate(filter(None, commands)):
-        console.print(f"{'next:' if not place else '':10}{command}", markup=False, soft_wrap=True)
+    for i, command in enumerate(filter(None, commands)):
+        console.print(f"{'next:' if not i else '':10}{command}", markup=False, soft_wrap=True)
 
 
 def print_parts(objective: str, encoder: str, preset: str = "") -> None:
@@ -159,17 +159,17 @@ def _print_preset(name: str, *, blank_line: bool) -> None:
     from sentprobe.console import out
     from sentprobe.lab.training import PRESETS
 
-    found = PRESETS.get(name)
+    preset = PRESETS.get(name)
     lines = [
-        f"{chr(10) * blank_line}{found.name}: {found.summary}",
-        f"Paper: {found.paper}." * bool(found.paper),
-        f"Encoder: {found.encoder}{': ' * bool(found.settings)}{_texts(found.settings)}.",
-        f"Words: {_options(found.inputs)}." * bool(found.inputs),
-        f"Training: {_options(found.training)}." * bool(found.training),
+        f"{chr(10) * blank_line}{preset.name}: {preset.summary}",
+        f"Paper: {preset.paper}." * bool(preset.paper),
+        f"Encoder: {preset.encoder}{': ' * bool(preset.settings)}{_texts(preset.settings)}.",
+        f"Words: {_options(preset.inputs)}." * bool(preset.inputs),
+        f"Training: {_options(preset.training)}." * bool(preset.training),
     ]
-    for goal, own in found.objective.items():
-        chosen = {**own, **found.objective_training.get(goal, {})}
-        tuned = ", word vectors fine-tuned" * (goal in found.fine_tune)
+    for goal, objective_settings in preset.objective.items():
+        chosen = {**objective_settings, **preset.objective_training.get(goal, {})}
+        tuned = ", word vectors fine-tuned" * (goal in preset.fine_tune)
         lines.append(f"For {goal}: {_texts(chosen) or 'its defaults'}{tuned}.")
     out().print(*filter(None, lines), sep="\n", markup=False, soft_wrap=True)
 

@@ -75,6 +75,7 @@ def align(
         How many seeds to try, or several seeds, comma-separated (7, is seed 7 alone); the best one by the criterion
         is kept. Default: 5 if the result depends on the seed and there is no dictionary, otherwise 1.
     """
+    from sentprobe.cli._options import parse_settings
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.errors import UsageError
     from sentprobe.lab.cli._alignment import AlignmentDisplay, print_methods, print_summary
@@ -82,7 +83,7 @@ def align(
     if list_:
         print_methods("" if method == "auto" else method)
         return 0
-    from sentprobe.console import announce, err
+    from sentprobe.console import announce, say
     from sentprobe.core.formatting import count_of
     from sentprobe.lab.alignment.align import align as run
     from sentprobe.lab.alignment.request import make_request
@@ -93,7 +94,7 @@ def align(
         raise UsageError("Name the folder to write to: -o FOLDER.")
     request = make_request(
         source, target, method=method, words=words, steps=_steps(steps), dictionary=dictionary, dev=dev,
-        settings=_settings(set_), refine=refine, seeds=_seeds(seeds), export=export,
+        settings=parse_settings(set_, "epochs=3"), refine=refine, seeds=_seeds(seeds), export=export,
     )  # fmt: skip
     workers = resolve_jobs(jobs)
     announce(
@@ -104,7 +105,7 @@ def align(
         with AlignmentDisplay(request) as display:
             folder = run(request, out, display.report, workers)
     except KeyboardInterrupt:
-        err().print(f"Repeat the command to go on with the alignment in {out}/.", markup=False, soft_wrap=True)
+        say(f"Repeat the command to go on with the alignment in {out}/.")
         raise
     print_summary(folder, export)
     return 0
@@ -124,16 +125,3 @@ def _seeds(text: str) -> int | Sequence[int] | None:
         raise UsageError(f"--seeds {text}: expected a number of seeds, such as 5, or seeds, such as 3,7.")
     numbers = [int(part) for part in parts if part.strip()]
     return None if not text else numbers[0] if len(parts) == 1 else numbers
-
-
-def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
-    from sentprobe.errors import UsageError
-
-    found: dict[str, str] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key or not value:
-            raise UsageError(f"--set {pair}: expected KEY=VALUE, such as epochs=3.")
-        if found.setdefault(key, value) != value:
-            raise UsageError(f"--set {key}={found[key]} and --set {pair} contradict each other: leave one of them out.")
-    return found

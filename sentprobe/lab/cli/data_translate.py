@@ -37,6 +37,7 @@ def translate(
     from sentprobe.console import err
     from sentprobe.console import out as console
     from sentprobe.core.files import write_atomically
+    from sentprobe.core.formatting import count_of
     from sentprobe.errors import CorpusError, DataError, UsageError
     from sentprobe.lab.translator import translate as translated
 
@@ -50,7 +51,9 @@ def translate(
     if references and _sentence_columns(references[0]):
         references = references[1:]
     if reference and len(references) != len(rows):
-        raise DataError(f"{file} has {len(rows):,} rows and {reference} {len(references):,}: expected as many.")
+        raise DataError(
+            f"{file} has {count_of(len(rows), 'row')} and {reference} {len(references):,}: expected as many."
+        )
     for path, table in ((file, rows), (reference, references)):
         for line, row in enumerate(table, 1):
             if len(row) < max(numbers):
@@ -59,21 +62,23 @@ def translate(
     if "" in texts:
         where = texts.index("") // len(numbers) + 1
         raise CorpusError(file, where, "an empty sentence", "text to translate")
-    found = iter(translated(translator, texts, lambda n: err().print(f"{n:,} sentences", end="\r")))
-    made = [list(row) for row in rows]
-    for row in made:
+    translations = iter(translated(translator, texts, lambda n: err().print(count_of(n, "sentence"), end="\r")))
+    translated_rows = [list(row) for row in rows]
+    for row in translated_rows:
         for number in numbers:
-            row[number - 1] = next(found)
-    write_atomically(out, "".join("\t".join(row) + "\n" for row in (*first, *made)).encode())
-    console().print(f"{out}: {len(made):,} rows", markup=False, soft_wrap=True)
+            row[number - 1] = next(translations)
+    write_atomically(out, "".join("\t".join(row) + "\n" for row in (*first, *translated_rows)).encode())
+    console().print(f"{out}: {count_of(len(translated_rows), 'row')}", markup=False, soft_wrap=True)
     if reference:
-        from sentprobe.lab.training.bleu import bleu
+        from sentprobe.lab.training.targets import bleu
 
         for number in numbers:
-            score, signature = bleu([row[number - 1] for row in made], [row[number - 1] for row in references])
+            score, signature = bleu(
+                [row[number - 1] for row in translated_rows], [row[number - 1] for row in references]
+            )
             console().print(f"column {number}: BLEU {score:.2f} ({signature})", markup=False, soft_wrap=True)
         if pair := _languages(file, reference):
-            from sentprobe.cli._published import print_published
+            from sentprobe.cli._printing import print_published
 
             print_published("xnli_translation", pair)
     return 0
@@ -81,8 +86,8 @@ def translate(
 
 def _languages(file: str, reference: str) -> str:
     """The languages of two files whose names say them, as in test-fr.tsv: fr-en; empty if they do not."""
-    found = [re.match(r"\w+-([a-z]{2,3})\.tsv", Path(name).name) for name in (file, reference)]
-    return "-".join(match[1] for match in found if match) if all(found) else ""
+    matches = [re.match(r"\w+-([a-z]{2,3})\.tsv", Path(name).name) for name in (file, reference)]
+    return "-".join(match[1] for match in matches if match) if all(matches) else ""
 
 
 def _sentence_columns(header: list[str]) -> tuple[int, int] | None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 from cyclopts import Parameter
 
-from sentprobe.cli._published import print_published
+from sentprobe.cli._options import command_line
+from sentprobe.cli._printing import print_published
 from sentprobe.core.formatting import POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sentprobe.lab.xnli.pairs import Pair
+    from sentprobe.lab.xnli.pairs import NliPair
 
 xnli = cyclopts.App(
     name="xnli", help="Zero-shot accuracy, votes, lengths, cue words and agreement of NLI pairs.", version_flags=()
@@ -42,13 +41,13 @@ def votes(*files: str) -> int:
         ("file", "pairs", "consensus", "without (-)", "unanimous", "as the author", "other than in the file")
     ]
     for file in _named(files):
-        found = count_votes(_pairs(file))
-        if not found.voted:
+        tally = count_votes(_pairs(file))
+        if not tally.voted:
             raise DataError(f"{file} has no votes; expected columns label1 to label5.")
-        counts = (found.consensus, found.voted - found.consensus, found.unanimous, found.author_kept)
-        shares = [f"{n:,} ({POINTS.number(n / found.voted)} %)" for n in counts]
-        rows.append((file, f"{found.voted:,}", *shares, f"{len(found.different):,}"))
-        bad = bad or bool(found.different)
+        counts = (tally.consensus, tally.voted - tally.consensus, tally.unanimous, tally.author_kept)
+        shares = [f"{n:,} ({POINTS.number(n / tally.voted)} %)" for n in counts]
+        rows.append((file, f"{tally.voted:,}", *shares, f"{len(tally.different):,}"))
+        bad = bad or bool(tally.different)
     _print(rows)
     print_published("xnli_votes")
     return int(bad)
@@ -78,11 +77,11 @@ def tokens(*files: str, tokenise: str = "") -> int:
 
     rows = [("language", "pairs", "premise", "hypothesis", "published", "tokeniser")]
     for file in _named(files):
-        for one in mean_lengths(_pairs(file), split):
-            name = tokenise or tokeniser_for(one.language)
-            numbers = f"{one.premise:.1f}", f"{one.hypothesis:.1f}"
-            printed = " / ".join(f"{row.value:.1f}" for row in published("xnli_tokens", language=one.language))
-            rows.append((one.language or "(not known)", f"{one.pairs:,}", *numbers, printed, name))
+        for lengths in mean_lengths(_pairs(file), split):
+            name = tokenise or tokeniser_for(lengths.language)
+            numbers = f"{lengths.premise:.1f}", f"{lengths.hypothesis:.1f}"
+            printed = " / ".join(f"{row.value:.1f}" for row in published("xnli_tokens", language=lengths.language))
+            rows.append((lengths.language or "(not known)", f"{lengths.pairs:,}", *numbers, printed, name))
     _print(rows)
     if any(row[4] for row in rows[1:]):
         out().print("published: premises / hypotheses of dev and test, in table 4.8 of conneau2019", style="dim")
@@ -111,8 +110,8 @@ def cues(*files: str, language: str = "", tokenise: str = "simple", top: int = 1
 
     pairs = [pair for file in _named(files) for pair in _pairs(file, language)]
     rows = [("label", "word", "information (millibits)", "of the label", "hypotheses")]
-    for label, found in cue_words(pairs, tokeniser(tokenise), top, least).items():
-        for cue in found:
+    for label, label_cues in cue_words(pairs, tokeniser(tokenise), top, least).items():
+        for cue in label_cues:
             numbers = f"{1000 * cue.information:.2f}", f"{POINTS.number(cue.share)} %", f"{cue.count:,}"
             rows.append((label, cue.word, *numbers))
     _print(rows)
@@ -120,35 +119,41 @@ def cues(*files: str, language: str = "", tokenise: str = "simple", top: int = 1
 
 
 @xnli.command
-def agreement(gold: str, other: str, /, *, language: str = "") -> int:
+def agreement(gold: str, second: str, /, *, language: str = "") -> int:
     """Compare the labels of a second annotation with gold labels, pair by pair.
 
     Parameters
     ----------
     gold: str
         A file of pairs.
-    other: str
+    second: str
         The same pairs, in the same order, with the labels of the second annotation.
     language: str
         Only pairs of this language, where a file has several.
     """
     from sentprobe.errors import DataError
-    from sentprobe.lab.xnli.agreement import agreement as compare
     from sentprobe.lab.xnli.pairs import LABELS
+    from sentprobe.lab.xnli.pairs import label_agreement as compare
     from sentprobe.stats.level import level_text
 
-    one, two = list(_pairs(gold, language)), list(_pairs(other, language))
-    if len(one) != len(two):
-        raise DataError(f"{gold} has {len(one):,} pairs and {other} {len(two):,}: expected the same pairs.")
-    both = [(a.label, b.label) for a, b in zip(one, two, strict=True) if a.label in LABELS and b.label in LABELS]
+    gold_pairs, second_pairs = list(_pairs(gold, language)), list(_pairs(second, language))
+    if len(gold_pairs) != len(second_pairs):
+        raise DataError(
+            f"{gold} has {len(gold_pairs):,} pairs and {second} {len(second_pairs):,}: expected the same pairs."
+        )
+    both = [
+        (a.label, b.label)
+        for a, b in zip(gold_pairs, second_pairs, strict=True)
+        if a.label in LABELS and b.label in LABELS
+    ]
     rows = [("label", "pairs", "same", f"{level_text()} interval", "kappa")]
     for label in ("all", *LABELS):
-        own = [pair for pair in both if label in ("all", pair[0])]
-        if own:
-            found = compare(*zip(*own, strict=True))
-            interval = f"{POINTS.interval(found.low, found.high)} %"
-            kappa = f"{found.kappa:.3f}" if label == "all" else ""
-            rows.append((label, f"{found.n:,}", f"{POINTS.number(found.share)} %", interval, kappa))
+        of_label = [pair for pair in both if label in ("all", pair[0])]
+        if of_label:
+            result = compare(*zip(*of_label, strict=True))
+            interval = f"{POINTS.interval(result.low, result.high)} %"
+            kappa = f"{result.kappa:.3f}" if label == "all" else ""
+            rows.append((label, f"{result.n:,}", f"{POINTS.number(result.share)} %", interval, kappa))
     _print(rows)
     print_published("xnli_agreement", language or None)
     return 0
@@ -176,13 +181,14 @@ def zero_shot(
     out: Path
         Also keep the results as a run, which `sentprobe show`, `compare` and `report` read. Default: they are printed.
     """
-    from sentprobe.lab.training.installed import require_training
+    from sentprobe.lab.training import require_training
 
     require_training()
     from contextlib import ExitStack
 
     from sentprobe import __version__
     from sentprobe.console import out as console
+    from sentprobe.core.formatting import count_of
     from sentprobe.lab.xnli.zero_shot import keep_zero_shot, nli_dataset
     from sentprobe.lab.xnli.zero_shot import zero_shot as score
     from sentprobe.results.log import open_log
@@ -197,29 +203,32 @@ def zero_shot(
         log = None if out is None else stack.enter_context(open_log(out))
         if log is not None:
             log.begin(encoders)
-            command = shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")])
-            log.describe(sentprobe=[__version__], commands=[command.encode(errors="backslashreplace").decode()])
+            log.describe(sentprobe=[__version__], commands=[command_line().encode(errors="backslashreplace").decode()])
         for file in _named(files):
-            groups: dict[str, list[Pair]] = {}
+            groups: dict[str, list[NliPair]] = {}
             for pair in _pairs(file):
                 groups.setdefault(pair.language, []).append(pair)
             for language, pairs in groups.items():
                 first = None
                 for name in encoders:
-                    found = score(classifier, name, pairs)
-                    first = first or found
+                    result = score(classifier, name, pairs)
+                    first = first or result
                     if log is not None:
-                        keep_zero_shot(log, file, nli_dataset(file, pairs), found, classifier)
-                    rest = ""
-                    if found is not first:
-                        test = mcnemar(found.right, first.right)
+                        keep_zero_shot(log, file, nli_dataset(file, pairs), result, classifier)
+                    difference = ""
+                    if result is not first:
+                        test = mcnemar(result.right, first.right)
                         ends = POINTS.interval(test.low, test.high, sign=True)
-                        rest = f"{POINTS.number(test.difference, sign=True)} ({ends})"
-                    numbers = f"{POINTS.number(found.accuracy)} %", f"{POINTS.interval(*found.interval)} %", rest
-                    rows.append((language or "(not known)", f"{found.n:,}", name, *numbers))
+                        difference = f"{POINTS.number(test.difference, sign=True)} ({ends})"
+                    numbers = (
+                        f"{POINTS.number(result.accuracy)} %",
+                        f"{POINTS.interval(*result.interval)} %",
+                        difference,
+                    )
+                    rows.append((language or "(not known)", f"{result.n:,}", name, *numbers))
     _print(rows)
     if out is not None:
-        console().print(f"{len(rows) - 1} results, written to {out}/", markup=False, soft_wrap=True)
+        console().print(f"{count_of(len(rows) - 1, 'result')}, written to {out}/", markup=False, soft_wrap=True)
     return 0
 
 
@@ -231,7 +240,7 @@ def _named(files: tuple[str, ...]) -> tuple[str, ...]:
     return files
 
 
-def _pairs(file: str, language: str = "") -> Iterable[Pair]:
+def _pairs(file: str, language: str = "") -> Iterable[NliPair]:
     """The pairs of a file; where it has no column of languages, its name may say which it is: dev-fr.tsv."""
     import re
     from dataclasses import replace

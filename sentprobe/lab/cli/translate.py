@@ -48,7 +48,7 @@ def translate(
 
     from sentprobe.errors import UsageError
     from sentprobe.lab.networks.folder import open_folder
-    from sentprobe.lab.training.installed import require_training
+    from sentprobe.lab.training import require_training
 
     require_training()
     from sentprobe.lab.training.mt.translator import load_translator
@@ -56,14 +56,14 @@ def translate(
     opened = open_folder(folder.expanduser())
     chosen = None
     if checkpoint:
-        every = {one.name: one for one in opened.checkpoints()}
-        if checkpoint not in every:
-            raise UsageError(f"--checkpoint {checkpoint}: {folder} has {', '.join(every) or 'none'}.")
-        chosen = every[checkpoint]
+        checkpoints = {saved.name: saved for saved in opened.checkpoints()}
+        if checkpoint not in checkpoints:
+            raise UsageError(f"--checkpoint {checkpoint}: {folder} has {', '.join(checkpoints) or 'none'}.")
+        chosen = checkpoints[checkpoint]
     translator = load_translator(opened, to, from_, beam, chosen)
     lines = _lines(files or (STDIN,))
-    while some := list(islice(lines, BATCH)):
-        for text in translator(some):
+    while batch := list(islice(lines, BATCH)):
+        for text in translator(batch):
             # a decoder may have learned to write line breaks
             sys.stdout.buffer.write((" ".join(text.split()) + "\n").encode())
         sys.stdout.buffer.flush()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from sentprobe.cli._options import OUTPUT, open_store
+from sentprobe.cli._options import OUTPUT, command_line, open_store
+
+if TYPE_CHECKING:
+    from sentprobe.run import Run
 
 order = 75
 resumes = True
@@ -106,20 +107,54 @@ def words(
     seed: int
         Samples of identical words and sentences depend on it. Default: 0.
     """
-    from sentprobe.cli._warnings import printed_warnings
-    from sentprobe.console import announce, err, progress_bar
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.console import announce, progress_bar
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.lab.words.evaluate import evaluate_words
-    from sentprobe.lab.words.evaluation import Request
-    from sentprobe.report.summary import summarise
-    from sentprobe.report.tables import print_table
+    from sentprobe.lab.words.evaluation import EvaluationRequest
 
     if not systems:
         raise UsageError("Name a system: sentprobe words FOLDER --dictionary FILE, with FOLDER from `sentprobe align`.")
     if reverse and both:
         raise UsageError("--both evaluates in both directions, the reverse one included: leave out --reverse.")
-    given = [
+    evaluations = _evaluations(dictionary, similarity, sentences, word_by_word, identical, evaluate)
+    shared = {"languages": _languages(languages), "queries": queries, "seed": seed}
+    typed = {"pos": pos, "idf": idf, "weights": weights, "unit": unit, "tokenise": tokenise, "center": center}
+    options = _options({name: value for name, value in typed.items() if value not in (None, False)}, evaluations)
+    requests = []
+    for name, files in evaluations:
+        fields: dict[str, Any] = {**shared, **options[name], "identical": 0 if files else identical}
+        directions = _directions(name, reverse, both)
+        requests += [
+            EvaluationRequest(evaluation=name, files=files, reverse=is_reverse, **fields) for is_reverse in directions
+        ]
+    announce(
+        f"Evaluating {count_of(len(systems), 'system')} in {count_of(len(requests), 'evaluation')}, neighbours by "
+        f"{' and '.join(scoring).replace(',', ' and ')}; writing to {out}/"
+    )
+    store, scorings = open_store(no_store=False, limit=None), [name for text in scoring for name in text.split(",")]
+    with printed_warnings(), progress_bar() as progress:
+        results = evaluate_words(
+            systems, requests, out, scorings=scorings, common=common, limit=limit, store=store, progress=progress,
+            command=command_line(),
+        )  # fmt: skip
+    _print_results(results, common, out)
+    return 2 if results.failures else 0
+
+
+def _evaluations(
+    dictionary: Sequence[str],
+    similarity: Sequence[str],
+    sentences: Sequence[str],
+    word_by_word: Sequence[str],
+    identical: int,
+    evaluate: Sequence[str],
+) -> list[tuple[str, tuple[str, ...]]]:
+    """The evaluations that were named, each with its files; UsageError if there are none."""
+    from sentprobe.errors import UsageError
+
+    evaluations = [
         *((name, (file,)) for file in dictionary for name in ("translation", "closeness")),
         *([("translation", ())] if identical else []),
         *(("similarity", (file,)) for file in similarity),
@@ -127,42 +162,29 @@ def words(
         *(("word_by_word", _two(text, "--word-by-word")) for text in word_by_word),
         *map(_named, evaluate),
     ]
-    if not given:
+    if not evaluations:
         raise UsageError("Name what to evaluate on, such as --dictionary en-fr.5000-6500.txt.")
-    shared: dict[str, Any] = {"languages": _languages(languages), "queries": queries, "seed": seed}
-    typed = {"pos": pos, "idf": idf, "weights": weights, "unit": unit, "tokenise": tokenise, "center": center}
-    options = _options({name: value for name, value in typed.items() if value not in (None, False)}, given)
-    requests = [
-        Request(
-            evaluation=name, files=files, reverse=way, identical=0 if files else identical, **shared, **options[name]
-        )
-        for name, files in given
-        for way in _ways(name, reverse, both)
-    ]
-    announce(
-        f"Evaluating {count_of(len(systems), 'system')} in {count_of(len(requests), 'evaluation')}, neighbours by "
-        f"{' and '.join(scoring).replace(',', ' and ')}; writing to {out}/"
-    )
-    with printed_warnings(), progress_bar() as progress:
-        found = evaluate_words(
-            systems, requests, out, scorings=[name for text in scoring for name in text.split(",")],
-            common=common, limit=limit, store=open_store(no_store=False, limit=None), progress=progress,
-            command=shlex.join(["sentprobe", *(word for word in sys.argv[1:] if word != "--debug")]),
-        )  # fmt: skip
-    print_table(summarise(found))
+    return evaluations
+
+
+def _print_results(results: Run, common: bool, out: Path) -> None:
+    """Print the table of a run, and whether its systems were asked for different words."""
+    from sentprobe.console import err, say
+    from sentprobe.core.formatting import count_of
+    from sentprobe.report.summary import summarise
+    from sentprobe.report.tables import print_table
+
+    print_table(summarise(results))
     digests: dict[str, set[str]] = {}
-    for result in found:
+    for result in results:
         digests.setdefault(result.cell.dataset, set()).add(result.cell.data)
     if any(len(several) > 1 for several in digests.values()) and not common:
-        err().print(
-            "\nA set with several lines (#…) asks systems only for what they know: --common asks all of them the same.",
-            markup=False, soft_wrap=True,
-        )  # fmt: skip
-    err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
-    return 2 if found.failures else 0
+        err().print()
+        say("A set with several lines (#…) asks systems only for what they know: --common asks all of them the same.")
+    err().print(f"\n{count_of(len(results), 'result')}, written to {out}/", markup=False)
 
 
-def _ways(name: str, reverse: bool, both: bool) -> Sequence[bool]:
+def _directions(name: str, reverse: bool, both: bool) -> Sequence[bool]:
     """The directions that an evaluation is made in; cosines are the same in both."""
     if name in ("similarity", "closeness"):
         return (False,)
@@ -185,8 +207,8 @@ def _named(text: str) -> tuple[str, tuple[str, ...]]:
     name, equals, files = text.partition("=")
     if not equals or not files:
         raise UsageError(f"--evaluate {text}: expected NAME=FILE, or NAME=A,B.")
-    many = WORD_EVALUATIONS.get(name).files
-    return name, (files,) if many == 1 else _two(files, f"--evaluate {name}")
+    file_count = WORD_EVALUATIONS.get(name).files
+    return name, (files,) if file_count == 1 else _two(files, f"--evaluate {name}")
 
 
 def _languages(text: str | None) -> tuple[str, str] | None:
@@ -194,18 +216,18 @@ def _languages(text: str | None) -> tuple[str, str] | None:
 
     if text is None:
         return None
-    one, _, two = text.partition("-")
-    if not one or not two:
+    source, _, target = text.partition("-")
+    if not source or not target:
         raise UsageError(f"--languages {text}: expected two languages, such as en-fr.")
-    return one, two
+    return source, target
 
 
-def _options(typed: Mapping[str, Any], given: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, dict[str, Any]]:
+def _options(typed: Mapping[str, Any], evaluations: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, dict[str, Any]]:
     """By evaluation, its options among those that were typed; one that no evaluation has is refused."""
     from sentprobe.errors import UsageError
     from sentprobe.lab.words.sentences import weighting
 
-    names = {name for name, _ in given}
+    names = {name for name, _ in evaluations}
     for option in typed:
         users, needed = USERS[option]
         if names.isdisjoint(users):

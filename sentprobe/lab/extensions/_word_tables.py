@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, Table, TableColumn, cell_text
-from sentprobe.report.types import Cell, Column, SetSummary, Summary
+from sentprobe.report.types import CellSummary, Column, SetSummary, Summary
 
 
 class _Number(NamedTuple):
@@ -31,14 +31,16 @@ NUMBERS: Mapping[str, tuple[str, tuple[_Number, ...]]] = {
     "sentence_retrieval": (
         "precision at 1, at 5 and at 10",
         (
-            *_PRECISION, _Number("candidates", "candidates", _COUNT, 0),
+            *_PRECISION,
+            _Number("candidates", "candidates", _COUNT, 0),
             _Number("sentences left out", "pairs left out", _COUNT, 0),
         ),
     ),
     "word_similarity": (
         "Pearson's and Spearman's correlation of cosines and scores of people, times 100",
         (
-            _Number("spearman", "Spearman"), _Number("coverage", "known (%)"),
+            _Number("spearman", "Spearman"),
+            _Number("coverage", "known (%)"),
             _Number("pairs left out", "pairs left out", _COUNT, 0),
         ),
     ),
@@ -53,13 +55,14 @@ NUMBERS: Mapping[str, tuple[str, tuple[_Number, ...]]] = {
         "mean cosine of words and their translations, of those that are not the same string, and of random pairs, "
         "times 100; mean Euclidean distance",
         (
-            _Number("cosine, spelled otherwise", "spelled otherwise"), _Number("random pairs", "random pairs"),
+            _Number("cosine, spelled otherwise", "spelled otherwise"),
+            _Number("random pairs", "random pairs"),
             _Number("l2", "distance", 1, 3),
             _Number("l2 of unit vectors", "of unit vectors", 1, 3),
             _Number("pairs left out", "pairs left out", _COUNT, 0),
         ),
     ),
-}  # fmt: skip
+}
 """By task, the title of its tables, and their numbers after the score."""
 FIRST = {"precision@1": "at 1", "pearson": "Pearson", "bleu": "BLEU", "cosine": "cosine"}
 """The heading of the score."""
@@ -84,36 +87,36 @@ def word_tables(summary: Summary) -> Iterator[Table]:
             yield Table(columns, f"{s.label}: {title}")
 
 
-def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, Cell]]:
+def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, CellSummary]]:
     """Systems and baselines; one for all retrievals if the score does not depend on them."""
-    shown: dict[tuple[str, ...], tuple[Column, Cell]] = {}
+    unique_cells: dict[tuple[str, ...], tuple[Column, CellSummary]] = {}
     for column, cell in zip((*summary.columns, *summary.baselines), (*s.cells, *s.baselines), strict=True):
         if cell is not None:
-            shown.setdefault(cell.signatures, (column, cell))
-    alone = s.task in ("word_similarity", "translation_closeness")
-    names = [_without_retrieval(column) if alone else column.name for column, _ in shown.values()]
-    many = Counter(names)
-    for name, (column, cell) in zip(names, shown.values(), strict=True):
+            unique_cells.setdefault(cell.signatures, (column, cell))
+    without_scoring = s.task in ("word_similarity", "translation_closeness")
+    names = [_without_retrieval(column) if without_scoring else column.name for column, _ in unique_cells.values()]
+    name_counts = Counter(names)
+    for name, (column, cell) in zip(names, unique_cells.values(), strict=True):
         # of two states of a system, each retrieved in its own way, only these ways are in the labels
-        yield name if many[name] == 1 else f"{name}, id {column.identity}", cell
+        yield name if name_counts[name] == 1 else f"{name}, id {column.identity}", cell
 
 
 def _without_retrieval(column: Column) -> str:
     return ", ".join([column.encoder, *(part for part in column.label[1:] if part != column.probe)])
 
 
-def _score(cell: Cell) -> CellText:
+def _score(cell: CellSummary) -> CellText:
     return CellText(POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))
 
 
-def _column(heading: Sequence[str], cells: Sequence[Cell], number: _Number) -> TableColumn:
+def _column(heading: Sequence[str], cells: Sequence[CellSummary], number: _Number) -> TableColumn:
     def text(value: float | None) -> CellText:
         return cell_text(None if value is None else f"{number.scale * value:,.{number.digits}f}")
 
     return TableColumn(heading, [cell.details.get(number.key) for cell in cells], format=text)
 
 
-def _groups(cells: Sequence[Cell]) -> Iterator[TableColumn]:
+def _groups(cells: Sequence[CellSummary]) -> Iterator[TableColumn]:
     """Precision at 1 of bands of frequency and of parts of speech, with how many words they have."""
     keys = dict.fromkeys(key for cell in cells for key in cell.details if key.startswith("precision@1 "))
     for key in keys:

@@ -50,7 +50,7 @@ def analyse(run: Run, summary: Summary) -> Summary:
             curves.append(_by_frequency(run, result, i, j))
         except SentProbeError as e:
             notes[f"Words by frequency are missing of {result.cell.encoder} on {summary.sets[i].label}: {e}"] = None
-    maps = (point for i, j, result in results for point in _along(grid, result, i, j))
+    maps = (point for i, j, result in results for point in _map_points(grid, result, i, j))
     return replace(summary, word_spaces=WordSpaces(frequency=tuple(curves), maps=tuple(maps)), notes=tuple(notes))
 
 
@@ -60,33 +60,41 @@ def _by_frequency(run: Run, result: Result, i: int, j: int) -> FrequencyCurve:
     return FrequencyCurve(set=i, column=j, bands=tally(ranks, arrays["predicted"] == arrays["truth"]))
 
 
-def _along(grid: Grid, result: Result, i: int, j: int) -> Iterator[MapPoint]:
+def _map_points(grid: Grid, result: Result, i: int, j: int) -> Iterator[MapPoint]:
     """The point of a column that is a map along the way."""
     column = grid.columns[j]
     if (match := _MAP.fullmatch(column.encoder)) is None:
         return
     low, high = next(iter(accuracy_intervals([result])), (None, None))
     yield MapPoint(
-        set=i, column=j, alignment=match[1], seed=None if match[2] is None else int(match[2]), stage=match[3],
-        number=int(match[4]), criterion=result.scores.get("criterion"), value=result.score, low=low, high=high,
+        set=i,
+        column=j,
+        alignment=match[1],
+        seed=None if match[2] is None else int(match[2]),
+        stage=match[3],
+        number=int(match[4]),
+        criterion=result.scores.get("criterion"),
+        value=result.score,
+        low=low,
+        high=high,
         chosen=_is_chosen(grid, column, match[1]),
-    )  # fmt: skip
+    )
 
 
 def _is_chosen(grid: Grid, column: ColumnKey, alignment: str) -> bool:
     """Whether the alignment itself, without the name of a map, is the same map."""
     return column.identity is not None and any(
-        other.encoder == alignment and other.identity == column.identity for other in grid.columns
+        candidate.encoder == alignment and candidate.identity == column.identity for candidate in grid.columns
     )
 
 
-def retrieval_errors(run: Run, grid: Grid, place: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
+def retrieval_errors(run: Run, grid: Grid, set_key: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
     """What each column retrieved wrongly on a set, the highest cosine first; None if nothing is retrieved, or read."""
     if s.scored_by != "precision@1":
         return None
     columns: list[ColumnErrors | None] = [None] * len(grid.columns)
     for i, column in enumerate(grid.columns):
-        if not (layers := grid.layers(column, place)):
+        if not (layers := grid.layers(column, set_key)):
             continue
         result = best_layer(layers)[0]
         try:

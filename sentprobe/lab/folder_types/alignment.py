@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.cli._facts import latex_rows, print_facts, print_rows
+from sentprobe.cli._printing import latex_rows, print_facts, print_rows
 from sentprobe.core.folders import FolderType
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.cli._facts import latex_rows, print_facts, print_rows
-from sentprobe.cli._published import print_published
+from sentprobe.cli._printing import latex_rows, print_facts, print_published, print_rows
 from sentprobe.core.folders import FolderType
 from sentprobe.lab.networks.folder import COMMAND, CONFIG, LOG, may_be_deleted, remedy
 

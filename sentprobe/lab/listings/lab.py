@@ -9,7 +9,7 @@ from sentprobe.core.arguments import defaults_text, value_text
 
 
 def _architectures() -> Iterator[Row]:
-    from sentprobe.lab.training.installed import require_training
+    from sentprobe.lab.training import require_training
 
     require_training()
     from sentprobe.lab.networks import ARCHITECTURES
@@ -20,7 +20,7 @@ def _architectures() -> Iterator[Row]:
 
 
 def _objectives() -> Iterator[Row]:
-    from sentprobe.lab.training.installed import require_training
+    from sentprobe.lab.training import require_training
 
     require_training()
     from sentprobe.lab.training import OBJECTIVES

@@ -21,7 +21,7 @@ from sentprobe.lab.networks.kernels import attend, drop
 from sentprobe.lab.networks.sequences import padding_mask
 
 EPSILON = 1e-12
-"""Of layer normalisation."""
+"""Of layer normalisation, as in XLM; torch has 1e-5."""
 
 
 @dataclass(frozen=True)
@@ -185,12 +185,12 @@ class XLM(nn.Module):
         lengths: Tensor | None = None,
         *,
         causal: bool = False,
-        places: Tensor | None = None,
+        token_indices: Tensor | None = None,
         memory: EncoderMemory | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """States of the top layer (sentences, time, hidden), or of some tokens of the batch (places, hidden)."""
-        return self.states(ids, languages, positions, lengths, causal, places, memory, cache)[-1]
+        """States of the top layer (sentences, time, hidden), or of some tokens of the batch (tokens, hidden)."""
+        return self.states(ids, languages, positions, lengths, causal, token_indices, memory, cache)[-1]
 
     def states(
         self,
@@ -199,7 +199,7 @@ class XLM(nn.Module):
         positions: Tensor | None = None,
         lengths: Tensor | None = None,
         causal: bool = False,
-        places: Tensor | None = None,
+        token_indices: Tensor | None = None,
         memory: EncoderMemory | None = None,
         cache: Cache | None = None,
     ) -> Sequence[Tensor]:
@@ -216,10 +216,10 @@ class XLM(nn.Module):
             Of the sentences; None: there is no padding.
         causal : bool
             Whether a token sees those before it only.
-        places : Tensor or None
+        token_indices : Tensor or None
             Indices in the flattened batch of the tokens whose states in the top layer are returned, ascending; the
             others are not computed where they are not needed.
-        memory : Memory or None
+        memory : EncoderMemory or None
             What a decoder reads.
         cache : Cache or None
             What it has read.
@@ -240,17 +240,17 @@ class XLM(nn.Module):
             memory_mask = ~padding_mask(memory.lengths, memory.states.shape[1])[:, None, None]
         layers = [states]
         for i in range(self.sizes.layers):
-            selects = places is not None and i == self.sizes.layers - 1 and not self.decodes
-            queries = QueryTokens.of(places, *ids.shape) if places is not None and selects else None
+            selects = token_indices is not None and i == self.sizes.layers - 1 and not self.decodes
+            queries = QueryTokens.of(token_indices, *ids.shape) if token_indices is not None and selects else None
             mixed = self.attentions[i](states, mask, causal, queries, None, cache)
-            if places is not None and selects:
-                states = states.flatten(0, 1)[places]
+            if token_indices is not None and selects:
+                states = states.flatten(0, 1)[token_indices]
             states = self.layer_norm1[i](states + drop(mixed, rate))
             if memory is not None:
                 mixed = self.encoder_attn[i](states, memory_mask, memory=memory.states, cache=cache)
                 states = self.layer_norm15[i](states + drop(mixed, rate))
             states = self.layer_norm2[i](states + drop(self.ffns[i](states), rate))
             layers.append(states)
-        if places is not None and states.dim() == 3:
-            layers[-1] = states.flatten(0, 1)[places]
+        if token_indices is not None and states.dim() == 3:
+            layers[-1] = states.flatten(0, 1)[token_indices]
         return layers

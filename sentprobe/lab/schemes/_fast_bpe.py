@@ -18,19 +18,19 @@ END, MORE = "</w>", "@@"
 MOST_WORDS = 1 << 20
 """Words whose subwords are remembered."""
 
-Pair = tuple[str, str]
+SubwordPair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class FastBpe:
     """Splits words into subwords."""
 
-    ranks: dict[Pair, int]
+    ranks: dict[SubwordPair, int]
     """The order in which pairs are merged."""
-    parts: dict[str, Pair]
+    parts: dict[str, SubwordPair]
     """What a subword was merged from."""
     vocabulary: frozenset[str]
-    known: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    subwords_of_word: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
     def __call__(self, text: str) -> list[str]:
         """The subwords of a text whose words are separated by spaces."""
@@ -38,13 +38,13 @@ class FastBpe:
 
     def split(self, word: str) -> list[str]:
         """The subwords of one word."""
-        if (found := self.known.get(word)) is None:
-            if len(self.known) >= MOST_WORDS:
-                self.known.clear()
+        if (subwords := self.subwords_of_word.get(word)) is None:
+            if len(self.subwords_of_word) >= MOST_WORDS:
+                self.subwords_of_word.clear()
             pieces = self._within(self._merge([*word[:-1], word[-1] + END]))
             pieces[-1] = pieces[-1].removesuffix(END)
-            found = self.known[word] = [*(piece + MORE for piece in pieces[:-1]), pieces[-1]]
-        return found
+            subwords = self.subwords_of_word[word] = [*(piece + MORE for piece in pieces[:-1]), pieces[-1]]
+        return subwords
 
     def _merge(self, pieces: list[str]) -> list[str]:
         """Merge the pair that comes first among the codes wherever it occurs, until there is none."""
@@ -66,28 +66,28 @@ class FastBpe:
         """The same with subwords of the vocabulary only, or single characters."""
         if not self.vocabulary:
             return pieces
-        found: list[str] = []
-        left = pieces[::-1]
-        while left:
-            piece = left.pop()
-            last = not left
-            written = piece.removesuffix(END) if last else piece + MORE
+        known_pieces: list[str] = []
+        stack = pieces[::-1]
+        while stack:
+            piece = stack.pop()
+            is_last = not stack
+            written = piece.removesuffix(END) if is_last else piece + MORE
             if written in self.vocabulary or piece not in self.parts:
-                found.append(piece)
+                known_pieces.append(piece)
             else:
-                left += reversed(self.parts[piece])
-        return found
+                stack += reversed(self.parts[piece])
+        return known_pieces
 
 
 def read_fast_bpe(codes: Path, vocabulary: Path) -> FastBpe:
     """Read both files; CorpusError at a line that is not of this format."""
-    ranks: dict[Pair, int] = {}
-    parts: dict[str, Pair] = {}
-    for left, right, _ in _lines(codes, 3, "two subwords and a count"):
-        ranks[left, right] = len(ranks)
-        parts[left + right] = (left, right)
-    known = frozenset(cells[0] for cells in _lines(vocabulary, 2, "a subword and a count"))
-    return FastBpe(ranks, parts, known)
+    ranks: dict[SubwordPair, int] = {}
+    parts: dict[str, SubwordPair] = {}
+    for first, second, _ in _lines(codes, 3, "two subwords and a count"):
+        ranks[first, second] = len(ranks)
+        parts[first + second] = (first, second)
+    known_subwords = frozenset(cells[0] for cells in _lines(vocabulary, 2, "a subword and a count"))
+    return FastBpe(ranks, parts, known_subwords)
 
 
 def _lines(path: Path, cells: int, expected: str) -> list[list[str]]:
@@ -101,7 +101,7 @@ def _lines(path: Path, cells: int, expected: str) -> list[list[str]]:
     split = [[cell for cell in line.split(" ") if cell] for line in lines]
     if not split[-1]:
         split.pop()
-    for number, found in enumerate(split, 1):
-        if len(found) != cells:
+    for number, fields in enumerate(split, 1):
+        if len(fields) != cells:
             raise CorpusError(str(path), number, repr(lines[number - 1][:60]), expected)
     return split

@@ -44,14 +44,14 @@ class PublishedFile(NamedTuple):
     what: str
 
 
-def place_of(spec: Spec, files: Sequence[PublishedFile]) -> Path:
+def path_of(spec: Spec, files: Sequence[PublishedFile]) -> Path:
     """The file or folder that a spec names. UsageError if it names none, EncoderError if there is no such place."""
     if not spec.path:
         raise UsageError(f"{spec} names no file or folder; expected {spec.scheme}:PATH. {list_files(files)}")
-    place = Path(spec.path).expanduser()
-    if not place.exists():
+    path = Path(spec.path).expanduser()
+    if not path.exists():
         raise EncoderError(f"{spec}: there is no file or folder {spec.path!r}. {list_files(files)}")
-    return place
+    return path
 
 
 def require_files(spec: Spec, paths: Iterable[Path], files: Sequence[PublishedFile]) -> None:
@@ -64,8 +64,8 @@ def require_files(spec: Spec, paths: Iterable[Path], files: Sequence[PublishedFi
 
 def list_files(files: Sequence[PublishedFile]) -> str:
     """Which files are needed, and where they are published."""
-    each = "; ".join(f"{file.name} ({file.what}), {file.address}" for file in files)
-    return f"Files are not downloaded; they are published as: {each}."
+    listed = "; ".join(f"{file.name} ({file.what}), {file.address}" for file in files)
+    return f"Files are not downloaded; they are published as: {listed}."
 
 
 def read_tensors(spec: Spec, path: Path) -> Any:
@@ -92,19 +92,19 @@ def content_of(*paths: Path) -> str:
 def _hash(path: Path) -> str:
     """The hash of a file, which is remembered in the cache for as long as the file is not touched."""
     try:
-        place = cache_folder() / "hashes" / fingerprint(path)
+        cache_file = cache_folder() / "hashes" / fingerprint(path)
         try:
-            known = place.read_text("ascii")
+            cached = cache_file.read_text("ascii")
         except (OSError, UnicodeDecodeError):
-            known = ""
-        if len(known) == 32:
-            return known
+            cached = ""
+        if len(cached) == 32:
+            return cached
         content = hash_file(path)
     except OSError as why:
         raise DataError(f"{path} cannot be read: {why.strerror}.") from None
     with suppress(OSError, SentProbeError):  # it can be computed again
-        make_folder(place.parent)
-        write_atomically(place, content.encode())
+        make_folder(cache_file.parent)
+        write_atomically(cache_file, content.encode())
     return content
 
 
@@ -140,8 +140,8 @@ class MaxOverStates:
         """The tokens of each text, and the share of dimensions whose maximum each of them gives."""
         rows = self._rows(texts)
         selections: list[list[tuple[str, float]]] = [[] for _ in rows]
-        for places, inputs, lengths in batched_inputs(rows, self.lookup):
-            for i, shares in zip(places, self.network.shares(inputs, lengths).tolist(), strict=True):
+        for indices, inputs, lengths in batched_inputs(rows, self.lookup):
+            for i, shares in zip(indices, self.network.shares(inputs, lengths).tolist(), strict=True):
                 selections[i] = list(zip(rows[i], shares[: len(rows[i])], strict=True))
         return selections
 
@@ -154,8 +154,8 @@ def encode_tokens(
 ) -> Floats:
     """Vectors (n, size) of lists of tokens; zeros for an empty one."""
     vectors = np.zeros((len(rows), size), np.float32)
-    for places, inputs, lengths in batched_inputs(rows, lookup):
-        vectors[places] = network(inputs, lengths)
+    for indices, inputs, lengths in batched_inputs(rows, lookup):
+        vectors[indices] = network(inputs, lengths)
     return vectors
 
 
@@ -164,12 +164,12 @@ def batched_inputs(rows: Sequence[Sequence[str]], lookup: Lookup) -> Iterator[tu
     table, ids = _numbered(rows, lookup)
     filled = [i for i, row in enumerate(rows) if row]
     for batch in batches_by_length([len(rows[i]) for i in filled]):
-        places = [filled[i] for i in batch]
-        lengths = np.array([len(rows[i]) for i in places], np.int64)
-        inputs = np.zeros((len(places), int(lengths[-1]), table.shape[1]), np.float32)
-        for line, i in zip(inputs, places, strict=True):
+        indices = [filled[i] for i in batch]
+        lengths = np.array([len(rows[i]) for i in indices], np.int64)
+        inputs = np.zeros((len(indices), int(lengths[-1]), table.shape[1]), np.float32)
+        for line, i in zip(inputs, indices, strict=True):
             line[: len(rows[i])] = table[ids[i]]
-        yield places, inputs, lengths
+        yield indices, inputs, lengths
 
 
 def mean_inputs(rows: Sequence[Sequence[str]], lookup: Lookup, width: int) -> Floats:
@@ -184,6 +184,6 @@ def mean_inputs(rows: Sequence[Sequence[str]], lookup: Lookup, width: int) -> Fl
 
 def _numbered(rows: Sequence[Sequence[str]], lookup: Lookup) -> tuple[Floats, list[NDArray[np.int64]]]:
     """The vectors of the distinct tokens, and the tokens of each list as numbers of these."""
-    known: dict[str, int] = {}
-    ids = [np.array([known.setdefault(token, len(known)) for token in row], np.int64) for row in rows]
-    return lookup(list(known)), ids
+    numbers: dict[str, int] = {}
+    ids = [np.array([numbers.setdefault(token, len(numbers)) for token in row], np.int64) for row in rows]
+    return lookup(list(numbers)), ids

@@ -37,16 +37,16 @@ CONTRACTION = re.compile(r"(?<=\w)(n't|'(?:s|m|d|re|ve|ll))\b", re.IGNORECASE)
 
 def load(spec: Spec) -> BuiltIn:
     """The encoder that ``builtin:`` names."""
-    given = spec.check_options(OPTIONS)
+    spec_options = spec.check_options(OPTIONS)
     if spec.path not in ("", NAME):
         raise UsageError(f"{spec}: there is one model, {NAME}; expected builtin: or builtin:?random=0.")
     spec.integer("random", low=0)  # the message names what was typed
-    options = (*given.items(), ("backend", "numpy"))
+    trained_options = (*spec_options.items(), ("backend", "numpy"))
     try:
         folder = open_folder(FOLDER)
         if folder.digest(folder.best()) != CONTENT:
             raise DataError(f"{FOLDER} has another encoder.")
-        inner = trained.load(Spec("trained", str(FOLDER), None, options))
+        inner = trained.load(Spec("trained", str(FOLDER), None, trained_options))
     except (DataError, UsageError) as e:
         raise EncoderError(
             f"{spec}: {FOLDER} has been changed since it was installed; install sentprobe again. ({e})"

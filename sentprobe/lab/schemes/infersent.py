@@ -42,7 +42,7 @@ from sentprobe.lab.schemes._released import (
     MaxOverStates,
     PublishedFile,
     content_of,
-    place_of,
+    path_of,
     read_tensors,
     require_files,
 )
@@ -73,11 +73,11 @@ FILES = (
 
 def load(spec: Spec) -> MaxOverStates:
     """The encoder that ``infersent:…`` names."""
-    given = spec.check_options(OPTIONS)
+    options = spec.check_options(OPTIONS)
     weights, version = _weights(spec)
-    vectors_file = Path(given.get("vectors") or weights.parent / WORD_VECTORS[version]).expanduser()
+    vectors_file = Path(options.get("vectors") or weights.parent / WORD_VECTORS[version]).expanduser()
     require_files(spec, [vectors_file], FILES)
-    split = given.get("tokenise", NLTK)
+    split = options.get("tokenise", NLTK)
     tokens = tokeniser(split)
     content = content_of(weights)
     state = read_tensors(spec, weights)
@@ -86,7 +86,7 @@ def load(spec: Spec) -> MaxOverStates:
     from sentprobe.lab.networks.inference_torch import bilstm_max
 
     seed = spec.integer("random", low=0)
-    network = bilstm_max(str(weights), state, "enc_lstm.", find_device(spec, given.get("device")), seed)
+    network = bilstm_max(str(weights), state, "enc_lstm.", find_device(spec, options.get("device")), seed)
     vectors = read_vectors(vectors_file, cache_folder() / "vectors")
     if vectors.dim != network.width:
         raise EncoderError(
@@ -120,15 +120,15 @@ def load(spec: Spec) -> MaxOverStates:
 
 def _weights(spec: Spec) -> tuple[Path, str]:
     """The file of weights and the version."""
-    place, asked = place_of(spec, FILES), dict(spec.options).get("version")
-    version = spec.choice("version", ("1", "2")) if asked else ""
-    if not place.is_dir():
-        said = re.search(r"infersent.?([12])", place.name.lower())
-        if not version and not said:
+    path, typed_version = path_of(spec, FILES), dict(spec.options).get("version")
+    version = spec.choice("version", ("1", "2")) if typed_version else ""
+    if not path.is_dir():
+        named_version = re.search(r"infersent.?([12])", path.name.lower())
+        if not version and not named_version:
             raise UsageError(f"{spec}: the name of the file does not say its version; expected version=1 or version=2.")
-        return place, version or (said[1] if said else "")
-    there = [v for v in ("1", "2") if (place / f"infersent{v}.pkl").is_file() and version in ("", v)]
-    if len(there) > 1:
-        raise UsageError(f"{spec}: {place} has infersent1.pkl and infersent2.pkl; name one of them, or version=2.")
-    require_files(spec, [place / f"infersent{there[0] if there else version or 2}.pkl"], FILES)
-    return place / f"infersent{there[0]}.pkl", there[0]
+        return path, version or (named_version[1] if named_version else "")
+    versions = [v for v in ("1", "2") if (path / f"infersent{v}.pkl").is_file() and version in ("", v)]
+    if len(versions) > 1:
+        raise UsageError(f"{spec}: {path} has infersent1.pkl and infersent2.pkl; name one of them, or version=2.")
+    require_files(spec, [path / f"infersent{versions[0] if versions else version or 2}.pkl"], FILES)
+    return path / f"infersent{versions[0]}.pkl", versions[0]

@@ -38,7 +38,7 @@ from sentprobe.lab.schemes._released import (
     MaxOverStates,
     PublishedFile,
     content_of,
-    place_of,
+    path_of,
     read_tensors,
     require_files,
 )
@@ -57,7 +57,7 @@ QUOTES = {"‘": '"', "‚": '"'}
 VERSION_1, VERSION_2 = "https://dl.fbaipublicfiles.com/laser/models", "https://dl.fbaipublicfiles.com/nllb/laser"
 
 
-class Model(NamedTuple):
+class LaserModel(NamedTuple):
     """A released encoder, and the files that its subwords come from."""
 
     weights: str
@@ -66,9 +66,9 @@ class Model(NamedTuple):
 
 
 MODELS = (
-    Model("laser2.pt", ("laser2.spm",), VERSION_2),
-    Model("bilstm.93langs.2018-12-26.pt", ("93langs.fcodes", "93langs.fvocab"), VERSION_1),
-    Model("bilstm.eparl21.2018-11-19.pt", ("eparl21.fcodes", "eparl21.fvocab"), VERSION_1),
+    LaserModel("laser2.pt", ("laser2.spm",), VERSION_2),
+    LaserModel("bilstm.93langs.2018-12-26.pt", ("93langs.fcodes", "93langs.fvocab"), VERSION_1),
+    LaserModel("bilstm.eparl21.2018-11-19.pt", ("eparl21.fcodes", "eparl21.fvocab"), VERSION_1),
 )
 FILES = tuple(
     PublishedFile(name, f"{model.address}/{name}", "weights" if name == model.weights else "subwords")
@@ -79,11 +79,11 @@ FILES = tuple(
 
 def load(spec: Spec) -> MaxOverStates:
     """The encoder that ``laser:…`` names."""
-    given = spec.check_options(OPTIONS)
+    options = spec.check_options(OPTIONS)
     weights, subword_files = _files(spec)
-    language = code_of(given.get("language", "en"))
+    language = code_of(options.get("language", "en"))
     if not language:
-        raise UsageError(f"{spec} has language={given['language']}; expected a code such as en or fr.")
+        raise UsageError(f"{spec} has language={options['language']}; expected a code such as en or fr.")
     split, packages = _preparation(spec, subword_files, language)
     content = content_of(weights, *subword_files)
     state = read_tensors(spec, weights)
@@ -94,7 +94,7 @@ def load(spec: Spec) -> MaxOverStates:
         )
     from sentprobe.lab.networks.inference_torch import bilstm_max
 
-    network = bilstm_max(str(weights), state["model"], "lstm.", find_device(spec, given.get("device")))
+    network = bilstm_max(str(weights), state["model"], "lstm.", find_device(spec, options.get("device")))
     table, numbers = _dictionary(spec, weights, state, network.width)
 
     def look_up(tokens: Sequence[str]) -> Floats:
@@ -106,21 +106,21 @@ def load(spec: Spec) -> MaxOverStates:
 
 def _files(spec: Spec) -> tuple[Path, list[Path]]:
     """The file of weights, and those of the subwords."""
-    place = place_of(spec, FILES)
-    if place.is_dir():
-        there = [model for model in MODELS if (place / model.weights).is_file()]
-        if len(there) > 1:
-            raise UsageError(f"{spec}: {place} has {' and '.join(m.weights for m in there)}; name one of them.")
-        require_files(spec, [place / there[0].weights if there else place / MODELS[0].weights], FILES)
-        place /= there[0].weights
-    names = next((model.subwords for model in MODELS if model.weights == place.name), None)
+    path = path_of(spec, FILES)
+    if path.is_dir():
+        models = [model for model in MODELS if (path / model.weights).is_file()]
+        if len(models) > 1:
+            raise UsageError(f"{spec}: {path} has {' and '.join(m.weights for m in models)}; name one of them.")
+        require_files(spec, [path / models[0].weights if models else path / MODELS[0].weights], FILES)
+        path /= models[0].weights
+    names = next((model.subwords for model in MODELS if model.weights == path.name), None)
     if names is None:
-        stem = place.name.removesuffix(".pt")
-        pieces = place.with_name(f"{stem}.spm").is_file()
+        stem = path.name.removesuffix(".pt")
+        pieces = path.with_name(f"{stem}.spm").is_file()
         names = (f"{stem}.spm",) if pieces else (f"{stem}.fcodes", f"{stem}.fvocab")
-    found = [place.with_name(name) for name in names]
-    require_files(spec, found, FILES)
-    return place, found
+    subword_files = [path.with_name(name) for name in names]
+    require_files(spec, subword_files, FILES)
+    return path, subword_files
 
 
 def _preparation(spec: Spec, files: Sequence[Path], language: str) -> tuple[Callable[[str], list[str]], str]:
@@ -157,12 +157,14 @@ def _preparation(spec: Spec, files: Sequence[Path], language: str) -> tuple[Call
 
 def _punctuation(language: str) -> Callable[[str], str]:
     """Moses' normalisation of punctuation, of texts whose characters are printed."""
-    own: Any = import_optional("sacremoses", "laser: needs", EXTRA).MosesPunctNormalizer(language, perl_parity=True)
-    own.substitutions = [(pattern, QUOTES.get(pattern, by)) for pattern, by in own.substitutions]
+    normaliser: Any = import_optional("sacremoses", "laser: needs", EXTRA).MosesPunctNormalizer(
+        language, perl_parity=True
+    )
+    normaliser.substitutions = [(pattern, QUOTES.get(pattern, by)) for pattern, by in normaliser.substitutions]
 
     def normalise(text: str) -> str:
         printed = "".join(c if not unicodedata.category(c).startswith("C") else " " for c in text)
-        return str(own.normalize(printed))
+        return str(normaliser.normalize(printed))
 
     return normalise
 
@@ -170,11 +172,13 @@ def _punctuation(language: str) -> Callable[[str], str]:
 def _dictionary(spec: Spec, path: Path, state: Mapping[str, Any], width: int) -> tuple[Floats, dict[str, int]]:
     """The vectors of tokens (n, width), and the number of each token."""
     table, numbers = state["model"].get("embed_tokens.weight"), state["dictionary"]
-    known = isinstance(numbers, dict) and all(isinstance(k, str) and isinstance(v, int) for k, v in numbers.items())
-    if not known or table is None or tuple(table.shape[1:]) != (width,):
+    is_dictionary = isinstance(numbers, dict) and all(
+        isinstance(k, str) and isinstance(v, int) for k, v in numbers.items()
+    )
+    if not is_dictionary or table is None or tuple(table.shape[1:]) != (width,):
         raise EncoderError(f"{spec}: {path} has no dictionary, or no vectors of {width} numbers for its tokens.")
-    found: Floats = np.array(table.float().numpy())
+    vectors: Floats = np.array(table.float().numpy())
     merged = {**numbers, **NUMBERS}
-    if (most := max(merged.values())) >= len(found) or min(merged.values()) < 0:
-        raise EncoderError(f"{spec}: {path} has {len(found)} vectors, and a token with the number {most}.")
-    return found, merged
+    if (highest := max(merged.values())) >= len(vectors) or min(merged.values()) < 0:
+        raise EncoderError(f"{spec}: {path} has {len(vectors)} vectors, and a token with the number {highest}.")
+    return vectors, merged

@@ -33,7 +33,7 @@ from sentprobe.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, SENT2VEC, ma
 from sentprobe.encoders.wordvectors.formats import explain_errors
 from sentprobe.encoders.wordvectors.rows import Bytes
 from sentprobe.errors import EncoderError
-from sentprobe.lab.schemes._released import PublishedFile, content_of, place_of
+from sentprobe.lab.schemes._released import PublishedFile, content_of, path_of
 
 named_file = attrgetter("file")
 OPTIONS = {
@@ -90,36 +90,36 @@ class Sent2vec:
         """The numbers of the known words."""
         tokens: Sequence[str] = [text] if self.split is None else self.split(text)
         line = " ".join(tokens)
-        found: list[int] = []
+        numbers: list[int] = []
         for word in _SPACES.split((line.lower() if self.lower else line).encode(errors="replace")):
             if word == STOP:
                 break
             if (number := self.index.get(word)) is not None:
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
     def _with_ngrams(self, words: list[int]) -> list[int]:
         """Rows of words, and of all n-grams of two words and more."""
-        found, first = list(words), len(self.index)
+        rows, word_count = list(words), len(self.index)
         for at in range(len(words) if self.longest > 1 else 0):
-            mixed = words[at]
+            ngram_hash = words[at]
             for word in words[at + 1 : at + self.longest]:
-                mixed = (mixed * MULTIPLIER + word) % (1 << 64)
-                found.append(first + mixed % self.buckets)
-        return found
+                ngram_hash = (ngram_hash * MULTIPLIER + word) % (1 << 64)
+                rows.append(word_count + ngram_hash % self.buckets)
+        return rows
 
     def _means(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         lengths = np.array([len(row) for row in rows], np.int64)
         needed, columns = np.unique(np.array([i for row in rows for i in row], np.int64), return_inverse=True)
         matrix = np.array(self.rows[needed]).view("<f4")
-        found: NDArray[Any] = sum_rows(matrix, columns, lengths) / np.maximum(lengths, 1)[:, None]
-        return found.astype(np.float32)
+        means: NDArray[Any] = sum_rows(matrix, columns, lengths) / np.maximum(lengths, 1)[:, None]
+        return means.astype(np.float32)
 
 
 def load(spec: Spec) -> Sent2vec:
     """The encoder that ``sent2vec:…`` names."""
-    given, path = spec.check_options(OPTIONS), place_of(spec, FILES)
-    split, lower = given.get("tokenise", TREEBANK), spec.choice("case", ("lower", "as-is")) == "lower"
+    options, path = spec.check_options(OPTIONS), path_of(spec, FILES)
+    split, lower = options.get("tokenise", TREEBANK), spec.choice("case", ("lower", "as-is")) == "lower"
     tokens = None if split == SPACE else tokeniser(split)
     with explain_errors(str(path)):
         with path.open("rb") as file:
@@ -127,13 +127,17 @@ def load(spec: Spec) -> Sent2vec:
                 raise EncoderError(
                     f"{spec}: {path} is not a model of sent2vec: expected a .bin of version 1 or later, decompressed."
                 )
-        found = read_header(str(path))
-        if found.model != SENT2VEC:
-            what = f"a fastText model; name it vec:{path}" if found.model < SENT2VEC else "a model of word vectors"
-            raise EncoderError(f"{spec}: {path} is {what}. Expected one that `fasttext sent2vec` of sent2vec wrote.")
-        if found.word_ngrams > 1 and not found.buckets:
-            raise EncoderError(f"{spec}: {path} has n-grams of {found.word_ngrams} words, but no vectors for them.")
-        rows = map_bytes(path, found.offset, len(found.words) + found.buckets, found.dim)
+        header = read_header(str(path))
+        if header.model != SENT2VEC:
+            description = (
+                f"a fastText model; name it vec:{path}" if header.model < SENT2VEC else "a model of word vectors"
+            )
+            raise EncoderError(
+                f"{spec}: {path} is {description}. Expected one that `fasttext sent2vec` of sent2vec wrote."
+            )
+        if header.word_ngrams > 1 and not header.buckets:
+            raise EncoderError(f"{spec}: {path} has n-grams of {header.word_ngrams} words, but no vectors for them.")
+        rows = map_bytes(path, header.offset, len(header.words) + header.buckets, header.dim)
         content = content_of(path)
     identity = Identity.of(
         "sent2vec",
@@ -143,5 +147,5 @@ def load(spec: Spec) -> Sent2vec:
         tokeniser=tokeniser_package(split),
         case="lower" if lower else "as-is",
     )
-    index = {word: number for number, word in enumerate(found.words)}
-    return Sent2vec(identity, rows, index, found.word_ngrams, found.buckets, tokens, lower)
+    index = {word: number for number, word in enumerate(header.words)}
+    return Sent2vec(identity, rows, index, header.word_ngrams, header.buckets, tokens, lower)

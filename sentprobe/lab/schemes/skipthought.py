@@ -47,7 +47,7 @@ from sentprobe.lab.schemes._released import (
     content_of,
     encode_tokens,
     mean_inputs,
-    place_of,
+    path_of,
     require_files,
 )
 
@@ -68,7 +68,7 @@ FILES = tuple(
     for name in names
 )
 UNKNOWN, END = "UNK", "<eos>"
-WAYS = {"uni": {"forwards": "encoder"}, "bi": {"forwards": "encoder", "backwards": "encoder_r"}}
+DIRECTIONS = {"uni": {"forwards": "encoder"}, "bi": {"forwards": "encoder", "backwards": "encoder_r"}}
 """How the weights of each direction are named."""
 
 
@@ -120,11 +120,11 @@ class SkipThought:
         return [token if token in self.index else UNKNOWN for token in self.split(replace_surrogates(text))]
 
     def _encode(self, reader: Reader, rows: Sequence[Sequence[str]]) -> Floats:
-        found = encode_tokens(rows, lambda tokens: self._look_up(reader, tokens), reader.network, reader.size)
+        vectors = encode_tokens(rows, lambda tokens: self._look_up(reader, tokens), reader.network, reader.size)
         if self.norm:
-            norms = np.linalg.norm(found, axis=1, keepdims=True)
-            found /= np.where(norms > 0, norms, 1)
-        return found
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors /= np.where(norms > 0, norms, 1)
+        return vectors
 
     def _look_up(self, reader: Reader, tokens: Sequence[str]) -> Floats:
         return np.asarray(reader.table[[self.index[token] for token in tokens]], np.float32).reshape(-1, reader.width)
@@ -132,14 +132,14 @@ class SkipThought:
 
 def load(spec: Spec) -> SkipThought:
     """The encoder that ``skipthought:…`` names."""
-    given, folder = spec.check_options(OPTIONS), place_of(spec, FILES)
+    options, folder = spec.check_options(OPTIONS), path_of(spec, FILES)
     if not folder.is_dir():
         raise EncoderError(f"{spec}: {folder} is a file; expected the folder of the released files.")
     model = spec.choice("model", ("combine", "uni", "bi"))
     kinds = ["uni", "bi"] if model == "combine" else [model]
     files = [folder / DICTIONARY, *(folder / names[kind] for kind in kinds for names in (WEIGHTS, TABLES))]
     require_files(spec, files, FILES)
-    split = given.get("tokenise", NLTK)
+    split = options.get("tokenise", NLTK)
     tokens = tokeniser(split)
     try:
         # as the authors read it: a word that occurs twice has its last vector
@@ -175,41 +175,54 @@ def load(spec: Spec) -> SkipThought:
 
 def _reader(folder: Path, kind: str) -> Reader:
     """One model from its files: arrays of numbers, and nothing that could run code."""
-    path, place = folder / WEIGHTS[kind], folder / TABLES[kind]
+    path, table_path = folder / WEIGHTS[kind], folder / TABLES[kind]
     try:
-        table: Any = map_array(place)
+        table: Any = map_array(table_path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             weights = {name: np.array(stored[name], np.float32) for name in stored.files if name.startswith("encoder")}
     except Exception as why:  # numpy and zipfile raise many kinds of errors for a damaged file
         raise DataError(
-            f"{path} or {place.name} is not a file of numbers in numpy's format: {describe_damage(why)}."
+            f"{path} or {table_path.name} is not a file of numbers in numpy's format: {describe_damage(why)}."
         ) from None
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind != "f":
-        raise DataError(f"{place} is {getattr(table, 'shape', 'no array')}; expected an array (words, dimensions).")
-    ways = {way: _gru(path, weights, prefix, table.shape[1]) for way, prefix in WAYS[kind].items()}
+        raise DataError(
+            f"{table_path} is {getattr(table, 'shape', 'no array')}; expected an array (words, dimensions)."
+        )
+    directions = {
+        direction: _gru(path, weights, prefix, table.shape[1]) for direction, prefix in DIRECTIONS[kind].items()
+    }
     body = FORMS["gru" if kind == "uni" else "bigru-last"].build(
-        {f"recurrent.{way}.0.{name}": value for way, own in ways.items() for name, value in own.items()}, {"layers": 1}
+        {
+            f"recurrent.{direction}.0.{name}": value
+            for direction, direction_weights in directions.items()
+            for name, value in direction_weights.items()
+        },
+        {"layers": 1},
     )
-    hidden = ways["forwards"]["weight_hh_l0"].shape[1]
-    return Reader(table, body, table.shape[1], hidden * len(ways))
+    hidden = directions["forwards"]["weight_hh_l0"].shape[1]
+    return Reader(table, body, table.shape[1], hidden * len(directions))
 
 
 def _gru(path: Path, weights: dict[str, Floats], prefix: str, width: int) -> dict[str, Floats]:
     """The weights of one direction as torch arranges them, by rows: reset, update, new."""
     hidden = weights[name].shape[-1] if (name := f"{prefix}_Ux") in weights else 0
     shapes = {
-        "W": (width, 2 * hidden), "Wx": (width, hidden), "U": (hidden, 2 * hidden), "Ux": (hidden, hidden),
-        "b": (2 * hidden,), "bx": (hidden,),
-    }  # fmt: skip
+        "W": (width, 2 * hidden),
+        "Wx": (width, hidden),
+        "U": (hidden, 2 * hidden),
+        "Ux": (hidden, hidden),
+        "b": (2 * hidden,),
+        "bx": (hidden,),
+    }
     for name, shape in shapes.items():
-        found = weights.get(f"{prefix}_{name}")
-        if found is None or found.shape != shape or not np.isfinite(found).all():
-            have = "is missing" if found is None else f"is {found.shape}, or not finite"
-            raise DataError(f"{path}: the weight {prefix}_{name} {have}; expected {shape}. Download the file again.")
-    own = [weights[f"{prefix}_{name}"] for name in shapes]
+        weight = weights.get(f"{prefix}_{name}")
+        if weight is None or weight.shape != shape or not np.isfinite(weight).all():
+            defect = "is missing" if weight is None else f"is {weight.shape}, or not finite"
+            raise DataError(f"{path}: the weight {prefix}_{name} {defect}; expected {shape}. Download the file again.")
+    arrays = [weights[f"{prefix}_{name}"] for name in shapes]
     return {
-        "weight_ih_l0": np.concatenate(own[:2], axis=1).T,
-        "weight_hh_l0": np.concatenate(own[2:4], axis=1).T,
-        "bias_ih_l0": np.concatenate(own[4:]),
+        "weight_ih_l0": np.concatenate(arrays[:2], axis=1).T,
+        "weight_hh_l0": np.concatenate(arrays[2:4], axis=1).T,
+        "bias_ih_l0": np.concatenate(arrays[4:]),
         "bias_hh_l0": np.zeros(3 * hidden, np.float32),
     }

@@ -86,14 +86,14 @@ class Trained:
     def __call__(self, texts: Sequence[str], /) -> FloatArray:
         """One vector per text and layer."""
         rows = [self.vocabulary.ids(text) for text in as_texts(texts)]
-        found = np.zeros((max(1, len(self.layer_indices)), len(rows), self.width), np.float32)
-        for places, ids, lengths in self._batches(rows):
-            found[:, places] = (
+        vectors = np.zeros((max(1, len(self.layer_indices)), len(rows), self.width), np.float32)
+        for indices, ids, lengths in self._batches(rows):
+            vectors[:, indices] = (
                 self.network.pooled(ids, lengths, self.layer_indices, self.pool)
                 if self.layer_indices
                 else self.network.vectors(ids, lengths)
             )
-        return found if self.layers else found[0]
+        return vectors if self.layers else vectors[0]
 
     def cost(self, texts: Sequence[str], /) -> list[int]:
         """The number of words of each text."""
@@ -102,21 +102,21 @@ class Trained:
     def words(self, words: Sequence[str], /) -> FloatArray:
         """The mean of the input vectors of each word's tokens (words, d); zeros for a word that is unknown."""
         words = as_texts(words)
-        found = np.zeros((len(words), self.network.inputs(np.zeros((1, 1), np.int64)).shape[-1]), np.float32)
+        vectors = np.zeros((len(words), self.network.inputs(np.zeros((1, 1), np.int64)).shape[-1]), np.float32)
         for i, word in enumerate(words):
             tokens = [token for part in self.vocabulary.spaced(word).split() for token in self.vocabulary.split(part)]
-            if known := [number for token in tokens if (number := self.vocabulary.number(token))]:
-                found[i] = self.network.inputs(np.array([known]))[0].mean(0)
-        return found
+            if numbers := [number for token in tokens if (number := self.vocabulary.number(token))]:
+                vectors[i] = self.network.inputs(np.array([numbers]))[0].mean(0)
+        return vectors
 
     def _batches(self, rows: Sequence[list[int]]) -> Iterator[tuple[list[int], Ints, Ints]]:
         """Places, numbers and lengths of rows of similar length, shortest first."""
-        for places in batches_by_length([len(row) for row in rows]):
-            sizes = [len(rows[i]) for i in places]
-            ids = np.zeros((len(places), sizes[-1]), np.int64)
-            for line, i in zip(ids, places, strict=True):
+        for indices in batches_by_length([len(row) for row in rows]):
+            sizes = [len(rows[i]) for i in indices]
+            ids = np.zeros((len(indices), sizes[-1]), np.int64)
+            for line, i in zip(ids, indices, strict=True):
                 line[: len(rows[i])] = rows[i]
-            yield places, ids, np.array(sizes)
+            yield indices, ids, np.array(sizes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,27 +130,27 @@ class MaxPooled(Trained):
         """
         texts = as_texts(texts)
         tokens = [self.vocabulary.tokens(text) for text in texts]
-        found: list[list[tuple[str, float]]] = [[] for _ in texts]
+        selections: list[list[tuple[str, float]]] = [[] for _ in texts]
         layer = (self.layer_indices or (len(self.network.widths()) - 1,))[0]
-        for places, ids, lengths in self._batches([self.vocabulary.ids(text) for text in texts]):
-            for i, shares in zip(places, self.network.shares(ids, lengths, layer).tolist(), strict=True):
-                found[i] = list(zip(tokens[i], shares[: len(tokens[i])], strict=True))
-        return found
+        for indices, ids, lengths in self._batches([self.vocabulary.ids(text) for text in texts]):
+            for i, shares in zip(indices, self.network.shares(ids, lengths, layer).tolist(), strict=True):
+                selections[i] = list(zip(tokens[i], shares[: len(tokens[i])], strict=True))
+        return selections
 
 
 def load(spec: Spec) -> Trained | LanguageModel:
     """The encoder that ``trained:FOLDER…`` names."""
-    given = spec.check_options(OPTIONS)
-    if len(both := [key for key in ("epoch", "step", "random") if key in given]) > 1:
-        raise UsageError(f"{spec} has {' and '.join(both)}; expected one of epoch, step and random.")
+    options = spec.check_options(OPTIONS)
+    if len(conflicting := [key for key in ("epoch", "step", "random") if key in options]) > 1:
+        raise UsageError(f"{spec} has {' and '.join(conflicting)}; expected one of epoch, step and random.")
     pool, seed = spec.choice("pool", POOLINGS), spec.integer("random", low=0)
     folder = _folder(spec)
     if is_language_model(folder.config):
         return _load_language_model(
             spec, folder, checkpoint_of(spec, folder) if seed is None else folder.checkpoints()[0]
         )
-    if "lang" in given:
-        raise UsageError(f"{spec} has lang={given['lang']}, which is for language models over several languages.")
+    if "lang" in options:
+        raise UsageError(f"{spec} has lang={options['lang']}, which is for language models over several languages.")
     checkpoint = None if seed is not None else checkpoint_of(spec, folder)
     content = folder.digest(checkpoint)
     network, drawn_by = _network(spec, folder, checkpoint, seed)
@@ -182,38 +182,38 @@ def load(spec: Spec) -> Trained | LanguageModel:
 
 def expand(spec: Spec) -> list[str]:
     """The names of the encoders that ``epoch=all`` or ``step=all`` stands for; the name itself without these."""
-    every = [key for key, value in spec.options if key in REPLACED_BY_RANDOM and value == "all"]
-    if not every:
+    expanded = [key for key, value in spec.options if key in REPLACED_BY_RANDOM and value == "all"]
+    if not expanded:
         return [str(spec)]
-    folder, kind = _folder(spec), every[0]
+    folder, kind = _folder(spec), expanded[0]
     numbers = [getattr(c, kind) for c in folder.checkpoints() if c.kind == kind]
     if not numbers:
         raise UsageError(f"{spec}: {folder.path} has no checkpoint after {'an epoch' if kind == 'epoch' else 'steps'}.")
     options = [tuple((k, str(n) if k == kind else v) for k, v in spec.options) for n in numbers]
-    return [str(Spec(spec.scheme, spec.name, spec.revision, own)) for own in options]
+    return [str(Spec(spec.scheme, spec.name, spec.revision, checkpoint_options)) for checkpoint_options in options]
 
 
 def _network(
     spec: Spec, folder: TrainedFolder, checkpoint: Checkpoint | None, seed: int | None
 ) -> tuple[Inference, str]:
     """The network on torch or numpy, and what draws its random weights."""
-    given = dict(spec.options)
-    backend = spec.choice("backend", BACKENDS) if "backend" in given else ""
+    options = dict(spec.options)
+    backend = spec.choice("backend", BACKENDS) if "backend" in options else ""
     if backend != "numpy":
         try:
             torch = import_optional("torch", "trained: needs", "train")
         except NotInstalled:
-            if backend or "device" in given:
+            if backend or "device" in options:
                 raise
         else:
             from sentprobe.lab.networks.inference_torch import TorchInference
 
-            device = find_device(spec, given.get("device"))
-            found = folder.encoder(checkpoint, seed).to(device)
-            return TorchInference(found, device), f"torch {torch.__version__}"
+            device = find_device(spec, options.get("device"))
+            encoder = folder.encoder(checkpoint, seed).to(device)
+            return TorchInference(encoder, device), f"torch {torch.__version__}"
     from sentprobe.lab.networks.inference_numpy import DRAWN_BY, FORMS, load_numpy
 
-    if "device" in given:
+    if "device" in options:
         raise UsageError(f"{spec} has a device, and numpy computes on the CPU only: leave out device or backend.")
     if (name := folder.network.architecture) not in FORMS:
         raise NotInstalled(
@@ -232,28 +232,30 @@ def _folder(spec: Spec) -> TrainedFolder:
 
 def checkpoint_of(spec: Spec, folder: TrainedFolder) -> Checkpoint:
     """The checkpoint that a name stands for."""
-    given = dict(spec.options)
+    options = dict(spec.options)
     for kind in ("epoch", "step"):
-        if given.get(kind) == "all":
+        if options.get(kind) == "all":
             expand(spec)  # there may be none
             raise UsageError(f"{spec} names one encoder per checkpoint, where one is expected: name one, {kind}=N.")
-        if kind in given and (kind, given[kind]) != ("epoch", "best"):
+        if kind in options and (kind, options[kind]) != ("epoch", "best"):
             return folder.find(kind, spec.integer(kind, 0, low=0))
     return folder.best()
 
 
 def _layers(spec: Spec, network: Inference) -> tuple[tuple[int, ...], int]:
     """The layers to pool, none for the architecture's own vector; and the dimensions of a vector."""
-    given = dict(spec.options)
-    if not {"layer", "pool"} & set(given):
+    options = dict(spec.options)
+    if not {"layer", "pool"} & set(options):
         return (), network.size
     widths = network.widths()
-    if (text := given.get("layer", "-1")) == "*":
+    if (text := options.get("layer", "-1")) == "*":
         return tuple(i for i, width in enumerate(widths) if width == widths[-1]), widths[-1]
     layers = parse_layers(spec, text, len(widths))
     if len({widths[i] for i in layers}) > 1:
-        have = ", ".join(f"{i} has {widths[i]}" for i in layers)
-        raise UsageError(f"{spec}: layers of one encoder must have the same number of dimensions; layer {have}.")
+        widths_of_layers = ", ".join(f"{i} has {widths[i]}" for i in layers)
+        raise UsageError(
+            f"{spec}: layers of one encoder must have the same number of dimensions; layer {widths_of_layers}."
+        )
     return layers, widths[layers[0]]
 
 
@@ -268,15 +270,15 @@ def _training_score(folder: TrainedFolder, checkpoint: Checkpoint) -> TrainingSc
 
 def _load_language_model(spec: Spec, folder: TrainedFolder, checkpoint: Checkpoint) -> LanguageModel:
     """What ``hf:`` makes of a checkpoint; with ``random``, of its configuration."""
-    given = dict(spec.options)
-    if "backend" in given:
-        raise UsageError(f"{spec}: language models are computed by torch; leave backend={given['backend']} out.")
+    spec_options = dict(spec.options)
+    if "backend" in spec_options:
+        raise UsageError(f"{spec}: language models are computed by torch; leave backend={spec_options['backend']} out.")
     options = tuple((key, value) for key, value in spec.options if key not in REPLACED_BY_RANDOM)
     encoder = hf.load(Spec("hf", str(folder.path / checkpoint.name), None, options))
     name, facts = folder.path.resolve().name, dict(encoder.identity.facts)
-    if "random" not in given:
+    if "random" not in spec_options:
         return replace(encoder, identity=Identity.of("trained", name, checkpoint=checkpoint.name, **facts))
-    facts["drawn_by"] = _draw_weights(encoder.model, int(given["random"]))
+    facts["drawn_by"] = _draw_weights(encoder.model, int(spec_options["random"]))
     return replace(encoder, identity=Identity.of("trained", name, **facts))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sentprobe.core.arguments import Value, resolve_settings
 from sentprobe.errors import SentProbeError, describe_error, error_location
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Arrays, Matrices, Method, Problem
 from sentprobe.testing.verdict import Verdict, verdicts
@@ -40,33 +40,35 @@ def check_alignment_method(method: Method, settings: Mapping[str, Value] | None 
 
 
 def examine_alignment_method(method: Method, settings: Mapping[str, Value] | None = None) -> Iterator[Verdict]:
-    """Try a method on two spaces of which one is the other, turned, rule by rule."""
+    """Try a method, rule by rule, on two spaces: one is a rotated, noisy copy of the other."""
     problem = _planted(method, resolve_settings(method.settings, settings or {}, f"the method {method.name}"))
-    kept = problem.source.copy(), problem.target.copy()
+    vectors_before = problem.source.copy(), problem.target.copy()
     rule = "it gives matrices of finite numbers for both sides, of the same width"
     try:
-        found = method.solve(problem)
-        wrong = _shape(found)
+        matrices = method.solve(problem)
+        defect = _shape(matrices)
     except Exception as e:  # whatever third-party code raises
         yield Verdict(rule, False, f"got {describe_error(e)}{error_location(e)}")
         return
-    yield Verdict(rule, not wrong, wrong)
-    if wrong:
+    yield Verdict(rule, not defect, defect)
+    if defect:
         return
 
     def unchanged() -> str:
-        same = np.array_equal(kept[0], problem.source) and np.array_equal(kept[1], problem.target)
-        return "" if same else "it changed the vectors it was given"
+        is_unchanged = np.array_equal(vectors_before[0], problem.source) and np.array_equal(
+            vectors_before[1], problem.target
+        )
+        return "" if is_unchanged else "it changed the vectors it was given"
 
     def repeated() -> str:
-        return _difference(found, method.solve(problem))
+        return _difference(matrices, method.solve(problem))
 
     def near_orthogonal() -> str:
-        gap = max(float(np.abs(m @ m.T - np.eye(len(m))).max()) for m in found if m is not None)
+        gap = max(float(np.abs(m @ m.T - np.eye(len(m))).max()) for m in matrices if m is not None)
         return f"W Wᵀ − I has an entry of {gap:.2g}" if method.orthogonal and gap > ORTHOGONAL else ""
 
     def resumed() -> str:
-        return _difference(found, _interrupted(method, problem))
+        return _difference(matrices, _interrupted(method, problem))
 
     yield from verdicts(
         (
@@ -96,10 +98,10 @@ def _interrupted(method: Method, problem: Problem) -> Matrices:
     """What is found if the work stops whenever a state is kept, and goes on from it."""
     state: Arrays | None = None
     while True:
-        kept: list[Arrays] = []
+        saved_states: list[Arrays] = []
 
-        def save(arrays: Arrays, kept: list[Any] = kept) -> None:
-            kept.append({name: np.array(array) for name, array in arrays.items()})
+        def save(arrays: Arrays, saved_states: list[Any] = saved_states) -> None:
+            saved_states.append({name: np.array(array) for name, array in arrays.items()})
             raise _Interrupted
 
         def load(state: Arrays | None = state) -> Arrays | None:
@@ -108,23 +110,23 @@ def _interrupted(method: Method, problem: Problem) -> Matrices:
         try:
             return method.solve(replace(problem, load=load, save=save))
         except _Interrupted:
-            state = kept[-1]
+            state = saved_states[-1]
 
 
-def _shape(found: Matrices) -> str:
-    for matrix in found:
+def _shape(matrices: Matrices) -> str:
+    for matrix in matrices:
         if matrix is None:
             continue
         if matrix.ndim != 2 or len(matrix) != DIM:
             return f"expected matrices with {DIM} rows, got shape {matrix.shape}"
         if not np.isfinite(matrix).all():
             return "got numbers that are not finite"
-    wide = DIM if found.target is None else found.target.shape[1]
-    return "" if found.source.shape[1] == wide else f"got widths {found.source.shape[1]} and {wide}"
+    width = DIM if matrices.target is None else matrices.target.shape[1]
+    return "" if matrices.source.shape[1] == width else f"got widths {matrices.source.shape[1]} and {width}"
 
 
-def _difference(one: Matrices, two: Matrices) -> str:
-    for name, a, b in zip(one._fields, one, two, strict=True):
+def _difference(first: Matrices, second: Matrices) -> str:
+    for name, a, b in zip(first._fields, first, second, strict=True):
         if (a is None) != (b is None) or (a is not None and b is not None and not np.array_equal(a, b)):
             return f"the {name} matrix differs"
     return ""

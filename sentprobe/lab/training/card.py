@@ -15,7 +15,7 @@ from sentprobe.core.table import in_markdown, markdown_table, plain
 from sentprobe.encoders import Spec
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.networks.folder import TrainedFolder, is_language_model
-from sentprobe.lab.training.history import History, read_history, score_text
+from sentprobe.lab.training.history import History, read_history, score_text, score_title
 
 SOFTWARE_TITLE = "sentprobe: ask a sentence encoder what it knows"
 PARAMETERS = {
@@ -72,12 +72,12 @@ def encoder_name(path: str, languages: Sequence[str] = ()) -> str:
 
     Of several languages, it is the encoder of the first one.
     """
-    more = f"?lang={languages[0]}" if len(languages) > 1 else ""
+    query = f"?lang={languages[0]}" if len(languages) > 1 else ""
     spec = Spec("trained", path)
     with suppress(SentProbeError):
         if Spec.parse(f"trained:{path}") == spec:
-            return f"trained:{path}{more}"
-    return f"{spec}{more}"
+            return f"trained:{path}{query}"
+    return f"{spec}{query}"
 
 
 def languages_of(folder: TrainedFolder) -> tuple[str, ...]:
@@ -126,11 +126,11 @@ def _data(folder: TrainedFolder) -> Iterator[str]:
         cells = ((role, *(f"{counts.get(kind, 0):,}" for kind in kinds)) for role, counts in rows.items())
         yield from markdown_table(("rows", *map(in_markdown, kinds)), cells)
         yield ""
-    files = [(role, one) for role, every in config.get("data", {}).items() for one in every]
+    files = [(role, file) for role, every in config.get("data", {}).items() for file in every]
     if files:
         cells = (
-            (role, in_markdown(one["name"]), f"{one['bytes']:,}" if "bytes" in one else "", one.get("blake2b", ""))
-            for role, one in files
+            (role, in_markdown(file["name"]), f"{file['bytes']:,}" if "bytes" in file else "", file.get("blake2b", ""))
+            for role, file in files
         )
         yield from markdown_table(("for", "file", "bytes", "BLAKE2b-128"), cells, ["left", "left"])
     if not rows and not files:
@@ -160,7 +160,7 @@ def _settings(folder: TrainedFolder) -> Iterator[str]:
         for key, value in values.items()
     )
     yield from markdown_table(("of", "setting", "value"), cells, ["left", "left"])
-    software = ", ".join(f"{name} {found}" for name, found in config.get("software", {}).items())
+    software = ", ".join(f"{name} {version}" for name, version in config.get("software", {}).items())
     yield from ("", f"Software: sentprobe {config.get('sentprobe', 'unknown')}, {software}".removesuffix(", ") + ".")
 
 
@@ -179,7 +179,7 @@ def _scores(history: History) -> Iterator[str]:
 def curve(history: History) -> Iterator[tuple[str, ...]]:
     """A table of the epochs in plain text: first its header, then a row per epoch; the best one has an asterisk."""
     scores = history.score_names
-    yield ("epoch", "step", "loss", *scores, "learning rate", "words/s", "seconds")
+    yield ("epoch", "step", "loss", *map(score_title, scores), "learning rate", "words/s", "seconds")
     for epoch in history.epochs:
         yield (
             f"{epoch.number}{' *' * epoch.best}",
@@ -233,8 +233,8 @@ def _words(folder: TrainedFolder) -> str:
 
 
 def _rows(counts: Mapping[str, int]) -> str:
-    others = ", ".join(f"{n:,} {why}" for why, n in counts.items() if n and why not in ("read", "used"))
-    return f"{counts.get('used', 0):,} of {counts.get('read', 0):,} rows used" + (f" ({others})" if others else "")
+    left_out = ", ".join(f"{n:,} {why}" for why, n in counts.items() if n and why not in ("read", "used"))
+    return f"{counts.get('used', 0):,} of {counts.get('read', 0):,} rows used" + (f" ({left_out})" if left_out else "")
 
 
 def _best(history: History) -> str:
@@ -245,8 +245,8 @@ def _best(history: History) -> str:
             f"epoch {history.finished[-1].number}, the last one" if history.finished else "the network as initialised"
         )
     score = history.best.scores.get(history.selection)
-    shown = "" if score is None else f", {history.selection} {score_text(score)} on dev"
-    return f"epoch {history.best.number}{shown}"
+    score_note = "" if score is None else f", {history.selection} {score_text(score)} on dev"
+    return f"epoch {history.best.number}{score_note}"
 
 
 def _training(history: History) -> str:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from unicodedata import category
 
 from sentprobe.lab.networks.vocabulary import APOSTROPHES, byte_token
-from sentprobe.lab.training.installed import import_for_training
+from sentprobe.lab.training import import_for_training
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -40,7 +40,7 @@ WIDTH = 32
 """Bits of the number of a symbol. A pair of symbols is one number, the first symbol in the upper bits."""
 SECOND = (1 << WIDTH) - 1
 
-Pair = tuple[str, str]
+SymbolPair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ def train_bpe(texts: Iterable[str], codes: int, special: Sequence[str]) -> Token
     """
     tokenizers = import_for_training("tokenizers")
     pieces = Counter(piece for text in texts for piece in split_text(text))
-    learned = ((left.encode(), right.encode()) for left, right in learn_merges(pieces, codes))
-    both = ((byte_token(left), byte_token(right)) for left, right in chain(symbol_merges(pieces), learned))
+    learned = ((first.encode(), second.encode()) for first, second in learn_merges(pieces, codes))
+    both = ((byte_token(first), byte_token(second)) for first, second in chain(symbol_merges(pieces), learned))
     merges = list(dict.fromkeys(both))  # a pair may be learned twice, and its first place counts
     alphabet = sorted(byte_token(bytes([byte])) for byte in range(256))
-    tokens = dict.fromkeys((*special, *alphabet, *(left + right for left, right in merges)))
+    tokens = dict.fromkeys((*special, *alphabet, *(first + second for first, second in merges)))
     vocabulary = {token: number for number, token in enumerate(tokens)}
     tokenizer: Tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, merges))
     tokenizer.add_special_tokens(list(special))
@@ -127,13 +127,13 @@ def symbol_merges(pieces: Iterable[str]) -> Iterator[tuple[bytes, bytes]]:
     symbols = sorted({symbol for piece in pieces for symbol in split_piece(piece)})
     for character in sorted({symbol.strip(" ") for symbol in symbols}):
         content = character.encode()
-        yield from ((content[:place], content[place : place + 1]) for place in range(1, len(content)))
+        yield from ((content[:border], content[border : border + 1]) for border in range(1, len(content)))
     spaced = [symbol for symbol in symbols if len(symbol) > 1]
     yield from ((b" ", symbol[1].encode()) for symbol in spaced if symbol[0] == " ")
     yield from ((symbol[:-1].encode(), b" ") for symbol in spaced if symbol[-1] == " ")
 
 
-def learn_merges(pieces: Mapping[str, int], codes: int) -> list[Pair]:
+def learn_merges(pieces: Mapping[str, int], codes: int) -> list[SymbolPair]:
     """The pairs of symbols to merge, in this order, from words with their ends and how often they occur.
 
     The most frequent pair is merged first; of equally frequent ones that whose symbols come last in the order of
@@ -142,14 +142,14 @@ def learn_merges(pieces: Mapping[str, int], codes: int) -> list[Pair]:
     state = _Symbols(pieces)
     heap = [state.entry(pair) for pair, total in state.totals.items() if total >= LEAST]
     heapify(heap)
-    merges: list[Pair] = []
+    merges: list[SymbolPair] = []
     while heap and len(merges) < codes:
         negated, _, _, pair = heappop(heap)
         total = state.totals[pair]
         if total == -negated:
             merges.append(state.names_of(pair))
-            for other in state.merge(pair):
-                heappush(heap, state.entry(other))
+            for grown in state.merge(pair):
+                heappush(heap, state.entry(grown))
         elif LEAST <= total < -negated:  # it has become less frequent, of which the heap is not told
             heappush(heap, state.entry(pair))
     return merges
@@ -178,14 +178,14 @@ class _Symbols:
             self.counts.extend([count] * len(numbers))
             self.before.extend((-1, *range(begin, end - 1)))
             self.after.extend((*range(begin + 1, end), -1))
-            for place, (first, second) in enumerate(pairwise(numbers), begin):
-                self._add(place, first << WIDTH | second, count)
+            for position, (first, second) in enumerate(pairwise(numbers), begin):
+                self._add(position, first << WIDTH | second, count)
 
     def entry(self, pair: int) -> tuple[int, str, str, int]:
         """What sorts pairs in the order in which they are merged."""
         return -self.totals[pair], self.order[pair >> WIDTH], self.order[pair & SECOND], pair
 
-    def names_of(self, pair: int) -> Pair:
+    def names_of(self, pair: int) -> SymbolPair:
         """Both symbols of a pair."""
         return self.names[pair >> WIDTH], self.names[pair & SECOND]
 
@@ -195,25 +195,25 @@ class _Symbols:
         merged = self._number("".join(self.names_of(pair)))
         symbols, before, after, totals = self.symbols, self.before, self.after, self.totals
         grown = set()
-        for place in sorted(self.places.pop(pair)):
-            follower = after[place]
-            if symbols[place] != first or follower < 0 or symbols[follower] != second:
+        for position in sorted(self.places.pop(pair)):
+            follower = after[position]
+            if symbols[position] != first or follower < 0 or symbols[follower] != second:
                 continue  # one of the two has been merged with its other neighbour
-            count, left, right = self.counts[place], before[place], after[follower]
-            symbols[place], symbols[follower], after[place] = merged, -1, right
-            if left >= 0:
-                totals[symbols[left] << WIDTH | first] -= count
-                grown.add(self._add(left, symbols[left] << WIDTH | merged, count))
-            if right >= 0:
-                before[right] = place
-                totals[second << WIDTH | symbols[right]] -= count
-                grown.add(self._add(place, merged << WIDTH | symbols[right], count))
+            count, left_neighbour, right_neighbour = self.counts[position], before[position], after[follower]
+            symbols[position], symbols[follower], after[position] = merged, -1, right_neighbour
+            if left_neighbour >= 0:
+                totals[symbols[left_neighbour] << WIDTH | first] -= count
+                grown.add(self._add(left_neighbour, symbols[left_neighbour] << WIDTH | merged, count))
+            if right_neighbour >= 0:
+                before[right_neighbour] = position
+                totals[second << WIDTH | symbols[right_neighbour]] -= count
+                grown.add(self._add(position, merged << WIDTH | symbols[right_neighbour], count))
         totals[pair] = 0
-        return {other for other in grown if totals[other] >= LEAST}
+        return {neighbour for neighbour in grown if totals[neighbour] >= LEAST}
 
-    def _add(self, place: int, pair: int, count: int) -> int:
+    def _add(self, position: int, pair: int, count: int) -> int:
         self.totals[pair] += count
-        self.places[pair].append(place)
+        self.places[pair].append(position)
         return pair
 
     def _number(self, symbol: str) -> int:

@@ -10,12 +10,11 @@ from typing import Any
 
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.lab.networks.folder import LOG, RESUME, TrainedFolder
-from sentprobe.lab.training.options import Options
-from sentprobe.lab.training.schedule import why_stopped
+from sentprobe.lab.training.schedule import TrainingOptions, why_stopped
 
 
 @dataclass(frozen=True)
-class Report:
+class TrainingReport:
     """Where training is."""
 
     epoch: int
@@ -38,24 +37,24 @@ class Report:
     """The checkpoint that was written."""
 
 
-def append_report(job: JobFolder, report: Report) -> None:
+def append_report(job: JobFolder, report: TrainingReport) -> None:
     """Add a line."""
     job.append(LOG, _record(report))
 
 
-def read_reports(job: JobFolder) -> Iterator[Report]:
+def read_reports(job: JobFolder) -> Iterator[TrainingReport]:
     """All lines that are complete; DataError if one has changed."""
     for record in job.log(LOG):
         scores = {name: math.nan if value is None else value for name, value in record.get("scores", {}).items()}
-        yield Report(**{**record, "scores": scores})
+        yield TrainingReport(**{**record, "scores": scores})
 
 
 def drop_after(job: JobFolder, step: int) -> None:
-    """Leave out what was reported after a step, from which training goes on."""
+    """Leave out what was reported after a step, from which training is resumed."""
     job.cut(LOG, sum(report.step <= step for report in read_reports(job)))
 
 
-def _record(report: Report) -> dict[str, Any]:
+def _record(report: TrainingReport) -> dict[str, Any]:
     """What is written: not the scores, mark and checkpoint that there are not; a loss of 0 is one.
 
     A perplexity may be infinite, for which JSON has no number: it is null.
@@ -137,7 +136,7 @@ def read_history(folder: TrainedFolder) -> History:
     return History(epochs, folder.selection, name, why_finished(folder))
 
 
-def why_finished(folder: TrainedFolder, wanted: Options | None = None) -> str:
+def why_finished(folder: TrainedFolder, wanted: TrainingOptions | None = None) -> str:
     """Why training has ended, in a few words; empty if it has not, or if more is wanted now than was requested."""
     config = folder.config
     if not config.get("trains", True):
@@ -159,12 +158,12 @@ def state_facts(job: JobFolder) -> dict[str, Any]:
     return json.loads(about["state"]) if about else {}
 
 
-def group_reports(reports: Iterable[Report], best: str = "") -> Iterable[Epoch]:
+def group_reports(reports: Iterable[TrainingReport], best: str = "") -> Iterable[Epoch]:
     """The epochs that reports are of; ``best`` is the name of the best checkpoint.
 
     The report at the end of an epoch is about all of it; the others are about what came after the one before.
     """
-    epochs: dict[int, list[Report]] = {}
+    epochs: dict[int, list[TrainingReport]] = {}
     for report in reports:
         epochs.setdefault(report.epoch, []).append(report)
     for number, group in epochs.items():
@@ -173,14 +172,26 @@ def group_reports(reports: Iterable[Report], best: str = "") -> Iterable[Epoch]:
             loss, words = last.loss, last.words_per_second * last.seconds
         else:
             loss = words = 0.0
-            for before, one in zip([None, *group], group, strict=False):
-                done, seconds = (before.steps, before.seconds) if before else (0, 0.0)
-                loss += one.loss * (one.steps - done) / last.steps
-                words += one.words_per_second * (one.seconds - seconds)
+            for previous, report in zip([None, *group], group, strict=False):
+                done, seconds = (previous.steps, previous.seconds) if previous else (0, 0.0)
+                loss += report.loss * (report.steps - done) / last.steps
+                words += report.words_per_second * (report.seconds - seconds)
         yield Epoch(
-            number, last.step, loss, last.lr, round(words), last.seconds, dict(last.scores), last.checkpoint,
+            number,
+            last.step,
+            loss,
+            last.lr,
+            round(words),
+            last.seconds,
+            dict(last.scores),
+            last.checkpoint,
             bool(best) and last.checkpoint == best,
-        )  # fmt: skip
+        )
+
+
+def score_title(name: str) -> str:
+    """What a score on dev is called beside the loss of training, which is a *loss* as well."""
+    return "dev loss" if name == "loss" else name
 
 
 def score_text(value: Any) -> str:

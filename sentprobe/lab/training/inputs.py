@@ -19,7 +19,7 @@ from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import VECTORS
 from sentprobe.lab.networks.vocabulary import BEGIN, END, Vocabulary
-from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.request import TrainingRequest
 
 if TYPE_CHECKING:
     from sentprobe.lab.networks.encoder import SentenceEncoder
@@ -38,7 +38,7 @@ SCHEME = "vec:"
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class EncoderInputs:
     """The words of an encoder and their vectors."""
 
     vocabulary: Vocabulary
@@ -58,7 +58,7 @@ class Inputs:
         return build_encoder(self.config, table, self.config.seed)
 
 
-def make_inputs(request: Request, texts: Iterable[str], folder: Path, bag: bool = False) -> Inputs:
+def make_inputs(request: TrainingRequest, texts: Iterable[str], folder: Path, bag: bool = False) -> EncoderInputs:
     """The inputs of a request; ``texts`` are all training texts, which are read once and not kept.
 
     Given vectors are written to ``folder``, which is to stay as long as the inputs are used.
@@ -75,8 +75,8 @@ def make_inputs(request: Request, texts: Iterable[str], folder: Path, bag: bool 
         most = sorted(tokens.items(), key=lambda item: (-item[1], item[0]))[: request.words]
         words = [*(() if bag else (BEGIN, END)), *(word for word, _ in most if word not in (BEGIN, END))]
     vocabulary = Vocabulary(words, request.tokenise, request.case, "drop" if request.vectors or bag else "keep")
-    known = sum(n for token, n in tokens.items() if vocabulary.number(token))
-    unknown = 1 - known / total if total else 0.0
+    known_tokens = sum(n for token, n in tokens.items() if vocabulary.number(token))
+    unknown = 1 - known_tokens / total if total else 0.0
     if request.vectors and unknown > MAX_UNKNOWN:
         raise DataError(
             f"{request.vectors} has no vector for {WHOLE_POINTS.number(unknown)} % of the running words of the "
@@ -96,10 +96,10 @@ def make_inputs(request: Request, texts: Iterable[str], folder: Path, bag: bool 
         seed=request.options.seed,
     )
     facts |= {"vocabulary": len(words), "running words": total, "unknown words": unknown}
-    return Inputs(vocabulary, config, table, facts)
+    return EncoderInputs(vocabulary, config, table, facts)
 
 
-def count_tokens(texts: Iterable[str], request: Request, most: int = MOST_COUNTED) -> tuple[Counter[str], int]:
+def count_tokens(texts: Iterable[str], request: TrainingRequest, most: int = MOST_COUNTED) -> tuple[Counter[str], int]:
     """How often each token occurs, and how many tokens there are in all.
 
     Words are counted as they are between spaces, and split into tokens at the end, each once. If there are too many
@@ -109,8 +109,8 @@ def count_tokens(texts: Iterable[str], request: Request, most: int = MOST_COUNTE
     words: Counter[str] = Counter()
     splitter = Vocabulary((), request.tokenise)
     texts, rarest, total = iter(texts), 0, 0
-    while some := [*islice(texts, TEXTS)]:
-        words.update(" ".join(map(splitter.spaced, some)).split())
+    while batch := [*islice(texts, TEXTS)]:
+        words.update(" ".join(map(splitter.spaced, batch)).split())
         while len(words) > most:
             rarest += 1
             forgotten = {word: n for word, n in words.items() if n <= rarest}
@@ -125,49 +125,53 @@ def count_tokens(texts: Iterable[str], request: Request, most: int = MOST_COUNTE
 
 
 def _given_vectors(
-    request: Request, tokens: Counter[str], folder: Path
+    request: TrainingRequest, tokens: Counter[str], folder: Path
 ) -> tuple[list[str], NDArray[np.float32], dict[str, Any]]:
     """The words of the training texts that a file of vectors has or can make, and its most frequent ones."""
     from sentprobe.core.folders import cache_folder
     from sentprobe.encoders.wordvectors import read_vectors
 
     path = Path(request.vectors.removeprefix(SCHEME)).expanduser()
-    found = read_vectors(path, cache_folder() / "vectors")
-    if request.width not in (Request.width, found.dim):
+    pretrained = read_vectors(path, cache_folder() / "vectors")
+    if request.width not in (TrainingRequest.width, pretrained.dim):
         raise UsageError(
-            f"--width {request.width}: the vectors of {path} have {found.dim} dimensions. Leave --width out, or "
+            f"--width {request.width}: the vectors of {path} have {pretrained.dim} dimensions. Leave --width out, or "
             f"project them with --projection {request.width}."
         )
-    used = np.zeros(len(found.words), bool)
-    index = found.index
+    used = np.zeros(len(pretrained.words), bool)
+    index = pretrained.index
     missing: list[str] = []
     for token in (BEGIN, END, *tokens):
         forms = [row for form in (token, token.lower(), token.capitalize()) if (row := index.get(form)) is not None]
         used[forms] = True
         if not forms:
             missing.append(token)
-    made: list[str] = []
-    if found.subword is not None:
-        made = sorted((token for token in missing if tokens[token]), key=lambda token: (-tokens[token], token))
-        made = made[: request.words]
-    first, others = np.flatnonzero(used), np.flatnonzero(~used[: request.words])
+    subword_words: list[str] = []
+    if pretrained.subword is not None:
+        subword_words = sorted((token for token in missing if tokens[token]), key=lambda token: (-tokens[token], token))
+        subword_words = subword_words[: request.words]
+    used_rows, unused_rows = np.flatnonzero(used), np.flatnonzero(~used[: request.words])
 
     def vectors() -> Iterator[NDArray[np.float32]]:
-        yield np.zeros((1, found.dim), np.float32)
-        yield from (found.matrix[first[at : at + ROWS]] for at in range(0, len(first), ROWS))
-        if found.subword is not None:
-            yield from (found.subword(made[at : at + ROWS]) for at in range(0, len(made), ROWS))
-        yield from (found.matrix[others[at : at + ROWS]] for at in range(0, len(others), ROWS))
+        yield np.zeros((1, pretrained.dim), np.float32)
+        yield from (pretrained.matrix[used_rows[at : at + ROWS]] for at in range(0, len(used_rows), ROWS))
+        if pretrained.subword is not None:
+            yield from (pretrained.subword(subword_words[at : at + ROWS]) for at in range(0, len(subword_words), ROWS))
+        yield from (pretrained.matrix[unused_rows[at : at + ROWS]] for at in range(0, len(unused_rows), ROWS))
 
-    words = [*(found.words[i] for i in first.tolist()), *made, *(found.words[i] for i in others.tolist())]
-    table = _write_table(folder, vectors(), (len(words) + 1, found.dim))
-    _warn_if_long(path, table[1 : 1 + min(len(first) or len(words), ROWS)])
-    return words, table, {"vectors": path.name, "vectors digest": found.digest}
+    words = [
+        *(pretrained.words[i] for i in used_rows.tolist()),
+        *subword_words,
+        *(pretrained.words[i] for i in unused_rows.tolist()),
+    ]
+    table = _write_table(folder, vectors(), (len(words) + 1, pretrained.dim))
+    _warn_if_long(path, table[1 : 1 + min(len(used_rows) or len(words), ROWS)])
+    return words, table, {"vectors": path.name, "vectors digest": pretrained.digest}
 
 
-def _warn_if_long(path: Path, some: NDArray[np.float32]) -> None:
+def _warn_if_long(path: Path, vectors: NDArray[np.float32]) -> None:
     """Warn of vectors so long that the units of a network begin saturated: it learns slowly then, or not at all."""
-    length = float(np.median(np.linalg.norm(some, axis=1))) if len(some) else 0.0
+    length = float(np.median(np.linalg.norm(vectors, axis=1))) if len(vectors) else 0.0
     if length > LONG:
         warnings.warn(
             f"The vectors of {path} have a median length of {length:.0f}; those of GloVe have about 5. Most networks "

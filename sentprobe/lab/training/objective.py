@@ -1,7 +1,8 @@
-"""What an objective is: what an encoder is trained for, and how its data become batches and a loss."""
+"""What an objective and a preset are: what an encoder is trained for, and the encoders of a paper."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,8 +12,8 @@ from sentprobe.core.arguments import Setting, Value
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from sentprobe.lab.training.plan import Inputs, Plan
-    from sentprobe.lab.training.streams import Stream
+    from sentprobe.lab.training.examples import Stream
+    from sentprobe.lab.training.plan import EncoderInputs, TrainingPlan
 
 
 class Loss(NamedTuple):
@@ -24,6 +25,12 @@ class Loss(NamedTuple):
     """Sentences, or target tokens."""
     words: int
     """Words read, on all sides, for the speed."""
+
+
+def perplexity_of(total: float, units: int) -> float:
+    """The perplexity per unit of a summed cross-entropy; infinite where it is too large for a number."""
+    mean = total / max(1, units)  # exp of more than 709 is an OverflowError
+    return math.exp(mean) if mean < math.log(1e300) else math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +46,7 @@ class Prepared:
     """Scores on dev of the model as it is, by name."""
     selection: str
     """The score by which the best checkpoint is chosen; empty if there is none."""
-    inputs: Inputs
+    inputs: EncoderInputs
     """The words of the encoder, and their vectors."""
     maximise: bool = True
     """Whether a higher score is better."""
@@ -65,7 +72,7 @@ class Objective:
     """One line."""
     data: str
     """The data it needs, in a few words, for lists and messages."""
-    prepare: Callable[[Plan], Prepared]
+    prepare: Callable[[TrainingPlan], Prepared]
     """Read the data and build the model."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     """Its own settings, such as the units of its classifier; no name is also that of a setting of an architecture."""
@@ -78,7 +85,43 @@ class Objective:
     plans_epochs: bool = False
     """Whether its learning rate depends on the number of epochs that are to come, so that none can be added later."""
     encoder: str = ""
-    """The architecture that is meant if none is named."""
+    """The architecture if none is named."""
     implied: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda _: {}
-    """Defaults of settings that follow from those given: the sizes of a model that training starts from."""
+    """Defaults of settings that follow from those typed: the sizes of a model that training starts from."""
     order: int = 0
+
+
+@dataclass(frozen=True)
+class TrainingPreset:
+    """An encoder of a paper."""
+
+    name: str
+    """What users type: ``conneau2018/bilstm-max``."""
+    summary: str
+    """One line."""
+    encoder: str
+    """The name of an architecture."""
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    """Its sizes, complete where the paper prints them."""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """Options of training by name."""
+    objective: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """What the paper trains this encoder for: names of objectives, with settings that are not their defaults."""
+    inputs: Mapping[str, Value] = field(default_factory=dict)
+    """Options of word vectors by name: ``width`` of learned ones, ``projection``."""
+    objective_training: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of training that are others for an objective."""
+    fine_tune: tuple[str, ...] = ()
+    """Objectives for which given word vectors are changed."""
+    paper: str = ""
+    """Authors, year and title."""
+    size: int | None = None
+    """Dimensions of a sentence vector, if the paper prints them."""
+    parameters: int | None = None
+    """How many the paper prints, rounded, without word vectors; sizes that it prints may not agree with them."""
+    order: int = 0
+
+    @property
+    def width(self) -> int:
+        """Dimensions of what the network reads: of word vectors, or of their projection."""
+        return int(self.inputs.get("projection", self.inputs.get("width", 300)))

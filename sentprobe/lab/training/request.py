@@ -1,4 +1,4 @@
-"""What a training is to do, as it was typed, resolved and complete; kept in ``config.json``."""
+"""The request of a training: what was typed, with all defaults; written to ``config.json``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sentprobe.corpus.tokenisers import tokeniser
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks import ARCHITECTURES
 from sentprobe.lab.training import OBJECTIVES, PRESETS
-from sentprobe.lab.training.options import Options
+from sentprobe.lab.training.schedule import TrainingOptions
 
 
 @dataclass(frozen=True)
-class Request:
+class TrainingRequest:
     """All that decides what is learned."""
 
     objective: str
@@ -31,7 +31,7 @@ class Request:
     vectors: str = ""
     """A file of word vectors; empty: they are learned."""
     fine_tune: bool = False
-    """Whether given word vectors are changed by training."""
+    """Whether training changes the word vectors of the file."""
     words: int = 200_000
     """The largest vocabulary."""
     width: int = 300
@@ -47,7 +47,7 @@ class Request:
     preset: str = ""
     encoder_settings: Mapping[str, Value] = field(default_factory=dict)
     objective_settings: Mapping[str, Value] = field(default_factory=dict)
-    options: Options = field(default_factory=Options)
+    options: TrainingOptions = field(default_factory=TrainingOptions)
 
     def __post_init__(self) -> None:
         check_options(0, held_out=self.held_out, projection=self.projection)
@@ -61,50 +61,54 @@ def make_request(
     preset: str = "",
     settings: Mapping[str, Value] | None = None,
     options: Mapping[str, Any] | None = None,
-    **more: Any,
-) -> Request:
-    """A request with all defaults: those of the preset come before those of the objective, what is given before both.
+    **request_fields: Any,
+) -> TrainingRequest:
+    """A request with all defaults: those of the preset come before those of the objective, what was typed before both.
 
-    ``settings`` are those of the encoder and of the objective together: no name is used by both. ``more`` are the other
-    fields of a request; None stands for the default.
+    ``settings`` are those of the encoder and of the objective together: no name is used by both. ``request_fields`` are
+    the other fields; None stands for the default.
     """
-    chosen = OBJECTIVES.get(objective)
-    given = dict(settings or {})
+    objective_part = OBJECTIVES.get(objective)
+    explicit_settings = dict(settings or {})
     options = dict(options or {})
-    known_by_preset: dict[str, Value] = {}
+    preset_settings: dict[str, Value] = {}
     training: dict[str, Any] = {}
     if preset:
-        found = PRESETS.get(preset)
-        if encoder and encoder != found.encoder:
-            raise UsageError(f"--preset {preset} has the encoder {found.encoder}; leave --encoder {encoder} out.")
-        encoder = found.encoder
-        known_by_preset = {**found.settings, **found.objective.get(objective, {})}
-        training = {**found.training, **found.objective_training.get(objective, {})}
-        fine_tune = {"fine_tune": True} if objective in found.fine_tune and more.get("vectors") else {}
-        more = {**found.inputs, **fine_tune, **{key: value for key, value in more.items() if value is not None}}
-    encoder = encoder or chosen.encoder
+        preset_part = PRESETS.get(preset)
+        if encoder and encoder != preset_part.encoder:
+            raise UsageError(f"--preset {preset} has the encoder {preset_part.encoder}; leave --encoder {encoder} out.")
+        encoder = preset_part.encoder
+        preset_settings = {**preset_part.settings, **preset_part.objective.get(objective, {})}
+        training = {**preset_part.training, **preset_part.objective_training.get(objective, {})}
+        fine_tune = {"fine_tune": True} if objective in preset_part.fine_tune and request_fields.get("vectors") else {}
+        request_fields = {
+            **preset_part.inputs,
+            **fine_tune,
+            **{key: value for key, value in request_fields.items() if value is not None},
+        }
+    encoder = encoder or objective_part.encoder
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
-    given = {**chosen.implied(given), **known_by_preset, **given}
+    explicit_settings = {**objective_part.implied(explicit_settings), **preset_settings, **explicit_settings}
     what = f"the encoder {encoder} and the objective {objective}"
-    resolved = resolve_settings({**network.settings, **chosen.settings}, given, what)
-    optimiser = options.get("optimiser") or training.get("optimiser") or next(iter(chosen.optimisers))
+    resolved = resolve_settings({**network.settings, **objective_part.settings}, explicit_settings, what)
+    optimiser = options.get("optimiser") or training.get("optimiser") or next(iter(objective_part.optimisers))
     if training.get("optimiser", optimiser) != optimiser:  # a paper's learning rate is for its own optimiser
         training = {key: value for key, value in training.items() if key in ("batch", "epochs")}
     if options.get("momentum") and optimiser != "sgd":
         raise UsageError(
             f"--momentum {options['momentum']} is for --optimiser sgd, and this is {optimiser}: leave it out."
         )
-    training = {**chosen.optimisers.get(optimiser, {}), **training, "optimiser": optimiser}
-    if more.get("tokenise") is not None:
-        tokeniser(more["tokenise"])  # it may not be installed
-    return Request(
+    training = {**objective_part.optimisers.get(optimiser, {}), **training, "optimiser": optimiser}
+    if request_fields.get("tokenise") is not None:
+        tokeniser(request_fields["tokenise"])  # it may not be installed
+    return TrainingRequest(
         objective,
         encoder,
         preset=preset,
         encoder_settings={name: resolved[name] for name in network.settings},
-        objective_settings={name: resolved[name] for name in chosen.settings},
-        options=Options().with_values({**training, **options}, f"{objective} {preset}".strip()),
-        **{key: value for key, value in more.items() if value is not None},
+        objective_settings={name: resolved[name] for name in objective_part.settings},
+        options=TrainingOptions().with_values({**training, **options}, f"{objective} {preset}".strip()),
+        **{key: value for key, value in request_fields.items() if value is not None},
     )

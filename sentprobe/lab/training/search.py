@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-class Output(NamedTuple):
+class DecodedText(NamedTuple):
     """What was decoded from one sentence."""
 
     tokens: list[int]
@@ -18,7 +18,7 @@ class Output(NamedTuple):
     """The mean log-probability of the tokens."""
 
 
-class Steps(Protocol):
+class DecoderSteps(Protocol):
     """A decoder in the course of a search: it reads one token of each row, and remembers what it has read."""
 
     def step(self, tokens: Tensor) -> Tensor:
@@ -38,19 +38,19 @@ class Ends(NamedTuple):
     end: int
 
 
-def search(begin: Callable[[], Steps], longest: Tensor, ends: Ends, beam: int) -> list[Output]:
+def search(begin: Callable[[], DecoderSteps], longest: Tensor, ends: Ends, beam: int) -> list[DecodedText]:
     """The best output for each sentence; ``longest`` (sentences,) are the tokens after which they are cut off.
 
     A beam of 2 or more never gives a worse score than greedy decoding, which is tried first.
     """
-    found = list(greedy(begin(), longest, ends))
+    greedy_outputs = list(greedy(begin(), longest, ends))
     if beam == 1:
-        return found
-    wide = beam_search(begin(), longest, ends, beam)
-    return [max(pair, key=lambda out: out.score) for pair in zip(found, wide, strict=True)]
+        return greedy_outputs
+    beam_outputs = beam_search(begin(), longest, ends, beam)
+    return [max(pair, key=lambda out: out.score) for pair in zip(greedy_outputs, beam_outputs, strict=True)]
 
 
-def greedy(steps: Steps, longest: Tensor, ends: Ends) -> Iterator[Output]:
+def greedy(steps: DecoderSteps, longest: Tensor, ends: Ends) -> Iterator[DecodedText]:
     """The most probable token at every step."""
     count, device = len(longest), longest.device
     alive = torch.arange(count, device=device)  # sentences whose output is not complete
@@ -70,10 +70,10 @@ def greedy(steps: Steps, longest: Tensor, ends: Ends) -> Iterator[Output]:
             alive, tokens = alive[rows], tokens[rows]
             steps.keep(rows)
     for row, score, length in zip(outputs.tolist(), scores.tolist(), lengths.tolist(), strict=True):
-        yield Output(row[:length], score / length)
+        yield DecodedText(row[:length], score / length)
 
 
-def beam_search(steps: Steps, longest: Tensor, ends: Ends, beam: int) -> Iterator[Output]:
+def beam_search(steps: DecoderSteps, longest: Tensor, ends: Ends, beam: int) -> Iterator[DecodedText]:
     """The best outputs that are found if the ``beam`` best beginnings of each sentence are kept at every step."""
     count, device = len(longest), longest.device
     steps.keep(torch.arange(count, device=device).repeat_interleave(beam))
@@ -86,17 +86,18 @@ def beam_search(steps: Steps, longest: Tensor, ends: Ends, beam: int) -> Iterato
     outputs = torch.full((count, beam, _most(longest)), ends.end, device=device)
     ended = torch.zeros((count, beam), dtype=torch.bool, device=device)
     for at in range(outputs.shape[2]):
-        found = steps.step(tokens)
-        size = found.shape[1]
-        found = found.view(count, beam, size)
+        log_probabilities = steps.step(tokens)
+        size = log_probabilities.shape[1]
+        log_probabilities = log_probabilities.view(count, beam, size)
         # an output that has ended goes on as it is, in one way
-        found = found.masked_fill(ended[:, :, None], float("-inf"))
-        found[:, :, ends.end] = found[:, :, ends.end].masked_fill(ended, 0.0)
+        log_probabilities = log_probabilities.masked_fill(ended[:, :, None], float("-inf"))
+        log_probabilities[:, :, ends.end] = log_probabilities[:, :, ends.end].masked_fill(ended, 0.0)
         grown = lengths + ~ended
-        means = (totals[:, :, None] + found) / grown[:, :, None]
-        places = means.view(count, -1).topk(beam).indices
-        parents, tokens = places // size, places % size
-        totals = totals.gather(1, parents) + found.view(count, -1).gather(1, places)
+        # by their means, since sums of log-probabilities prefer short outputs
+        means = (totals[:, :, None] + log_probabilities) / grown[:, :, None]
+        choices = means.view(count, -1).topk(beam).indices
+        parents, tokens = choices // size, choices % size
+        totals = totals.gather(1, parents) + log_probabilities.view(count, -1).gather(1, choices)
         lengths = grown.gather(1, parents)
         outputs = outputs.gather(1, parents[:, :, None].expand_as(outputs))
         outputs[:, :, at] = tokens
@@ -107,9 +108,9 @@ def beam_search(steps: Steps, longest: Tensor, ends: Ends, beam: int) -> Iterato
         tokens = tokens.view(-1)
     means = totals / lengths
     rows, best = torch.arange(count, device=device), means.argmax(1)
-    every = (outputs[rows, best], means[rows, best], lengths[rows, best])
-    for row, score, length in zip(*(part.tolist() for part in every), strict=True):
-        yield Output(row[:length], score)
+    best_outputs = (outputs[rows, best], means[rows, best], lengths[rows, best])
+    for row, score, length in zip(*(part.tolist() for part in best_outputs), strict=True):
+        yield DecodedText(row[:length], score)
 
 
 def _most(longest: Tensor) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -14,25 +13,22 @@ from numpy.typing import NDArray
 
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError
-from sentprobe.lab.training import decoder
-from sentprobe.lab.training.bleu import SETTING as BLEU_SETTING
-from sentprobe.lab.training.bleu import bleu
-from sentprobe.lab.training.decoder import Batch, EncoderDecoder, build_model
-from sentprobe.lab.training.examples import Examples
-from sentprobe.lab.training.generate import decode
-from sentprobe.lab.training.objective import Objective, Prepared
-from sentprobe.lab.training.plan import Arrangement, Plan
-from sentprobe.lab.training.reading import Row
-from sentprobe.lab.training.search import Output
-from sentprobe.lab.training.streams import Stream
-from sentprobe.lab.training.targets import FILE, Targets, WordTargets, learn_bpe
+from sentprobe.lab.training.decoder import SETTINGS as DECODER_SETTINGS
+from sentprobe.lab.training.decoder import DecoderBatch, EncoderDecoder, build_model, decode
+from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
+from sentprobe.lab.training.objective import Objective, Prepared, perplexity_of
+from sentprobe.lab.training.plan import Arrangement, TrainingPlan
+from sentprobe.lab.training.rows import DataRow
+from sentprobe.lab.training.search import DecodedText
+from sentprobe.lab.training.targets import FILE, Targets, WordTargets, bleu, learn_bpe
+from sentprobe.lab.training.targets import SETTING as BLEU_SETTING
 
 EVALUATION_BATCH = 128
 ENCODE = 2048
 """Targets that are split into tokens together."""
 
 SETTINGS: dict[str, Setting] = {
-    **decoder.SETTINGS,
+    **DECODER_SETTINGS,
     "max_target": Setting(250, "tokens of a target; longer ones are left out"),
 }
 """Those of all objectives with a decoder."""
@@ -52,7 +48,7 @@ OPTIMISERS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Dev:
+class DecodedDev:
     """Dev sentences that were decoded."""
 
     outputs: list[list[int]]
@@ -68,11 +64,11 @@ class Seq2Seq:
 
     fields: tuple[str, ...]
     """Of the rows that are read."""
-    pair: Callable[[Row], tuple[str, str]]
+    pair: Callable[[DataRow], tuple[str, str]]
     """The source and the target of a row."""
     selection: str
     """The score that selects checkpoints."""
-    arrangement: Callable[[Plan], Arrangement | None] = lambda _: None
+    arrangement: Callable[[TrainingPlan], Arrangement | None] = lambda _: None
     """Makes the rows of pairs from those that are read."""
     learn: Callable[[Iterable[str], Settings], Targets] = lambda texts, settings: learn_bpe(
         texts, int(settings["codes"])
@@ -80,12 +76,12 @@ class Seq2Seq:
     """The vocabulary of the targets."""
     words: bool = False
     """Whether targets are words of the encoder instead, and no vocabulary is learned."""
-    scores: Callable[[Dev], Mapping[str, float]] | None = None
+    scores: Callable[[DecodedDev], Mapping[str, float]] | None = None
     """Scores of what is decoded; if None, nothing is."""
     facts: Callable[[Settings], Mapping[str, Any]] = lambda _: {}
 
 
-def prepare(plan: Plan, kind: Seq2Seq) -> Prepared:
+def prepare(plan: TrainingPlan, kind: Seq2Seq) -> Prepared:
     """Read pairs, learn the vocabulary of targets, and build the model."""
     arrangement = kind.arrangement(plan)
 
@@ -98,36 +94,37 @@ def prepare(plan: Plan, kind: Seq2Seq) -> Prepared:
         if kind.words
         else kind.learn((target for _, target in pairs("train")), plan.settings)
     )
-    ids, most = inputs.vocabulary.ids, int(plan.settings["max_target"])
+    ids, max_target = inputs.vocabulary.ids, int(plan.settings["max_target"])
 
     def read(role: str) -> Examples:
         out = plan.writer(role, ("source", "target"))
         long = 0
         rows = pairs(role)
-        while some := list(islice(rows, ENCODE)):
-            for (source, _), target in zip(some, targets.encode([target for _, target in some]), strict=True):
-                if len(target) > most:
+        while batch := list(islice(rows, ENCODE)):
+            for (source, _), target in zip(batch, targets.encode([target for _, target in batch]), strict=True):
+                if len(target) > max_target:
                     long += 1
                 else:
                     out.add((ids(source), target))
-        found = out.finish()
+        examples = out.finish()
         counts = plan.counts[role]
         counts["target too long"], counts["used"] = long, counts["used"] - long
         if not counts["used"]:
-            raise DataError(f"All {long:,} targets of {role} have more than {most} tokens: set max_target.")
-        return found
+            raise DataError(f"All {long:,} targets of {role} have more than {max_target} tokens: set max_target.")
+        return examples
 
     train, dev = read("train"), read("dev")
+    # targets first: the softmax over their vocabulary costs more than reading the source
     lengths = np.stack((train.sequences["target"].lengths, train.sequences["source"].lengths))
     longest = int(lengths[0].max())
     seed = plan.request.options.seed
     model = build_model(inputs.encoder(), len(targets), plan.settings, seed + 1)
 
     def evaluate() -> dict[str, float]:
-        found = {"perplexity": perplexity(model, dev)}
+        scores = {"perplexity": perplexity(model, dev)}
         if kind.scores is not None:
-            found |= kind.scores(decode_sample(model, dev, targets, longest, plan.settings, seed))
-        return found
+            scores |= kind.scores(decode_sample(model, dev, targets, longest, plan.settings, seed))
+        return scores
 
     facts = {"target vocabulary": len(targets), "longest target": longest, **kind.facts(plan.settings)}
     return Prepared(
@@ -142,44 +139,43 @@ def prepare(plan: Plan, kind: Seq2Seq) -> Prepared:
     )
 
 
-def collate(examples: Examples, rows: NDArray[np.int64]) -> Batch:
+def collate(examples: Examples, rows: NDArray[np.int64]) -> DecoderBatch:
     """A batch of some examples."""
     columns = examples.sequences
-    return Batch(*columns["source"].padded(rows), *columns["target"].padded(rows))
+    return DecoderBatch(*columns["source"].padded(rows), *columns["target"].padded(rows))
 
 
 def perplexity(model: EncoderDecoder, examples: Examples) -> float:
     """Of the target tokens, END included, each given those before it."""
     device = next(model.parameters()).device
     total, tokens = 0.0, 0
-    for rows in _batches(examples, np.arange(len(examples)), "target"):
-        loss = model(Batch(*(part.to(device) for part in collate(examples, rows))))
+    for rows in batches_by_length(examples.sequences["target"].lengths, EVALUATION_BATCH):
+        loss = model(DecoderBatch(*(part.to(device) for part in collate(examples, rows))))
         total, tokens = total + float(loss.total), tokens + loss.units
-    mean = total / max(1, tokens)
-    return math.exp(mean) if mean < math.log(1e300) else math.inf
+    return perplexity_of(total, tokens)
 
 
 def decode_sample(
     model: EncoderDecoder, examples: Examples, targets: Targets, longest: int, settings: Settings, seed: int
-) -> Dev:
+) -> DecodedDev:
     """Decode a random sample of examples, the same one for the same seed."""
     sample = np.sort(np.random.default_rng([seed, 1]).permutation(len(examples))[: int(settings["decoded"])])
-    found: dict[int, Output] = {}
-    for rows in _batches(examples, sample, "source"):
+    decoded: dict[int, DecodedText] = {}
+    for rows in batches_by_length(examples.sequences["source"].lengths, EVALUATION_BATCH, sample):
         outputs = decode(model, *examples.sequences["source"].padded(rows), longest, int(settings["beam"]))
-        found.update(zip(rows.tolist(), outputs, strict=True))
+        decoded.update(zip(rows.tolist(), outputs, strict=True))
     references = [examples.sequences["target"][i].tolist() for i in sample.tolist()]
-    return Dev([found[i].tokens for i in sample.tolist()], references, targets, settings)
+    return DecodedDev([decoded[i].tokens for i in sample.tolist()], references, targets, settings)
 
 
-def bleu_score(dev: Dev) -> dict[str, float]:
+def bleu_score(dev: DecodedDev) -> dict[str, float]:
     """BLEU of what was decoded."""
     outputs, references = dev.targets.decode(dev.outputs), dev.targets.decode(dev.references)
     return {"BLEU": bleu(outputs, references, str(dev.settings["bleu"]))[0]}
 
 
 def text_objective(
-    name: str, summary: str, data: str, fields: tuple[str, ...], pair: Callable[[Row], tuple[str, str]], order: int
+    name: str, summary: str, data: str, fields: tuple[str, ...], pair: Callable[[DataRow], tuple[str, str]], order: int
 ) -> Objective:
     """An objective whose targets are texts, split by byte-pair encoding and scored by BLEU."""
     kind = Seq2Seq(fields, pair, "BLEU", scores=bleu_score, facts=bleu_facts)
@@ -194,10 +190,3 @@ def bleu_facts(settings: Settings) -> dict[str, str]:
         "BLEU signature": bleu(["a"], ["a"], str(settings["bleu"]))[1],
         "decoding": "greedy" if beam == 1 else f"beam of {beam}",
     }
-
-
-def _batches(examples: Examples, rows: NDArray[np.int64], column: str) -> Iterator[NDArray[np.int64]]:
-    """Examples of similar length together."""
-    order = rows[np.argsort(examples.sequences[column].lengths[rows], kind="stable")]
-    for at in range(0, len(order), EVALUATION_BATCH):
-        yield order[at : at + EVALUATION_BATCH]

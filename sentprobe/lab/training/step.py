@@ -13,12 +13,12 @@ from torch import nn
 from sentprobe.core.hashing import mix
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.folder import TrainedFolder
+from sentprobe.lab.training.examples import Step
 from sentprobe.lab.training.objective import Loss, Prepared
-from sentprobe.lab.training.options import Options
-from sentprobe.lab.training.streams import Step
+from sentprobe.lab.training.schedule import TrainingOptions
 
 
-def make_optimiser(prepared: Prepared, options: Options) -> torch.optim.Optimizer | None:
+def make_optimiser(prepared: Prepared, options: TrainingOptions) -> torch.optim.Optimizer | None:
     """The optimiser of all weights that are trained; None if there are none."""
     weights = [p for p in prepared.model.parameters() if p.requires_grad]
     if not weights or not prepared.streams or prepared.update is not None:
@@ -41,7 +41,7 @@ class Updater:
     """What a step needs."""
 
     prepared: Prepared
-    options: Options
+    options: TrainingOptions
     accelerator: Accelerator
     model: nn.Module
     """As accelerate has prepared it; called with a batch."""
@@ -54,38 +54,42 @@ class Updater:
         rank, processes = accelerator.process_index, accelerator.num_processes
         if self.prepared.update is not None:  # there is no gradient to share: every process makes the same update
             rank, processes = 0, 1
+        # manual_seed takes no number of 64 bits
         torch.manual_seed(mix(mix(mix(self.options.seed) + number) + rank) >> 1)
         rows = step.share(rank, processes)
         batch = to_device(step.stream.collate(rows if len(rows) else step.rows[:1]), accelerator.device)
         if self.prepared.update is not None:
-            found = self.prepared.update(batch, lr)
-            _check_finite("loss", float(found.total), step, epoch, number, folder)
-            return found
+            loss = self.prepared.update(batch, lr)
+            _check_finite("loss", float(loss.total), step, epoch, number, folder)
+            return loss
         self.optimiser.zero_grad()
         with accelerator.autocast():
-            found = self.model(batch)
-        total, units = found.total, found.units
+            loss = self.model(batch)
+        total, units = loss.total, loss.units
         if not len(rows):  # fewer examples than processes: this one takes part, and does not count
             total, units = total * 0, 0
-        everywhere = Loss(total.detach(), units, found.words)
+        overall = Loss(total.detach(), units, loss.words)
         if processes > 1:
             sums = torch.tensor(
-                [float(total.detach()), units, found.words], dtype=torch.float64, device=accelerator.device
+                [float(total.detach()), units, loss.words], dtype=torch.float64, device=accelerator.device
             )
             sums = accelerator.reduce(sums)
-            everywhere = Loss(sums[0], int(sums[1]), int(sums[2]))
-        _check_finite("loss", float(everywhere.total), step, epoch, number, folder)
-        # processes average their gradients, of sums here; what is wanted is the gradient of the mean over all examples
-        accelerator.backward(total * (processes / max(1, everywhere.units)))
+            overall = Loss(sums[0], int(sums[1]), int(sums[2]))
+        _check_finite("loss", float(overall.total), step, epoch, number, folder)
+        # DistributedDataParallel averages the gradients of processes; times their number, these are sums over all
+        # examples, and the result is the gradient of the mean, however many examples or tokens each process has
+        accelerator.backward(total * (processes / max(1, overall.units)))
         norm = self._clip()
         if accelerator.scaler is None:  # in 16-bit precision, steps with such a gradient are left out
             _check_finite("norm of the gradient", norm, step, epoch, number, folder)
+        # train_nli.py of InferSent clips like this: where the optimiser divides by the size of gradients, as Adam does,
+        # a smaller gradient would make no smaller step
         clip = self.options.clip if self.options.clip_lr else 0.0
         scale = clip / norm if clip and norm > clip else 1.0
         for group in self.optimiser.param_groups:
             group["lr"] = lr * scale
         self.optimiser.step()
-        return everywhere
+        return overall
 
     def _clip(self) -> float:
         """The norm of the gradient, which is limited then, unless it is the learning rate that is scaled."""

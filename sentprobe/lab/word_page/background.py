@@ -13,7 +13,7 @@ from sentprobe.errors import describe_error
 from sentprobe.lab.alignment.maps import MappedRows
 from sentprobe.lab.alignment.retrieval import Means, neighbour_means
 from sentprobe.lab.alignment.space import Matrix, Rows
-from sentprobe.lab.word_page.view import Side, View
+from sentprobe.lab.word_page.view import View, ViewSide
 
 REPORT_SECONDS = 15.0
 """Between two lines about the progress."""
@@ -48,7 +48,7 @@ class BackgroundMeans:
         """The means of a map; None if they are not there yet, and then they will be computed."""
         with self._lock:
             if name not in self._ready and name not in self._failed and name != self._now:
-                self._waiting = [*(other for other in self._waiting if other != name), name]
+                self._waiting = [*(waiting for waiting in self._waiting if waiting != name), name]
                 if self._now is None:
                     self._now = self._waiting.pop()
                     threading.Thread(target=self._work, daemon=True).start()
@@ -67,7 +67,7 @@ class BackgroundMeans:
         while (name := self._now) is not None:
             begun = time.monotonic()
             try:
-                found = self._compute(name, self._view(name))
+                means = self._compute(name, self._view(name))
             except BaseException as e:  # a thread that ends silently would let the page wait forever
                 self._report(f"CSLS of the map {name!r} failed: {describe_error(e)}")
                 with self._lock:
@@ -75,31 +75,31 @@ class BackgroundMeans:
             else:
                 self._report(f"CSLS of the map {name!r}: ready after {time.monotonic() - begun:.0f} s.")
                 with self._lock:
-                    self._ready[name] = found
+                    self._ready[name] = means
             with self._lock:
                 self._now, self._share = self._waiting.pop() if self._waiting else None, 0.0
 
     def _compute(self, name: str, view: View) -> Means:
-        one, two = _WatchedRows(view.source), _WatchedRows(view.target)
+        source, target = _WatchedRows(view.source), _WatchedRows(view.target)
         last = time.monotonic()
-        self._report(f"CSLS of the map {name!r}: comparing {len(one):,} × {len(two):,} words.")
+        self._report(f"CSLS of the map {name!r}: comparing {len(source):,} × {len(target):,} words.")
 
         def tick() -> None:
             nonlocal last
-            begin, end = one.latest
-            self._share = (begin + (end - begin) * two.latest[1] / len(two)) / len(one)
+            begin, end = source.latest
+            self._share = (begin + (end - begin) * target.latest[1] / len(target)) / len(source)
             if time.monotonic() - last > REPORT_SECONDS:
                 last = time.monotonic()
                 self._report(f"CSLS of the map {name!r}: {WHOLE_POINTS.number(self._share)} %.")
 
-        two.tick = tick
-        return neighbour_means(one, two)
+        target.tick = tick
+        return neighbour_means(source, target)
 
 
 class _WatchedRows(MappedRows):
     """Rows that know which of them were read last, and say when."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: ViewSide) -> None:
         super().__init__(side.space.vectors, side.map)
         self.latest = (0, 0)
         """The first row, and the one after the last."""

@@ -31,7 +31,7 @@ from sentprobe.lab.word_page.view import (
 )
 from sentprobe.report.page.section import sibling_file
 from sentprobe.report.page.templates import environment, page_policy, raw, readable, script_json
-from sentprobe.serve.routes import Routes, html, json
+from sentprobe.serve.site import Routes, html, json
 
 FINAL, BEFORE = "final", "before"
 MAX_WORD_LENGTH = 200
@@ -77,28 +77,32 @@ class AlignmentSite:
 
     def maps(self) -> dict[str, tuple[str, MapCheckpoint | None]]:
         """The maps there are now, by name: what the page calls them, and their checkpoints."""
-        found = self.folder.checkpoints()
-        seeds = len({checkpoint.seed for checkpoint in found}) > 1
-        along = {c.name: (_label(c, seeds), c) for c in found}
-        best = self.folder.config.get("chosen")
-        before = {BEFORE: ("before mapping", None)} if self.spaces[0].dim == self.spaces[1].dim else {}
-        return {FINAL: (f"final (seed {best})" if seeds and best is not None else "final", None), **along, **before}
+        checkpoints = self.folder.checkpoints()
+        seeds = len({checkpoint.seed for checkpoint in checkpoints}) > 1
+        checkpoint_maps = {c.name: (_label(c, seeds), c) for c in checkpoints}
+        chosen_seed = self.folder.config.get("chosen")
+        unmapped = {BEFORE: ("before mapping", None)} if self.spaces[0].dim == self.spaces[1].dim else {}
+        return {
+            FINAL: (f"final (seed {chosen_seed})" if seeds and chosen_seed is not None else "final", None),
+            **checkpoint_maps,
+            **unmapped,
+        }
 
     def view(self, name: str) -> View:
         """Both languages under a map; UsageError if there is none of this name."""
         with self._viewing:
             if name not in self._views:
-                there = self.maps()
-                if name not in there:
-                    raise UsageError(f"There is no map {name!r} in {self.folder.path}.{did_you_mean(name, there)}")
+                maps = self.maps()
+                if name not in maps:
+                    raise UsageError(f"There is no map {name!r} in {self.folder.path}.{did_you_mean(name, maps)}")
                 match name:
                     case "final":
-                        found = self.final
+                        word_map = self.final
                     case "before":
-                        found = WordMap(SideMap(), SideMap())
+                        word_map = WordMap(SideMap(), SideMap())
                     case _:
-                        found = self.folder.map(there[name][1])
-                self._views[name] = view_of(self.spaces, found)
+                        word_map = self.folder.map(maps[name][1])
+                self._views[name] = view_of(self.spaces, word_map)
             return self._views[name]
 
     def page(self) -> bytes:
@@ -119,34 +123,34 @@ class AlignmentSite:
         word = _checked(request.word)
         view = self.view(request.map)
         means = self.means.of(request.map)
-        found, used = look_up(view, means, word), word
-        if not found and (other := same_but_case(self.spaces, self._spellings, word)) is not None:
-            found, used = look_up(view, means, other), other
+        sides, known_word = look_up(view, means, word), word
+        if not sides and (variant := same_but_case(self.spaces, self._spellings, word)) is not None:
+            sides, known_word = look_up(view, means, variant), variant
         return {
             "typed": readable(word),
-            "word": used,
-            "instead": used != word,
+            "word": known_word,
+            "instead": known_word != word,
             "map": request.map,
             "csls": self.means.state(request.map).state,
-            "sides": found,
-            "suggestions": [] if found else suggestions(self.spaces, self._spellings, word),
+            "sides": sides,
+            "suggestions": [] if sides else suggestions(self.spaces, self._spellings, word),
         }
 
     def picture(self, request: PictureRequest) -> dict[str, Any]:
         """Translation pairs of the final map in two dimensions, before mapping and under a map."""
-        rows, there = self._pairs(), self.maps()
+        rows, maps = self._pairs(), self.maps()
         return {
             "words": words_of(*self.spaces, rows),
-            "before": points(self.view(BEFORE), rows) if BEFORE in there else None,
+            "before": points(self.view(BEFORE), rows) if BEFORE in maps else None,
             "after": points(self.view(request.map), rows) if request.map != BEFORE else None,
         }
 
     @cached_property
     def names(self) -> tuple[str, str]:
         """What the page calls the two languages: the names of their files, or their paths if these are alike."""
-        one, two = (str(self.folder.config[side]["path"]) for side in ("source", "target"))
-        short = Path(one).name, Path(two).name
-        return short if short[0] != short[1] else (one, two)
+        source_path, target_path = (str(self.folder.config[side]["path"]) for side in ("source", "target"))
+        file_names = Path(source_path).name, Path(target_path).name
+        return file_names if file_names[0] != file_names[1] else (source_path, target_path)
 
     @cached_property
     def _page(self) -> bytes:
@@ -159,13 +163,23 @@ class AlignmentSite:
             sibling_file("sentprobe.serve", "client.js"),
             *(sibling_file(__package__, name) for name in ("words.js", "picture.js")),
         ]
-        made = environment(()).from_string(sibling_file(__package__, "words.html")).render(
-            policy=page_policy(styles, scripts, served=True), version=__version__, names=self.names,
-            styles=raw(styles), scripts=[raw(script) for script in scripts], facts=facts, folder=str(self.folder.path),
-            example=example_word(self.spaces[0].words), max_length=MAX_WORD_LENGTH,
-            data=raw(script_json({"names": self.names})),
-        )  # fmt: skip
-        return made.encode(errors="backslashreplace")
+        page = (
+            environment(())
+            .from_string(sibling_file(__package__, "words.html"))
+            .render(
+                policy=page_policy(styles, scripts, served=True),
+                version=__version__,
+                names=self.names,
+                styles=raw(styles),
+                scripts=[raw(script) for script in scripts],
+                facts=facts,
+                folder=str(self.folder.path),
+                example=example_word(self.spaces[0].words),
+                max_length=MAX_WORD_LENGTH,
+                data=raw(script_json({"names": self.names})),
+            )
+        )
+        return page.encode(errors="backslashreplace")
 
     @cached_property
     def _spellings(self) -> tuple[Spellings, Spellings]:
@@ -183,12 +197,12 @@ class AlignmentSite:
 def _label(checkpoint: MapCheckpoint, seeds: bool) -> str:
     match checkpoint:
         case MapCheckpoint(stage="refine", number=0):
-            found = "before refinement"
+            label = "before refinement"
         case MapCheckpoint(stage="refine"):
-            found = f"refinement {checkpoint.number}"
+            label = f"refinement {checkpoint.number}"
         case _:
-            found = f"{checkpoint.stage} {checkpoint.number}"
-    return f"seed {checkpoint.seed}, {found}" if seeds else found
+            label = f"{checkpoint.stage} {checkpoint.number}"
+    return f"seed {checkpoint.seed}, {label}" if seeds else label
 
 
 def example_word(words: Sequence[str]) -> str:
@@ -198,14 +212,14 @@ def example_word(words: Sequence[str]) -> str:
 
 def _checked(word: str) -> str:
     """The word, with white space normalised; UsageError if it is invalid."""
-    found = " ".join(word.split())
-    if not found:
+    normalised = " ".join(word.split())
+    if not normalised:
         raise UsageError("Type a word.")
-    if len(found) > MAX_WORD_LENGTH:
-        raise UsageError(f"The word has {len(found):,} characters; at most {MAX_WORD_LENGTH} are allowed.")
-    if found.encode(errors="replace").decode() != found:
+    if len(normalised) > MAX_WORD_LENGTH:
+        raise UsageError(f"The word has {len(normalised):,} characters; at most {MAX_WORD_LENGTH} are allowed.")
+    if normalised.encode(errors="replace").decode() != normalised:
         raise UsageError("The word contains a lone surrogate; expected text.")
-    return found
+    return normalised
 
 
 def _decode(body: bytes, kind: type[AnyRequest], example: str) -> AnyRequest:

@@ -29,14 +29,14 @@ class Spellings:
 
     def similar(self, word: str, n: int) -> list[int]:
         """Rows of the n nearest words by edits: fewest edits first, then the most frequent."""
-        most = max(1, min(3, len(word) // 3))
-        found = []
-        for length in range(max(1, len(word) - most), len(word) + most + 1):
+        max_edits = max(1, min(3, len(word) // 3))
+        neighbours = []
+        for length in range(max(1, len(word) - max_edits), len(word) + max_edits + 1):
             if length in self._codes:
                 rows, codes = self._codes[length]
                 edits = edit_distances(word, codes)
-                found += [(int(edits[i]), rows[i]) for i in np.flatnonzero(edits <= most)]
-        return [row for _, row in sorted(found)[:n]]
+                neighbours += [(int(edits[i]), rows[i]) for i in np.flatnonzero(edits <= max_edits)]
+        return [row for _, row in sorted(neighbours)[:n]]
 
 
 def fold(word: str) -> str:
@@ -44,27 +44,27 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold()).replace(" ", "_")
 
 
-def edit_distances(word: str, others: Codes) -> NDArray[np.int16]:
+def edit_distances(word: str, codes: Codes) -> NDArray[np.int16]:
     """The edits that make a word any of others, whose characters are the rows (n, length).
 
     An edit inserts, deletes or changes a character, or swaps two neighbours, each character at most once: the optimal
     string alignment distance.
     """
-    letters, (n, length) = [ord(c) for c in word], others.shape
-    columns = np.ascontiguousarray(others.T)
-    before: list[NDArray[np.int16]] = []
-    last = [np.full(n, j, np.int16) for j in range(length + 1)]
+    letters, (n, length) = [ord(c) for c in word], codes.shape
+    columns = np.ascontiguousarray(codes.T)
+    row_before_last: list[NDArray[np.int16]] = []
+    last_row = [np.full(n, j, np.int16) for j in range(length + 1)]
     for i, letter in enumerate(letters, 1):
-        now = [np.full(n, i, np.int16)]
+        row = [np.full(n, i, np.int16)]
         for j in range(1, length + 1):
-            best = np.minimum(last[j], now[j - 1]) + np.int16(1)
-            np.minimum(best, last[j - 1] + (columns[j - 1] != letter), out=best, casting="same_kind")
+            best = np.minimum(last_row[j], row[j - 1]) + np.int16(1)
+            np.minimum(best, last_row[j - 1] + (columns[j - 1] != letter), out=best, casting="same_kind")
             if i > 1 and j > 1:
                 swapped = (columns[j - 1] == letters[i - 2]) & (columns[j - 2] == letter)
-                np.minimum(best, before[j - 2] + np.int16(1), out=best, where=swapped)
-            now.append(best)
-        before, last = last, now
-    return last[length]
+                np.minimum(best, row_before_last[j - 2] + np.int16(1), out=best, where=swapped)
+            row.append(best)
+        row_before_last, last_row = last_row, row
+    return last_row[length]
 
 
 def _codes(words: Sequence[str], length: int) -> Codes:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.lab.alignment.maps import BLOCK, MappedRows, SideMap, WordMap
-from sentprobe.lab.alignment.picture import components, content_pairs, mutual_pairs
+from sentprobe.lab.alignment.projection import components, content_pairs, mutual_pairs
 from sentprobe.lab.alignment.retrieval import Means
 from sentprobe.lab.alignment.space import Matrix, Rows, Space
 from sentprobe.lab.word_page.spelling import Spellings
@@ -31,7 +31,7 @@ Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ViewSide:
     """The words of one language under a map.
 
     The steps of a map scale rows and subtract means, so that the unit vector of row x in the common space is
@@ -65,10 +65,10 @@ class Side:
 class View(NamedTuple):
     """Both sides under a map."""
 
-    source: Side
-    target: Side
+    source: ViewSide
+    target: ViewSide
 
-    def side(self, name: SideName) -> Side:
+    def side(self, name: SideName) -> ViewSide:
         """One of them."""
         return self.source if name == "source" else self.target
 
@@ -85,7 +85,7 @@ def best_rows(scores: Vector, k: int) -> Rows:
     return enough[np.argsort(-scores[enough], kind="stable")][:k]
 
 
-def _side(space: Space, side: SideMap) -> Side:
+def _side(space: Space, side: SideMap) -> ViewSide:
     scales, shifts = np.ones(len(space), np.float32), np.zeros((len(space), len(side.means)), np.float32)
     for at in range(0, len(space), BLOCK):
         rows, means = np.array(space.vectors[at : at + BLOCK], np.float32), iter(enumerate(side.means))
@@ -103,7 +103,7 @@ def _side(space: Space, side: SideMap) -> Side:
             for array in (rows, shift):
                 array /= lengths[:, None]
             scale /= lengths
-    return Side(space, side, scales, shifts)
+    return ViewSide(space, side, scales, shifts)
 
 
 # Translations and neighbours
@@ -116,37 +116,39 @@ def look_up(view: View, means: Means | None, word: str, k: int = TRANSLATIONS) -
     """
     sides = []
     for name in OTHER:
-        side, other = view.side(name), view.side(OTHER[name])
+        side, other_side = view.side(name), view.side(OTHER[name])
         row = side.space.index.get(word)
         if row is None:
             continue
         vector = side.vector(row)
-        cosines, own_cosines = other.cosines(vector), side.cosines(vector)
-        own_cosines[row] = -2  # a word is not its own neighbour
+        cosines, same_side_cosines = other_side.cosines(vector), side.cosines(vector)
+        same_side_cosines[row] = -2  # a word is not its own neighbour
         sides.append(
             {
                 "side": name,
-                **shown(side.space, row),
+                **page_word(side.space, row),
                 "rank": row + 1,
-                "nn": _scored(other.space, best_rows(cosines, k), cosines),
-                "csls": None if means is None else _csls(other.space, cosines, means, name, row, k),
-                "neighbours": _scored(side.space, best_rows(own_cosines, min(k, len(own_cosines) - 1)), own_cosines),
+                "nn": _ranked_words(other_side.space, best_rows(cosines, k), cosines),
+                "csls": None if means is None else _csls_words(other_side.space, cosines, means, name, row, k),
+                "neighbours": _ranked_words(
+                    side.space, best_rows(same_side_cosines, min(k, len(same_side_cosines) - 1)), same_side_cosines
+                ),
             }
         )
     return sides
 
 
-def _csls(space: Space, cosines: Vector, means: Means, side: SideName, row: int, k: int) -> list[dict[str, Any]]:
-    own, others = (means.source, means.target) if side == "source" else (means.target, means.source)
-    scores = 2 * cosines - others - own[row]
-    return _scored(space, best_rows(scores, k), scores)
+def _csls_words(space: Space, cosines: Vector, means: Means, side: SideName, row: int, k: int) -> list[dict[str, Any]]:
+    query_means, candidate_means = (means.source, means.target) if side == "source" else (means.target, means.source)
+    scores = 2 * cosines - candidate_means - query_means[row]
+    return _ranked_words(space, best_rows(scores, k), scores)
 
 
-def _scored(space: Space, rows: Rows, scores: Vector) -> list[dict[str, Any]]:
-    return [{**shown(space, int(row)), "rank": int(row) + 1, "score": round(float(scores[row]), 6)} for row in rows]
+def _ranked_words(space: Space, rows: Rows, scores: Vector) -> list[dict[str, Any]]:
+    return [{**page_word(space, int(row)), "rank": int(row) + 1, "score": round(float(scores[row]), 6)} for row in rows]
 
 
-def shown(space: Space, row: int) -> dict[str, str]:
+def page_word(space: Space, row: int) -> dict[str, str]:
     """A word, and how it is written on the page if it has characters that cannot be seen."""
     word = space.words[row].encode(errors="backslashreplace").decode()  # a lone surrogate cannot be sent
     visible = readable(word)
@@ -155,16 +157,16 @@ def shown(space: Space, row: int) -> dict[str, str]:
 
 def same_but_case(spaces: Sequence[Space], spellings: Sequence[Spellings], word: str) -> str | None:
     """A word of either space that differs from an unknown one in case, coding or ``_`` for a space only."""
-    rows = [known.other_case(word) for known in spellings]
+    rows = [spelling.other_case(word) for spelling in spellings]
     return next((space.words[row] for space, row in zip(spaces, rows, strict=True) if row is not None), None)
 
 
 def suggestions(spaces: Sequence[Space], spellings: Sequence[Spellings], word: str) -> list[dict[str, Any]]:
     """Known words that are spelled like an unknown one, for each language."""
     return [
-        {"side": name, **shown(space, row)}
-        for name, space, known in zip(OTHER, spaces, spellings, strict=True)
-        for row in known.similar(word, SUGGESTIONS)
+        {"side": name, **page_word(space, row)}
+        for name, space, spelling in zip(OTHER, spaces, spellings, strict=True)
+        for row in spelling.similar(word, SUGGESTIONS)
     ]
 
 
@@ -185,4 +187,4 @@ def points(view: View, rows: Rows) -> list[list[float]]:
 
 def words_of(source: Space, target: Space, rows: Rows) -> list[dict[str, str]]:
     """The words, in the same order."""
-    return [shown(space, int(row)) for space, side in ((source, rows[:, 0]), (target, rows[:, 1])) for row in side]
+    return [page_word(space, int(row)) for space, side in ((source, rows[:, 0]), (target, rows[:, 1])) for row in side]

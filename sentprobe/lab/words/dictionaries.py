@@ -9,11 +9,10 @@ import numpy as np
 
 from sentprobe.core.reader import read_tsv
 from sentprobe.errors import CorpusError, TooFewError
-from sentprobe.lab.alignment.dictionary import Pair as WordPair
-from sentprobe.lab.alignment.dictionary import read_dictionary
+from sentprobe.lab.alignment.dictionary import WordPair, read_dictionary
 from sentprobe.lab.alignment.space import Rows
-from sentprobe.lab.words.evaluation import Request
-from sentprobe.lab.words.pair import Pair, Side
+from sentprobe.lab.words.evaluation import EvaluationRequest
+from sentprobe.lab.words.systems import MappedSpace, SpacePair
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +25,7 @@ class Entries:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownPairs:
     """The pairs whose words both sides have."""
 
     flip: bool
@@ -38,11 +37,11 @@ class Known:
     """Pairs that are left out, since the first word is not known; others, since the second is not."""
 
 
-def read_entries(request: Request) -> Entries:
+def read_entries(request: EvaluationRequest) -> Entries:
     """Read a dictionary, and the parts of speech of its words."""
     pairs = read_dictionary(request.files[0])
     if request.reverse:
-        pairs = [(two, one) for one, two in pairs]
+        pairs = [(second, first) for first, second in pairs]
     return Entries(pairs, None if request.pos is None else read_parts_of_speech(request.pos))
 
 
@@ -59,34 +58,34 @@ def read_parts_of_speech(path: str) -> dict[str, str]:
     return pos
 
 
-def matched(pairs: Sequence[WordPair], pair: Pair, where: str) -> Known:
+def matched(pairs: Sequence[WordPair], pair: SpacePair, where: str) -> KnownPairs:
     """The pairs that both sides know, in the direction in which these are more."""
-    ways = [_known(pairs, *pair.sides(flip), flip) for flip in ((False,) if pair.single else (False, True))]
-    found = max(ways, key=lambda way: len(way.rows))  # the first, if both know as many
-    if not len(found.rows):
+    directions = [_known_pairs(pairs, *pair.sides(flip), flip) for flip in ((False,) if pair.single else (False, True))]
+    best = max(directions, key=lambda way: len(way.rows))  # the first, if both know as many
+    if not len(best.rows):
         raise TooFewError(f"{where}: {pair.name} knows none of the {len(pairs):,} pairs; is it of these languages?")
-    return found
+    return best
 
 
-def _known(pairs: Sequence[WordPair], first: Side, second: Side, flip: bool) -> Known:
+def _known_pairs(pairs: Sequence[WordPair], first: MappedSpace, second: MappedSpace, flip: bool) -> KnownPairs:
     rows: dict[tuple[int, int], None] = {}
     lacks_first = lacks_second = 0
-    for one, two in pairs:
-        a, b = first.row(one), second.row(two)
+    for first_word, second_word in pairs:
+        a, b = first.row(first_word), second.row(second_word)
         if a is None:
             lacks_first += 1
         elif b is None:
             lacks_second += 1
         else:
             rows[a, b] = None
-    return Known(flip, np.array(list(rows), np.int64).reshape(-1, 2), lacks_first, lacks_second)
+    return KnownPairs(flip, np.array(list(rows), np.int64).reshape(-1, 2), lacks_first, lacks_second)
 
 
-def tally(found: Known) -> dict[str, float]:
+def pair_counts(matches: KnownPairs) -> dict[str, float]:
     """How many pairs are known, and how many were left out."""
     return {
-        "pairs": len(found.rows),
-        "pairs left out": found.unknown_first + found.unknown_second,
-        "source word unknown": found.unknown_first,
-        "target word unknown": found.unknown_second,
+        "pairs": len(matches.rows),
+        "pairs left out": matches.unknown_first + matches.unknown_second,
+        "source word unknown": matches.unknown_first,
+        "target word unknown": matches.unknown_second,
     }

@@ -17,11 +17,10 @@ from sentprobe.encoders.store import Store
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.lab.alignment.retrieval import SCORINGS, Scoring
 from sentprobe.lab.words import WORD_EVALUATIONS
-from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
-from sentprobe.lab.words.names import language_of, set_name
-from sentprobe.lab.words.neighbours import Neighbourhood
-from sentprobe.lab.words.pair import Pair, Spaces, System, find_systems
+from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
 from sentprobe.lab.words.sentence_encoders import EncoderPair, check_aliases, encoder_names
+from sentprobe.lab.words.set_names import language_of, set_name
+from sentprobe.lab.words.systems import PairSearch, SpaceCache, SpacePair, System, find_systems
 from sentprobe.results.log import Log, open_log
 from sentprobe.results.records import ALIASES
 from sentprobe.results.result import Cell, Failure, Result
@@ -36,17 +35,17 @@ DIGEST_SIZE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class _Set:
+class _WordSet:
     """What is evaluated on, read once."""
 
-    request: Request
+    request: EvaluationRequest
     evaluation: WordEvaluation
     content: Any
 
 
 def evaluate_words(
     systems: Sequence[str],
-    requests: Sequence[Request],
+    requests: Sequence[EvaluationRequest],
     folder: Path | str,
     *,
     scorings: Sequence[str] = ("nn", "csls"),
@@ -63,7 +62,7 @@ def evaluate_words(
     Parameters
     ----------
     systems
-        Alignments, pairs of files or files, as ``sentprobe.lab.words.pair`` describes them; or sentence encoders, as
+        Alignments, pairs of files or files, as ``sentprobe.lab.words.systems`` describes them; or sentence encoders, as
         ``sentprobe.lab.words.sentence_encoders`` does.
     requests
         What to evaluate on.
@@ -72,7 +71,7 @@ def evaluate_words(
     scorings
         How neighbours are scored: nn, csls, isf.
     common
-        Only ask for words that all systems know, so that all are asked the same.
+        Only query words that all systems know, so that all get the same queries.
     limit
         Only the most frequent words of each space.
     store
@@ -83,44 +82,44 @@ def evaluate_words(
         The command line to record in run.json.
     """
     check_options(2, limit=limit)
-    ways = _scorings(scorings)
+    chosen_scorings = _scorings(scorings)
     check_aliases(systems, COPY)
-    found = find_systems(systems, Spaces(limit), store)
-    if not found or not requests:
+    parsed_systems = find_systems(systems, SpaceCache(limit), store)
+    if not parsed_systems or not requests:
         raise UsageError("Expected at least one system and something to evaluate it on.")
     # whatever is wrong with a file, nothing is computed before it is known
-    sets = [
-        _Set(request, evaluation := WORD_EVALUATIONS.get(request.evaluation), evaluation.read(request))
+    word_sets = [
+        _WordSet(request, evaluation := WORD_EVALUATIONS.get(request.evaluation), evaluation.read(request))
         for request in requests
     ]
     with open_log(folder) as log:
         # systems of encoders are known by their layers, once they are loaded
-        words = [system.name for system in found if encoder_names(system.name) is None]
+        words = [system.name for system in parsed_systems if encoder_names(system.name) is None]
         log.begin(words)
-        log.describe(encoders=words, probes=list(ways), seeds=[0], sentprobe=[__version__])
+        log.describe(encoders=words, probes=list(chosen_scorings), seeds=[0], sentprobe=[__version__])
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
-        shared = _shared_words(found) if common else None
-        known = "" if shared is None else content_digest(*map(sorted, shared))
-        steps = len(found) * len(sets)
-        for i, system in enumerate(found):
+        shared = _shared_words(parsed_systems) if common else None
+        known_words = "" if shared is None else content_digest(*map(sorted, shared))
+        steps = len(parsed_systems) * len(word_sets)
+        for i, system in enumerate(parsed_systems):
             cell = Cell(task="", version=0, dataset="", data="", encoder=system.name)
             with _recorded(log, cell):
                 pair = system.load()
                 if isinstance(pair, EncoderPair):
                     layers = list(pair.each_layer())
-                    log.describe(encoders=[each.name for each in layers])
-                    if aliases := {each.name: each.alias for each in layers if each.alias is not None}:
+                    log.describe(encoders=[layer.name for layer in layers])
+                    if aliases := {layer.name: layer.alias for layer in layers if layer.alias is not None}:
                         log.describe(**{ALIASES: alias_entries(aliases)})
-                    spaces: list[Neighbourhood | EncoderPair] = [*layers]
+                    searches: list[PairSearch | EncoderPair] = [*layers]
                 else:
-                    spaces = [Neighbourhood(pair if shared is None else pair.restricted(*shared))]
+                    searches = [PairSearch(pair if shared is None else pair.restricted(*shared))]
                 log.forget(cell.key)
-                for j, own in enumerate(sets):
+                for j, word_set in enumerate(word_sets):
                     if progress:
-                        progress("sets", i * len(sets) + j, steps)
-                    for space in spaces:
-                        _evaluate(log, space, own, ways, known)
+                        progress("sets", i * len(word_sets) + j, steps)
+                    for search in searches:
+                        _evaluate(log, search, word_set, chosen_scorings, known_words)
         if progress:
             progress("sets", steps, steps)
         if not log.done and log.failed:
@@ -135,7 +134,7 @@ def _scorings(names: Sequence[str]) -> tuple[Scoring, ...]:
             raise UsageError(f"There is no scoring {name!r}.{hint} Expected one of {', '.join(SCORINGS)}.")
     if not names:
         raise UsageError(f"Expected a scoring: {', '.join(SCORINGS)}.")
-    return tuple(way for way in SCORINGS if way in names)
+    return tuple(scoring for scoring in SCORINGS if scoring in names)
 
 
 def _shared_words(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[str]] | None:
@@ -147,9 +146,12 @@ def _shared_words(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[
         pair = system.load()
         if isinstance(pair, EncoderPair):  # which knows all words
             continue
-        one, two = frozenset(pair.source.space.words), frozenset(pair.target.space.words)
-        source, target = (one if source is None else source & one), (two if target is None else target & two)
-        sizes.add((len(one), len(two)))
+        source_words, target_words = frozenset(pair.source.space.words), frozenset(pair.target.space.words)
+        source, target = (
+            (source_words if source is None else source & source_words),
+            (target_words if target is None else target & target_words),
+        )
+        sizes.add((len(source_words), len(target_words)))
     if source is None or target is None:
         return None
     return None if sizes == {(len(source), len(target))} else (source, target)
@@ -167,37 +169,39 @@ def _recorded(log: Log, cell: Cell) -> Iterator[None]:
 # One system on one set
 
 
-def _evaluate(log: Log, space: Neighbourhood | EncoderPair, own: _Set, ways: Sequence[Scoring], known: str) -> None:
-    """Save what one system gets on a set; ``known`` identifies the words that count as known, if these are not all."""
-    evaluation, request, name = own.evaluation, own.request, set_name(own.request)
-    pair = space if isinstance(space, EncoderPair) else space.pair
-    blank = Cell(
+def _evaluate(
+    log: Log, search: PairSearch | EncoderPair, word_set: _WordSet, scorings: Sequence[Scoring], known_words: str
+) -> None:
+    """Save the results of one system on a set; ``known_words`` identifies the words that count, if not all do."""
+    evaluation, request, name = word_set.evaluation, word_set.request, set_name(word_set.request)
+    pair = search if isinstance(search, EncoderPair) else search.pair
+    cell_of_set = Cell(
         task=evaluation.task,
         version=evaluation.version,
         dataset=name,
         data="",
         encoder=pair.name,
         identity=pair.identity,
-        probe=ways[0],
+        probe=scorings[0],
         sentprobe=__version__,
     )
-    failed = replace(blank, data=digest(repr(request).encode())[:DIGEST_SIZE])
+    failed = replace(cell_of_set, data=_failure_digest(request))
     with _recorded(log, failed):
-        questions = _ask(own, pair)
+        queries = _find_queries(word_set, pair)
         log.forget(failed.key)
-        dataset = Dataset(name, evaluation.task, evaluation.version, language_of(request), (), {"te": questions.rows})
-        data = digest(f"{dataset.digest} {questions.more} {known}".encode())[:DIGEST_SIZE]
-        log.describe(datasets=[_about(dataset, data, own)])
+        dataset = Dataset(name, evaluation.task, evaluation.version, language_of(request), (), {"te": queries.rows})
+        data = digest(f"{dataset.digest} {queries.inputs_key} {known_words}".encode())[:DIGEST_SIZE]
+        log.describe(datasets=[_about(dataset, data, word_set)])
         log.save_rows(dataset, data, None)
-        _baseline(log, replace(blank, data=data, encoder=COPY, identity=COPY, probe=None), questions, own)
-        for way in ways if evaluation.retrieves else ways[:1]:
-            cell = replace(blank, data=data, probe=way if evaluation.retrieves else None)
+        _baseline(log, replace(cell_of_set, data=data, encoder=COPY, identity=COPY, probe=None), queries, word_set)
+        for scoring in scorings if evaluation.retrieves else scorings[:1]:
+            cell = replace(cell_of_set, data=data, probe=scoring if evaluation.retrieves else None)
             if cell.key in log.done and cell.identity is not None:
                 continue
-            with _recorded(log, replace(cell, probe=way)):
+            with _recorded(log, replace(cell, probe=scoring)):
                 started = time.perf_counter()
-                answers = _answer(own, questions, space, way)
-                result = _result(cell, questions, answers, own)
+                scores = _score(word_set, queries, search, scoring)
+                result = _result(cell, queries, scores, word_set)
                 extra = {} if pair.criterion is None else {"criterion": pair.criterion}
                 result = replace(
                     result,
@@ -205,60 +209,68 @@ def _evaluate(log: Log, space: Neighbourhood | EncoderPair, own: _Set, ways: Seq
                     dimension=pair.dimension,
                     seconds={"encode": 0.0, "fit": 0.0, "score": time.perf_counter() - started},
                 )
-                log.add(result, answers.arrays)
+                log.add(result, scores.arrays)
                 if not evaluation.retrieves:
-                    log.forget(replace(cell, probe=way).key)
+                    log.forget(replace(cell, probe=scoring).key)
 
 
-def _ask(own: _Set, pair: Pair | EncoderPair) -> Questions:
+def _failure_digest(request: EvaluationRequest) -> str:
+    """What identifies a set that cannot be read as queries, in place of their digest."""
+    # by this name of the class, so that a folder in which an earlier version recorded a failure can be resumed
+    return digest(f"Request{repr(request).removeprefix(type(request).__name__)}".encode())[:DIGEST_SIZE]
+
+
+def _find_queries(word_set: _WordSet, pair: SpacePair | EncoderPair) -> Queries:
     if not isinstance(pair, EncoderPair):
-        return own.evaluation.ask(own.content, pair, own.request)
-    if own.evaluation.encoders is None:
+        return word_set.evaluation.find_queries(word_set.content, pair, word_set.request)
+    if word_set.evaluation.encoders is None:
         raise UsageError(
-            f"{pair.name} encodes sentences, and {own.evaluation.name} asks for words; expected an alignment or files "
-            "of word vectors. Encoders are evaluated with --sentences."
+            f"{pair.name} encodes sentences, and {word_set.evaluation.name} is an evaluation of words; expected an "
+            "alignment or files of word vectors. Encoders are evaluated with --sentences."
         )
-    return own.evaluation.encoders.ask(own.content, pair, own.request)
+    return word_set.evaluation.encoders.find_queries(word_set.content, pair, word_set.request)
 
 
-def _answer(own: _Set, questions: Questions, space: Neighbourhood | EncoderPair, way: Scoring) -> Answers:
-    if not isinstance(space, EncoderPair):
-        return own.evaluation.answer(questions, space, way)
-    assert own.evaluation.encoders is not None
-    return own.evaluation.encoders.answer(questions, space, way)
+def _score(
+    word_set: _WordSet, queries: Queries, search: PairSearch | EncoderPair, scoring: Scoring
+) -> EvaluationScores:
+    if not isinstance(search, EncoderPair):
+        return word_set.evaluation.score(queries, search, scoring)
+    assert word_set.evaluation.encoders is not None
+    return word_set.evaluation.encoders.score(queries, search, scoring)
 
 
-def _baseline(log: Log, cell: Cell, questions: Questions, own: _Set) -> None:
+def _baseline(log: Log, cell: Cell, queries: Queries, word_set: _WordSet) -> None:
     if cell.key in log.done:
         return
     with _recorded(log, cell):
-        answers = own.evaluation.copy(questions)
-        if answers is not None:
+        scores = word_set.evaluation.score_copy(queries)
+        if scores is not None:
             log.describe(encoders=[COPY])
             # facts may be of this system: which side lacks a word, say
-            log.add(_result(cell, replace(questions, facts={}), answers, own), answers.arrays)
+            log.add(_result(cell, replace(queries, facts={}), scores, word_set), scores.arrays)
 
 
-def _result(cell: Cell, questions: Questions, answers: Answers, own: _Set) -> Result:
+def _result(cell: Cell, queries: Queries, scores: EvaluationScores, word_set: _WordSet) -> Result:
     return Result(
         key=cell.key,
         cell=cell,
-        language=language_of(own.request),
+        language=language_of(word_set.request),
         labels=(),
-        n={"tr": 0, "va": 0, "te": len(questions.rows)},
+        n={"tr": 0, "va": 0, "te": len(queries.rows)},
         trained_on="",
         chosen_on=None,
-        metric=own.evaluation.metric,
-        score=answers.score,
-        scores={**answers.scores, **questions.facts},
-        interval=answers.interval,
-        interval_kind=answers.interval_kind,
-        baselines=answers.baselines,
+        metric=word_set.evaluation.metric,
+        score=scores.score,
+        scores={**scores.scores, **queries.facts},
+        interval=scores.interval,
+        interval_kind=scores.interval_kind,
+        baselines=scores.baselines,
         versions=versions(),
     )
 
 
-def _about(dataset: Dataset, data: str, own: _Set) -> Mapping[str, Any]:
+def _about(dataset: Dataset, data: str, word_set: _WordSet) -> Mapping[str, Any]:
     """What run.json records about a set."""
     return {
         "name": dataset.name,
@@ -267,10 +279,13 @@ def _about(dataset: Dataset, data: str, own: _Set) -> Mapping[str, Any]:
         "language": dataset.language,
         "digest": data,
         "labels": [],
-        "question": own.evaluation.question,
+        "question": word_set.evaluation.question,
         "inputs": [],
         "corpus": None,
         "rows": {"te": len(dataset)},
-        "source": {"kind": own.evaluation.name, "paths": [str(Path(file).absolute()) for file in own.request.files]},
+        "source": {
+            "kind": word_set.evaluation.name,
+            "paths": [str(Path(file).absolute()) for file in word_set.request.files],
+        },
         "audit": None,
     }

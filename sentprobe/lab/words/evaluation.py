@@ -9,15 +9,14 @@ from typing import Any
 from sentprobe.core.arguments import check_options
 from sentprobe.core.hashing import digest
 from sentprobe.lab.alignment.retrieval import Scoring
-from sentprobe.lab.words.neighbours import Neighbourhood
-from sentprobe.lab.words.pair import Pair
 from sentprobe.lab.words.sentence_encoders import EncoderPair
+from sentprobe.lab.words.systems import PairSearch, SpacePair
 from sentprobe.results.verify import Arrays
 from sentprobe.tasks import Example
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class EvaluationRequest:
     """What is to be evaluated on, as it was typed."""
 
     evaluation: str
@@ -42,7 +41,7 @@ class Request:
     center: bool = False
     """Whether the mean of the sentences of each language is subtracted from them."""
     queries: int = 2000
-    """Sentences that are looked for, at most."""
+    """Queries of sentence retrieval, at most."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -51,26 +50,26 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
-    """What a system is asked: test rows, and whatever the evaluation needs to score answers to them."""
+class Queries:
+    """The queries to a system: test rows, and whatever the evaluation needs to score its answers."""
 
     rows: Sequence[Example]
     """The source word or sentence is the text, and what is right the label."""
     content: Any
     facts: Mapping[str, float] = field(default_factory=dict)
     """What was left out, and how much is known; part of the result."""
-    more: str = ""
+    inputs_key: str = ""
     """Whatever else can change a score or a fact, besides the rows and the system: all that was read, mostly."""
 
 
-def content_digest(*content: object) -> str:
+def content_digest(*parts: object) -> str:
     """The digest of what was read: texts and numbers, in lists and tuples."""
-    return digest(repr(content).encode())
+    return digest(repr(parts).encode())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Answers:
-    """How well a system does."""
+class EvaluationScores:
+    """How well a system answers the queries."""
 
     score: float
     interval: tuple[float, float]
@@ -83,11 +82,11 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class OfEncoders:
+class EncoderEvaluation:
     """What an evaluation asks of sentence encoders."""
 
-    ask: Callable[[Any, EncoderPair, Request], Questions]
-    answer: Callable[[Questions, EncoderPair, Scoring], Answers]
+    find_queries: Callable[[Any, EncoderPair, EvaluationRequest], Queries]
+    score: Callable[[Queries, EncoderPair, Scoring], EvaluationScores]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,20 +101,20 @@ class WordEvaluation:
     """The name of the task in results."""
     metric: str
     question: str
-    """What is asked of each row."""
+    """What is asked about each row."""
     version: int = 1
     """Of the task: what it asks, and how answers are scored. Results of another version are computed again."""
     files: int
     """How many files it reads: one, or two that are aligned line by line."""
-    read: Callable[[Request], Any]
+    read: Callable[[EvaluationRequest], Any]
     """Read the files; a DataError names the file and the line."""
-    ask: Callable[[Any, Pair, Request], Questions]
-    """What can be asked of a pair, whose words are not all known; TooFewError if that is nothing."""
-    answer: Callable[[Questions, Neighbourhood, Scoring], Answers]
-    copy: Callable[[Questions], Answers | None] = lambda questions: None
+    find_queries: Callable[[Any, SpacePair, EvaluationRequest], Queries]
+    """The queries whose words a pair knows; TooFewError if there are none."""
+    score: Callable[[Queries, PairSearch, Scoring], EvaluationScores]
+    score_copy: Callable[[Queries], EvaluationScores | None] = lambda queries: None
     """The baseline that leaves words as they are; None if there is none."""
     retrieves: bool = True
     """Whether the score depends on how neighbours are scored."""
-    encoders: OfEncoders | None = None
-    """How sentence encoders are asked; None: they are not."""
+    encoders: EncoderEvaluation | None = None
+    """How sentence encoders are evaluated; None: they are not."""
     order: int = 0

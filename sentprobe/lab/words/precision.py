@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.lab.alignment.space import Rows
-from sentprobe.lab.words.evaluation import Answers
+from sentprobe.lab.words.evaluation import EvaluationScores
 from sentprobe.stats.intervals import wilson
 
 K = (1, 5, 10)
@@ -20,17 +20,21 @@ BANDS = (1000, 5000, 10_000, 50_000)
 Ranks = NDArray[np.int32]
 
 
-def ranks_of(found: Rows, gold: Sequence[Collection[int]], own: Sequence[int] | None = None) -> tuple[Ranks, Rows]:
-    """The place (n,), from 0, of the first gold answer among candidates (n, k), -1 if there is none; and the first
+def ranks_of(
+    candidates: Rows, gold: Sequence[Collection[int]], query_rows: Sequence[int] | None = None
+) -> tuple[Ranks, Rows]:
+    """The rank (n,), from 0, of the first gold answer among candidates (n, k), -1 if there is none; and the first
     candidates (n,).
 
-    ``own`` are the rows of the queries if they are candidates themselves: they do not count unless they are gold.
+    ``query_rows`` are given if queries are candidates themselves: they do not count unless they are gold.
     """
-    ranks, first = np.full(len(found), -1, np.int32), np.empty(len(found), np.int64)
-    for i, (row, right) in enumerate(zip(found.tolist(), gold, strict=True)):
-        left = row if own is None else [c for c in row if c != own[i] or c in right]
-        first[i] = left[0]
-        ranks[i] = next((at for at, candidate in enumerate(left[:LOOKED]) if candidate in right), -1)
+    ranks, first = np.full(len(candidates), -1, np.int32), np.empty(len(candidates), np.int64)
+    for i, (candidate_rows, gold_rows) in enumerate(zip(candidates.tolist(), gold, strict=True)):
+        eligible = candidate_rows
+        if query_rows is not None:
+            eligible = [row for row in candidate_rows if row != query_rows[i] or row in gold_rows]
+        first[i] = eligible[0]
+        ranks[i] = next((at for at, row in enumerate(eligible[:LOOKED]) if row in gold_rows), -1)
     return ranks, first
 
 
@@ -39,15 +43,23 @@ def precision_at(ranks: Ranks, k: int) -> float:
     return float(((ranks >= 0) & (ranks < k)).mean())
 
 
-def graded(ranks: Ranks, scores: Mapping[str, float], **more: NDArray[np.generic]) -> Answers:
-    """Answers by the places of the first gold answers (n,); ``more`` are further arrays to save."""
-    right = ranks == 0
-    return Answers(
-        score=float(right.mean()),
-        interval=wilson(float(right.sum()), len(right)),
+def precision_scores(
+    ranks: Ranks, scores: Mapping[str, float], baselines: Mapping[str, float] = {}, **arrays: NDArray[np.generic]
+) -> EvaluationScores:
+    """Precision at k by the ranks of the first gold answers (n,); ``arrays`` are saved by row, besides the ranks."""
+    is_right = ranks == 0
+    return EvaluationScores(
+        score=float(is_right.mean()),
+        interval=wilson(float(is_right.sum()), len(is_right)),
         interval_kind="wilson",
         scores={**{f"precision@{k}": precision_at(ranks, k) for k in K[1:]}, **scores},
-        arrays={"predicted": right.astype(np.int32), "truth": np.ones(len(right), np.int32), "rank": ranks, **more},
+        baselines=baselines,
+        arrays={
+            "predicted": is_right.astype(np.int32),
+            "truth": np.ones(len(is_right), np.int32),
+            "rank": ranks,
+            **arrays,
+        },
     )
 
 
@@ -60,10 +72,10 @@ def by_band(ranks: Ranks, frequency: Rows) -> dict[str, float]:
 
 def by_group(ranks: Ranks, groups: Sequence[str], order: Sequence[str]) -> dict[str, float]:
     """Precision at 1, and how many words, of each group, which each query (n,) names; empty groups are left out."""
-    found: dict[str, float] = {}
-    own = np.array(groups)
+    scores: dict[str, float] = {}
+    group_names = np.array(groups)
     for name in order:
-        if (inside := own == name).any():
-            found[f"precision@1 {name}"] = precision_at(ranks[inside], 1)
-            found[f"words {name}"] = int(inside.sum())
-    return found
+        if (inside := group_names == name).any():
+            scores[f"precision@1 {name}"] = precision_at(ranks[inside], 1)
+            scores[f"words {name}"] = int(inside.sum())
+    return scores

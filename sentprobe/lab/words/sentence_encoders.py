@@ -4,7 +4,7 @@ ENCODER,ENCODER             of the first and of the second language: trained:lm?
 ENCODER                     of both: st:paraphrase-multilingual-MiniLM-L12-v2, or family:FILE.toml, by language
 NAME=ENCODER,ENCODER        the same, called NAME in tables
 
-An encoder with several layers is a system for each. Encoders are asked for sentences only.
+An encoder with several layers is a system for each. Encoders are evaluated on sentences only.
 """
 
 from __future__ import annotations
@@ -47,23 +47,28 @@ def encoder_names(text: str) -> EncoderNames | None:
     match = None if Path(text).exists() else _NAMED.fullmatch(text)
     if match is None or match["scheme"] not in SCHEMES:
         return None
-    found = tuple(_NEXT.split(match["encoders"]))
-    if len(found) > 2:
-        raise UsageError(f"{text}: got {len(found)} encoders; expected one for each of two languages, or one for both.")
-    return EncoderNames(match["encoders"], match["name"], found)
+    encoders = tuple(_NEXT.split(match["encoders"]))
+    if len(encoders) > 2:
+        raise UsageError(
+            f"{text}: got {len(encoders)} encoders; expected one for each of two languages, or one for both."
+        )
+    return EncoderNames(match["encoders"], match["name"], encoders)
 
 
 def check_aliases(texts: Sequence[str], taken: str) -> None:
     """Raise UsageError if two systems would have one name in tables, one system two, or one that is ``taken``."""
-    names = {found for text in texts if (found := encoder_names(text)) is not None}
-    for one in names:
-        if one.alias == taken:
-            raise UsageError(f"{one.alias}={one.text}: {taken} is the name of a baseline; choose another one.")
-        for other in names - {one}:
-            if one.text == other.text:
-                raise UsageError(f"{one.text} has two names, {one.alias or one.text} and {other.alias or other.text}.")
-            if one.alias is not None and one.alias == other.alias:
-                raise UsageError(f"Two systems are called {one.alias!r}; expected different names.")
+    names = {parsed for text in texts if (parsed := encoder_names(text)) is not None}
+    for system in names:
+        if system.alias == taken:
+            raise UsageError(f"{system.alias}={system.text}: {taken} is the name of a baseline; choose another one.")
+        for second_system in names - {system}:
+            if system.text == second_system.text:
+                raise UsageError(
+                    f"{system.text} has two names, {system.alias or system.text} and "
+                    f"{second_system.alias or second_system.text}."
+                )
+            if system.alias is not None and system.alias == second_system.alias:
+                raise UsageError(f"Two systems are called {system.alias!r}; expected different names.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,39 +85,39 @@ class EncoderPair:
     store: Store | None = None
     layer: str | None = None
     criterion: None = None
-    _kept: dict[tuple[int, str | None, tuple[str, ...]], Embeddings] = field(default_factory=dict, repr=False)
+    _embeddings: dict[tuple[int, str | None, tuple[str, ...]], Embeddings] = field(default_factory=dict, repr=False)
 
     @property
     def dimension(self) -> int:
         """Of the vectors that were computed."""
-        return int(next(iter(self._kept.values())).vectors.shape[-1])
+        return int(next(iter(self._embeddings.values())).vectors.shape[-1])
 
     def each_layer(self) -> Iterator[EncoderPair]:
         """A pair for each layer; this one if there is one only."""
-        one, two = (encoder_info(encoder).layers for encoder in self.encoders)
-        if one != two:
+        source_layers, target_layers = (encoder_info(encoder).layers for encoder in self.encoders)
+        if source_layers != target_layers:
             raise UsageError(
-                f"{self.name}: the encoders have the layers {', '.join(one) or 'none'} and {', '.join(two) or 'none'}; "
-                "expected the same, or one of each, such as layer=1."
+                f"{self.name}: the encoders have the layers {', '.join(source_layers) or 'none'} and "
+                f"{', '.join(target_layers) or 'none'}; expected the same, or one of each, such as layer=1."
             )
-        if not one:
+        if not source_layers:
             yield self
-        for layer in one:
-            more, own = f", layer {layer}", self.identity and f"{self.identity} layer={layer}"
+        for layer in source_layers:
+            suffix, identity = f", layer {layer}", self.identity and f"{self.identity} layer={layer}"
             yield replace(
-                self, name=self.name + more, alias=self.alias and self.alias + more, identity=own, layer=layer
+                self, name=self.name + suffix, alias=self.alias and self.alias + suffix, identity=identity, layer=layer
             )
 
     def vectors(self, side: int, texts: Sequence[str], language: str | None) -> Matrix:
         """The vectors (n, d) of texts, by the first or the second encoder."""
         encoder, key = self.encoders[side], (side, language, tuple(texts))
-        if key not in self._kept:
-            own = encoder.in_language(texts, language) if isinstance(encoder, Family) else texts
-            self._kept[key] = embed(encoder, own, store=self.store)
-        found = self._kept[key]
-        if found.layers and self.layer is None:
-            raise UsageError(f"{self.name} has {len(found.layers)} layers without names; expected vectors (n, d).")
-        return np.asarray(found.vectors if self.layer is None else found.layer(self.layer), np.float32)
+        if key not in self._embeddings:
+            inputs = encoder.in_language(texts, language) if isinstance(encoder, Family) else texts
+            self._embeddings[key] = embed(encoder, inputs, store=self.store)
+        embeddings = self._embeddings[key]
+        if embeddings.layers and self.layer is None:
+            raise UsageError(f"{self.name} has {len(embeddings.layers)} layers without names; expected vectors (n, d).")
+        return np.asarray(embeddings.vectors if self.layer is None else embeddings.layer(self.layer), np.float32)
 
 
 def load_encoders(names: EncoderNames, store: Store | None) -> EncoderPair:
@@ -122,7 +127,7 @@ def load_encoders(names: EncoderNames, store: Store | None) -> EncoderPair:
     for name, encoder in zip(names.encoders, loaded, strict=True):
         if getattr(encoder, "needs_fit", False):
             raise UsageError(
-                f"{name} learns from the texts that it is given, and would do so in either language alone."
+                f"{name} is fitted to the texts that it encodes, and would be to each language separately."
             )
     about = [encoder_info(encoder).identity for encoder in loaded]
     identity = None if None in about else f"sentences encoders={','.join(map(str, about))}"

@@ -13,18 +13,18 @@ from sentprobe.core.reader import read_aligned
 from sentprobe.core.words import split_everywhere, split_punctuation
 from sentprobe.corpus.tokenisers import tokeniser
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.words.evaluation import Request
-from sentprobe.lab.words.pair import Pair, Side
+from sentprobe.lab.words.evaluation import EvaluationRequest
+from sentprobe.lab.words.systems import MappedSpace, SpacePair
 
 UNKNOWN = -1
 """The row of a word that is not known."""
 
 Lines = tuple[list[str], list[str]]
-Words = list[list[int]]
+WordRows = list[list[int]]
 """The rows of the words of each sentence."""
 
 
-def read_two(files: Sequence[str]) -> Lines:
+def read_aligned_lines(files: Sequence[str]) -> Lines:
     """Read two files with a sentence per line, of which line i translates line i of the other."""
     if len(files) != 2:
         raise UsageError(f"{','.join(files)}: expected two files that are aligned line by line: A,B.")
@@ -34,13 +34,13 @@ def read_two(files: Sequence[str]) -> Lines:
     return [first for first, _ in pairs], [second for _, second in pairs]
 
 
-def read_sentences(request: Request) -> Lines:
-    """The sentences of a request, those that are asked first."""
-    first, second = read_two(request.files)
+def read_sentences(request: EvaluationRequest) -> Lines:
+    """The sentences of a request, those of the queries first."""
+    first, second = read_aligned_lines(request.files)
     return (second, first) if request.reverse else (first, second)
 
 
-def words_of(texts: Sequence[str], side: Side, tokenise: str | None = None) -> Words:
+def words_of(texts: Sequence[str], side: MappedSpace, tokenise: str | None = None) -> WordRows:
     """The rows of the words of each text; ``UNKNOWN`` for those without one.
 
     Punctuation is split off words, and left out. A word with punctuation inside, such as *l'homme*, is looked up as it
@@ -51,19 +51,19 @@ def words_of(texts: Sequence[str], side: Side, tokenise: str | None = None) -> W
         split = tokeniser(tokenise)
         rows_of = [[side.row(token) for token in split(text)] for text in texts]
         return [[UNKNOWN if row is None else row for row in rows] for rows in rows_of]
-    known: dict[str, list[int]] = {}
-    found = []
+    rows_of_word: dict[str, list[int]] = {}
+    rows_of_texts = []
     for text in texts:
         rows: list[int] = []
         for word in text.split():
-            if word not in known:
-                known[word] = _rows(word, side)
-            rows += known[word]
-        found.append(rows)
-    return found
+            if word not in rows_of_word:
+                rows_of_word[word] = _rows(word, side)
+            rows += rows_of_word[word]
+        rows_of_texts.append(rows)
+    return rows_of_texts
 
 
-def _rows(word: str, side: Side) -> list[int]:
+def _rows(word: str, side: MappedSpace) -> list[int]:
     rows: list[int] = []
     for token in split_punctuation(word):
         if not any(c.isalnum() for c in token):
@@ -74,12 +74,12 @@ def _rows(word: str, side: Side) -> list[int]:
             continue
         parts = [part for part in split_everywhere(token) if any(c.isalnum() for c in part)]
         inner = [side.row(part) for part in parts] if len(parts) > 1 else [None]
-        rows += [UNKNOWN if each is None else each for each in inner]
+        rows += [UNKNOWN if part_row is None else part_row for part_row in inner]
     return rows
 
 
-def tokenisers_of(request: Request) -> tuple[str | None, str | None]:
-    """The tokenisers of the sentences that are asked, and of the others; None: words without punctuation."""
+def tokenisers_of(request: EvaluationRequest) -> tuple[str | None, str | None]:
+    """The tokenisers of the queries, and of the candidates; None: words without punctuation."""
     names = request.tokenise or (None,)
     if len(names) > 2:
         raise UsageError(f"--tokenise {','.join(request.tokenise)}: expected a tokeniser, or one per language: A,B.")
@@ -88,14 +88,16 @@ def tokenisers_of(request: Request) -> tuple[str | None, str | None]:
     return (names[-1], names[0]) if request.reverse else (names[0], names[-1])
 
 
-def in_words(lines: Lines, pair: Pair, request: Request) -> tuple[bool, Words, Words]:
+def aligned_words(lines: Lines, pair: SpacePair, request: EvaluationRequest) -> tuple[bool, WordRows, WordRows]:
     """Both columns in words, and whether the first is of the target: the way in which more words are known."""
-    ways, names = [], tokenisers_of(request)
+    readings, names = [], tokenisers_of(request)
     for flip in (False,) if pair.single else (False, True):
-        one, two = (words_of(*each) for each in zip(lines, pair.sides(flip), names, strict=True))
-        ways.append((sum(row != UNKNOWN for rows in (*one, *two) for row in rows), flip, one, two))
-    _, flip, one, two = max(ways, key=lambda way: way[0])  # the first, if both know as many
-    return flip, one, two
+        columns = [words_of(*arguments) for arguments in zip(lines, pair.sides(flip), names, strict=True)]
+        known_count = sum(row != UNKNOWN for column in columns for rows in column for row in rows)
+        readings.append((known_count, flip, columns))
+    # the first, if both know as many
+    _, flip, (source_rows, target_rows) = max(readings, key=lambda reading: reading[0])
+    return flip, source_rows, target_rows
 
 
 # Weights of words in a sentence
@@ -120,8 +122,8 @@ def _muse_idf(df: NDArray[np.float64], n: int) -> Weights:
 
 
 def _smooth_idf(df: NDArray[np.float64], n: int) -> Weights:
-    found: Weights = np.log((1 + n) / (1 + df)) + 1
-    return found
+    weights: Weights = np.log((1 + n) / (1 + df)) + 1
+    return weights
 
 
 WEIGHTINGS = {
@@ -140,7 +142,7 @@ def weighting(name: str) -> Weighting:
     return WEIGHTINGS[name]
 
 
-def document_frequencies(texts: Words, size: int) -> NDArray[np.float64]:
+def document_frequencies(texts: WordRows, size: int) -> NDArray[np.float64]:
     """In how many texts each word of a space is, (size,)."""
     df = np.zeros(size)
     for rows in texts:

@@ -15,7 +15,7 @@ from sentprobe.data.layouts.catalogue import LAYOUTS
 from sentprobe.encoders import encoder_info, load
 from sentprobe.encoders.schemes.family import Family
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.xnli.pairs import LABELS, Pair
+from sentprobe.lab.xnli.pairs import LABELS, NliPair
 from sentprobe.published.releases import content_digests
 from sentprobe.results.log import Log
 from sentprobe.results.result import Cell, Result
@@ -42,7 +42,7 @@ class ZeroShot:
     @property
     def right(self) -> tuple[bool, ...]:
         """Whether the label of each pair is predicted."""
-        return tuple(one == two for one, two in zip(self.truth, self.predicted, strict=True))
+        return tuple(truth == predicted for truth, predicted in zip(self.truth, self.predicted, strict=True))
 
     @property
     def accuracy(self) -> float:
@@ -55,7 +55,7 @@ class ZeroShot:
         return wilson(sum(self.right), self.n)
 
 
-def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
+def zero_shot(classifier: str, encoder: str, pairs: Sequence[NliPair]) -> ZeroShot:
     """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language.
 
     If the encoder is the classifier itself, a language model that was fine-tuned (xnli), it reads both sentences of a
@@ -63,46 +63,48 @@ def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
     """
     import torch
 
-    from sentprobe.lab.training.lm.classify import load_pair_classifier
-    from sentprobe.lab.training.nli_head import load_nli_head
+    from sentprobe.lab.training.lm.pretrained import load_pair_classifier
     from sentprobe.lab.training.objectives._classifier import features
+    from sentprobe.lab.training.objectives.nli import load_nli_head
 
-    own = labelled(pairs)
-    if not own:
+    labelled_pairs = labelled(pairs)
+    if not labelled_pairs:
         raise DataError("There are no pairs with a label.")
-    truth = tuple(LABELS.index(pair.label) for pair in own)
+    truth = tuple(LABELS.index(pair.label) for pair in labelled_pairs)
     if encoder == classifier and (classify := load_pair_classifier(classifier)):
-        labels = classify([(pair.premise, pair.hypothesis) for pair in own], own[0].language)
-        return ZeroShot(encoder, own[0].language, len(own), truth, tuple(labels))
+        labels = classify([(pair.premise, pair.hypothesis) for pair in labelled_pairs], labelled_pairs[0].language)
+        return ZeroShot(encoder, labelled_pairs[0].language, len(labelled_pairs), truth, tuple(labels))
     head, size = load_nli_head(classifier, "--classifier")
-    encode = _encoder(encoder, own[0].language)
+    encode = _encoder(encoder, labelled_pairs[0].language)
     predicted: list[int] = []
-    for at in range(0, len(own), BATCH):
-        some = own[at : at + BATCH]
-        vectors = [np.asarray(encode([getattr(pair, side) for pair in some])) for side in ("premise", "hypothesis")]
+    for at in range(0, len(labelled_pairs), BATCH):
+        batch = labelled_pairs[at : at + BATCH]
+        vectors = [np.asarray(encode([getattr(pair, side) for pair in batch])) for side in ("premise", "hypothesis")]
         if vectors[0].shape[1:] != (size,):
             raise UsageError(
                 f"{encoder} has vectors of shape {vectors[0].shape[1:]}, and the classifier of {classifier} is for "
                 f"{size} dimensions: expected an encoder that copies it."
             )
         with torch.inference_mode():
-            found = head(features([torch.from_numpy(np.ascontiguousarray(v, np.float32)) for v in vectors])).argmax(1)
-        predicted += found.tolist()
-    return ZeroShot(encoder, own[0].language, len(own), truth, tuple(predicted))
+            labels_of_batch = head(
+                features([torch.from_numpy(np.ascontiguousarray(v, np.float32)) for v in vectors])
+            ).argmax(1)
+        predicted += labels_of_batch.tolist()
+    return ZeroShot(encoder, labelled_pairs[0].language, len(labelled_pairs), truth, tuple(predicted))
 
 
-def labelled(pairs: Sequence[Pair]) -> list[Pair]:
+def labelled(pairs: Sequence[NliPair]) -> list[NliPair]:
     """The pairs that have a label."""
     return [pair for pair in pairs if pair.label in LABELS]
 
 
 def _encoder(name: str, language: str) -> Callable[[Sequence[str]], Any]:
     """The encoder, or the member of a family for this language."""
-    found = load(name)
-    return found.members[found.language(language)] if isinstance(found, Family) else found
+    encoder = load(name)
+    return encoder.members[encoder.language(language)] if isinstance(encoder, Family) else encoder
 
 
-def nli_dataset(file: str, pairs: Sequence[Pair]) -> Dataset:
+def nli_dataset(file: str, pairs: Sequence[NliPair]) -> Dataset:
     """The pairs of one language of a file as a set that has test rows only."""
     labelled_pairs = labelled(pairs)
     stem, language = Path(file).name.partition(".tsv")[0], labelled_pairs[0].language
@@ -115,27 +117,37 @@ def nli_dataset(file: str, pairs: Sequence[Pair]) -> Dataset:
     return Dataset(name, TASK, 0, language or None, LABELS, {"te": rows})
 
 
-def keep_zero_shot(log: Log, file: str, dataset: Dataset, found: ZeroShot, classifier: str) -> Result:
+def keep_zero_shot(log: Log, file: str, dataset: Dataset, prediction: ZeroShot, classifier: str) -> Result:
     """Add a result to a run: under the encoder, whose identity has that of the classifier as well."""
-    identity, other = (encoder_info(load(name)).identity for name in (found.encoder, classifier))
+    encoder_identity, classifier_identity = (
+        encoder_info(load(name)).identity for name in (prediction.encoder, classifier)
+    )
+    identity = None
+    if encoder_identity and classifier_identity:
+        identity = f"{encoder_identity} with the classifier of {classifier_identity}"
     cell = Cell(
-        task=TASK, version=0, dataset=dataset.name, data=dataset.digest, encoder=found.encoder,
-        identity=f"{identity} with the classifier of {other}" if identity and other else None, sentprobe=__version__,
-    )  # fmt: skip
-    log.describe(encoders=[found.encoder], classifiers=[classifier], datasets=[_about(file, dataset)])
+        task=TASK,
+        version=0,
+        dataset=dataset.name,
+        data=dataset.digest,
+        encoder=prediction.encoder,
+        identity=identity,
+        sentprobe=__version__,
+    )
+    log.describe(encoders=[prediction.encoder], classifiers=[classifier], datasets=[_about(file, dataset)])
     log.save_rows(dataset, dataset.digest, None)
-    truth, predicted = (np.array(labels, np.int32) for labels in (found.truth, found.predicted))
+    truth, predicted = (np.array(labels, np.int32) for labels in (prediction.truth, prediction.predicted))
     result = Result(
         key=cell.key,
         cell=cell,
         language=dataset.language,
         labels=LABELS,
-        n={"tr": 0, "va": 0, "te": found.n},
+        n={"tr": 0, "va": 0, "te": prediction.n},
         trained_on="",
         chosen_on=None,
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
-        interval=found.interval,
+        interval=prediction.interval,
         versions=versions(),
     )
     log.add(result, {"predicted": predicted, "truth": truth})
@@ -145,8 +157,17 @@ def keep_zero_shot(log: Log, file: str, dataset: Dataset, found: ZeroShot, class
 def _about(file: str, dataset: Dataset) -> dict[str, object]:
     """What run.json records about the set."""
     return {
-        "name": dataset.name, "task": TASK, "version": 0, "language": dataset.language, "digest": dataset.digest,
-        "labels": list(LABELS), "question": None, "inputs": list(LAYOUTS[TASK].inputs), "corpus": None,
-        "rows": {"te": len(dataset)}, "content": content_digests(dataset),
-        "source": {"kind": TASK, "name": dataset.name, "paths": [str(Path(file).absolute())]}, "audit": None,
-    }  # fmt: skip
+        "name": dataset.name,
+        "task": TASK,
+        "version": 0,
+        "language": dataset.language,
+        "digest": dataset.digest,
+        "labels": list(LABELS),
+        "question": None,
+        "inputs": list(LAYOUTS[TASK].inputs),
+        "corpus": None,
+        "rows": {"te": len(dataset)},
+        "content": content_digests(dataset),
+        "source": {"kind": TASK, "name": dataset.name, "paths": [str(Path(file).absolute())]},
+        "audit": None,
+    }

@@ -162,8 +162,8 @@ chart = Chart(
     page=OnPage(
         section="controls",
         heading="Controls",
-        intro="What is left of a score when one source of information is removed. A control within the interval of the "
-        "score costs nothing that can be told.",
+        intro="What is left of a score when one source of information is removed. If a control is within the interval "
+        "of the score, what it removes made no measurable difference.",
         caption="Circles are scores, with {level} intervals; coloured marks are controls on the same test rows, and "
         "dashed lines the best baselines. Controls on other rows, and those that can only be at chance, are in the "
         "tables below.",

@@ -5,7 +5,7 @@ Ravishankar et al. (2019) have tasks by encoders in figure 2, and ratios to a la
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sentprobe.core.formatting import POINTS
@@ -23,8 +23,8 @@ from sentprobe.report.drawing.chart import (
 )
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, points, single_view, ticks
 from sentprobe.report.drawing.matrix import Matrix, cells
-from sentprobe.report.languages import class_note, language_of, task_of
-from sentprobe.report.types import Cell, Summary
+from sentprobe.report.languages import class_note, class_notes, language_of, task_of
+from sentprobe.report.types import CellSummary, Summary
 from sentprobe.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of
 
 FIELDS = {"absolute": "points", "above": "points_above", "relative": "ratio"}
@@ -105,20 +105,18 @@ def _refuse_blank(summary: Summary, records: Sequence[Row], to: int | str | None
 
 
 def _ratio(summary: Summary, value: float | None, i: int, j: int, to: int | str | None) -> float | None:
-    this = summary.sets[i]
+    s = summary.sets[i]
     if isinstance(to, int):
-        reference, _, _ = estimate_of(this.cells[to])
+        reference, _, _ = estimate_of(s.cells[to])
     else:
-        same = (
-            s
-            for s in summary.sets
-            if language_of(s) == to and task_of(s) == task_of(this) and s.classes == this.classes
+        same_task = (
+            t for t in summary.sets if language_of(t) == to and task_of(t) == task_of(s) and t.classes == s.classes
         )
-        reference = next((v for s in same if (v := estimate_of(s.cells[j])[0]) is not None), None) if to else None
+        reference = next((v for t in same_task if (v := estimate_of(t.cells[j])[0]) is not None), None) if to else None
     return None if value is None or not reference else round(value / reference, 6)
 
 
-def _tooltip_text(encoder: str, title: str, cell: Cell | None, *, failed: bool) -> str:
+def _tooltip_text(encoder: str, title: str, cell: CellSummary | None, *, failed: bool) -> str:
     value, low, high = estimate_of(cell)
     if cell is None or value is None:
         return f"{encoder} on {title}: {'failed' if failed else 'no result'}"
@@ -148,13 +146,8 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
         shape = {"domain": (1 - far, 1 + far), "format": ".2f", "short": ".1f", "colours": "both"}
         shape["title"] = f"ratio to {rows[0]['reference']}" if rows[0]["reference"] else "ratio"
     matrix = Matrix(x=x, y=y, xs=xs, ys=ys, value=field, mark_if="marked", **shape)
-    room = style.total - style.label_width(ys)
-    return single_view(cells(style, matrix, rows, room), rows, style)
-
-
-def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
-    """Which sets of a task cannot be compared."""
-    return filter(None, [class_note(summary.sets[i] for i in dict.fromkeys(row["set"] for row in rows))])
+    width = style.total - style.label_width(ys)
+    return single_view(cells(style, matrix, rows, width), rows, style)
 
 
 chart = Chart(
@@ -165,7 +158,7 @@ chart = Chart(
     needs="A heat map needs results of an encoder; the run has none.",
     rows=rows,
     spec=spec,
-    notes=notes,
+    notes=class_notes,
     options={
         "mode": "`--mode above`: points above the best baseline; `--mode relative`: ratios",
         "relative_to": "`--relative-to`: the encoder or language that ratios are relative to",

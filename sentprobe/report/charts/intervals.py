@@ -38,11 +38,9 @@ from sentprobe.report.drawing.figure_style import (
 )
 from sentprobe.report.drawing.matrix import Panel, grid, legend_columns
 from sentprobe.report.names import listed
-from sentprobe.report.types import Column, SetSummary, Summary
+from sentprobe.report.types import SetSummary, Summary
 from sentprobe.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
 
-Sample = tuple[int | None, str]
-"""Limit and version: columns with the same were tested on the same rows."""
 MARKS: Mapping[str, tuple[Sequence[float], str]] = {
     "majority": ([1, 1.5], "#5a5a5a"),
     "length": ([4, 2], "#5a5a5a"),
@@ -80,15 +78,11 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             comment = f"; {NOT_SIGNIFICANT}" if details["marked"] else ""
             text = f"{short[j]} on {title}: {POINTS.with_interval(value, low, high)}{comment}"
             records.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | details)
-        samples = {_sample(summary.columns[j]) for j in scored}
+        samples = {summary.columns[j].sample for j in scored}
         for mark, name, score in _marks(summary, s, samples) if scored else ():
             text = f"{name} on {title}: {POINTS.with_interval(score)}"
             records.append(head | _row(score, None, None, text) | {"mark": mark, "model": name})
     return records
-
-
-def _sample(column: Column) -> Sample:
-    return column.limit, column.sentprobe
 
 
 def _row(value: float | None, low: float | None, high: float | None, text: str) -> Row:
@@ -108,12 +102,12 @@ def _row(value: float | None, low: float | None, high: float | None, text: str) 
     }
 
 
-def _marks(summary: Summary, s: SetSummary, samples: set[Sample]) -> Iterator[tuple[str, str, float]]:
+def _marks(summary: Summary, s: SetSummary, samples: set[tuple[int | None, str]]) -> Iterator[tuple[str, str, float]]:
     """What each score of a set is to be compared with: kind, name and value; baselines on the encoders' own rows."""
     scores = [
         (column.encoder, cell.score.value)
         for column, cell in zip(summary.baselines, s.baselines, strict=True)
-        if cell and cell.score.value is not None and _sample(column) in samples
+        if cell and cell.score.value is not None and column.sample in samples
     ]
     for mark, names in MARK_BASELINES.items():
         best = max(((value, name) for name, value in scores if name in names), default=None)

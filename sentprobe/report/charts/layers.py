@@ -77,7 +77,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 
 def _human(s: SetSummary) -> float | None:
-    """The accuracy of people: of one's own annotators if there are some, or else as it was printed."""
+    """The accuracy of people: of your annotators if there are any, or else as a paper printed it."""
     human = s.people or s.human
     return human.accuracy if human else None
 
@@ -86,9 +86,9 @@ def _references(rows: Sequence[Row]) -> list[Reference]:
     """The best baseline of each set, several if encoders were run on different samples, and human performance."""
     references: dict[tuple[str, str, float], Reference] = {}
     for row in rows:
-        title, metric = row["set_name"], row["baseline_name"]
+        title, baseline = row["set_name"], row["baseline_name"]
         if row["baseline"] is not None:
-            text = f"best baseline on {title}: {metric}, {POINTS.with_interval(row['baseline'])}"
+            text = f"best baseline on {title}: {baseline}, {POINTS.with_interval(row['baseline'])}"
             key = title, "best baseline", row["baseline"]
             references.setdefault(key, Reference(title, "best baseline", 100 * row["baseline"], text))
         if row["human"] is not None:

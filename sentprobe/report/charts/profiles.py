@@ -6,7 +6,7 @@ English in figure 4, where 1 is white.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.errors import UsageError
@@ -24,7 +24,7 @@ from sentprobe.report.drawing.figure_style import (
     tooltip,
 )
 from sentprobe.report.drawing.matrix import Matrix, Panel, cells, grid, legend_columns
-from sentprobe.report.languages import class_note
+from sentprobe.report.languages import class_notes
 from sentprobe.report.names import truncate_names
 from sentprobe.report.types import Summary
 
@@ -77,15 +77,10 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     if options.mode == "relative" and all(
         row["ratio"] is None for row in records if row["language"] != languages[str(to)]
     ):
-        why = [*notes(summary, records), f"No encoder has a score on a task in {to} and in another language."]
+        why = [*class_notes(summary, records), f"No encoder has a score on a task in {to} and in another language."]
         raise UsageError(f"--mode relative has nothing to draw. {why[0]}")
     order = list(languages.values())
     return sorted(records, key=lambda row: (order.index(row["language"]), row["place"], row["column"]))
-
-
-def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
-    """Which sets of a task cannot be compared."""
-    return filter(None, [class_note(summary.sets[i] for i in dict.fromkeys(row["set"] for row in rows))])
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -180,7 +175,7 @@ chart = Chart(
     "sentprobe figure ENGLISH FRENCH --kind profiles.",
     rows=rows,
     spec=spec,
-    notes=notes,
+    notes=class_notes,
     options={
         "mode": "`--mode relative`: ratios to a language, a panel per encoder",
         "relative_to": "`--relative-to`: that language; the default is `en`, else the first one",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.report.check import Check, Finding, ScoredCell, differs_significantly, scored_cells
+from sentprobe.report.check import Check, CheckFinding, ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import verdict_of
 from sentprobe.report.word_texts import noun_of
@@ -15,7 +15,7 @@ ANSWER_BASELINES = {"sentence_length": ("length",), "word_content": WORD_BASELIN
 al. (2018), length has 100 on SentLen, and naive Bayes over words 97.8 on WC."""
 
 
-def below_baseline(summary: Summary) -> Finding | None:
+def below_baseline(summary: Summary) -> CheckFinding | None:
     """The scores that are marked with † in every table."""
     scores = [n for n in scored_cells(summary) if n.cell.against and n.right_or_wrong]
     if not scores:
@@ -41,25 +41,25 @@ def below_baseline(summary: Summary) -> Finding | None:
         if untested:
             text.append(f"{len(untested)} of {total} could not be tested.")
         if any(not _is_answer(n) for n in below):
-            return Finding("issue", "Some scores are no better than a baseline", " ".join(text), where)
-        return Finding("tip", "Some scores are not significantly better than a baseline", " ".join(text), where)
+            return CheckFinding("issue", "Some scores are no better than a baseline", " ".join(text), where)
+        return CheckFinding("tip", "Some scores are not significantly better than a baseline", " ".join(text), where)
     if untested:
-        return Finding(
+        return CheckFinding(
             "issue",
             "Some scores were not compared with the baselines",
             f"{len(untested)} of {total} scores: their predictions cannot be read, so they could not be tested.",
         )
     text = [f"{total} of {total} scores: significantly better than the best baseline on the same rows ({tested})."]
-    return Finding("passed", "Every score is better than the baselines", text[0])
+    return CheckFinding("passed", "Every score is better than the baselines", text[0])
 
 
-def _is_answer(number: ScoredCell) -> bool:
+def _is_answer(scored_cell: ScoredCell) -> bool:
     """Whether the best baseline reads the answer off the sentence."""
-    against = number.cell.against
-    return against is not None and against.baseline in ANSWER_BASELINES.get(number.set_summary.task, ())
+    against = scored_cell.cell.against
+    return against is not None and against.baseline in ANSWER_BASELINES.get(scored_cell.set_summary.task, ())
 
 
-def chance(summary: Summary) -> Finding | None:
+def chance(summary: Summary) -> CheckFinding | None:
     """Scores that the most frequent label reaches as well."""
     scores = [n for n in scored_cells(summary) if "majority" in n.baselines]
     if not scores:
@@ -70,7 +70,7 @@ def chance(summary: Summary) -> Finding | None:
     for n, bound, apart in zip(scores, bounds, far, strict=True):
         if apart and n.cell.accuracy < bound:
             below.append((n, bound))
-        elif (n.cell.accuracy if n.cell.low is None else n.cell.low) <= bound and verdict_of(n.cell) != "above":
+        elif n.low <= bound and verdict_of(n.cell) != "above":
             at.append((n, bound))
     where = [f"{n.name}: {POINTS.number(n.cell.accuracy)}, majority {POINTS.number(b)}" for n, b in below + at]
     held = f"{len(at)} of {len(scores)} scores: not significantly above the most frequent label of the test rows"
@@ -81,28 +81,28 @@ def chance(summary: Summary) -> Finding | None:
             f"(Holm over the scores, {alpha_text()}). What was learned is reversed in the test rows, or labels are "
             f"wrong.{comment}"
         )
-        return Finding("issue", "Some scores are below chance", text, where)
+        return CheckFinding("issue", "Some scores are below chance", text, where)
     if at:
         text = f"{held}. The probe found nothing there, which does not show that there is nothing."
-        return Finding("tip", "Some scores are at chance", text, where)
+        return CheckFinding("tip", "Some scores are at chance", text, where)
     text = f"{len(scores)} of {len(scores)} scores: significantly above the most frequent label."
-    return Finding("passed", "Every score is above chance", text)
+    return CheckFinding("passed", "Every score is above chance", text)
 
 
-def leak_like(summary: Summary) -> Finding | None:
+def leak_like(summary: Summary) -> CheckFinding | None:
     """Sets on which a random vector for each text is better than any constant answer."""
     scores = []
     for i, s in enumerate(summary.sets):
         for column, cell in zip(summary.baselines, s.baselines, strict=True):
             if column.encoder == "baseline:random" and cell and s.scored_by == "accuracy":
-                scores.append((s.label, cell, _constant(summary, i, (column.limit, column.sentprobe))))
+                scores.append((s.label, cell, _constant(summary, i, column.sample)))
     if not scores:
         return None
     apart = differs_significantly([cell for _, cell, _ in scores], [bound for *_, bound in scores])
     above = [f for f, far in zip(scores, apart, strict=True) if far and f[1].accuracy > f[2]]
     if not above:
         text = f"{len(scores)} of {len(scores)} sets: random vectors are not significantly above a constant answer."
-        return Finding("passed", "Random vectors find nothing", text)
+        return CheckFinding("passed", "Random vectors find nothing", text)
     text = (
         f"{len(above)} of {len(scores)} sets: random vectors are significantly better than a constant answer (Holm "
         f"over the sets, {alpha_text()}). All they reveal is which texts are identical, so test rows probably occur in "
@@ -112,7 +112,7 @@ def leak_like(summary: Summary) -> Finding | None:
         f"{label}: {POINTS.number(cell.accuracy)}, constant answer {POINTS.number(bound)}"
         for label, cell, bound in above
     ]
-    return Finding("issue", "Random vectors find something", text, where)
+    return CheckFinding("issue", "Random vectors find something", text, where)
 
 
 def _constant(summary: Summary, number: int, sample: tuple[int | None, str]) -> float:
@@ -121,11 +121,11 @@ def _constant(summary: Summary, number: int, sample: tuple[int | None, str]) -> 
     errors = summary.errors[number] if summary.errors else None
     shares: list[float] = [1 / max(1, s.classes)]
     for column, cell in zip(summary.baselines, s.baselines, strict=True):
-        if column.encoder == "majority" and cell and (column.limit, column.sentprobe) == sample:
+        if column.encoder == "majority" and cell and column.sample == sample:
             shares.append(cell.accuracy)
     if errors is not None:
         for column, column_errors in zip(summary.columns, errors.columns, strict=True):
-            if column_errors and column_errors.label_counts and (column.limit, column.sentprobe) == sample:
+            if column_errors and column_errors.label_counts and column.sample == sample:
                 counts = [truth for truth, _ in column_errors.label_counts]
                 shares.append(max(counts) / sum(counts))
     return max(shares)

@@ -6,8 +6,8 @@ import math
 from itertools import combinations
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.report.check import MARGIN, Check, Finding, ScoredCell, comparable
-from sentprobe.report.types import Cell, Summary
+from sentprobe.report.check import MARGIN, Check, CheckFinding, ScoredCell, comparable
+from sentprobe.report.types import CellSummary, Summary
 from sentprobe.stats import detectable, wilson
 from sentprobe.stats import level as levels
 
@@ -17,7 +17,7 @@ def many_families() -> int:
     return math.ceil(math.log(0.5) / math.log(1 - levels.ALPHA))
 
 
-def few_rows(summary: Summary) -> Finding | None:
+def few_rows(summary: Summary) -> CheckFinding | None:
     """Sets with too few rows to detect any of the differences shown."""
     groups = [(group, *difference) for group in comparable(summary) if (difference := _shown(group)) is not None]
     if not groups:
@@ -28,7 +28,7 @@ def few_rows(summary: Summary) -> Finding | None:
             f"{len(groups)} of {len(groups)} sets: differences of 3 points would be detected with 80 % power, or the "
             "largest one shown is significant, or is large enough to be."
         )
-        return Finding("passed", "There are enough rows", text)
+        return CheckFinding("passed", "There are enough rows", text)
     least = sorted(rows for _, rows, _ in small)
     span = POINTS.number(least[0]) if len(least) == 1 else f"{POINTS.number(least[0])} to {POINTS.number(least[-1])}"
     text = (
@@ -40,7 +40,7 @@ def few_rows(summary: Summary) -> Finding | None:
         f"difference is {POINTS.number(difference)}"
         for group, rows, difference in small
     ]
-    return Finding("tip", "Too few rows for the differences shown", text, where)
+    return CheckFinding("tip", "Too few rows for the differences shown", text, where)
 
 
 def _shown(group: list[ScoredCell]) -> tuple[float, float] | None:
@@ -63,7 +63,7 @@ def _apart(a: ScoredCell, b: ScoredCell) -> bool:
     return first is not None and second is not None and set(first).isdisjoint(second)
 
 
-def _inflation(cell: Cell) -> float:
+def _inflation(cell: CellSummary) -> float:
     """How many rows are worth one independent one: by how much the interval is wider than if all were independent."""
     low, high = wilson(cell.accuracy * cell.n, cell.n)
     if cell.low is None or cell.high is None:
@@ -71,7 +71,7 @@ def _inflation(cell: Cell) -> float:
     return float(((cell.high - cell.low) / (high - low)) ** 2)
 
 
-def not_apart(summary: Summary) -> Finding | None:
+def not_apart(summary: Summary) -> CheckFinding | None:
     """Sets without a clear winner."""
     groups = _lettered(summary)
     if not groups:
@@ -80,7 +80,7 @@ def not_apart(summary: Summary) -> Finding | None:
     tied = [(group, best) for group, best in tied if len(best) > 1]
     if not tied:
         text = f"{len(groups)} of {len(groups)} sets: the best column is significantly different from all others."
-        return Finding("passed", "Every set has a clear winner", text)
+        return CheckFinding("passed", "Every set has a clear winner", text)
     text = (
         f"{len(tied)} of {len(groups)} sets: the best column is not significantly different from another one. Do not "
         "rank them, nor conclude that they are equal."
@@ -89,7 +89,7 @@ def not_apart(summary: Summary) -> Finding | None:
         f"{group[0].set_summary.label}: " + ", ".join(f"{n.column.name} {POINTS.number(n.cell.accuracy)}" for n in best)
         for group, best in tied
     ]
-    return Finding("tip", "Some sets have no clear winner", text, where)
+    return CheckFinding("tip", "Some sets have no clear winner", text, where)
 
 
 def _lettered(summary: Summary) -> list[list[ScoredCell]]:
@@ -97,7 +97,7 @@ def _lettered(summary: Summary) -> list[list[ScoredCell]]:
     return [group for group in comparable(summary) if any(n.cell.letters for n in group)]
 
 
-def many_comparisons(summary: Summary) -> Finding | None:
+def many_comparisons(summary: Summary) -> CheckFinding | None:
     """Letters are adjusted within a set, but not across sets."""
     groups = _lettered(summary)
     if not groups:
@@ -111,8 +111,8 @@ def many_comparisons(summary: Summary) -> Finding | None:
         f"shows one would be up to {luck} %."
     )
     if n < many_families():
-        return Finding("passed", "Few comparisons", text)
-    return Finding("tip", "Many comparisons", text)
+        return CheckFinding("passed", "Few comparisons", text)
+    return CheckFinding("tip", "Many comparisons", text)
 
 
 checks = (

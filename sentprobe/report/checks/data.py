@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from sentprobe.report.check import Check, Finding, scored_cells
+from sentprobe.report.check import Check, CheckFinding, scored_cells
 from sentprobe.report.names import failure_text
 from sentprobe.report.types import SetSummary, Summary
 from sentprobe.report.word_texts import is_of_words
 
 
-def failures(summary: Summary) -> Finding | None:
+def failures(summary: Summary) -> CheckFinding | None:
     """Cells, encoders and sets that failed."""
     failed = summary.failures
     if not failed:
-        return Finding("passed", "Nothing failed", "Everything that was run has a result.")
+        return CheckFinding("passed", "Nothing failed", "Everything that was run has a result.")
     encoders = {f.encoder for f in failed if f.encoder}
     text = f"{len(failed)} {'failure' if len(failed) == 1 else 'failures'}"
     if encoders:
@@ -22,17 +22,17 @@ def failures(summary: Summary) -> Finding | None:
         failure_text(" on ".join(name for name in (f.name, f.dataset) if name), f.encoder, f.kind, f.error)
         for f in failed
     ]
-    return Finding("issue", "Something failed", text, list(dict.fromkeys(where)))
+    return CheckFinding("issue", "Something failed", text, list(dict.fromkeys(where)))
 
 
-def partial(summary: Summary) -> Finding | None:
+def partial(summary: Summary) -> CheckFinding | None:
     """Scores from a sample of a set."""
     every = list(scored_cells(summary))
     if not every:
         return None
     partial_scores = [n for n in every if n.cell.partial]
     if not partial_scores:
-        return Finding("passed", "Full sets", f"{len(every)} of {len(every)} scores: from the full set.")
+        return CheckFinding("passed", "Full sets", f"{len(every)} of {len(every)} scores: from the full set.")
     limits = sorted({n.column.limit for n in partial_scores if n.column.limit is not None})
     text = (
         f"{len(partial_scores)} of {len(every)} scores: from a sample of at most "
@@ -40,14 +40,14 @@ def partial(summary: Summary) -> Finding | None:
         "full sets, and must not be compared with those."
     )
     labels = list(dict.fromkeys(n.set_summary.label for n in partial_scores))
-    return Finding("issue", "Scores from samples", text, labels)
+    return CheckFinding("issue", "Scores from samples", text, labels)
 
 
 def _has(s: SetSummary, severity: str) -> bool:
     return any(finding.severity == severity for finding in s.audit or ())
 
 
-def unsound_data(summary: Summary) -> Finding | None:
+def unsound_data(summary: Summary) -> CheckFinding | None:
     """What audits found in the sets."""
     sets = () if is_of_words(summary) else summary.sets  # audits are of probing sets
     if not sets:
@@ -75,24 +75,24 @@ def unsound_data(summary: Summary) -> Finding | None:
     ]
     if not parts:
         text = f"{len(sets)} of {len(sets)} sets: their audit has neither errors nor warnings."
-        return Finding("passed", "The audits found nothing serious", text)
+        return CheckFinding("passed", "The audits found nothing serious", text)
     title = "Audits found errors" if wrong else "Audits have warnings" if doubtful else "Sets were not audited"
-    return Finding("issue" if wrong else "tip", title, " ".join(parts), where)
+    return CheckFinding("issue" if wrong else "tip", title, " ".join(parts), where)
 
 
-def synthetic(summary: Summary) -> Finding | None:
+def synthetic(summary: Summary) -> CheckFinding | None:
     """Sets of generated sentences."""
     sets = () if is_of_words(summary) else summary.sets
     if not sets:
         return None
     labels = [s.label for s in sets if s.synthetic]
     if not labels:
-        return Finding("passed", "Real sentences", f"None of {len(sets)} sets is from the built-in grammar.")
+        return CheckFinding("passed", "Real sentences", f"None of {len(sets)} sets is from the built-in grammar.")
     text = (
         f"{len(labels)} of {len(sets)} sets: sentences from the built-in grammar, which is for trying things out. "
         "These scores say nothing about a language, and must not be compared with others."
     )
-    return Finding("issue", "Synthetic sentences", text, labels)
+    return CheckFinding("issue", "Synthetic sentences", text, labels)
 
 
 checks = (

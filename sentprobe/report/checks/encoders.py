@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from sentprobe.report.check import Check, Finding
+from sentprobe.report.check import Check, CheckFinding
 from sentprobe.report.types import Summary
 
 BROKEN_SYMPTOMS = {
@@ -19,7 +19,7 @@ BROKEN_SYMPTOMS = {
 PARTIAL_SYMPTOMS = ("dead-layers", "constant-columns")
 
 
-def broken_encoder(summary: Summary) -> Finding | None:
+def broken_encoder(summary: Summary) -> CheckFinding | None:
     """Encoders whose vectors cannot be what they should be."""
     seen = summary.diagnoses
     if not seen:
@@ -32,22 +32,22 @@ def broken_encoder(summary: Summary) -> Finding | None:
             f"{_count(summary, BROKEN_SYMPTOMS)} of {len(seen)} encoders: {kinds}. Their scores say nothing about what "
             "they capture."
         )
-        return Finding("issue", "An encoder is dead or broken", text, wrong + flat)
+        return CheckFinding("issue", "An encoder is dead or broken", text, wrong + flat)
     if flat:
         text = (
             f"{_count(summary, PARTIAL_SYMPTOMS)} of {len(seen)} encoders: some layers or dimensions are the same for "
             "all texts and tell a probe nothing. This happens when vectors are padded or truncated wrongly, or when "
             "the first token is pooled before any block has seen the others."
         )
-        return Finding("tip", "Some layers or dimensions are constant", text, flat)
+        return CheckFinding("tip", "Some layers or dimensions are constant", text, flat)
     text = (
         f"{len(seen)} of {len(seen)} encoders: different texts have different vectors, which do not depend on the "
         "batch or on its order."
     )
-    return Finding("passed", "The encoders are sound", text)
+    return CheckFinding("passed", "The encoders are sound", text)
 
 
-def unknown_tokens(summary: Summary) -> Finding | None:
+def unknown_tokens(summary: Summary) -> CheckFinding | None:
     """Word vectors that lack many words of the sets."""
     where = _where(summary, ("unknown-tokens",))
     if not where:
@@ -56,10 +56,10 @@ def unknown_tokens(summary: Summary) -> Finding | None:
         f"{len(where)} of {len(summary.diagnoses)} encoders: more than 5 % of the running tokens have no word vector, "
         "and are skipped."
     )
-    return Finding("issue", "Many tokens have no word vector", text, where)
+    return CheckFinding("issue", "Many tokens have no word vector", text, where)
 
 
-def taken_on_trust(summary: Summary) -> Finding | None:
+def taken_on_trust(summary: Summary) -> CheckFinding | None:
     """Encoders that may change without a trace."""
     where = _where(summary, ("trust",))
     if not where:
@@ -68,7 +68,7 @@ def taken_on_trust(summary: Summary) -> Finding | None:
         f"{len(where)} of {len(summary.diagnoses)} encoders: it cannot be verified that they are the same from run to "
         "run. Stored vectors, and finished cells, may be from an earlier state."
     )
-    return Finding("tip", "Some identities are taken on trust", text, where)
+    return CheckFinding("tip", "Some identities are taken on trust", text, where)
 
 
 def _where(summary: Summary, codes: Container[str]) -> list[str]:

@@ -12,14 +12,13 @@ from sentprobe.data.layouts import LAYOUTS
 from sentprobe.errors import SentProbeError
 from sentprobe.probes import Probe, parse
 from sentprobe.probes.kind import kind_of
-from sentprobe.report.check import MARGIN, Check, Finding, ScoredCell, differs_significantly, scored_cells
-from sentprobe.report.types import Cell, Summary
+from sentprobe.report.cells import MIN_GRID_SIZE
+from sentprobe.report.check import MARGIN, Check, CheckFinding, ScoredCell, differs_significantly, scored_cells
+from sentprobe.report.types import CellSummary, Summary
 from sentprobe.report.word_texts import is_of_words
 from sentprobe.results.result import Signature
 from sentprobe.stats.level import alpha_text
 
-MIN_GRID_SIZE = 3
-"""Values of L2 that a grid needs to have an inside."""
 RECOMMENDED_SEEDS = 5
 """Seeds to average over, as in Holmes (Waldis et al. 2024)."""
 COVER_CAPACITY = 2
@@ -27,9 +26,9 @@ COVER_CAPACITY = 2
 Electron. Comput. 14:326)."""
 
 
-def mlp_gain(summary: Summary) -> Finding | None:
+def mlp_gain(summary: Summary) -> CheckFinding | None:
     """Sets on which an MLP finds more than a linear probe."""
-    pairs = [pair for several in _by_encoder(summary) for pair in _flat_and_deep(several)]
+    pairs = [pair for columns in _by_encoder(summary) for pair in _flat_and_deep(columns)]
     if not pairs:
         return None
     gains = [
@@ -39,7 +38,7 @@ def mlp_gain(summary: Summary) -> Finding | None:
     ]
     if not gains:
         text = f"{len(pairs)} of {len(pairs)} pairs of a linear probe and an MLP: no significant gain above 3 points."
-        return Finding("passed", "An MLP finds little more than a linear probe", text)
+        return CheckFinding("passed", "An MLP finds little more than a linear probe", text)
     text = (
         f"{len(gains)} of {len(pairs)} pairs of a linear probe and an MLP: the MLP is more than 3 points better, "
         "and significantly different. What it finds there is in the vectors, but not linearly decodable."
@@ -48,39 +47,41 @@ def mlp_gain(summary: Summary) -> Finding | None:
         f"{deep.name}: {POINTS.number(deep.cell.accuracy)}, {flat.column.probe} {POINTS.number(flat.cell.accuracy)}"
         for flat, deep in gains
     ]
-    return Finding("tip", "An MLP finds more than a linear probe", text, where)
+    return CheckFinding("tip", "An MLP finds more than a linear probe", text, where)
 
 
 def _by_encoder(summary: Summary) -> list[list[ScoredCell]]:
     """Results that differ in their probe only."""
     groups: dict[tuple[Any, ...], list[ScoredCell]] = {}
-    for n in scored_cells(summary):
-        if n.by_accuracy:
-            groups.setdefault((*n.sample, n.column.encoder, n.column.identity), []).append(n)
+    for scored_cell in scored_cells(summary):
+        if scored_cell.by_accuracy:
+            groups.setdefault(
+                (*scored_cell.sample, scored_cell.column.encoder, scored_cell.column.identity), []
+            ).append(scored_cell)
     return list(groups.values())
 
 
-def _flat_and_deep(several: list[ScoredCell]) -> list[tuple[ScoredCell, ScoredCell]]:
+def _flat_and_deep(columns: list[ScoredCell]) -> list[tuple[ScoredCell, ScoredCell]]:
     """Each MLP with the best probe that has no hidden layer."""
-    probed = [(n, any(probe.hidden)) for n in several if (probe := _probe(n)) is not None]
+    probed = [(n, any(probe.hidden)) for n in columns if (probe := _probe(n)) is not None]
     best = max((n for n, units in probed if not units), key=lambda n: n.cell.accuracy, default=None)
     return [] if best is None else [(best, n) for n, units in probed if units]
 
 
-def _probe(number: ScoredCell) -> Probe | None:
+def _probe(scored_cell: ScoredCell) -> Probe | None:
     """The probe as it was used on a set; None for one that this version does not know."""
     with suppress(SentProbeError):
-        text = number.column.probe
-        return None if text is None else parse(text)[1].of_task(number.set_summary.task)
+        text = scored_cell.column.probe
+        return None if text is None else parse(text)[1].of_task(scored_cell.set_summary.task)
     return None
 
 
-def _differ(a: Cell, b: Cell) -> bool:
+def _differ(a: CellSummary, b: CellSummary) -> bool:
     """Whether two are significantly different; without letters, nothing speaks against it."""
     return not a.letters or not b.letters or set(a.letters).isdisjoint(b.letters)
 
 
-def dev_test_gap(summary: Summary) -> Finding | None:
+def dev_test_gap(summary: Summary) -> CheckFinding | None:
     """Scores that are further from the dev score than sampling explains."""
     scores: list[tuple[ScoredCell, float, int]] = []
     for n in scored_cells(summary):
@@ -97,17 +98,17 @@ def dev_test_gap(summary: Summary) -> Finding | None:
     ]
     if not gaps:
         text = f"{len(scores)} of {len(scores)} scores: test is within 3 points of dev, or sampling explains the gap."
-        return Finding("passed", "Dev and test agree", text)
+        return CheckFinding("passed", "Dev and test agree", text)
     higher = sum(dev > n.cell.accuracy for n, dev in gaps)
     text = (
         f"{len(gaps)} of {len(scores)} scores: dev and test are more than 3 points apart, which sampling does not "
         f"explain (Holm over the scores, {alpha_text()}); dev is higher in {higher} of {len(gaps)}."
     )
     where = [f"{n.name}: dev {POINTS.number(dev)}, test {POINTS.number(n.cell.accuracy)}" for n, dev in gaps]
-    return Finding("tip", "Dev and test differ", text, where)
+    return CheckFinding("tip", "Dev and test differ", text, where)
 
 
-def grid_edge(summary: Summary) -> Finding | None:
+def grid_edge(summary: Summary) -> CheckFinding | None:
     """Scores for which dev chose an L2 at the edge of the grid."""
     tuned = [n for n in scored_cells(summary) if n.by_accuracy and _grid(n) >= MIN_GRID_SIZE]
     if not tuned:
@@ -117,25 +118,25 @@ def grid_edge(summary: Summary) -> Finding | None:
         text = (
             f"{len(tuned)} of {len(tuned)} scores: the L2 chosen on dev lies inside the grid, or nothing was learned."
         )
-        return Finding("passed", "The L2 grid is wide enough", text)
+        return CheckFinding("passed", "The L2 grid is wide enough", text)
     counts = Counter(n.cell.edge for n in edges)
     ends = " or ".join(f"the {end} ({counts[end]})" for end in ("weakest", "strongest") if counts[end])
     text = f"{len(edges)} of {len(tuned)} scores: dev chose {ends} L2 of the grid, so one beyond it may be better."
-    return Finding("tip", "L2 at the edge of the grid", text, [f"{n.name}: {n.cell.edge}" for n in edges])
+    return CheckFinding("tip", "L2 at the edge of the grid", text, [f"{n.name}: {n.cell.edge}" for n in edges])
 
 
-def _grid(number: ScoredCell) -> int:
-    probe = _probe(number)
+def _grid(scored_cell: ScoredCell) -> int:
+    probe = _probe(scored_cell)
     return 0 if probe is None else len(probe.l2)
 
 
-def _nothing(number: ScoredCell) -> bool:
+def _nothing(scored_cell: ScoredCell) -> bool:
     """Whether the probe learned nothing, so that the choice of L2 is random."""
-    cell, majority = number.cell, number.baselines.get("majority")
-    return majority is not None and (cell.accuracy if cell.low is None else cell.low) <= majority.accuracy
+    majority = scored_cell.baselines.get("majority")
+    return majority is not None and scored_cell.low <= majority.accuracy
 
 
-def one_seed(summary: Summary) -> Finding | None:
+def one_seed(summary: Summary) -> CheckFinding | None:
     """Scores that another seed could change, by an unknown amount."""
     every = [] if is_of_words(summary) else list(scored_cells(summary))
     if not every:
@@ -147,24 +148,24 @@ def one_seed(summary: Summary) -> Finding | None:
             f"{len(once)} of {len(every)} scores: from one seed, though another seed may give another score. Their "
             f"intervals do not cover that; {RECOMMENDED_SEEDS} seeds would."
         )
-        return Finding("tip", "Only one seed", text, [n.name for n in once])
+        return CheckFinding("tip", "Only one seed", text, [n.name for n in once])
     if not moved:
         text = f"None of {len(every)} scores depends on a seed: a convex loss has one optimum."
     else:
         text = f"{len(moved)} of {len(every)} scores depend on a seed, and are means over two or more."
-    return Finding("passed", "Seeds are accounted for", text)
+    return CheckFinding("passed", "Seeds are accounted for", text)
 
 
-def _moves(number: ScoredCell) -> bool:
+def _moves(scored_cell: ScoredCell) -> bool:
     """Whether a seed matters: for folds, for SentEval's own regressions, and for MLPs."""
-    layout, probe = LAYOUTS.get(number.set_summary.task), _probe(number)
+    layout, probe = LAYOUTS.get(scored_cell.set_summary.task), _probe(scored_cell)
     protocol = layout.protocol if layout else "split"
     if protocol == "split":
         return probe is None or kind_of(probe).seeded
     return protocol != "similarity"  # nothing is trained for those
 
 
-def wide_vectors(summary: Summary) -> Finding | None:
+def wide_vectors(summary: Summary) -> CheckFinding | None:
     """Scores from so few training rows that a linear probe can fit any labels."""
     scores = [n for n in scored_cells(summary) if n.by_accuracy and n.cell.dimension]
     if not scores:
@@ -172,14 +173,14 @@ def wide_vectors(summary: Summary) -> Finding | None:
     wide = [n for n in scores if n.cell.train_n <= COVER_CAPACITY * (n.cell.dimension or 0)]
     if not wide:
         text = f"{len(scores)} of {len(scores)} scores: more than twice as many training rows as dimensions."
-        return Finding("passed", "Enough training rows for the dimensions", text)
+        return CheckFinding("passed", "Enough training rows for the dimensions", text)
     text = (
         f"{len(wide)} of {len(scores)} scores: at most twice as many training rows as dimensions, so that a linear "
         "probe can probably fit any labels of two classes; L2 decides what it finds, and encoders of different "
         "dimensions are hard to compare."
     )
     where = [f"{n.name}: {n.cell.train_n:,} rows, {n.cell.dimension:,} dimensions" for n in wide]
-    return Finding("tip", "Few training rows for the dimensions", text, where)
+    return CheckFinding("tip", "Few training rows for the dimensions", text, where)
 
 
 checks = (

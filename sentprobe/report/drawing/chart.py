@@ -129,7 +129,7 @@ METRIC_TITLES = {
 MIXED_METRICS_TITLE = "accuracy or correlation, × 100"
 MIXED_WORD_METRICS_TITLE = "precision@1, correlation, cosine or BLEU, × 100"
 """For spaces of words."""
-WORD_METRICS = {"precision@1", "bleu", "cosine"}
+WORD_SPACE_METRICS = {"precision@1", "bleu", "cosine"}
 NAME_COLUMNS = (("set_name", "Set"), ("encoder_name", "Encoder"))
 INTERVAL_COLUMNS = (("points", "Score, × 100"), ("points_low", "from"), ("points_high", "to"))
 """Columns that the tables below most charts of the page have: fields of the rows, and headings."""
@@ -179,5 +179,5 @@ def _selected(n: int, indices: Sequence[int]) -> list[int]:
 def score_title(rows: Sequence[Row]) -> str:
     """The title of an axis of scores: the metric that all rows have, or that there are several."""
     metrics = {row["metric"] for row in rows}
-    mixed = MIXED_WORD_METRICS_TITLE if metrics & WORD_METRICS else MIXED_METRICS_TITLE
+    mixed = MIXED_WORD_METRICS_TITLE if metrics & WORD_SPACE_METRICS else MIXED_METRICS_TITLE
     return METRIC_TITLES.get(metrics.pop(), mixed) if len(metrics) == 1 else mixed

@@ -118,7 +118,7 @@ def config(font: float) -> Spec:
             "labelOffset": 2,
             "titlePadding": 3,
             "offset": font / 2,
-            "labelLimit": 0,
+            "labelLimit": 0,  # none: two encoders truncated at Vega's 160 pixels may look the same
             "gradientThickness": font,
             "gradientStrokeWidth": 0,
             "symbolOpacity": 1,
@@ -140,6 +140,7 @@ def config(font: float) -> Spec:
 def number_axis(title: str, values: Sequence[float] | None = None, **settings: Any) -> Spec:
     """An axis with these ticks, or with a few."""
     few = {"tickCount": 4} if values is None else {"values": list(values)}
+    # flush labels are moved inwards at the ends of the axis, away from their ticks
     return {"title": title, "labelFlush": False, **few, **settings}
 
 
@@ -164,6 +165,7 @@ def name_axis(style: FigureStyle, names: Iterable[str], **settings: Any) -> Spec
 def styles(style: FigureStyle, field: str, names: Sequence[str], legend: Spec | None) -> tuple[Spec, Spec, Spec]:
     """Encodings that tell series apart by colour, by shape and by dashes; rows have the series' number as ``dash``."""
     n = range(len(names))
+    # explicit domains, as Vega-Lite sorts names by the alphabet
     colour = {"domain": list(names), "range": [SERIES_COLOURS[i % len(SERIES_COLOURS)] for i in n]}
     shape = {"domain": list(names), "range": [SHAPES[i % len(SHAPES)] for i in n]}
     # by number: dashes of the same field would be drawn around the shapes of the legend

@@ -49,7 +49,7 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """Which lines and panels there are."""
 
     lines: Lines
@@ -61,7 +61,7 @@ class Layout:
     """With ``series``, ``dash`` (the number of the line), ``panel`` and ``x_drawn``."""
 
 
-def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> Layout:
+def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> LineLayout:
     """Lines and panels of rows: a line is an encoder if there are several, else a set, or as given."""
     counts = {name: len({row[name] for row in rows}) for name in ("encoder_name", "set_name")}
     if lines is None:
@@ -72,7 +72,7 @@ def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | 
         row | {"series": row[series], "dash": names.index(row[series]), "panel": titles.index(row[panels])}
         for row in _dodge(style, rows, series, names, axes)
     ]
-    return Layout(lines, names, titles, panel_rows)
+    return LineLayout(lines, names, titles, panel_rows)
 
 
 @dataclass(frozen=True)
@@ -157,10 +157,11 @@ def _dodge(style: FigureStyle, rows: Sequence[Row], series: str, names: Sequence
     """The rows with ``x_drawn``: dodged where whiskers would hide each other."""
     if axes.scale != "linear" or len(names) <= MAX_BANDS:
         return [row | {"x_drawn": row["x"]} for row in rows]
-    far = max(row["x"] for row in rows) - min(row["x"] for row in rows)
+    x_range = max(row["x"] for row in rows) - min(row["x"] for row in rows)
     panels = len({row[name] for row in rows for name in ("set_name", "encoder_name") if name != series})
     plot = 0.65 * style.total if panels == 1 else MIN_PANEL_WIDTH * style.font
-    step = far * 0.1 * style.font / plot
+    # a tenth of the font size per line: whiskers are told apart, and no point seems to have another x
+    step = x_range * 0.1 * style.font / plot
     return [row | {"x_drawn": row["x"] + step * (names.index(row[series]) - (len(names) - 1) / 2)} for row in rows]
 
 
@@ -241,15 +242,15 @@ def _view(
     colour, shape, dash = styles(style, "series", names, key if legend and len(names) > 1 else None)
     ends = {"y": {**y, "field": "points_low"}, "y2": {"field": "points_high"}, "color": colour}
     if len(names) <= MAX_BANDS:
-        around: Spec = {"mark": {"type": "area", "opacity": 0.18}, "encoding": ends}
+        interval_layer: Spec = {"mark": {"type": "area", "opacity": 0.18}, "encoding": ends}
     else:
-        around = {"mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 0.7}, "encoding": ends}
+        interval_layer = {"mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 0.7}, "encoding": ends}
     crowded = len({row["x"] for row in rows}) > MAX_LINES
     return {
         "encoding": {"x": x_encoding(style, axes)},
         "layer": [
             *_reference_lines(style, references, y),
-            around,
+            interval_layer,
             {
                 "mark": {"type": "line", "strokeWidth": style.font / 6},
                 "encoding": {"y": y, "color": colour, "strokeDash": dash},

@@ -223,6 +223,7 @@ def grid(
                 "transform": [of_panel, *view.get("transform", ())],
             }
         )
+    # concatenated views have scales, and so legends, of their own unless told otherwise
     shared = {"scale": dict.fromkeys(("color", "fill", "shape", "strokeDash"), "shared")}
     return {
         "$schema": SCHEMA,

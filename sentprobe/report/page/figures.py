@@ -206,6 +206,7 @@ def _room(spec: Mapping[str, Any]) -> dict[str, float]:
 
 def _bare(spec: Mapping[str, Any]) -> dict[str, Any]:
     """A spec without its rows, in the colours of the page's theme."""
+    # colours are CSS variables: the SVG follows a change of theme without being drawn again
     _, ys = _domains(spec)
     if ys:  # Vega-Lite warns about steps in a container
         spec = {**spec, "height": spec["height"]["step"] * len(ys)}

@@ -10,7 +10,7 @@ from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.names import listed
 from sentprobe.report.result_grid import missing_line
-from sentprobe.report.sets import data_errors
+from sentprobe.report.set_summary import data_errors
 from sentprobe.report.types import CheckResult, Summary
 from sentprobe.report.word_texts import is_of_words, noun_of
 
@@ -97,14 +97,16 @@ def _badges(summary: Summary) -> list[str]:
     if limits:
         scope = "Some scores are partial" if any(c.limit is None for c in columns) else "Partial"
         badges.append(f"{scope}: at most {listed([f'{limit:,}' for limit in limits])} rows per split")
-    synthetic = sum(s.synthetic for s in sets)
-    if synthetic:
-        badges.append(
-            "Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")
-        )
+    badges += synthetic_badges([s.synthetic for s in sets])
     if summary.failures:
         badges.append(count_of(len(summary.failures), "failure"))
     return badges
+
+
+def synthetic_badges(synthetic: Sequence[bool]) -> list[str]:
+    """How many sets are made of sentences from the built-in grammar; nothing if none is."""
+    count, total = sum(synthetic), len(synthetic)
+    return ["Synthetic sentences" + ("" if count == total else f" in {count} of {total} sets")] if count else []
 
 
 def _verdict(checks: Checks) -> str:

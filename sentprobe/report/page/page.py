@@ -15,7 +15,7 @@ from sentprobe.report.legend import failures
 from sentprobe.report.names import listed, short_names
 from sentprobe.report.page.figures import Figure, figures_of
 from sentprobe.report.page.header import PageHeader, head_of
-from sentprobe.report.page.score_table import table
+from sentprobe.report.page.html_table import table
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.page.sections import SECTIONS
 from sentprobe.report.page.templates import bundle, environment, page_policy, raw, script_json

@@ -12,7 +12,7 @@ from sentprobe.core.plugins import part_modules
 from sentprobe.report.described_sets import DescribedSets
 from sentprobe.report.figure import NO_RUN
 from sentprobe.report.names import listed
-from sentprobe.report.page.header import PageHeader
+from sentprobe.report.page.header import PageHeader, synthetic_badges
 from sentprobe.report.page.page import assemble, render_sections
 from sentprobe.report.page.section import PageData, Section
 from sentprobe.report.page.templates import environment
@@ -45,13 +45,11 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
     languages = list(dict.fromkeys(s.language for s in sets if s.language))
     lede = [count_of(len(sets), "set"), count_of(sum(sum(s.n.values()) for s in sets), "row")]
     if languages:
-        lede.append(listed(languages, most=4, more="more languages"))
-    synthetic = sum(s.synthetic for s in sets)
-    badges = ["Synthetic sentences" + ("" if synthetic == len(sets) else f" in {synthetic} of {len(sets)} sets")]
+        lede.append(listed(languages, most=4, remainder="more languages"))
     unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
     return PageHeader(
         lede=" · ".join(lede),
-        badges=badges if synthetic else [],
+        badges=synthetic_badges([s.synthetic for s in sets]),
         missing=unread,
         errors=(),
         answer=_answer(described),
@@ -78,5 +76,7 @@ def _answer(described: DescribedSets) -> list[str]:
         kinds = listed([f"{code} in {n}" if len(sets) > 1 else code for code, n in codes.most_common()], most=MAX_NAMED)
         sentences.append(f"{which} {severity}s{names}: {kinds}.")
     if described.shared:
-        sentences.append(f"Across sets: {listed([f.message for f in described.shared], most=2, more='more findings')}.")
+        sentences.append(
+            f"Across sets: {listed([f.message for f in described.shared], most=2, remainder='more findings')}."
+        )
     return sentences

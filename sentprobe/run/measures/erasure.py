@@ -49,8 +49,8 @@ def compute(job: FitJob) -> list[Finished]:
     rows = rows_of(job, train)
     erased_sets = {f"{ERASED}{erased.name}#{erased.digest}": erased for erased in plain.erased_sets}
     erasers = {str(cell.variant): _eraser(job, erased_sets[str(cell.variant)]) for cell in job.cells}
-    own = {name for name in erasers if _same_set(erased_sets[name], splits)}
-    logs, random_accuracies = _probe_erased(job, erasers, own)
+    of_own_property = {name for name in erasers if _same_set(erased_sets[name], splits)}
+    logs, random_accuracies = _probe_erased(job, erasers, of_own_property)
     finished: list[Finished] = []
     for cell in job.cells:
         name = str(cell.variant)
@@ -65,7 +65,7 @@ def compute(job: FitJob) -> list[Finished]:
             "random": float(np.mean(random_accuracies[name])),
             "random_low": min(random_accuracies[name]),
         }
-        if name in own:
+        if name in of_own_property:
             reinjected = measure_reinjected(rows, eraser, test, labels, l2)
             scores["reinjected"] = accuracy(reinjected.argmax(axis=1), labels)
         arrays.pop("probabilities", None)
@@ -75,11 +75,11 @@ def compute(job: FitJob) -> list[Finished]:
 
 
 def _probe_erased(
-    job: FitJob, erasers: Mapping[str, Eraser], own: Collection[str]
+    job: FitJob, erasers: Mapping[str, Eraser], of_own_property: Collection[str]
 ) -> tuple[dict[str, LogProbs], dict[str, list[float]]]:
     """Log-probabilities (test rows, classes) after each erasure, and accuracies after as many random directions.
 
-    ``own`` are the erasers of the set's own property.
+    ``of_own_property`` are the erasers of the set's own property.
     """
     train, dev, test = split_features(job)
     l2, probe = plain_probe(job, train, dev)
@@ -91,13 +91,15 @@ def _probe_erased(
         for rank in ranks
         for i in range(RANDOM_DRAWS)
     ]
-    foreign = {name: eraser for name, eraser in erasers.items() if name not in own}
+    foreign = {name: eraser for name, eraser in erasers.items() if name not in of_own_property}
     measured = list(
         measure_erased(rows, [*foreign.values(), *random_erasers], test, l2, probe, tolerance=ERASED_TOLERANCE)
     )
     logs = dict(zip(foreign, measured, strict=False))
-    exact = [erasers[name] for name in erasers if name in own]
-    logs |= dict(zip([name for name in erasers if name in own], measure_erased(rows, exact, test, l2), strict=True))
+    exact = [erasers[name] for name in erasers if name in of_own_property]
+    logs |= dict(
+        zip([name for name in erasers if name in of_own_property], measure_erased(rows, exact, test, l2), strict=True)
+    )
     right = [accuracy(log.argmax(axis=1), job.splits.test.labels) for log in measured[len(foreign) :]]
     by_rank = {rank: right[i * RANDOM_DRAWS : (i + 1) * RANDOM_DRAWS] for i, rank in enumerate(ranks)}
     return logs, {name: by_rank[min(max_rank, eraser.rank)] for name, eraser in erasers.items()}

@@ -89,12 +89,12 @@ def _nouns(s: Sentence, context: Context) -> list[int]:
     return [i for i, tag in enumerate(s.xpos or ()) if tag in PENN_NUMBER]
 
 
-def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
+def redundancy(label: str, other_values: Iterable[str | None]) -> tuple[str, str]:
     """A note for the manifest: whether most words of the sentence that have a value have that of the target.
 
-    ``others`` are the values of the words besides the target, which counts as well; ``alone``: none of them has one.
+    ``other_values`` are those of the words besides the target, which counts as well; ``alone``: none of them has one.
     """
-    values = [value for value in others if value is not None]
+    values = [value for value in other_values if value is not None]
     if not values:
         return "#redundancy", "alone"
     lead = values.count(label) + 1 - max([values.count(value) for value in {*values} - {label}], default=0)

@@ -3,7 +3,7 @@
 import hashlib
 
 from sentprobe.corpus.treebanks.catalogue import Treebank
-from sentprobe.corpus.treebanks.metadata import Counts, count_conllu
+from sentprobe.corpus.treebanks.metadata import TreebankCounts, count_conllu
 
 WORDS = "mola farina ventu pala granu saccu molinu rota aqua pane".split()
 STATS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -55,7 +55,7 @@ def blob(content):
 
 def stats(counts, splits=True):
     """stats.xml with these counts by split, or only with their total."""
-    total = sum(counts.values(), Counts())
+    total = sum(counts.values(), TreebankCounts())
     parts = [
         f"<{part}><sentences>{c.sentences}</sentences><tokens>{c.tokens}</tokens><words>{c.words}</words></{part}>"
         for part, c in {"total": total, **(counts if splits else {})}.items()
@@ -67,7 +67,7 @@ def publish(server, data=None, *, name="UD_Millish-Mill", release="r2.16", prefi
             text="yes", readme="README.md", counts=None, splits=True, **trouble):  # fmt: skip
     """Put a treebank on a server; ``counts`` are what stats.xml says, by default the truth."""
     data = DATA if data is None else data
-    true = dict.fromkeys(("train", "dev", "test"), Counts())
+    true = dict.fromkeys(("train", "dev", "test"), TreebankCounts())
     for part, content in data.items():
         true[part.partition("-")[0]] += count_conllu([content])
         server.serve(f"/{name}/{release}/{prefix}-ud-{part}.conllu", content, **trouble.get(part, {}))

@@ -8,7 +8,7 @@ import pytest
 
 from sentprobe.core.network import RetryPolicy
 from sentprobe.corpus.treebanks.fetch import fetch_treebank
-from sentprobe.corpus.treebanks.metadata import Counts, count_conllu, read_record
+from sentprobe.corpus.treebanks.metadata import TreebankCounts, count_conllu, read_record
 from sentprobe.errors import CorruptionWarning, DataError, Offline, UsageError
 from tests.corpus.treebanks import mill
 
@@ -36,7 +36,7 @@ def test_a_treebank_is_downloaded_verified_and_kept(ud, tmp_path):
     assert [file.read_bytes() for file in files] == list(mill.DATA.values())
     assert (folder / "LICENSE.txt").read_bytes() == b"A licence.\n"
     size = f"{sum(map(len, mill.DATA.values())) / 1000:.0f}"
-    total = sum(map(count_conllu, ([content] for content in mill.DATA.values())), Counts())
+    total = sum(map(count_conllu, ([content] for content in mill.DATA.values())), TreebankCounts())
     assert told == [
         f"UD_Millish-Mill r2.16, Millish: CC BY-SA 4.0; 576 sentences, {total.words:,} words (news fiction); "
         "https://github.com/UniversalDependencies/UD_Millish-Mill",
@@ -87,7 +87,7 @@ def test_a_file_that_is_not_that_of_the_release_is_refused(ud, tmp_path):
 
 def test_without_checksums_the_counts_must_be_right(ud, tmp_path):
     ud.table["UD_Millish-Mill"] = mill.row(files={})
-    mill.publish(ud, counts={"dev": Counts(47, 700, 750)})
+    mill.publish(ud, counts={"dev": TreebankCounts(47, 700, 750)})
     with pytest.raises(
         DataError, match=r"dev: stats\.xml says 47 sentences, 700 tokens and 750 words, got 48 sentences,"
     ):
@@ -103,7 +103,7 @@ def test_without_checksums_the_counts_must_be_right(ud, tmp_path):
 
 
 def test_files_with_the_right_checksums_are_used_even_if_stats_xml_is_out_of_date(ud):
-    mill.publish(ud, counts={"dev": Counts(47, 700, 750)})
+    mill.publish(ud, counts={"dev": TreebankCounts(47, 700, 750)})
     files, told = fetch()
     assert "stats.xml says 47 sentences" in told[1]
     assert "The checksums are right; the files are used." in told[1]
@@ -293,10 +293,10 @@ def test_before_2_4_only_the_total_is_known(ud, published):
     mill.publish(ud, parts(*published), release="r2.3", splits=False)
     files, _ = fetch(f"{MILL}@r2.3")
     assert [file.name for file in files] == [f"qmi_mill-ud-{name}.conllu" for name in published]
-    mill.publish(ud, parts(*published), release="r2.2", splits=False, counts={"dev": Counts(1, 1, 1)})
+    mill.publish(ud, parts(*published), release="r2.2", splits=False, counts={"dev": TreebankCounts(1, 1, 1)})
     with pytest.raises(DataError, match=r"total: stats\.xml says"):
         fetch(f"{MILL}@r2.2")
-    mill.publish(ud, {}, release="r2.5", splits=False, counts={"dev": Counts(9, 90, 90)})
+    mill.publish(ud, {}, release="r2.5", splits=False, counts={"dev": TreebankCounts(9, 90, 90)})
     with pytest.raises(DataError, match=r"total: stats\.xml says 9 sentences, .*, got 0 sentences"):
         fetch(f"{MILL}@r2.5")
 

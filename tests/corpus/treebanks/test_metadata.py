@@ -3,7 +3,7 @@
 import pytest
 
 from sentprobe.corpus.conllu import parse_conllu
-from sentprobe.corpus.treebanks.metadata import Counts, Metadata, count_conllu, parse_readme, parse_stats
+from sentprobe.corpus.treebanks.metadata import Metadata, TreebankCounts, count_conllu, parse_readme, parse_stats
 from sentprobe.errors import DataError
 from tests.corpus.treebanks import mill
 
@@ -30,7 +30,7 @@ def test_tokens_words_and_sentences_are_counted_as_by_ud():
     assert not counts.lacks_text
     assert str(counts) == "2 sentences, 3 tokens and 4 words"
     assert count_conllu([b"1\ta\t_"]).sentences == 1
-    assert count_conllu([]) == Counts()
+    assert count_conllu([]) == TreebankCounts()
 
 
 def test_it_does_not_matter_how_a_file_is_cut_into_pieces():
@@ -51,14 +51,14 @@ def test_words_that_are_underscores_are_no_text():
 
 
 def test_counts_are_read_from_stats_xml():
-    found = parse_stats(mill.stats({"train": Counts(3, 20, 21), "test": Counts(1, 5, 5)}))
-    assert found["total"] == Counts(4, 25, 26)
+    found = parse_stats(mill.stats({"train": TreebankCounts(3, 20, 21), "test": TreebankCounts(1, 5, 5)}))
+    assert found["total"] == TreebankCounts(4, 25, 26)
     assert "dev" not in found
     without = b"<treebank><size><total><sentences>2</sentences><tokens>9</tokens></total></size></treebank>"
-    assert parse_stats(without) == {"total": Counts(2, 9, 9)}  # words may be left out if they are the tokens
+    assert parse_stats(without) == {"total": TreebankCounts(2, 9, 9)}  # words may be left out if they are the tokens
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>404</html>", b"\xff\xfe", mill.stats({"train": Counts()})])
+@pytest.mark.parametrize("content", [b"", b"<html>404</html>", b"\xff\xfe", mill.stats({"train": TreebankCounts()})])
 def test_a_file_without_counts_is_refused(content):
     with pytest.raises(DataError, match="has no <size> with the number of sentences"):
         parse_stats(content)

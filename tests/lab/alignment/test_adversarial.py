@@ -13,10 +13,17 @@ import pytest
 from sentprobe.core.arguments import resolve_settings
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.alignment import METHODS
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.method import Arrays, Matrices, Problem
 from sentprobe.lab.alignment.methods._discriminator import Discriminator, cross_entropy
-from sentprobe.lab.alignment.methods.adversarial import Game, Options, State, fed, judge, start
+from sentprobe.lab.alignment.methods.adversarial import (
+    AdversarialOptions,
+    AdversarialState,
+    Game,
+    discriminator_rows,
+    keep_best,
+    start,
+)
 from sentprobe.lab.alignment.methods.procrustes import orthogonal
 from sentprobe.lab.alignment.refine import mutual_neighbours
 from sentprobe.lab.alignment.space import Matrix
@@ -27,9 +34,9 @@ RECOVERY: dict[str, Any] = {"hidden": 64, "epoch_size": 25_000, "epochs": 4, "ba
 TINY: dict[str, Any] = {"hidden": 32, "epoch_size": 640, "epochs": 3, "batch": 16}
 
 
-def options(**given: Any) -> Options:
+def options(**given: Any) -> AdversarialOptions:
     values: dict[str, Any] = resolve_settings(METHOD.settings, {**TINY, **given}, "adversarial")
-    return Options(**values)
+    return AdversarialOptions(**values)
 
 
 def problem(source: Matrix, target: Matrix, seed: int = 0, **given: Any) -> Problem:
@@ -80,9 +87,9 @@ def test_a_step_of_the_discriminator_is_that_of_torch(layers: int, dropout: tupl
             np.testing.assert_allclose(found, (before - 0.5 * before.grad).detach().numpy(), atol=1e-6)
 
 
-def game(given: Options, seed: int = 3) -> tuple[Game, State, Matrix, Matrix]:
+def game(given: AdversarialOptions, seed: int = 3) -> tuple[Game, AdversarialState, Matrix, Matrix]:
     source, target, *_ = plant(50, 6)
-    source, target = fed(source, given), fed(target, given)
+    source, target = discriminator_rows(source, given), discriminator_rows(target, given)
     state = start(6, given, np.random.default_rng(seed))
     state.matrix[:] = np.random.default_rng(seed).standard_normal((6, 6)) / 2
     return Game(source, target, state, given, np.random.default_rng(7)), state, source, target
@@ -232,7 +239,7 @@ def test_learning_rates(shrink_from: int, expected: list[float]) -> None:
     state = start(4, given, np.random.default_rng(0))
     rates = []
     for value in (0.5, 0.4, 0.3):
-        judge(state, value, given)
+        keep_best(state, value, given)
         rates.append(state.lr)
     assert rates == pytest.approx(expected, rel=1e-3)
 

@@ -13,13 +13,13 @@ from sentprobe.lab.alignment.align import align
 from sentprobe.lab.alignment.dictionary import Matched
 from sentprobe.lab.alignment.folder import open_alignment
 from sentprobe.lab.alignment.inputs import hold_out
-from sentprobe.lab.alignment.judge import can_judge, judge
+from sentprobe.lab.alignment.map_scores import precision_at_1
 from sentprobe.lab.alignment.maps import MappedRows, SideMap
 from sentprobe.lab.alignment.method import Matrices
 from sentprobe.lab.alignment.methods.procrustes import orthogonal
-from sentprobe.lab.alignment.precision import precision_at_1
 from sentprobe.lab.alignment.request import make_request
 from sentprobe.lab.alignment.retrieval import nearest
+from sentprobe.lab.alignment.validation import can_validate, validate
 from tests.lab.alignment.planted import clustered, planted, rotation, write_planted, write_vectors
 
 WALK = """
@@ -266,7 +266,7 @@ def test_a_search_that_finds_nothing_is_a_failure(place, plugin):
 
 def test_judging_tells_a_right_map_from_a_wrong_one():
     source, target, turn, _ = planted(400, 20, noise=0.05)
-    right, wrong = judge(source, target, Matrices(turn)), judge(source, target, Matrices(rotation(20, 7)))
+    right, wrong = validate(source, target, Matrices(turn)), validate(source, target, Matrices(rotation(20, 7)))
     assert right.passed
     assert right.value > 0.9
     assert not wrong.passed
@@ -278,13 +278,13 @@ def test_a_map_that_only_matches_distributions_is_not_enough():
     signs = np.sign(np.diag(axes[0].T @ turn @ axes[1]))  # those of the right map
     signs[::2] *= -1
     matched = ((axes[0] * signs) @ axes[1].T).astype(np.float32)
-    assert judge(source, target, Matrices(turn)).passed
-    assert not judge(source, target, Matrices(matched)).passed
+    assert validate(source, target, Matrices(turn)).passed
+    assert not validate(source, target, Matrices(matched)).passed
 
 
 def test_an_easy_space_is_confirmed():
     easy, target, turn, _ = planted(400, 2)
-    assert judge(easy, target, Matrices(turn)).passed
+    assert validate(easy, target, Matrices(turn)).passed
 
 
 @pytest.mark.parametrize("words", [2, 5])
@@ -336,7 +336,7 @@ def test_changed_data_are_refused(place, name, role):
     lines = (place / name).read_text().splitlines()
     lines[-1], lines[-2] = lines[-2], lines[-1]
     (place / name).write_text("\n".join(lines) + "\n")
-    with pytest.raises(UsageError, match=rf"{name} \({role}\) is not what it was"):
+    with pytest.raises(UsageError, match=rf"{name} \({role}\) has changed since the alignment"):
         supervised(place / "out")
 
 
@@ -368,7 +368,7 @@ def test_the_held_out_fifth_shares_no_source_word():
     assert len(np.unique(out[:, 0])) == 2
     assert not set(out[:, 0]) & set(kept.rows[:, 0])
     assert len(out) + len(kept.rows) == 30
-    assert [(int(s), int(t)) for s, t in kept.known] == [tuple(row) for row in kept.rows.tolist()]
+    assert [(int(s), int(t)) for s, t in kept.word_pairs] == [tuple(row) for row in kept.rows.tolist()]
 
 
 def test_precision_agrees_with_a_loop():
@@ -407,7 +407,7 @@ def test_the_best_method_is_chosen_on_held_out_words(place, plugin):
     write_planted(place, noise=0.1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(requests, "applicable", lambda dictionary: [METHODS["bad"], METHODS["good"]])
-        patch.setattr("sentprobe.lab.alignment.choose.applicable", requests.applicable)
+        patch.setattr("sentprobe.lab.alignment.align.applicable", requests.applicable)
         done = align(make_request("a.vec", "b.vec", method="best", dictionary=["ab.txt"]), place / "out")
     assert done.config["method"] == "good"
     scores = {one["method"]: one["score"] for one in done.config["candidates"]}
@@ -483,8 +483,8 @@ def test_what_a_killed_process_was_writing_is_no_obstacle(tmp_path):
 def test_no_map_is_refused_that_could_not_be_better():
     for seed in range(3):
         source, target, turn, _ = planted(150, 10, seed=seed)
-        found = judge(source, target, Matrices(turn))
+        found = validate(source, target, Matrices(turn))
         assert found.limit < 1
         assert found.passed
-    assert not can_judge(*planted(20, 30)[:2])
-    assert not can_judge(*planted(200, 3)[:2])
+    assert not can_validate(*planted(20, 30)[:2])
+    assert not can_validate(*planted(200, 3)[:2])

@@ -7,10 +7,10 @@ import pytest
 
 from sentprobe.errors import CorpusError, DataError, TooFewError
 from sentprobe.lab.alignment.dictionary import (
-    case_matters,
     count,
     describe_counts,
     identical_words,
+    known_without_case,
     match,
     pairs_digest,
     read_dictionary,
@@ -114,7 +114,7 @@ def test_pairs_are_matched_by_frequency_and_the_others_counted():
     pairs = [("dog", "chien"), ("cat", "chat"), ("cow", "vache"), ("cow", "chat"), ("dog", "loup")]
     found = match(pairs, source, target)
     assert found.rows.tolist() == [[1, 1], [2, 0]]
-    assert found.known == (("cat", "chat"), ("dog", "chien"))
+    assert found.word_pairs == (("cat", "chat"), ("dog", "chien"))
     assert (found.unknown_source, found.unknown_target, found.source_words) == (2, 1, 2)
     about = count(found, pairs, ["d.txt"])
     assert describe_counts(about) == (
@@ -153,6 +153,6 @@ def test_too_few_pairs_with_a_guess_at_the_reason():
 def test_case_is_mentioned_if_it_costs_most_pairs():
     source, target = space("a", "b", "c"), space("x", "y", "z")
     pairs = [("a", "x"), ("B", "y"), ("C", "z")]
-    assert case_matters(match(pairs, source, target), pairs, source, target) == 3
+    assert known_without_case(match(pairs, source, target), pairs, source, target) == 3
     lower = [(s.lower(), t) for s, t in pairs]
-    assert case_matters(match(lower, source, target), lower, source, target) == 0
+    assert known_without_case(match(lower, source, target), lower, source, target) == 0

@@ -51,7 +51,7 @@ def test_checkpoints_are_in_order(tmp_path):
 
 
 def test_what_is_no_alignment_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="is not an alignment"):
+    with pytest.raises(UsageError, match="was not written by `sentprobe align`"):
         open_alignment(tmp_path)
     (tmp_path / "alignment.json").write_text(json.dumps({"other": 99}))
     with pytest.raises(DataError, match="is not of an alignment"):

@@ -10,7 +10,7 @@ import pytest
 
 from sentprobe.core.arguments import resolve_settings
 from sentprobe.lab.alignment import METHODS
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Matrices, Problem
 from sentprobe.lab.alignment.methods.moments import agreements, moments

@@ -10,7 +10,7 @@ from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.maps import prepare
 from sentprobe.lab.alignment.method import Problem
 from sentprobe.lab.alignment.methods import rcsls
-from sentprobe.lab.alignment.methods.rcsls import Words, loss, project
+from sentprobe.lab.alignment.methods.rcsls import RcslsVectors, loss, project
 
 METHOD = METHODS.get("rcsls")
 
@@ -34,7 +34,7 @@ def problem(source, target, pairs=PAIRS, seed=0, **given):
 
 
 def words(source, target, k=10):
-    return Words(source, target, source, target, k)
+    return RcslsVectors(source, target, source, target, k)
 
 
 def by_loop(source, target, pairs, matrix, k):
@@ -107,7 +107,7 @@ def test_the_loss_falls_from_the_procrustes_solution(given):
     turn = METHODS.get("procrustes").solve(problem(source, target)).source
     assert [r[:2] for r in reports] == [("epoch", n) for n in range(1, 11)]
     assert losses == sorted(losses, reverse=True)
-    negatives = rcsls._words(problem(source, target, **given))
+    negatives = rcsls._vectors_of_settings(problem(source, target, **given))
     assert losses[-1] < loss(negatives, PAIRS, turn.astype(np.float64)).value - 0.001
     assert losses[-1] == pytest.approx(loss(negatives, PAIRS, found.source.astype(np.float64)).value, abs=1e-5)
     if given.get("spectral"):

@@ -5,7 +5,7 @@ import pytest
 
 from sentprobe.errors import DataError
 from sentprobe.lab.alignment import refine as module
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.method import Matrices
 from sentprobe.lab.alignment.methods.procrustes import orthogonal
 from sentprobe.lab.alignment.refine import mutual_neighbours, refine

@@ -5,10 +5,10 @@ import pytest
 from scipy.special import logsumexp
 
 from sentprobe.errors import UsageError
-from sentprobe.lab.alignment import csls, retrieval
-from sentprobe.lab.alignment.csls import Translator
+from sentprobe.lab.alignment import retrieval
 from sentprobe.lab.alignment.maps import MappedRows, SideMap
 from sentprobe.lab.alignment.retrieval import (
+    CslsIndex,
     csls_scores,
     log_partition,
     mean_cosines,
@@ -130,9 +130,9 @@ def test_empty_sides():
     assert neighbour_means(some, none).target.shape == (0,)
     assert log_partition(none, some).tolist() == [-np.inf] * 4
     assert log_partition(some, none).shape == (0,)
-    assert Translator(some, none).nearest(some, 2).rows.shape == (4, 0)
-    assert Translator(some, some).nearest(none, 2).rows.shape == (0, 2)
-    assert np.array_equal(Translator(none, some).nearest(some).rows, nearest(some, some).rows)
+    assert CslsIndex(some, none).nearest(some, 2).rows.shape == (4, 0)
+    assert CslsIndex(some, some).nearest(none, 2).rows.shape == (0, 2)
+    assert np.array_equal(CslsIndex(none, some).nearest(some).rows, nearest(some, some).rows)
 
 
 def test_zero_rows_have_cosine_zero():
@@ -142,10 +142,10 @@ def test_zero_rows_have_cosine_zero():
     assert nearest(rows, some, 3).rows[0].tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("call", [neighbour_means, mean_cosines, nearest, Translator])
+@pytest.mark.parametrize("call", [neighbour_means, mean_cosines, nearest, CslsIndex])
 def test_neighbours_are_one_or_more(call):
     some = np.eye(3, dtype=np.float32)
-    with pytest.raises(UsageError, match="must be 1 or more, got 0"):
+    with pytest.raises(UsageError, match="Expected 1 neighbour or more, got 0"):
         call(some, some, 0)
 
 
@@ -167,14 +167,14 @@ def test_mapped_rows_are_as_good_as_arrays(blocks):
 @pytest.mark.parametrize("k", [1, 10, 700])
 @pytest.mark.parametrize("noise", [0.0, 0.2, 1.0, 10.0])
 def test_a_translator_finds_what_all_means_find(monkeypatch, k, noise):
-    monkeypatch.setattr(csls, "SMALLEST", 32)
-    monkeypatch.setattr(csls, "QUERIES", 100)
+    monkeypatch.setattr(retrieval, "SMALLEST", 32)
+    monkeypatch.setattr(retrieval, "QUERIES", 100)
     rng = np.random.default_rng(int(10 * noise))
     source = unit(rng, 900, 12)
     target = source[rng.permutation(900)[:600]] + noise * unit(rng, 600, 12)
     target /= np.linalg.norm(target, axis=1, keepdims=True)
     expected = nearest(source[:250], target, k, penalty=penalty_of("csls", source, target))
-    translator = Translator(source, target)
+    translator = CslsIndex(source, target)
     for _ in range(2):
         found = translator.nearest(source[:250], k)
         np.testing.assert_allclose(found.scores, expected.scores, atol=2e-6)
@@ -184,19 +184,19 @@ def test_a_translator_finds_what_all_means_find(monkeypatch, k, noise):
 
 
 def test_a_translator_computes_no_more_penalties_than_it_needs(monkeypatch):
-    monkeypatch.setattr(csls, "SMALLEST", 64)
+    monkeypatch.setattr(retrieval, "SMALLEST", 64)
     rng = np.random.default_rng(0)
     source = unit(rng, 3000, 24)
-    translator = Translator(source, source[::-1])
+    translator = CslsIndex(source, source[::-1])
     assert translator.computed == 0
     assert np.array_equal(translator.nearest(source[:30]).rows[:, 0], 2999 - np.arange(30))
     assert translator.computed < 0.05
 
 
 def test_duplicates_are_found_in_order(monkeypatch):
-    monkeypatch.setattr(csls, "SMALLEST", 32)
+    monkeypatch.setattr(retrieval, "SMALLEST", 32)
     rows = np.repeat(np.eye(6, dtype=np.float32), 100, axis=0)
-    found = Translator(rows, rows).nearest(rows[::100], 150)
+    found = CslsIndex(rows, rows).nearest(rows[::100], 150)
     expected = nearest(rows[::100], rows, 150, penalty=penalty_of("csls", rows, rows))
     assert np.array_equal(found.rows, expected.rows)
     assert np.array_equal(found.rows[2, :100], np.arange(200, 300))

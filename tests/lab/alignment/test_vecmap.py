@@ -13,9 +13,9 @@ from sentprobe.lab.alignment.maps import prepare, unit_rows
 from sentprobe.lab.alignment.method import Problem
 from sentprobe.lab.alignment.methods import _induction
 from sentprobe.lab.alignment.methods._induction import induce
-from sentprobe.lab.alignment.methods._top import top_columns, top_mean
 from sentprobe.lab.alignment.methods._weighted import Weights, products, roots, rotation, weighted
 from sentprobe.lab.alignment.methods.vecmap import start
+from sentprobe.lab.alignment.top_k import top_columns, top_mean
 
 METHOD = METHODS.get("vecmap")
 QUICK = {"interval": 5, "start_words": 300, "random_words": 300}

@@ -5,15 +5,15 @@ import json
 import pytest
 from altair.vegalite.v6.schema import core
 
+from sentprobe.encoders import TrainingScore
 from sentprobe.errors import RunError, UsageError
-from sentprobe.lab.training.history import Report, append_report
+from sentprobe.lab.training.history import TrainingReport, append_report
 from sentprobe.report.charts import chart
 from sentprobe.report.curves import curves
 from sentprobe.report.drawing import Options
 from sentprobe.report.figure import write
 from sentprobe.report.page import render
 from sentprobe.report.summary import full_summary
-from sentprobe.report.types import TrainingScore
 from sentprobe.run import Run, evaluate, join
 from tests.lab.networks.folders import one_thread, sealed, write_folder
 from tests.report.summaries import cell, column, set_summary, summary
@@ -220,7 +220,7 @@ def test_loss_and_scores_are_drawn_by_epoch(trained, tmp_path):
             job.cut("training.jsonl", 0)
             for epoch in (1, 2):
                 scores, name = {"accuracy": 50.0 + epoch}, f"epoch-00{epoch}"
-                append_report(job, Report(epoch, epoch, 1, 1, 1 / epoch, 0.1, 9.0, 1.0, scores, True, name))
+                append_report(job, TrainingReport(epoch, epoch, 1, 1, 1 / epoch, 0.1, 9.0, 1.0, scores, True, name))
     caption = write(None, "training", tmp_path / "training.csv", encoders=names)
     assert caption.endswith("Epoch 0: before training.")
     header, *lines = (line.split(",") for line in (tmp_path / "training.csv").read_text().splitlines())

@@ -21,7 +21,7 @@ from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.stats.intervals import wilson
 from tests.lab.alignment.planted import write_alignment
-from tests.lab.alignment.test_picture import planted
+from tests.lab.alignment.test_projection import planted
 from tests.report.runs import number
 
 N = 200

@@ -44,7 +44,7 @@ def test_the_states_of_chosen_places_are_those_of_all(model, ids):
         for places in ([1, 8, 9, 20], [0, 9, 18], [26], []):
             wanted = torch.tensor(places, dtype=torch.long)
             expected = model(ids, lengths=lengths, causal=causal).flatten(0, 1)[wanted]
-            torch.testing.assert_close(model(ids, lengths=lengths, causal=causal, places=wanted), expected)
+            torch.testing.assert_close(model(ids, lengths=lengths, causal=causal, token_indices=wanted), expected)
 
 
 def test_a_causal_model_does_not_see_what_comes(model, ids):

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from sentprobe.lab.training import OBJECTIVES
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from tests.lab.training.tiny import sentences
 
@@ -27,7 +27,7 @@ def request(objective, encoder, *train, **more):
 
 def prepare(folder, wanted):
     """An objective with its data."""
-    return OBJECTIVES.get(wanted.objective).prepare(Plan(wanted, folder))
+    return OBJECTIVES.get(wanted.objective).prepare(TrainingPlan(wanted, folder))
 
 
 def learn_by_heart(prepared, steps):

@@ -12,9 +12,9 @@ import torch
 from sentprobe.errors import CorpusError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training.examples import Examples, Sequences
-from sentprobe.lab.training.inputs import Inputs
-from sentprobe.lab.training.objectives.align import _judge, _Pairs, _same_pairs, pair_losses
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.inputs import EncoderInputs
+from sentprobe.lab.training.objectives.align import _judge, _same_pairs, _TaughtSentences, pair_losses
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from tests.command_line import sentprobe
 from tests.lab.training.tiny import SIZES, same_weights, sentences, train, write_pairs
@@ -60,7 +60,7 @@ def test_a_sentence_that_occurs_twice_is_found_in_either_place():
     ids = [[1, 2], [3], [1, 2], [4], [0], [0]]
     target = Sequences(np.concatenate(ids).astype(np.int32), np.cumsum([len(row) for row in ids]))
     vectors = np.array([[1, 0], [2, 0], [3, 0], [2, 0], [0, 0], [0, 0]], np.float32)
-    same = _same_pairs(_Pairs(Examples({"target": target}, {}), vectors))
+    same = _same_pairs(_TaughtSentences(Examples({"target": target}, {}), vectors))
     rows = np.arange(6)
     # 0 and 2 have the same translation, 1 and 3 are translations of the same sentence; unknown words say nothing
     found = [[bool(same(np.array([i]), np.array([j]))[0]) for j in rows] for i in rows]
@@ -168,9 +168,9 @@ def test_the_classifier_is_that_of_the_teachers_checkpoint(teacher, pairs, tmp_p
     expected = [line["accuracy"] for line in scores(teacher)]
     for epoch in (1, 2):
         asked = request(f"trained:{teacher}?epoch={epoch}", pairs, xnli=nli)
-        judge = _judge(nli, asked.objective_settings["teacher"], Plan(asked, tmp_path / str(epoch)), Inputs(
-            TrainedFolder(teacher).vocabulary, TrainedFolder(teacher).network, None, {}
-        ))  # fmt: skip
+        plan = TrainingPlan(asked, tmp_path / str(epoch))
+        inputs = EncoderInputs(TrainedFolder(teacher).vocabulary, TrainedFolder(teacher).network, None, {})
+        judge = _judge(nli, asked.objective_settings["teacher"], plan, inputs)
         with torch.no_grad():
             found = judge(TrainedFolder(teacher).encoder(TrainedFolder(teacher).find("epoch", epoch)).eval())
         assert found == expected[epoch - 1]
@@ -248,7 +248,7 @@ def test_another_teacher_is_refused_when_training_is_resumed(teacher, pairs, tmp
         for epoch in (1, 2):
             name = f"epoch-00{epoch}/model.safetensors"
             job.write({name: untrained}, job.about(name))
-    with pytest.raises(UsageError, match=r"\(teacher\) is not what it was"):
+    with pytest.raises(UsageError, match=r"\(teacher\) has changed since the training"):
         train(request(english, pairs), tmp_path / "toy")
 
 

@@ -11,9 +11,8 @@ import yaml
 from sentprobe.core.job_folder import CARD, JobFolder
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training.card import card_text, write_card
-from sentprobe.lab.training.digests import describe_sources
 from sentprobe.lab.training.history import (
-    Report,
+    TrainingReport,
     append_report,
     drop_after,
     group_reports,
@@ -21,8 +20,9 @@ from sentprobe.lab.training.history import (
     read_reports,
     why_finished,
 )
-from sentprobe.lab.training.options import Options
-from sentprobe.lab.training.reading import find_parts, part_files
+from sentprobe.lab.training.rows import part_files
+from sentprobe.lab.training.schedule import TrainingOptions
+from sentprobe.lab.training.sources import describe_sources, find_parts
 from tests.lab.training.tiny import request, sentences, train, weights, write_pairs
 
 
@@ -124,11 +124,11 @@ def test_an_encoder_that_is_not_trained_has_a_card(tmp_path):
     train(request(tmp_path, options={"epochs": 0}), tmp_path / "out")
     assert "Nothing was trained." in (tmp_path / "out" / CARD).read_text("utf-8")
     assert why_finished(TrainedFolder(tmp_path / "out")) == "0 epochs as requested"
-    assert why_finished(TrainedFolder(tmp_path / "out"), Options(epochs=1)) == ""
+    assert why_finished(TrainedFolder(tmp_path / "out"), TrainingOptions(epochs=1)) == ""
 
 
 def test_the_history_of_an_unfinished_epoch_is_that_of_its_reports():
-    reports = [Report(1, 2, 2, 8, 3.0, 0.1, 10.0, 1.0), Report(1, 6, 6, 8, 1.5, 0.1, 20.0, 3.0)]
+    reports = [TrainingReport(1, 2, 2, 8, 3.0, 0.1, 10.0, 1.0), TrainingReport(1, 6, 6, 8, 1.5, 0.1, 20.0, 3.0)]
     (epoch,) = group_reports(reports)
     assert epoch.loss == pytest.approx((2 * 3.0 + 4 * 1.5) / 6)
     assert (epoch.words, epoch.seconds, epoch.steps) == (10 * 1 + 20 * 2, 3.0, 6)
@@ -143,7 +143,7 @@ def test_history_totals_are_sums_over_epochs(place):
 
 
 def test_a_report_of_zeros_is_kept(tmp_path):
-    report = Report(1, 3, 3, 9, 0.0, 0.0, 0.0)
+    report = TrainingReport(1, 3, 3, 9, 0.0, 0.0, 0.0)
     job = JobFolder(tmp_path, "sentprobe train")
     with job.writing():
         append_report(job, report)
@@ -183,7 +183,7 @@ def test_the_files_of_a_transfer_set_are_those_of_its_split(tmp_path):
 def test_scores_that_are_not_finite_are_null_in_the_log(tmp_path):
     job = JobFolder(tmp_path, "sentprobe train")
     with job.writing():
-        append_report(job, Report(1, 1, 1, 1, 0.5, 0.1, 10.0, scores={"perplexity": float("inf"), "BLEU": 1.5}))
+        append_report(job, TrainingReport(1, 1, 1, 1, 0.5, 0.1, 10.0, scores={"perplexity": float("inf"), "BLEU": 1.5}))
     (line,) = (tmp_path / "training.jsonl").read_text().splitlines()
     assert json.loads(line, parse_constant=pytest.fail)["scores"] == {"perplexity": None, "BLEU": 1.5}
     (report,) = read_reports(job)

@@ -20,10 +20,10 @@ from sentprobe.lab.networks import ARCHITECTURES
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.card import encoder_name
-from sentprobe.lab.training.history import Report, read_reports
-from sentprobe.lab.training.launch import join_processes
-from sentprobe.lab.training.options import Options
-from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.history import TrainingReport, read_reports
+from sentprobe.lab.training.request import TrainingRequest
+from sentprobe.lab.training.schedule import TrainingOptions
+from sentprobe.lab.training.train import join_processes
 from tests.command_line import PLAIN, sentprobe
 from tests.lab.training.tiny import same_weights, write_pairs
 
@@ -57,9 +57,9 @@ def test_help(snapshot):
 
 def test_everything_that_can_be_requested_is_an_option():
     known = {name.rstrip("_") for name in signature(verb).parameters}
-    assert {field.name for field in fields(Options)} <= known
+    assert {field.name for field in fields(TrainingOptions)} <= known
     made_of_others = {"options", "encoder_settings", "objective_settings"}
-    assert {field.name for field in fields(Request)} - made_of_others <= known
+    assert {field.name for field in fields(TrainingRequest)} - made_of_others <= known
 
 
 def test_the_lists_have_every_part_with_its_settings():
@@ -217,9 +217,9 @@ def test_a_terminal_gets_one_line_that_is_gone_at_the_end(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
     with TrainingDisplay(4) as display:
-        display.report(Report(1, 5, 5, 10, 1.25, 0.1, 2000.0, 3.0))
-        display.report(Report(1, 10, 10, 10, 1.5, 0.1, 2100.0, 6.0, {"accuracy": 51.26}, True, "epoch-001"))
-        display.report(Report(2, 15, 5, 10, 0.75, 0.1, 2200.0, 3.0))
+        display.report(TrainingReport(1, 5, 5, 10, 1.25, 0.1, 2000.0, 3.0))
+        display.report(TrainingReport(1, 10, 10, 10, 1.5, 0.1, 2100.0, 6.0, {"accuracy": 51.26}, True, "epoch-001"))
+        display.report(TrainingReport(2, 15, 5, 10, 0.75, 0.1, 2200.0, 3.0))
     shown = terminal.getvalue()
     assert "epoch 2/4" in shown
     assert "loss 0.7500 · accuracy 51.3 · 2,200 words/s" in shown
@@ -232,10 +232,10 @@ def test_the_time_left_is_that_of_all_steps_at_the_speed_so_far(monkeypatch):
     now = 100.0
     monkeypatch.setattr("sentprobe.lab.cli._training.time.monotonic", lambda: now)
     display = TrainingDisplay(3)
-    display.report(Report(1, 5, 5, 10, 1.0, 0.1, 1.0))
+    display.report(TrainingReport(1, 5, 5, 10, 1.0, 0.1, 1.0))
     assert display.time_left(now) == ""
     now = 110.0
-    display.report(Report(1, 7, 7, 10, 1.0, 0.1, 1.0))
+    display.report(TrainingReport(1, 7, 7, 10, 1.0, 0.1, 1.0))
     # 3 steps of this epoch and 20 of the others, at 5 seconds each
     assert display.time_left(now) == "· 0:01:55 left"
     assert display.time_left(now + 200) == "· 0:00:00 left"

@@ -12,8 +12,15 @@ from torch import Tensor, nn
 from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.encoder import build_encoder
 from sentprobe.lab.networks.kernels import CHUNK, output_loss
-from sentprobe.lab.training.decoder import Batch, EncoderDecoder, Memory, build_model
-from sentprobe.lab.training.generate import ENDS, Reading, decode
+from sentprobe.lab.training.decoder import (
+    ENDS,
+    DecoderBatch,
+    EncoderDecoder,
+    LstmSteps,
+    SentenceMemory,
+    build_model,
+    decode,
+)
 from sentprobe.lab.training.search import beam_search, greedy
 from sentprobe.lab.training.targets import BEGIN, END
 
@@ -79,7 +86,7 @@ def test_the_loss_and_its_gradients_are_those_of_cross_entropy(count: int) -> No
 def test_the_gradient_of_the_whole_model_agrees_with_finite_differences() -> None:
     model = _model(attention=True).double()
     sources, targets = _batch(3)
-    batch = Batch(*_pad(sources), *_pad(targets))
+    batch = DecoderBatch(*_pad(sources), *_pad(targets))
     model(batch).total.backward()
     for weight in (
         model.decoder.embedding.weight,
@@ -102,7 +109,7 @@ def test_the_gradient_of_the_whole_model_agrees_with_finite_differences() -> Non
 @pytest.mark.parametrize("attention", [False, True])
 def test_at_the_start_all_tokens_are_equally_probable(attention: bool) -> None:
     sources, targets = _batch(30)
-    loss = _model(attention, decoder=64)(Batch(*_pad(sources), *_pad(targets)))
+    loss = _model(attention, decoder=64)(DecoderBatch(*_pad(sources), *_pad(targets)))
     assert loss.units == sum(map(len, targets))
     assert loss.words == sum(map(len, sources + targets))
     assert loss.total.item() / loss.units == pytest.approx(math.log(VOCABULARY), abs=0.1)
@@ -112,8 +119,8 @@ def test_at_the_start_all_tokens_are_equally_probable(attention: bool) -> None:
 def test_padding_does_not_change_the_loss(attention: bool) -> None:
     model = _model(attention).eval()
     sources, targets = _batch()
-    together = model(Batch(*_pad(sources, 15), *_pad(targets, 12))).total.item()
-    alone = sum(model(Batch(*_pad([s]), *_pad([t]))).total.item() for s, t in zip(sources, targets, strict=True))
+    together = model(DecoderBatch(*_pad(sources, 15), *_pad(targets, 12))).total.item()
+    alone = sum(model(DecoderBatch(*_pad([s]), *_pad([t]))).total.item() for s, t in zip(sources, targets, strict=True))
     assert together == pytest.approx(alone, rel=1e-5)
 
 
@@ -129,16 +136,16 @@ def test_steps_give_what_training_computes_at_once(attention: bool) -> None:
                 found, state = model.decoder.step(torch.tensor([before]), memory, state)
                 total -= found[0, token].item()
                 before = token
-            assert total == pytest.approx(model(Batch(*_pad([source]), *_pad([target]))).total.item(), rel=1e-5)
+            assert total == pytest.approx(model(DecoderBatch(*_pad([source]), *_pad([target]))).total.item(), rel=1e-5)
 
 
 def test_the_vector_is_fed_at_every_step() -> None:
     model = _model().eval()
     tokens = torch.tensor([[BEGIN, 5, 6, 7]])
     vectors = torch.randn(1, model.encoder.size)
-    first, _ = model.decoder(tokens, Memory(vectors))
-    _, state = model.decoder(tokens[:, :3], Memory(vectors))
-    other, _ = model.decoder(tokens[:, 3:], Memory(vectors + 1), state)
+    first, _ = model.decoder(tokens, SentenceMemory(vectors))
+    _, state = model.decoder(tokens[:, :3], SentenceMemory(vectors))
+    other, _ = model.decoder(tokens[:, 3:], SentenceMemory(vectors + 1), state)
     assert not torch.allclose(first[:, 3:], other)
 
 
@@ -177,8 +184,8 @@ def test_a_beam_is_never_worse_than_greedy(attention: bool) -> None:
     with torch.no_grad():
         batch = _pad(_batch(20)[0])
         memory, longest = model.read(*batch), torch.full((20,), 8)
-        plain = list(greedy(Reading(model.decoder, memory), longest, ENDS))
-        one = list(beam_search(Reading(model.decoder, memory), longest, ENDS, 1))
+        plain = list(greedy(LstmSteps(model.decoder, memory), longest, ENDS))
+        one = list(beam_search(LstmSteps(model.decoder, memory), longest, ENDS, 1))
         assert [output.tokens for output in one] == [output.tokens for output in plain]
         better = 0
         for beam in (2, 5):
@@ -192,9 +199,9 @@ def test_the_score_of_a_beam_is_the_mean_log_probability_of_its_output() -> None
     model = _decisive(attention=False)
     sources, _ = _batch(6)
     with torch.no_grad():
-        reading, longest = Reading(model.decoder, model.read(*_pad(sources))), torch.full((len(sources),), 8)
+        reading, longest = LstmSteps(model.decoder, model.read(*_pad(sources))), torch.full((len(sources),), 8)
         for source, output in zip(sources, beam_search(reading, longest, ENDS, 3), strict=True):
-            loss = model(Batch(*_pad([source]), *_pad([output.tokens])))
+            loss = model(DecoderBatch(*_pad([source]), *_pad([output.tokens])))
             assert output.score == pytest.approx(-loss.total.item() / loss.units, abs=1e-5)
 
 
@@ -203,7 +210,7 @@ def test_a_wide_beam_finds_the_best_output_of_all() -> None:
     model = _decisive(attention=False)
     with torch.no_grad():
         memory = model.read(*_pad([[4, 5]]))
-        [found] = beam_search(Reading(model.decoder, memory), torch.tensor([2]), ENDS, VOCABULARY)
+        [found] = beam_search(LstmSteps(model.decoder, memory), torch.tensor([2]), ENDS, VOCABULARY)
         first, state = model.decoder.step(torch.tensor([BEGIN]), memory, None)
         scores = {(END,): first[0, END].item()}
         for a in set(range(VOCABULARY)) - {END}:

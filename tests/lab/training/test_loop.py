@@ -14,7 +14,7 @@ from sentprobe.core.files import read_json
 from sentprobe.core.folders import locked
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
-from sentprobe.lab.training import loop, resume
+from sentprobe.lab.training import loop
 from sentprobe.lab.training.history import read_history, read_reports
 from tests.command_line import sentprobe
 from tests.lab.training.tiny import request, same_weights, train, weights, write_pairs
@@ -94,7 +94,7 @@ def test_ctrl_c_within_an_epoch_is_resumed_bit_for_bit(whole, tmp_path, interrup
 
     with pytest.raises(KeyboardInterrupt):
         train(asked, tmp_path / "out", report)
-    facts = resume.load_facts(TrainedFolder(tmp_path / "out").job)
+    facts = loop.load_facts(TrainedFolder(tmp_path / "out").job)
     assert facts["position"]["step"] == step
     train(asked, tmp_path / "out")
     assert same_weights(out, tmp_path / "out")
@@ -129,11 +129,11 @@ def test_sigterm_is_saved_first_and_then_does_what_it_did_before(whole, tmp_path
         with pytest.raises(Crash, match=str(int(signal.SIGTERM))):
             train(asked, tmp_path / "out", report)
         assert signal.getsignal(signal.SIGTERM) is terminate
-        assert resume.load_facts(TrainedFolder(tmp_path / "out").job)["position"]["step"] == 3
+        assert loop.load_facts(TrainedFolder(tmp_path / "out").job)["position"]["step"] == 3
         monkeypatch.setattr(loop, "AGAIN_SECONDS", -1.0)
         with pytest.raises(Crash):
             train(asked, tmp_path / "again", report)
-        assert resume.load_facts(TrainedFolder(tmp_path / "again").job) is None, "a second signal ends training at once"
+        assert loop.load_facts(TrainedFolder(tmp_path / "again").job) is None, "a second signal ends training at once"
     finally:
         signal.signal(signal.SIGTERM, before)
     train(asked, tmp_path / "out")

@@ -10,7 +10,7 @@ pytest.importorskip("accelerate")
 from sentprobe import load_encoder  # noqa: E402
 from sentprobe.errors import DataError, UsageError  # noqa: E402
 from sentprobe.lab.networks.architectures.ngrams import PRIME  # noqa: E402
-from sentprobe.lab.training.objectives.ngrams import NgramModel, Rows, contexts, sampling_loss  # noqa: E402
+from sentprobe.lab.training.objectives.ngrams import NgramModel, NgramVectors, contexts, sampling_loss  # noqa: E402
 from sentprobe.lab.training.train import train  # noqa: E402
 from tests.lab.training.prepared import different, prepare, request, write  # noqa: E402
 from tests.lab.training.tiny import same_weights  # noqa: E402
@@ -62,7 +62,7 @@ def test_vector_does_not_depend_on_the_batch(folder, texts):
 def test_contexts_against_a_loop():
     random = torch.Generator().manual_seed(0)
     lengths = torch.tensor([5, 2, 1, 3])
-    rows = Rows(torch.randn((4, 5, 3), generator=random), torch.randn((4, 4, 3), generator=random))
+    rows = NgramVectors(torch.randn((4, 5, 3), generator=random), torch.randn((4, 4, 3), generator=random))
     used = torch.rand((4, 4), generator=random) < 0.6
     found = contexts(rows, lengths, used)
     for s, length in enumerate(lengths.tolist()):

@@ -8,9 +8,9 @@ accelerate = pytest.importorskip("accelerate")
 
 from sentprobe.errors import CorpusError, DataError  # noqa: E402
 from sentprobe.lab.networks.folder import TrainedFolder  # noqa: E402
-from sentprobe.lab.training.plan import Plan  # noqa: E402
+from sentprobe.lab.training.examples import Step  # noqa: E402
+from sentprobe.lab.training.plan import TrainingPlan  # noqa: E402
 from sentprobe.lab.training.step import Updater, make_optimiser  # noqa: E402
-from sentprobe.lab.training.streams import Step  # noqa: E402
 from sentprobe.lab.training.train import train  # noqa: E402
 from tests.lab.training.prepared import different, learn_by_heart, prepare, request, write  # noqa: E402
 from tests.lab.training.tiny import write_pairs  # noqa: E402
@@ -119,7 +119,9 @@ def test_classifier_does_not_change_the_encoder(tmp_path):
 def test_held_out_pairs(tmp_path):
     texts = different(40)
     rows = [(text, other, "neutral") for text, other in zip(texts[:20], texts[20:], strict=True)]
-    plan = Plan(request("nli", "bilstm-max", write(tmp_path / "pairs.tsv", rows), held_out=5), tmp_path / "data")
+    plan = TrainingPlan(
+        request("nli", "bilstm-max", write(tmp_path / "pairs.tsv", rows), held_out=5), tmp_path / "data"
+    )
     fields = ("text1", "text2", "label")
     dev = [row.values[0] for row in plan.rows("dev", fields)]
     kept = [row.values[0] for row in plan.rows("train", fields)]

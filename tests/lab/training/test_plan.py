@@ -11,21 +11,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from sentprobe.corpus.brackets import parse_tree
 from sentprobe.encoders.wordvectors import WordVectors
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.lab.training.inputs import count_tokens
-from sentprobe.lab.training.plan import Arrangement, Plan
-from sentprobe.lab.training.request import Request
+from sentprobe.lab.training.plan import Arrangement, TrainingPlan
+from sentprobe.lab.training.request import TrainingRequest
 
 NLI = ("text1", "text2", "label")
-REQUEST = Request("nli", "bilstm-max", width=8)
-DEFAULT = Request.width
+REQUEST = TrainingRequest("nli", "bilstm-max", width=8)
+DEFAULT = TrainingRequest.width
 
 
 @pytest.fixture
 def plan(tmp_path):
     def plan(train=(), dev=(), **more):
-        return Plan(replace(REQUEST, train=files(train), dev=files(dev), **more), tmp_path / "data")
+        return TrainingPlan(replace(REQUEST, train=files(train), dev=files(dev), **more), tmp_path / "data")
 
     def files(found):
         return tuple(map(str, found if isinstance(found, list | tuple) else [found]))
@@ -136,6 +137,29 @@ def test_dev_rows_that_are_also_in_train_are_counted(plan, tmp_path):
     train, dev = lines(tmp_path / "a.txt", words(80)), lines(tmp_path / "d.txt", [*words(60), *words(40, 1)])
     with pytest.warns(SentProbeWarning, match="60 of 100 dev rows are near-duplicates of training rows"):
         plan(train, dev).rows("train", ("text",))
+
+
+TREES = ("(S (NP I) (VP slept) (. .))", "(S (NP You) (VP left) (. .))", "(S (NP We) (VP ran) (. .))")
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "field"),
+    [
+        ("trees.mrg", "table.tsv", "tree"),
+        ("table.tsv", "trees.mrg", "tree"),
+        ("trees.mrg", "lines.txt", "text"),
+        ("lines.txt", "trees.mrg", "text"),
+    ],
+)
+def test_copies_are_counted_between_trees_tables_and_texts(plan, tmp_path, train, dev, field):
+    """A sentence of a bracket file has two texts, as words and as written; a table and a line of text have one."""
+    for name, trees in ((train, TREES[:2]), (dev, TREES[1:])):
+        rows = {"lines.txt": [" ".join(word for _, word in parse_tree(tree).leaves()) for tree in trees],
+                "table.tsv": ["tree\tnumber", *(f"{tree}\t1" for tree in trees)], "trees.mrg": trees}[name]  # fmt: skip
+        lines(tmp_path / name, rows)
+    mixed = plan(tmp_path / train, tmp_path / dev)
+    assert [len(list(mixed.rows(role, (field,)))) for role in ("train", "dev")] == [2, 2]
+    assert mixed.counts["dev"] == {"read": 2, "used": 2, "also in train": 1}
 
 
 def test_sources_are_named_once(plan, tmp_path, monkeypatch):

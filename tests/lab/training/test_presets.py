@@ -141,12 +141,12 @@ def test_training_is_what_the_papers_print():
 @every_preset
 def test_settings_and_options_exist(name):
     pytest.importorskip("torch")
-    from sentprobe.lab.training.options import Options
-    from sentprobe.lab.training.request import Request, make_request
+    from sentprobe.lab.training.request import TrainingRequest, make_request
+    from sentprobe.lab.training.schedule import TrainingOptions
 
     preset = PRESETS[name]
-    assert set(preset.inputs) <= set(Request.__dataclass_fields__)
-    Options().with_values(dict(preset.training), name)
+    assert set(preset.inputs) <= set(TrainingRequest.__dataclass_fields__)
+    TrainingOptions().with_values(dict(preset.training), name)
     for objective in set(preset.objective) & set(OBJECTIVES):
         request = make_request(objective, preset=name)
         training = {**preset.training, **preset.objective_training.get(objective, {})}

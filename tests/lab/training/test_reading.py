@@ -7,7 +7,7 @@ import lzma
 import pytest
 
 from sentprobe.errors import CorpusError, SentProbeError, UsageError
-from sentprobe.lab.training.reading import read_rows
+from sentprobe.lab.training.rows import read_rows
 
 NLI = ("text1", "text2", "label")
 PAIRS = [("A dog runs.", "An animal moves.", "entailment"), ("He sleeps.", "He is awake.", "contradiction")]

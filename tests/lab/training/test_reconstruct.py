@@ -11,8 +11,11 @@ pytest.importorskip("tokenizers")
 from sentprobe.core.arguments import resolve_settings  # noqa: E402
 from sentprobe.lab.networks.vocabulary import Vocabulary  # noqa: E402
 from sentprobe.lab.training import OBJECTIVES  # noqa: E402
-from sentprobe.lab.training.decoder import Decoder, Memory  # noqa: E402
-from sentprobe.lab.training.generate import generate  # noqa: E402
+from sentprobe.lab.training.decoder import (  # noqa: E402
+    Decoder,
+    SentenceMemory,
+    generate,
+)
 from sentprobe.lab.training.targets import END, UNKNOWN, WordTargets, read_targets  # noqa: E402
 from sentprobe.lab.training.train import train  # noqa: E402
 from tests.lab.training.prepared import different, learn_by_heart, prepare, request, write  # noqa: E402
@@ -67,13 +70,13 @@ def test_the_vector_is_the_first_state_and_no_input(units):
     known = OBJECTIVES.get("reconstruct").settings
     decoder = Decoder(5, 0, 11, resolve_settings(known, {"decoder": units, "decoder_dropout": 0}, "a decoder"))
     vectors, tokens = torch.randn(3, 5), torch.randint(11, (3, 4))
-    found, _ = decoder(tokens, Memory(vectors))
+    found, _ = decoder(tokens, SentenceMemory(vectors))
     first = decoder.start(vectors)[None] if units else vectors[None]
     expected, _ = decoder.lstm(decoder.embedding(tokens), (first, torch.zeros_like(first)))
     torch.testing.assert_close(found, expected)
     state = None
     for at in range(4):
-        step, state = decoder(tokens[:, at : at + 1], Memory(vectors), state)
+        step, state = decoder(tokens[:, at : at + 1], SentenceMemory(vectors), state)
         torch.testing.assert_close(step[:, 0], found[:, at])
 
 

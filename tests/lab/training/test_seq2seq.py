@@ -17,8 +17,8 @@ from sentprobe.core.files import read_json
 from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.folder import FORMAT, TrainedFolder, open_folder
 from sentprobe.lab.training import OBJECTIVES
-from sentprobe.lab.training.generate import generate, load_generator
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.decoder import generate, load_generator
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.seq2seq import decode_sample
 from sentprobe.lab.training.targets import END, FILE, learn_bpe, read_targets
@@ -55,15 +55,17 @@ def _write(file: Path, rows: list[Any], times: int = 1) -> str:
     return str(file)
 
 
-def _plan(path: Path, objective: str, rows: list[Any], *, withheld: frozenset[int] = frozenset(), **more: Any) -> Plan:
+def _plan(
+    path: Path, objective: str, rows: list[Any], *, withheld: frozenset[int] = frozenset(), **more: Any
+) -> TrainingPlan:
     settings = {**SMALL, **more.pop("settings", {})}
     request = make_request(
         objective, "bilstm-max", settings=settings, train=(_write(path / "train.tsv", rows),), width=16, **more
     )
-    return Plan(request, path / "data", withheld)
+    return TrainingPlan(request, path / "data", withheld)
 
 
-def _prepare(plan: Plan) -> Any:
+def _prepare(plan: TrainingPlan) -> Any:
     return OBJECTIVES.get(plan.request.objective).prepare(plan)
 
 
@@ -237,7 +239,7 @@ def test_auto_encoders_have_the_text_as_target(tmp_path: Path) -> None:
 def test_targets_that_are_too_long_are_left_out(tmp_path: Path) -> None:
     rows = [("the cat", "short"), ("the dog", "word " * 30), ("a dog", "short")]
 
-    def plan(most: int) -> Plan:
+    def plan(most: int) -> TrainingPlan:
         settings = {"codes": 0, "max_target": most}
         return _plan(tmp_path, "translate", rows, dev=(str(tmp_path / "train.tsv"),), settings=settings)
 

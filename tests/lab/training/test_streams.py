@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 
-from sentprobe.lab.training.streams import WINDOW, Step, Stream, epoch_steps
+from sentprobe.lab.training.examples import WINDOW, Step, Stream, epoch_steps
 
 
 def stream(n, name="train", weight=1.0, keys=1):

@@ -9,8 +9,7 @@ import sacrebleu
 
 from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
-from sentprobe.lab.training.bleu import bleu
-from sentprobe.lab.training.targets import END, FILE, UNKNOWN, learn_bpe, learn_tokens, read_targets
+from sentprobe.lab.training.targets import END, FILE, UNKNOWN, bleu, learn_bpe, learn_tokens, read_targets
 from tests.lab.networks.folders import sealed
 
 TEXTS = [

@@ -16,10 +16,10 @@ from sentprobe.errors import CorpusError
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.objectives.next import KIND, pair_rows
 from sentprobe.lab.training.objectives.tree import linearise, score
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.reading import Row
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
-from sentprobe.lab.training.seq2seq import Dev
+from sentprobe.lab.training.rows import DataRow
+from sentprobe.lab.training.seq2seq import DecodedDev
 from sentprobe.lab.training.targets import END, FILE, learn_tokens, read_targets
 from tests.lab.networks.folders import sealed
 
@@ -35,7 +35,7 @@ LINES = (
 )
 
 
-def _plan(path: Path, objective: str, lines: list[str], **more: Any) -> Plan:
+def _plan(path: Path, objective: str, lines: list[str], **more: Any) -> TrainingPlan:
     (path / "train.tsv").write_text("".join(f"{line}\n" for line in lines))
     settings = {"hidden": 4, "decoder": 4, "target_width": 4, **more.pop("settings", {})}
     withheld = frozenset(map(near_duplicate_key, more.pop("withheld", ())))
@@ -44,10 +44,10 @@ def _plan(path: Path, objective: str, lines: list[str], **more: Any) -> Plan:
     request = make_request(
         objective, "bilstm-max", settings=settings, train=(str(path / "train.tsv"),), width=4, **more
     )
-    return Plan(request, path / "data", withheld)
+    return TrainingPlan(request, path / "data", withheld)
 
 
-def _prepare(plan: Plan) -> Any:
+def _prepare(plan: TrainingPlan) -> Any:
     return OBJECTIVES.get(plan.request.objective).prepare(plan)
 
 
@@ -101,12 +101,12 @@ def test_token_accuracy_and_exact_match() -> None:
     """Ends count: of 4 + 3 + 2 reference tokens, 4 + 1 + 1 are right."""
     references = [[3, 4, 5, END], [3, 4, END], [3, END]]
     outputs = [[3, 4, 5, END], [3, END], [3, 3, 3, END]]
-    found = score(Dev(outputs, references, learn_tokens([]), {}))
+    found = score(DecodedDev(outputs, references, learn_tokens([]), {}))
     assert found == {"token accuracy": pytest.approx(100 * 6 / 9), "exact match": pytest.approx(100 / 3)}
 
 
-def _rows(*texts: tuple[str, str]) -> list[Row]:
-    return [Row(values, "file.txt", number) for number, values in enumerate(texts, 1)]
+def _rows(*texts: tuple[str, str]) -> list[DataRow]:
+    return [DataRow(values, "file.txt", number) for number, values in enumerate(texts, 1)]
 
 
 def test_pairs_are_neighbours_in_one_document() -> None:

@@ -8,9 +8,9 @@ from sentprobe.corpus import Corpus
 from sentprobe.corpus.folding import near_duplicate_text
 from sentprobe.data.expectations import origins
 from sentprobe.errors import SentProbeWarning, UsageError
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.request import Request
-from sentprobe.lab.training.withhold import read_withheld
+from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.request import TrainingRequest
+from sentprobe.lab.training.row_filter import read_withheld
 from sentprobe.make import make_sets
 from sentprobe.make.request import select_tasks
 
@@ -37,7 +37,9 @@ def probes(sets, tmp_path_factory):
 
 
 def plan(tmp_path, source, withheld, **more):
-    return Plan(Request("nli", "bilstm-max", (str(source),), held_out=10, **more), tmp_path / "data", withheld)
+    return TrainingPlan(
+        TrainingRequest("nli", "bilstm-max", (str(source),), held_out=10, **more), tmp_path / "data", withheld
+    )
 
 
 def test_the_count_is_that_of_a_loop(corpus, sets, probes, tmp_path):
@@ -89,8 +91,8 @@ def test_dev_rows_are_not_withheld(tmp_path):
     probe.write_text("tr\tPAST\tShe left .\nte\tPRES\tHe waits .\n")
     (tmp_path / "train.txt").write_text("He waits\nOther\n")
     (tmp_path / "dev.txt").write_text("She left\n")
-    request = Request("nli", "bilstm-max", (str(tmp_path / "train.txt"),), (str(tmp_path / "dev.txt"),))
-    made = Plan(request, tmp_path / "data", read_withheld([str(probe)]))
+    request = TrainingRequest("nli", "bilstm-max", (str(tmp_path / "train.txt"),), (str(tmp_path / "dev.txt"),))
+    made = TrainingPlan(request, tmp_path / "data", read_withheld([str(probe)]))
     assert [row.values for row in made.rows("train", ("text",))] == [("Other",)]
     assert [row.values for row in made.rows("dev", ("text",))] == [("She left",)]
 

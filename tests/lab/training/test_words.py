@@ -63,7 +63,7 @@ def test_resumed_is_uninterrupted(source, tmp_path, monkeypatch):
 
     def stop(training):
         end(training)
-        if training.at.epoch == 3:
+        if training.position.epoch == 3:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

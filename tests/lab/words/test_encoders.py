@@ -8,7 +8,7 @@ import pytest
 from sentprobe.errors import UsageError
 from sentprobe.lab.words import sentence_encoders
 from sentprobe.lab.words.evaluate import evaluate_words
-from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.evaluation import EvaluationRequest
 from sentprobe.lab.words.sentence_encoders import encoder_names
 from sentprobe.report.summary import summarise
 from tests.command_line import sentprobe
@@ -59,7 +59,7 @@ def precision(one, two, *, center):
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_precision_is_that_of_cosines(place, tmp_path, center, reverse):
-    request = Request(evaluation="retrieval", files=texts(place), center=center, reverse=reverse)
+    request = EvaluationRequest(evaluation="retrieval", files=texts(place), center=center, reverse=reverse)
     run = evaluate_words([f"two={pair_of(place)}", f"family:{place}/both.toml"], [request], tmp_path, scorings=["nn"])
     one, two = means(place)
     expected = precision(two, one, center=center) if reverse else precision(one, two, center=center)
@@ -74,7 +74,9 @@ def test_precision_is_that_of_cosines(place, tmp_path, center, reverse):
 
 
 def test_centring_is_of_use_here_and_another_set(place, tmp_path):
-    requests = [Request(evaluation="retrieval", files=texts(place), center=center) for center in (False, True)]
+    requests = [
+        EvaluationRequest(evaluation="retrieval", files=texts(place), center=center) for center in (False, True)
+    ]
     run = evaluate_words([pair_of(place)], requests, tmp_path, scorings=["nn"])
     plain, centred = (result for result in run if result.cell.probe)
     assert (plain.cell.dataset, centred.cell.dataset) == ("retrieval/c.en-fr", "retrieval/c.en-fr (centred)")
@@ -84,7 +86,7 @@ def test_centring_is_of_use_here_and_another_set(place, tmp_path):
 def test_of_sentences_that_occur_twice_either_is_right(place, tmp_path):
     write(tmp_path / "d.en", "en1", "en1", "en2", "en3")
     write(tmp_path / "d.fr", "fr1", "fr5", "fr2", "fr2")
-    request = Request(evaluation="retrieval", files=(str(tmp_path / "d.en"), str(tmp_path / "d.fr")))
+    request = EvaluationRequest(evaluation="retrieval", files=(str(tmp_path / "d.en"), str(tmp_path / "d.fr")))
     table = vectors()
     write_vectors(tmp_path / "near.vec", ["fr1", "fr2", "fr5"], np.stack([table[7], table[2], table[1]]))
     run = evaluate_words([f"vec:{place}/en.vec,vec:{tmp_path}/near.vec"], [request], tmp_path / "r", scorings=["nn"])
@@ -95,7 +97,7 @@ def test_of_sentences_that_occur_twice_either_is_right(place, tmp_path):
 
 
 def test_nothing_is_encoded_twice(place, tmp_path, monkeypatch):
-    request = Request(evaluation="retrieval", files=texts(place))
+    request = EvaluationRequest(evaluation="retrieval", files=texts(place))
     calls = []
     real = sentence_encoders.embed
 
@@ -127,7 +129,7 @@ def test_layers_are_systems(place, tmp_path, monkeypatch):
 
     made = {"static:en": Layered(one, texts(place)[0]), "static:fr": Layered(two, texts(place)[1])}
     monkeypatch.setattr(sentence_encoders, "load", made.__getitem__)
-    request = Request(evaluation="retrieval", files=texts(place))
+    request = EvaluationRequest(evaluation="retrieval", files=texts(place))
     run = evaluate_words(["m=static:en,static:fr"], [request], tmp_path, scorings=["nn"])
     found = {result.cell.encoder: result.score for result in run if result.cell.probe}
     low, high = ("static:en,static:fr, layer low", "static:en,static:fr, layer high")
@@ -174,19 +176,19 @@ def test_what_is_wrong_is_said(place, tmp_path):
     with pytest.raises(UsageError, match="got 3 encoders"):
         encoder_names("vec:a,vec:b,vec:c")
     write(tmp_path / "d.txt", "en1 fr1", "en2 fr2")
-    words = Request(evaluation="translation", files=(str(tmp_path / "d.txt"),))
-    with pytest.raises(UsageError, match="encodes sentences, and translation asks for words"):
+    words = EvaluationRequest(evaluation="translation", files=(str(tmp_path / "d.txt"),))
+    with pytest.raises(UsageError, match="encodes sentences, and translation is an evaluation of words"):
         evaluate_words([pair_of(place)], [words], tmp_path / "a")
-    idf = Request(evaluation="retrieval", files=texts(place), idf=texts(place))
+    idf = EvaluationRequest(evaluation="retrieval", files=texts(place), idf=texts(place))
     others = [{"weights": "smooth"}, {"unit": True}, {"tokenise": ("space",)}]
-    for request in (idf, *(Request(evaluation="retrieval", files=texts(place), **each) for each in others)):
+    for request in (idf, *(EvaluationRequest(evaluation="retrieval", files=texts(place), **each) for each in others)):
         with pytest.raises(UsageError, match=r"--(idf|weights|unit|tokenise) is for words, and .* encodes sentences"):
             evaluate_words([pair_of(place)], [request], tmp_path / "b")
     with pytest.raises(UsageError, match=r"nowhere\.vec"):
         evaluate_words([pair_of(place), f"vec:{place}/nowhere.vec"], [idf], tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
     write_vectors(tmp_path / "wide.vec", fr(), np.ones((WORDS, 13)))
-    request = Request(evaluation="retrieval", files=texts(place))
+    request = EvaluationRequest(evaluation="retrieval", files=texts(place))
     run = evaluate_words([f"vec:{place}/en.vec,vec:{tmp_path}/wide.vec"], [request], tmp_path / "c")
     assert "12 and 13 dimensions; expected encoders in one space" in run.failures[0].error
     done = sentprobe("words", "x.vec", "--dictionary", "d.txt", "--center")
@@ -203,7 +205,7 @@ def test_what_is_wrong_is_said(place, tmp_path):
     ],
 )
 def test_a_name_is_of_one_system(place, tmp_path, systems, said):
-    request = Request(evaluation="retrieval", files=texts(place))
+    request = EvaluationRequest(evaluation="retrieval", files=texts(place))
     with pytest.raises(UsageError, match=said):
         evaluate_words([system.format(place) for system in systems], [request], tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -6,9 +6,8 @@ import pytest
 from sentprobe.errors import CorpusError, DataError, TooFewError, UsageError
 from sentprobe.lab.alignment.maps import SideMap
 from sentprobe.lab.words import WORD_EVALUATIONS
-from sentprobe.lab.words.evaluation import Request
-from sentprobe.lab.words.neighbours import Neighbourhood
-from sentprobe.lab.words.pair import Pair, Side
+from sentprobe.lab.words.evaluation import EvaluationRequest
+from sentprobe.lab.words.systems import MappedSpace, PairSearch, SpacePair
 from tests.lab.words.material import en, fr, rotation, space, vectors
 
 NOISE = 1.2
@@ -18,20 +17,20 @@ def pair(noise=NOISE, source=None, target=None):
     """A pair in one space, in which some neighbours are wrong."""
     one = vectors()
     two = (one + noise * vectors(seed=1)) @ rotation()
-    return Pair(
+    return SpacePair(
         "made",
-        Side(space(source or en(), one, "en"), SideMap(matrix=rotation())),
-        Side(space(target or fr(), two, "fr"), SideMap()),
+        MappedSpace(space(source or en(), one, "en"), SideMap(matrix=rotation())),
+        MappedSpace(space(target or fr(), two, "fr"), SideMap()),
         "identity",
     )
 
 
 def run(name, path, made, scoring="nn", **asked):
     files = tuple(str(path).split(",")) if path else ()
-    request = Request(evaluation=name, files=files, **asked)
+    request = EvaluationRequest(evaluation=name, files=files, **asked)
     evaluation = WORD_EVALUATIONS.get(name)
-    questions = evaluation.ask(evaluation.read(request), made, request)
-    return questions, evaluation.answer(questions, Neighbourhood(made), scoring)
+    queries = evaluation.find_queries(evaluation.read(request), made, request)
+    return queries, evaluation.score(queries, PairSearch(made), scoring)
 
 
 def unit(side):
@@ -64,7 +63,7 @@ def dictionary(tmp_path):
 @pytest.mark.parametrize("reverse", [False, True])
 def test_precision_is_that_of_a_loop(dictionary, scoring, reverse):
     made = pair()
-    questions, found = run("translation", dictionary, made, scoring, reverse=reverse)
+    queries, found = run("translation", dictionary, made, scoring, reverse=reverse)
     cosines = unit(made.source) @ unit(made.target).T
     if reverse:
         cosines = cosines.T
@@ -85,41 +84,41 @@ def test_precision_is_that_of_a_loop(dictionary, scoring, reverse):
         assert found.scores[f"precision@{k}"] == pytest.approx(np.mean([rank < k for rank in ranks]))
     assert 0.2 < found.score < found.scores["precision@5"] <= found.scores["precision@10"]  # grows with k
     assert found.interval[0] < found.score < found.interval[1]
-    assert questions.facts["pairs left out"] == 3
-    assert questions.facts["pairs"] == sum(map(len, gold.values()))
-    assert len(questions.rows) == len(gold)
+    assert queries.facts["pairs left out"] == 3
+    assert queries.facts["pairs"] == sum(map(len, gold.values()))
+    assert len(queries.rows) == len(gold)
 
 
 def test_a_known_answer_and_what_is_saved(tmp_path):
     made = pair(noise=0.0)
     path = write(tmp_path / "d.tsv", "en3\tfr9", "en3\tfr3", "en4\tfr5", "EN5\tfr5", "en6\tunheard")
-    questions, found = run("translation", path, made)
-    assert [row.text for row in questions.rows] == ["en3", "en4", "en5"]
-    assert questions.rows[0].label == "fr3 / fr9"
+    queries, found = run("translation", path, made)
+    assert [row.text for row in queries.rows] == ["en3", "en4", "en5"]
+    assert queries.rows[0].label == "fr3 / fr9"
     assert found.arrays["predicted"].tolist() == [1, 0, 1]
     assert found.arrays["answer"].tolist() == ["fr3", "fr4", "fr5"]
     assert found.arrays["cosine"] == pytest.approx([1, 1, 1], abs=1e-5)
     assert found.score == pytest.approx(2 / 3)
     assert found.baselines["chance"] == pytest.approx((2 + 1 + 1) / 3 / 60)
-    assert questions.facts["words left out"] == 1
+    assert queries.facts["words left out"] == 1
     assert found.scores["words rank 1-1000"] == 3
 
 
 def test_a_dictionary_is_used_in_the_direction_of_its_words(tmp_path):
     made = pair(noise=0.0)
-    questions, found = run("translation", write(tmp_path / "d.txt", "fr1 en1", "fr2 en3"), made)
-    assert [row.text for row in questions.rows] == ["fr1", "fr2"]
+    queries, found = run("translation", write(tmp_path / "d.txt", "fr1 en1", "fr2 en3"), made)
+    assert [row.text for row in queries.rows] == ["fr1", "fr2"]
     assert found.arrays["answer"].tolist() == ["en1", "en2"]
 
 
 def test_words_by_part_of_speech(tmp_path):
     path = write(tmp_path / "d.txt", "en1 fr1", "en2 fr3", "en4 fr4")
     pos = write(tmp_path / "pos.tsv", "en1\tNOUN", "en2\tNOUN", "", "en1\tVERB")
-    questions, found = run("translation", path, pair(noise=0.0), pos=str(pos))
+    queries, found = run("translation", path, pair(noise=0.0), pos=str(pos))
     assert found.scores["precision@1 NOUN"] == 0.5
     assert found.scores["words NOUN"] == 2
     assert found.scores["precision@1 other"] == 1
-    assert questions.rows[0].extra == (("pos", "NOUN"),)
+    assert queries.rows[0].extra == (("pos", "NOUN"),)
     with pytest.raises(CorpusError, match=r"pos.tsv:2: got 'en2'; expected a word, a tab and its part of speech"):
         run("translation", path, pair(), pos=str(write(tmp_path / "pos.tsv", "en1\tNOUN", "en2")))
 
@@ -137,26 +136,36 @@ def test_bands_of_frequency():
 def test_one_vocabulary_for_two_languages_does_not_translate_a_word_by_itself(tmp_path):
     table = vectors()
     table[1] = table[0] + 0.01
-    side = Side(space(en(), table), SideMap())
-    _, found = run("translation", write(tmp_path / "d.txt", "en0 en1", "en2 en2"), Pair("one", side, side, "i"))
+    side = MappedSpace(space(en(), table), SideMap())
+    _, found = run("translation", write(tmp_path / "d.txt", "en0 en1", "en2 en2"), SpacePair("one", side, side, "i"))
     assert found.arrays["answer"].tolist() == ["en1", "en2"]  # itself only if it is the translation
     assert found.score == 1
+
+
+def test_a_query_is_not_one_of_the_ten_candidates_that_count(tmp_path):
+    angles = 0.1 * np.arange(13)  # on an arc, word 10 is the tenth neighbour of word 0, and word 1 the eleventh of 12
+    table = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    side = MappedSpace(space(en(13), table), SideMap())
+    _, found = run("translation", write(tmp_path / "d.txt", "en0 en10", "en12 en1"), SpacePair("one", side, side, "i"))
+    assert found.arrays["rank"].tolist() == [9, -1]
+    assert found.scores["precision@10"] == 0.5
+    assert found.scores["precision@5"] == found.score == 0
 
 
 def test_identical_words_are_sampled_over_all_frequencies():
     shared = [f"w{i}" for i in range(60)]
     made = pair(source=shared, target=list(reversed(shared)))
-    questions, found = run("translation", "", made, identical=10)
-    assert len(questions.rows) == 10
+    queries, found = run("translation", "", made, identical=10)
+    assert len(queries.rows) == 10
     assert all(6 * i <= row < 6 * i + 6 for i, row in enumerate(found.arrays["frequency"].tolist()))
-    assert all(row.text == row.label for row in questions.rows)
+    assert all(row.text == row.label for row in queries.rows)
     again, _ = run("translation", "", made, identical=10)
     other, _ = run("translation", "", made, identical=10, seed=1)
-    assert questions.rows == again.rows != other.rows
-    assert WORD_EVALUATIONS.get("translation").copy(questions) is None
+    assert queries.rows == again.rows != other.rows
+    assert WORD_EVALUATIONS.get("translation").score_copy(queries) is None
     side = made.source
     with pytest.raises(UsageError, match="--identical compares two spaces, and one is one"):
-        run("translation", "", Pair("one", side, side, "i"), identical=10)
+        run("translation", "", SpacePair("one", side, side, "i"), identical=10)
     with pytest.raises(TooFewError, match="the spaces have 0 words in common"):
         run("translation", "", pair(), identical=10)
 
@@ -164,8 +173,8 @@ def test_identical_words_are_sampled_over_all_frequencies():
 def test_copies_are_right_if_the_word_is_its_own_translation(tmp_path):
     names = ["same", *en()[1:]]
     made = pair(source=names, target=["same", *fr()[1:]])
-    questions, _ = run("translation", write(tmp_path / "d.txt", "same same", "same fr4", "en2 fr2"), made)
-    found = WORD_EVALUATIONS.get("translation").copy(questions)
+    queries, _ = run("translation", write(tmp_path / "d.txt", "same same", "same fr4", "en2 fr2"), made)
+    found = WORD_EVALUATIONS.get("translation").score_copy(queries)
     assert found.arrays["predicted"].tolist() == [1, 0]
     assert found.scores["precision@10"] == found.score == 0.5
 
@@ -186,7 +195,7 @@ def test_a_dictionary_of_other_languages_is_refused(tmp_path):
 def test_closeness_is_that_of_a_loop(tmp_path):
     made = pair()
     path = write(tmp_path / "d.txt", "en1 fr1", "en1 fr2", "en3 fr3", "en4 unheard")
-    questions, found = run("closeness", path, made)
+    queries, found = run("closeness", path, made)
     one, two = unit(made.source), unit(made.target)
     rows = [(1, 1), (1, 2), (3, 3)]
     assert found.score == pytest.approx(np.mean([one[a] @ two[b] for a, b in rows]), abs=1e-6)
@@ -195,14 +204,14 @@ def test_closeness_is_that_of_a_loop(tmp_path):
     apart = [np.linalg.norm(one[a] - two[b]) for a, b in rows]
     assert found.scores["l2 of unit vectors"] == pytest.approx(np.mean(apart), rel=1e-5)
     assert found.interval[0] <= found.score <= found.interval[1]
-    assert questions.facts["pairs left out"] == 1
+    assert queries.facts["pairs left out"] == 1
     assert found.baselines["random pairs"] < 1
     assert found.scores["cosine, spelled otherwise"] == pytest.approx(found.score)
 
 
 def test_words_that_are_their_own_translations_are_told_from_the_others(tmp_path):
     side = pair().source
-    one = Pair("one", side, side, "i")
+    one = SpacePair("one", side, side, "i")
     path = write(tmp_path / "d.txt", "en1 en1", "en2 en3", "en2 en4")
     _, near = run("closeness", path, one)
     rows = unit(side)
@@ -237,14 +246,14 @@ def test_correlations_are_those_of_scipy(tmp_path, judged, layout):
         "txt": [*(f"{a.upper()} {b} {s}" for a, b, s in judged), "", "no fr1 2"],
     }[layout]
     suffix = "csv" if layout == "columns" else layout
-    questions, found = run("similarity", write(tmp_path / f"s.{suffix}", *lines), made)
+    queries, found = run("similarity", write(tmp_path / f"s.{suffix}", *lines), made)
     one, two = unit(made.source), unit(made.target)
     cosines = [one[int(a[2:])] @ two[int(b[2:])] for a, b, _ in judged]
     gold = [s for *_, s in judged]
     assert found.score == pytest.approx(pearsonr(cosines, gold)[0], abs=1e-6)
     assert found.scores["spearman"] == pytest.approx(spearmanr(cosines, gold)[0], abs=1e-6)
     assert found.interval[0] < found.score < found.interval[1]
-    assert questions.facts == {"pairs": 30, "pairs left out": 1, "coverage": pytest.approx(30 / 31)}
+    assert queries.facts == {"pairs": 30, "pairs left out": 1, "coverage": pytest.approx(30 / 31)}
 
 
 def test_similarity_within_a_language(tmp_path, judged):

@@ -12,9 +12,9 @@ from sentprobe.lab.extensions._word_tables import word_tables
 from sentprobe.lab.words import WORD_EVALUATIONS
 from sentprobe.lab.words import evaluate as loop
 from sentprobe.lab.words.evaluate import evaluate_words
-from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.evaluation import EvaluationRequest
 from sentprobe.lab.words.evaluations.closeness import unrelated
-from sentprobe.lab.words.pair import Pair, Side
+from sentprobe.lab.words.systems import MappedSpace, SpacePair
 from sentprobe.report.summary import summarise
 from sentprobe.results.compare import compare
 from tests.command_line import sentprobe
@@ -52,7 +52,9 @@ def told(found):
 
 
 def sentences(place, **more):
-    return Request(evaluation="retrieval", files=(str(place / "c.en"), str(place / "c.fr")), queries=10, **more)
+    return EvaluationRequest(
+        evaluation="retrieval", files=(str(place / "c.en"), str(place / "c.fr")), queries=10, **more
+    )
 
 
 def test_sentences_of_words_that_all_know_are_another_set(place):
@@ -105,7 +107,7 @@ def test_other_vectors_of_sentences_are_another_set(place, options, mark):
 
 
 def test_results_of_another_version_are_computed_again(place, monkeypatch):
-    asked = [sentences(place), Request(evaluation="word_by_word", files=sentences(place).files)]
+    asked = [sentences(place), EvaluationRequest(evaluation="word_by_word", files=sentences(place).files)]
     only = systems(place)[:1]
     before = results(place, "one", asked, only)
     assert {r.cell.task: r.cell.version for r in before.values()} == {"sentence_retrieval": 2, "word_by_word": 1}
@@ -126,7 +128,7 @@ def test_counts_of_what_is_left_out_are_of_the_file_as_it_is(place, evaluation):
         scored = evaluation == "similarity"
         files = (write(place / "d.txt", *(f"en{i}\tfr{i}" + f"\t{i}" * scored for i in range(20))),)
         more = [(f"unseen\tunheard{i}" + "\t1" * scored,) for i in range(3)]
-    asked = [Request(evaluation=evaluation, files=tuple(map(str, files)))]
+    asked = [EvaluationRequest(evaluation=evaluation, files=tuple(map(str, files)))]
     only = systems(place)[:1]
     before = results(place, "one", asked, only)
     for path, added in zip(files, zip(*more, strict=True), strict=True):
@@ -140,7 +142,7 @@ def test_counts_of_what_is_left_out_are_of_the_file_as_it_is(place, evaluation):
 
 def test_the_copy_is_not_described_by_the_counts_of_a_system(place):
     dictionary = write(place / "d.txt", *(f"en{i} fr{i}" for i in range(0, 20, 2)), "en1 unheard", "unseen fr1")
-    asked = [Request(evaluation="translation", files=(str(dictionary),))]
+    asked = [EvaluationRequest(evaluation="translation", files=(str(dictionary),))]
     forth, back = (
         [r for r in results(place, folder, asked, names).values() if r.cell.encoder == "copy"]
         for folder, names in (("one", systems(place)), ("two", systems(place)[::-1]))
@@ -154,9 +156,9 @@ def test_words_that_differ_in_case_only_are_not_left_out(tmp_path):
     path = write(
         tmp_path / "d.txt", "en1 fr1", "En1 fr1", "EN1 fr2", "en2 fr2", "q fr1", "Q fr1", "En3 unheard", "en3 x"
     )
-    questions, _ = run("translation", path, pair())
-    assert questions.facts["words left out"] == 2  # q and en3
-    assert len(questions.rows) == 2
+    queries, _ = run("translation", path, pair())
+    assert queries.facts["words left out"] == 2  # q and en3
+    assert len(queries.rows) == 2
 
 
 # random pairs
@@ -194,9 +196,9 @@ def test_random_pairs_if_there_is_nothing_else():
 
 
 def test_one_space_has_no_random_pairs_of_a_word_with_itself(tmp_path):
-    side = Side(space([f"w{i}" for i in range(60)], vectors()), SideMap())
+    side = MappedSpace(space([f"w{i}" for i in range(60)], vectors()), SideMap())
     path = write(tmp_path / "d.txt", *(f"w{i} w{(i + 1) % 8}" for i in range(8)))
-    _, found = run("closeness", path, Pair("one", side, side, "i"))
+    _, found = run("closeness", path, SpacePair("one", side, side, "i"))
     assert found.baselines["random pairs"] < 0.9
 
 
@@ -205,7 +207,7 @@ def test_one_space_has_no_random_pairs_of_a_word_with_itself(tmp_path):
 
 def test_two_states_of_a_system_are_named_apart_in_all_tables(place):
     dictionary = write(place / "d.txt", *(f"en{i} fr{i}" for i in range(20)))
-    asked = [Request(evaluation=name, files=(str(dictionary),)) for name in ("translation", "closeness")]
+    asked = [EvaluationRequest(evaluation=name, files=(str(dictionary),)) for name in ("translation", "closeness")]
     names = [f"{place / 'all'}.en,{place / 'all'}.fr"]
     evaluate_words(names, asked, place / "one")
     write_vectors(place / "all.fr", [f"fr{i}" for i in range(60)], vectors(seed=3))
@@ -237,7 +239,7 @@ def test_spaces_that_rank_words_otherwise_are_asked_the_same(tmp_path):
         for name in ("en", "fr")
     ]
     systems = [f"{written[0]},{written[1]}", f"{written[2]},{written[3]}"]
-    run = evaluate_words(systems, [Request(evaluation="translation", files=(str(path),))], tmp_path / "run")
+    run = evaluate_words(systems, [EvaluationRequest(evaluation="translation", files=(str(path),))], tmp_path / "run")
     found = [result for result in run if result.cell.probe == "nn"]
     assert len(found) == 2
     assert len({result.cell.data for result in found}) == 1

@@ -8,9 +8,9 @@ import pytest
 from sentprobe.cli import app
 from sentprobe.errors import UsageError
 from sentprobe.lab.words import evaluate as loop
-from sentprobe.lab.words import neighbours
+from sentprobe.lab.words import systems
 from sentprobe.lab.words.evaluate import evaluate_words
-from sentprobe.lab.words.evaluation import Request
+from sentprobe.lab.words.evaluation import EvaluationRequest
 from sentprobe.report.charts import chart
 from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
@@ -43,11 +43,11 @@ def place(tmp_path_factory):
 def requests(place):
     texts = (str(place / "c.en"), str(place / "c.fr"))
     return [
-        Request(evaluation="translation", files=(str(place / "en-fr.txt"),)),
-        Request(evaluation="closeness", files=(str(place / "en-fr.txt"),)),
-        Request(evaluation="similarity", files=(str(place / "sim.tsv"),)),
-        Request(evaluation="retrieval", files=texts),
-        Request(evaluation="word_by_word", files=texts),
+        EvaluationRequest(evaluation="translation", files=(str(place / "en-fr.txt"),)),
+        EvaluationRequest(evaluation="closeness", files=(str(place / "en-fr.txt"),)),
+        EvaluationRequest(evaluation="similarity", files=(str(place / "sim.tsv"),)),
+        EvaluationRequest(evaluation="retrieval", files=texts),
+        EvaluationRequest(evaluation="word_by_word", files=texts),
     ]
 
 
@@ -102,8 +102,8 @@ def test_the_same_command_computes_nothing(made, place, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(neighbours, "nearest", refuse)
-    monkeypatch.setattr(neighbours, "Translator", refuse)
+    monkeypatch.setattr(systems, "nearest", refuse)
+    monkeypatch.setattr(systems, "CslsIndex", refuse)
     again = evaluate_words([str(place / "good"), str(place / "worse")], requests(place), place / "run")
     assert [r.key for r in again] == [r.key for r in made]
 
@@ -131,27 +131,27 @@ def test_what_is_finished_is_kept_when_it_is_interrupted(place, tmp_path, monkey
 
 def test_a_system_has_one_translator_for_each_direction(place, tmp_path, monkeypatch):
     calls = []
-    own = neighbours.Translator
-    monkeypatch.setattr(neighbours, "Translator", lambda *args: calls.append(1) or own(*args))
+    own = systems.CslsIndex
+    monkeypatch.setattr(systems, "CslsIndex", lambda *args: calls.append(1) or own(*args))
     asked = [
-        Request(evaluation=name, files=(str(place / "en-fr.txt"),), reverse=way)
+        EvaluationRequest(evaluation=name, files=(str(place / "en-fr.txt"),), reverse=way)
         for name in ("translation", "closeness") for way in (False, True)
     ]  # fmt: skip
     texts = (str(place / "c.en"), str(place / "c.fr"))
-    asked.append(Request(evaluation="word_by_word", files=texts))
+    asked.append(EvaluationRequest(evaluation="word_by_word", files=texts))
     evaluate_words([str(place / "good")], asked, tmp_path / "run")
     assert len(calls) == 2
 
 
 def test_a_failure_is_recorded_and_the_rest_continues(place, tmp_path):
     other = write(tmp_path / "de-it.txt", "hund cane")
-    asked = [Request(evaluation="translation", files=(str(path),)) for path in (place / "en-fr.txt", other)]
+    asked = [EvaluationRequest(evaluation="translation", files=(str(path),)) for path in (place / "en-fr.txt", other)]
     found = evaluate_words([str(place / "good")], asked, tmp_path / "run")
     assert len(found.results) == 3
     assert {f.kind for f in found.failures} == {"TooFewError"}
     assert "knows none of the 1 pairs" in found.failures[0].error
     assert "failed" in markdown(summarise(found))
-    only = [Request(evaluation="translation", files=(str(other),))]
+    only = [EvaluationRequest(evaluation="translation", files=(str(other),))]
     with pytest.raises(UsageError, match="knows none of the 1 pairs"):
         evaluate_words([str(place / "good")], only, tmp_path / "other")
 
@@ -159,7 +159,7 @@ def test_a_failure_is_recorded_and_the_rest_continues(place, tmp_path):
 def test_systems_with_other_words_are_asked_the_same_if_that_is_requested(place, tmp_path):
     few = write_vectors(tmp_path / "few.vec", [f"fr{i}" for i in range(20)], vectors(20))
     systems = [f"{place / 'en.vec'},{place / 'fr.vec'}", f"{place / 'en.vec'},{few}"]
-    asked = [Request(evaluation="translation", files=(str(place / "en-fr.txt"),))]
+    asked = [EvaluationRequest(evaluation="translation", files=(str(place / "en-fr.txt"),))]
     apart = evaluate_words(systems, asked, tmp_path / "apart", scorings=["nn"])
     assert len({r.cell.data for r in apart}) == 2
     with pytest.raises(UsageError, match="have no set in common"):

@@ -7,7 +7,7 @@ import pytest
 
 from sentprobe.errors import DataError, TooFewError, UsageError
 from sentprobe.lab.words import WORD_EVALUATIONS
-from sentprobe.lab.words.evaluations.word_by_word import _counts, bleu_of_counts
+from sentprobe.lab.words.evaluations.word_by_word import bleu_of_counts, ngram_counts
 from sentprobe.lab.words.sentences import WEIGHTINGS, weighting
 from tests.lab.words.material import en, fr, rotation
 from tests.lab.words.test_evaluations import csls, pair, run, unit, write
@@ -70,7 +70,7 @@ def test_retrieval_is_that_of_a_loop(corpus, texts, tmp_path, scoring, idf, unit
     asked = {"weights": weights, "unit": unit}
     if idf and weights != "equal":
         asked["idf"] = (str(write(tmp_path / "i.en", *other[0])), str(write(tmp_path / "i.fr", *other[1])))
-    questions, found = run("retrieval", corpus, made, scoring, **asked)
+    queries, found = run("retrieval", corpus, made, scoring, **asked)
     one, two = [a for a, _ in texts], [b for _, b in texts]
     a = means(made.source, one, other[0] if idf else [*one, "", "en1"], weights, unit)
     b = means(made.target, two, other[1] if idf else [*two, "fr1", ""], weights, unit)
@@ -80,7 +80,7 @@ def test_retrieval_is_that_of_a_loop(corpus, texts, tmp_path, scoring, idf, unit
     assert found.score == pytest.approx(np.mean([rank == 0 for rank in ranks]))
     assert 0 < found.score < 1
     assert found.baselines["chance"] == pytest.approx(1 / 30)
-    assert questions.facts == {"candidates": 30, "sentences left out": 2}
+    assert queries.facts == {"candidates": 30, "sentences left out": 2}
 
 
 def frequent_and_rare(seed, count, language):
@@ -115,8 +115,8 @@ white space. Other texts have the frequencies: 90 English and 60 French sentence
 def test_retrieval_is_that_of_muse(tmp_path, scoring, unit):
     made, files = muse_case(tmp_path)
     options = {"idf": files[2:], "tokenise": ("space",), "unit": unit}
-    questions, found = run("retrieval", ",".join(files[:2]), made, scoring, **options)
-    assert questions.facts == {"candidates": 80, "sentences left out": 0}
+    queries, found = run("retrieval", ",".join(files[:2]), made, scoring, **options)
+    assert queries.facts == {"candidates": 80, "sentences left out": 0}
     precision = found.score, found.scores["precision@5"], found.scores["precision@10"]
     assert [100 * each for each in precision] == pytest.approx(MUSE_PRECISION[scoring, unit], abs=1e-4)
 
@@ -144,10 +144,10 @@ def test_words_without_a_frequency_are_as_good_as_unknown(tmp_path):
     one = write(tmp_path / "a.en", "en1 en2 en9", "en3 en4", "en9", "en5")
     two = write(tmp_path / "a.fr", "fr1 fr2", "fr3 fr4 fr9", "fr9", "fr9")
     idf = tuple(str(write(tmp_path / f"i.{x}", *(f"{x}{i}" for i in range(6)))) for x in ("en", "fr"))
-    questions, found = run("retrieval", f"{one},{two}", pair(noise=0.0), idf=idf)
-    assert questions.facts == {"candidates": 2, "sentences left out": 2}
+    queries, found = run("retrieval", f"{one},{two}", pair(noise=0.0), idf=idf)
+    assert queries.facts == {"candidates": 2, "sentences left out": 2}
     assert found.arrays["cosine"] == pytest.approx([1, 1], abs=1e-6)  # without en9 and fr9, both are the same
-    with pytest.raises(TooFewError, match=r"0 of the sentences that are looked for, and 0 of all, have a word with"):
+    with pytest.raises(TooFewError, match=r"0 of the queries and 0 of the candidates have a word with"):
         run("retrieval", f"{one},{two}", pair(), idf=(str(write(tmp_path / "other", "other")),) * 2)
     assert run("retrieval", f"{one},{two}", pair(), weights="smooth", idf=idf)[0].facts["sentences left out"] == 0
 
@@ -184,7 +184,7 @@ def test_tokens_of_a_tokeniser_are_words(tmp_path):
         ({"weights": "mues"}, r"no weights 'mues'. Did you mean muse\? Expected one of muse, smooth, equal"),
         ({"tokenise": ("spaces",)}, r"There is no tokeniser 'spaces'.*Expected one of simple, space"),
         ({"tokenise": ("space",) * 3}, r"--tokenise space,space,space: expected a tokeniser, or one per language: A,B"),
-        ({"weights": "equal", "idf": ("a", "b")}, r"--idf is for other weights than equal: leave one of them out"),
+        ({"weights": "equal", "idf": ("a", "b")}, r"--idf has no effect with --weights equal: leave one of them out"),
     ],
 )
 def test_what_cannot_be_is_refused(corpus, options, message):
@@ -194,16 +194,16 @@ def test_what_cannot_be_is_refused(corpus, options, message):
 
 def test_a_sample_is_looked_for_and_the_rest_has_the_frequencies(corpus, texts):
     made = pair()
-    questions, found = run("retrieval", corpus, made, queries=8, seed=1)
-    lines = [int(row.source) - 1 for row in questions.rows]
+    queries, found = run("retrieval", corpus, made, queries=8, seed=1)
+    lines = [int(row.source) - 1 for row in queries.rows]
     assert len(lines) == 8
-    assert questions.facts["candidates"] == 30
+    assert queries.facts["candidates"] == 30
     rest = [(a, b) for i, (a, b) in enumerate(texts) if i not in lines]
     a = means(made.source, [texts[i][0] for i in lines], [*(a for a, _ in rest), "", "en1"])
     b = means(made.target, [b for _, b in texts], [*(b for _, b in rest), "fr1", ""])
     best = (a @ b.T).argmax(axis=1)
     assert found.arrays["predicted"].tolist() == [int(x == y) for x, y in zip(best, lines, strict=True)]
-    assert questions.more.startswith("rest ")
+    assert queries.inputs_key.startswith("rest ")
 
 
 def test_a_sentence_that_occurs_twice_is_right_either_way(tmp_path):
@@ -216,8 +216,8 @@ def test_a_sentence_that_occurs_twice_is_right_either_way(tmp_path):
 def test_the_copy_of_a_sentence_has_most_of_its_words(tmp_path):
     one = write(tmp_path / "a.en", "en1 Paris 1789", "en2 Rome", "en3")
     two = write(tmp_path / "a.fr", "fr1 , 1789 paris", "fr2 rome", "fr3")
-    questions, _ = run("retrieval", f"{one},{two}", pair())
-    assert WORD_EVALUATIONS.get("retrieval").copy(questions).arrays["rank"].tolist() == [0, 0, -1]
+    queries, _ = run("retrieval", f"{one},{two}", pair())
+    assert WORD_EVALUATIONS.get("retrieval").score_copy(queries).arrays["rank"].tolist() == [0, 0, -1]
 
 
 def test_files_of_different_lengths_are_refused(tmp_path):
@@ -245,7 +245,7 @@ def test_words_are_replaced_by_their_neighbours(tmp_path):
     lines = [rng.integers(0, 60, 8).tolist() for _ in range(25)]
     one = write(tmp_path / "a.en", *(" ".join(f"en{w}" for w in line) + " ." for line in lines), "en1 unseen", "en1")
     two = write(tmp_path / "a.fr", *(" ".join(f"Fr{w}" for w in line) + "!" for line in lines), "fr1", "unheard")
-    questions, found = run("word_by_word", f"{one},{two}", made)
+    queries, found = run("word_by_word", f"{one},{two}", made)
     best = (unit(made.source) @ unit(made.target).T).argmax(axis=1)
     outputs = [" ".join(f"fr{best[w]}" for w in line) for line in lines]
     references = [" ".join(f"fr{w}" for w in line) for line in lines]
@@ -253,9 +253,9 @@ def test_words_are_replaced_by_their_neighbours(tmp_path):
     assert found.score == pytest.approx(metric.corpus_score(outputs, [references]).score / 100)
     assert 0 < found.score < 1
     assert found.interval[0] < found.score < found.interval[1]
-    assert questions.facts == {"sentences": 25, "sentences left out": 2}
-    assert (questions.rows[0].text, questions.rows[0].label) == (one.read_text().split(" .")[0], references[0])
-    copied = WORD_EVALUATIONS.get("word_by_word").copy(questions)
+    assert queries.facts == {"sentences": 25, "sentences left out": 2}
+    assert (queries.rows[0].text, queries.rows[0].label) == (one.read_text().split(" .")[0], references[0])
+    copied = WORD_EVALUATIONS.get("word_by_word").score_copy(queries)
     assert copied.score == 0
 
 
@@ -268,7 +268,7 @@ def test_bleu_of_counts_is_that_of_sacrebleu(seed):
     others = [rng.integers(0, 9, int(rng.integers(1, 7))).astype(str).tolist() for _ in range(12)]
     if seed == 0:
         others = [["x"] for _ in texts]
-    counts = np.array([_counts(a, b) for a, b in zip(texts, others, strict=True)]).sum(0, keepdims=True)
+    counts = np.array([ngram_counts(a, b) for a, b in zip(texts, others, strict=True)]).sum(0, keepdims=True)
     metric = sacrebleu.BLEU(tokenize="none", force=True)
     expected = metric.corpus_score([" ".join(t) for t in texts], [[" ".join(t) for t in others]]).score
     assert 100 * bleu_of_counts(counts.astype(float))[0] == pytest.approx(expected)
@@ -276,9 +276,9 @@ def test_bleu_of_counts_is_that_of_sacrebleu(seed):
 
 def test_words_are_looked_up_whole_then_in_parts():
     from sentprobe.lab.alignment.maps import SideMap
-    from sentprobe.lab.words.pair import Side
     from sentprobe.lab.words.sentences import words_of
+    from sentprobe.lab.words.systems import MappedSpace
     from tests.lab.words.material import space
 
-    side = Side(space(["l", "homme", "aujourd'hui", "un"], rotation()[:4]), SideMap())
+    side = MappedSpace(space(["l", "homme", "aujourd'hui", "un"], rotation()[:4]), SideMap())
     assert words_of(["L'homme, (aujourd'hui) – UN x !"], side) == [[0, 1, 2, 3, -1]]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sentprobe.errors import UsageError
-from sentprobe.lab.words.evaluation import Request
-from sentprobe.lab.words.names import language_of, set_name
-from sentprobe.lab.words.pair import Spaces, find_systems
+from sentprobe.lab.words.evaluation import EvaluationRequest
+from sentprobe.lab.words.set_names import language_of, set_name
+from sentprobe.lab.words.systems import SpaceCache, find_systems
 from tests.lab.words.material import alignment, files, rotation, vectors, write_vectors
 
 
@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 
 def named(text, limit=None):
-    return find_systems([text], Spaces(limit))
+    return find_systems([text], SpaceCache(limit))
 
 
 def test_the_maps_of_an_alignment(folder):
@@ -72,7 +72,7 @@ def test_systems_that_there_are_not(folder, tmp_path):
         named(f"{en},nowhere.vec")
     with pytest.raises(UsageError, match="got 3 files"):
         named(f"{en},{en},{en}")
-    with pytest.raises(UsageError, match=r"only an alignment, .*, takes \?"):
+    with pytest.raises(UsageError, match=r"only an alignment takes \?…, and .* was not written by `sentprobe align`"):
         named(f"{en}?epoch=1")
     wide = write_vectors(tmp_path / "wide.vec", ["a", "b"], vectors(2)[:, :3])
     with pytest.raises(UsageError, match="have 12 and 3 dimensions; expected two files in one space"):
@@ -93,10 +93,10 @@ def test_systems_that_there_are_not(folder, tmp_path):
     ],
 )  # fmt: skip
 def test_names_and_languages_are_those_of_files(evaluation, paths, reverse, name, language):
-    request = Request(evaluation=evaluation, files=paths, reverse=reverse)
+    request = EvaluationRequest(evaluation=evaluation, files=paths, reverse=reverse)
     assert (set_name(request), language_of(request)) == (name, language)
 
 
 def test_languages_can_be_named():
-    request = Request(evaluation="translation", identical=5, languages=("de", "it"), reverse=True)
+    request = EvaluationRequest(evaluation="translation", identical=5, languages=("de", "it"), reverse=True)
     assert (set_name(request), language_of(request)) == ("translation/identical-5 (reversed)", "it-de")

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from sentprobe.errors import SentProbeError
-from sentprobe.lab.xnli.agreement import agreement
-from sentprobe.lab.xnli.pairs import Pair, count_votes, cue_words, gold_label, mutual_information, read_pairs
+from sentprobe.lab.xnli.pairs import (
+    NliPair,
+    count_votes,
+    cue_words,
+    gold_label,
+    label_agreement,
+    mutual_information,
+    read_pairs,
+)
 from tests.command_line import sentprobe
 
 E, N, C = "entailment", "neutral", "contradiction"
@@ -75,9 +82,9 @@ def test_mutual_information_is_that_of_the_joint_distribution():
 
 def test_cue_words_are_those_of_a_class():
     pairs = [
-        Pair("p", f"{'never ' * (label == C)}he sleeps {i}", label, "", ()) for i in range(20) for label in (E, N, C)
+        NliPair("p", f"{'never ' * (label == C)}he sleeps {i}", label, "", ()) for i in range(20) for label in (E, N, C)
     ]
-    found = cue_words([*pairs, Pair("p", "never never", "-", "", ())], str.split)
+    found = cue_words([*pairs, NliPair("p", "never never", "-", "", ())], str.split)
     assert [cue.word for cue in found[C]] == ["never"]
     assert (found[C][0].share, found[C][0].count) == (1.0, 20)
     # knowing the word is knowing the class: all of its entropy
@@ -91,7 +98,7 @@ def test_kappa_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     gold = rng.choice([E, N, C], 200)
     other = np.where(rng.random(200) < 0.8, gold, rng.choice([E, N, C], 200))
-    found = agreement(gold.tolist(), other.tolist())
+    found = label_agreement(gold.tolist(), other.tolist())
     assert found.kappa == pytest.approx(cohen_kappa_score(gold, other))
     assert found.low < found.share < found.high
 

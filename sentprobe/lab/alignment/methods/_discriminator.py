@@ -61,14 +61,14 @@ class Discriminator:
                 factors *= 1 - SLOPE
                 factors += SLOPE
             if rng is not None and self._dropout[at]:
-                factors *= self._kept(at, n, rng)
+                factors *= self._dropout_mask(at, n, rng)
             inputs *= factors
-            found = (self._inputs[at + 1] if at + 1 < len(self._inputs) else self._output)[:n]
-            np.matmul(inputs, weight, out=found)
-            found += bias
+            outputs = (self._inputs[at + 1] if at + 1 < len(self._inputs) else self._output)[:n]
+            np.matmul(inputs, weight, out=outputs)
+            outputs += bias
         return self._output[:n, 0]
 
-    def _kept(self, at: int, n: int, rng: np.random.Generator) -> Matrix:
+    def _dropout_mask(self, at: int, n: int, rng: np.random.Generator) -> Matrix:
         """A mask of the inputs of a layer: 0, or as much as keeps the mean."""
         p, size = self._dropout[at], self._inputs[at].shape[1]
         mask = self._mask[: n * size].reshape(n, size)
@@ -83,10 +83,10 @@ class Discriminator:
             self._differentiate(at, n)
 
     def _differentiate(self, at: int, n: int) -> Matrix:
-        found = self._derivatives[at][:n]
-        np.matmul(self._derivatives[at + 1][:n], self.weights[at].T, out=found)
-        found *= self._factors[at][:n]
-        return found
+        derivatives = self._derivatives[at][:n]
+        np.matmul(self._derivatives[at + 1][:n], self.weights[at].T, out=derivatives)
+        derivatives *= self._factors[at][:n]
+        return derivatives
 
     def by_input(self, n: int) -> Matrix:
         """The derivatives (n, d) of the first n logits by the rows that were given."""
@@ -113,7 +113,7 @@ class Discriminator:
 
 def cross_entropy(logits: Vector, targets: Vector) -> tuple[float, Vector]:
     """The mean binary cross-entropy of logits (n,) to targets in [0, 1], and its derivatives (n,)."""
-    wide = logits.astype(np.float64)
-    loss = np.mean(np.logaddexp(0, wide) - targets * wide)
-    errors = (1 / (1 + np.exp(-np.clip(wide, -500, 500))) - targets) / len(wide)
+    doubles = logits.astype(np.float64)
+    loss = np.mean(np.logaddexp(0, doubles) - targets * doubles)
+    errors = (1 / (1 + np.exp(-np.clip(doubles, -500, 500))) - targets) / len(doubles)
     return float(loss), errors.astype(np.float32)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.lab.alignment.methods._top import top_mean
 from sentprobe.lab.alignment.space import Matrix, Rows
+from sentprobe.lab.alignment.top_k import top_mean
 
 HELD = 1 << 24
 """Cosines that are held to be used more than once; if there are more, blocks of them are computed when needed."""
@@ -35,30 +35,32 @@ def induce(source: Matrix, target: Matrix, k: int, keep: float = 1.0, streams: S
     Each candidate of each row is considered with probability ``keep`` only, by random numbers of either stream. Of
     equal candidates the first one is taken.
     """
-    there, back = _Cosines(source, target), _Cosines(target, source)
-    one, two = streams if streams is not None and keep < 1 else (None, None)
-    of_target = np.concatenate([top_mean(block, k) for block in back.blocks()])
-    targets = _translate(there, of_target, keep, one, k)
-    sources = _translate(back, targets.means, keep, two)
+    forwards, backwards = _Cosines(source, target), _Cosines(target, source)
+    source_stream, target_stream = streams if streams is not None and keep < 1 else (None, None)
+    target_means = np.concatenate([top_mean(block, k) for block in backwards.blocks()])
+    translated_sources = _translate(forwards, target_means, keep, source_stream, k)
+    translated_targets = _translate(backwards, translated_sources.means, keep, target_stream)
     pairs = [
-        np.concatenate([np.arange(len(source)), sources.chosen]),
-        np.concatenate([targets.chosen, np.arange(len(target))]),
+        np.concatenate([np.arange(len(source)), translated_targets.chosen]),
+        np.concatenate([translated_sources.chosen, np.arange(len(target))]),
     ]
-    objective = (targets.nearest.mean(dtype=np.float64) + sources.nearest.mean(dtype=np.float64)) / 2
+    objective = (
+        translated_sources.nearest.mean(dtype=np.float64) + translated_targets.nearest.mean(dtype=np.float64)
+    ) / 2
     return Induced(np.stack(pairs, axis=1), float(objective))
 
 
 class _Cosines:
     """The cosines of all rows to all others, in blocks of rows."""
 
-    def __init__(self, rows: Matrix, others: Matrix) -> None:
-        self._rows, self._others = rows, others
-        self._all = rows @ others.T if len(rows) * len(others) <= HELD else None
+    def __init__(self, rows: Matrix, columns: Matrix) -> None:
+        self._rows, self._columns = rows, columns
+        self._all = rows @ columns.T if len(rows) * len(columns) <= HELD else None
 
     def blocks(self) -> Iterator[Matrix]:
-        size = max(1, BLOCK // len(self._others))
+        size = max(1, BLOCK // len(self._columns))
         for at in range(0, len(self._rows), size):
-            yield self._rows[at : at + size] @ self._others.T if self._all is None else self._all[at : at + size]
+            yield self._rows[at : at + size] @ self._columns.T if self._all is None else self._all[at : at + size]
 
 
 class _Translated(NamedTuple):
@@ -73,20 +75,20 @@ def _translate(
     cosines: _Cosines, penalties: Matrix, keep: float, stream: np.random.Generator | None, k: int = 1
 ) -> _Translated:
     """The candidate with the highest CSLS among those that are considered, by the mean cosines of candidates (m,)."""
-    found, half = [], penalties / 2
+    blocks, half_penalties = [], penalties / 2
     for block in cosines.blocks():
         nearest = block.max(1)
         means = top_mean(block, k) if k > 1 else nearest
-        scores = block - half
+        scores = block - half_penalties
         if stream is not None:
-            kept = _mask(stream, block.shape, keep)
-            kept[~kept.any(1)] = True  # with few words, all may be left out: then none is
-            scores[~kept] = -np.inf
-        found.append((scores.argmax(1), nearest, means))
-    return _Translated(*(np.concatenate(part) for part in zip(*found, strict=True)))
+            considered = _mask(stream, block.shape, keep)
+            considered[~considered.any(1)] = True  # with few words, all may be left out: then none is
+            scores[~considered] = -np.inf
+        blocks.append((scores.argmax(1), nearest, means))
+    return _Translated(*(np.concatenate(part) for part in zip(*blocks, strict=True)))
 
 
 def _mask(stream: np.random.Generator, shape: tuple[int, ...], keep: float) -> NDArray[np.bool_]:
     """True with probability ``keep`` (to 1/65,536); whole words per row, so that the size of blocks does not matter."""
-    drawn = stream.integers(0, 1 << 64, (shape[0], -(-shape[1] // 4)), np.uint64)
-    return drawn.view(np.uint16)[:, : shape[1]] < np.uint16(round(keep * 0xFFFF))
+    random_words = stream.integers(0, 1 << 64, (shape[0], -(-shape[1] // 4)), np.uint64)
+    return random_words.view(np.uint16)[:, : shape[1]] < np.uint16(round(keep * 0xFFFF))

@@ -30,44 +30,48 @@ class Weights(NamedTuple):
     """Dimensions of the common space that are kept, the most correlated first; 0: all."""
 
 
-def products(one: Matrix, rows: Rows, two: Matrix, others: Rows) -> Square:
+def products(first: Matrix, first_rows: Rows, second: Matrix, second_rows: Rows) -> Square:
     """one[rows]ᵀ two[others], (d, d) in double precision, without copies of all these rows."""
-    found = np.zeros((one.shape[1], two.shape[1]))
-    for at in range(0, len(rows), BLOCK):
-        here = one[rows[at : at + BLOCK]].astype(np.float64)
-        found += here.T @ two[others[at : at + BLOCK]].astype(np.float64)
-    return found
+    total = np.zeros((first.shape[1], second.shape[1]))
+    for at in range(0, len(first_rows), BLOCK):
+        block = first[first_rows[at : at + BLOCK]].astype(np.float64)
+        total += block.T @ second[second_rows[at : at + BLOCK]].astype(np.float64)
+    return total
 
 
 def rotation(source: Matrix, target: Matrix, pairs: Rows) -> Matrix:
     """The orthogonal matrix (d, d) that takes the source words of pairs nearest to their translations."""
-    left, _, right = np.linalg.svd(products(source, pairs[:, 0], target, pairs[:, 1]))
-    return np.asarray(left @ right, np.float32)
+    u, _, vt = np.linalg.svd(products(source, pairs[:, 0], target, pairs[:, 1]))
+    return np.asarray(u @ vt, np.float32)
 
 
 def roots(gram: Square) -> tuple[Square, Square]:
     """G^(−1/2) and G^(1/2) of a symmetric matrix without negative eigenvalues; 0 where G has no extent."""
     values, vectors = np.linalg.eigh(gram)
     # eigh is accurate to the largest eigenvalue times the rounding error
-    kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
-    scale = np.sqrt(np.where(kept, values, 1))
-    return (vectors * np.where(kept, 1 / scale, 0)) @ vectors.T, (vectors * np.where(kept, scale, 0)) @ vectors.T
+    has_extent = values > values[-1] * len(values) * np.finfo(np.float64).eps
+    scale = np.sqrt(np.where(has_extent, values, 1))
+    inverse_root = (vectors * np.where(has_extent, 1 / scale, 0)) @ vectors.T
+    return inverse_root, (vectors * np.where(has_extent, scale, 0)) @ vectors.T
 
 
 def weighted(source: Matrix, target: Matrix, pairs: Rows, weights: Weights) -> Matrices:
     """The matrices of both sides that the words of a dictionary (p, 2) determine."""
-    rows, others = pairs.T
-    cross = products(source, rows, target, others)
-    identity = np.eye(len(cross)), np.eye(len(cross))
-    (white_x, color_x), (white_z, color_z) = (
-        (roots(products(source, rows, source, rows)), roots(products(target, others, target, others)))
-        if weights.whiten
-        else (identity, identity)
-    )
-    left, correlations, right = np.linalg.svd(white_x @ cross @ white_z)
-    one = white_x @ left * correlations**weights.source_reweight
-    two = white_z @ right.T * correlations**weights.target_reweight
+    source_rows, target_rows = pairs.T
+    cross = products(source, source_rows, target, target_rows)
+    source_whitening = source_colouring = target_whitening = target_colouring = np.eye(len(cross))
+    if weights.whiten:
+        source_whitening, source_colouring = roots(products(source, source_rows, source, source_rows))
+        target_whitening, target_colouring = roots(products(target, target_rows, target, target_rows))
+    u, correlations, vt = np.linalg.svd(source_whitening @ cross @ target_whitening)
+    source_matrix = source_whitening @ u * correlations**weights.source_reweight
+    target_matrix = target_whitening @ vt.T * correlations**weights.target_reweight
     if weights.whiten and weights.dewhiten:
-        one, two = one @ left.T @ color_x @ left, two @ right @ color_z @ right.T
-    last = weights.dimensions or len(cross)
-    return Matrices(np.ascontiguousarray(one[:, :last], np.float32), np.ascontiguousarray(two[:, :last], np.float32))
+        # each side by its own colouring, in the rotated basis: ``--src_dewhiten src --trg_dewhiten trg`` of vecmap
+        source_matrix = source_matrix @ u.T @ source_colouring @ u
+        target_matrix = target_matrix @ vt @ target_colouring @ vt.T
+    width = weights.dimensions or len(cross)
+    return Matrices(
+        np.ascontiguousarray(source_matrix[:, :width], np.float32),
+        np.ascontiguousarray(target_matrix[:, :width], np.float32),
+    )

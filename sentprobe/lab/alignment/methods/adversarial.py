@@ -66,7 +66,7 @@ HALF = np.float32(0.5)
 
 
 @dataclass(frozen=True)
-class Options:
+class AdversarialOptions:
     """The values of all settings."""
 
     hidden: int
@@ -91,7 +91,7 @@ class Options:
 
 
 @dataclass
-class State:
+class AdversarialState:
     """All that changes from epoch to epoch."""
 
     discriminator: Discriminator
@@ -121,40 +121,40 @@ class State:
 def solve(problem: Problem) -> Matrices:
     """The mapping after the epoch with the highest criterion."""
     values: dict[str, Any] = dict(problem.settings)
-    options = Options(**values)
-    source, target = (fed(vectors, options) for vectors in (problem.source, problem.target))
+    options = AdversarialOptions(**values)
+    source, target = (discriminator_rows(vectors, options) for vectors in (problem.source, problem.target))
     state = start(source.shape[1], options, problem.rng(0))
-    if kept := problem.load():
-        state.restore(kept)
+    if saved := problem.load():
+        state.restore(saved)
     while state.epoch < options.epochs:
         state.epoch += 1
         facts = train_epoch(source, target, state, options, problem.rng(state.epoch))
-        found = Matrices(state.matrix.copy())
-        criterion = problem.criterion(found)
-        judge(state, criterion, options)
-        problem.report("epoch", state.epoch, found, {"criterion": criterion, **facts})
+        matrices = Matrices(state.matrix.copy())
+        criterion = problem.criterion(matrices)
+        keep_best(state, criterion, options)
+        problem.report("epoch", state.epoch, matrices, {"criterion": criterion, **facts})
         problem.save(state.arrays())
     return Matrices(state.best)
 
 
-def fed(vectors: Matrix, options: Options) -> Matrix:
+def discriminator_rows(vectors: Matrix, options: AdversarialOptions) -> Matrix:
     """The rows that are sampled, scaled."""
     rows = vectors[: options.most_frequent or len(vectors)]
     square = np.einsum("ij,ij->", rows, rows, dtype=np.float64) / rows.size
     return rows * np.float32(options.scale / np.sqrt(square)) if options.scale and square else rows
 
 
-def start(dim: int, options: Options, rng: np.random.Generator) -> State:
+def start(dim: int, options: AdversarialOptions, rng: np.random.Generator) -> AdversarialState:
     """The identity, and a random discriminator."""
     sizes = (dim, *[options.hidden] * options.layers)
     discriminator = Discriminator(sizes, 2 * options.batch, (options.input_dropout, options.dropout))
     discriminator.initialise(rng)
     matrix = np.eye(dim, dtype=np.float32)
-    return State(discriminator, matrix, matrix.copy(), options.lr)
+    return AdversarialState(discriminator, matrix, matrix.copy(), options.lr)
 
 
 def train_epoch(
-    source: Matrix, target: Matrix, state: State, options: Options, rng: np.random.Generator
+    source: Matrix, target: Matrix, state: AdversarialState, options: AdversarialOptions, rng: np.random.Generator
 ) -> dict[str, float]:
     """Train for one epoch; returns what is known of it."""
     game = Game(source, target, state, options, rng)
@@ -175,7 +175,7 @@ def train_epoch(
     return facts
 
 
-def check_finite(value: float, state: State, options: Options) -> None:
+def check_finite(value: float, state: AdversarialState, options: AdversarialOptions) -> None:
     """SentProbeError if a number that should be finite is not."""
     if not math.isfinite(value):
         raise SentProbeError(
@@ -188,7 +188,12 @@ class Game:
     """The updates of an epoch, and their buffers."""
 
     def __init__(
-        self, source: Matrix, target: Matrix, state: State, options: Options, rng: np.random.Generator
+        self,
+        source: Matrix,
+        target: Matrix,
+        state: AdversarialState,
+        options: AdversarialOptions,
+        rng: np.random.Generator,
     ) -> None:
         self._source, self._target, self._state, self._options, self._rng = source, target, state, options, rng
         n, dim = options.batch, source.shape[1]
@@ -221,7 +226,7 @@ class Game:
         if options.clip:
             discriminator.clip(options.clip)
         if joint:
-            self._move(gradient)
+            self._update_mapping_by(gradient)
 
     def update_mapping(self) -> None:
         """A step of SGD that makes the discriminator take source words for target words."""
@@ -229,15 +234,15 @@ class Game:
         self._sample()
         _, errors = cross_entropy(discriminator.logits(self._rows[:n]), 1 - self._labels[:n])
         discriminator.differentiate(n)
-        self._move(discriminator.by_input(n) * (HALF * errors[:, None]))
+        self._update_mapping_by(discriminator.by_input(n) * (HALF * errors[:, None]))
 
-    def _move(self, gradient: Matrix) -> None:
+    def _update_mapping_by(self, gradient: Matrix) -> None:
         square, cube = self._scratch
         matrix, options = self._state.matrix, self._options
         np.matmul(self._words.T, gradient, out=square)
         square *= np.float32(self._state.lr * options.dis_lambda)
         matrix -= square
-        if options.beta:
+        if options.beta:  # M ← (1 + β) M − β M MᵀM, as MUSE's orthogonalize
             np.matmul(matrix.T, matrix, out=square)
             np.matmul(matrix, square, out=cube)
             cube *= np.float32(options.beta)
@@ -247,17 +252,17 @@ class Game:
 
 def orthogonality(matrix: Matrix) -> float:
     """‖M Mᵀ − I‖: 0 if a matrix is orthogonal."""
-    wide = matrix.astype(np.float64)
-    return float(np.linalg.norm(wide @ wide.T - np.eye(len(wide))))
+    doubles = matrix.astype(np.float64)
+    return float(np.linalg.norm(doubles @ doubles.T - np.eye(len(doubles))))
 
 
-def judge(state: State, criterion: float, options: Options) -> None:
+def keep_best(state: AdversarialState, criterion: float, options: AdversarialOptions) -> None:
     """Keep the best matrix, and set the learning rate of the next epoch."""
     state.lr *= options.decay
     if not criterion <= state.criterion:
         state.criterion, state.best = criterion, state.matrix.copy()
     elif criterion < state.criterion:
-        state.falls += 1
+        state.falls += 1  # MUSE's update_lr lets the first one pass, too
         if state.falls >= options.shrink_from:
             state.lr *= options.shrink
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.arguments import Setting
-from sentprobe.lab.alignment.criterion import criterion
+from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.maps import BLOCK
 from sentprobe.lab.alignment.method import Matrices, Method, Problem
 from sentprobe.lab.alignment.space import Matrix
@@ -45,12 +45,12 @@ def moments(rows: Matrix) -> Moments:
     blocks = [slice(at, at + BLOCK) for at in range(0, len(rows), BLOCK)]
     second = np.zeros((rows.shape[1], rows.shape[1]))
     for block in blocks:
-        wide = rows[block].astype(np.float64)
-        second += wide.T @ wide
+        doubles = rows[block].astype(np.float64)
+        second += doubles.T @ doubles
     values, vectors = np.linalg.eigh(second / len(rows))
     values, vectors = values[::-1], vectors[:, ::-1]
-    known = values > 1e-6 * max(values[0], 0)  # directions without variance stay zero
-    scaled = np.where(known, vectors / np.sqrt(np.where(known, values, 1)), 0)
+    has_variance = values > 1e-6 * max(values[0], 0)  # directions without variance stay zero
+    scaled = np.where(has_variance, vectors / np.sqrt(np.where(has_variance, values, 1)), 0)
     third = np.zeros_like(second)
     for block in blocks:
         z = rows[block] @ scaled
@@ -58,25 +58,25 @@ def moments(rows: Matrix) -> Moments:
     return Moments(vectors, third / len(rows))
 
 
-def agreements(one: Moments, two: Moments) -> NDArray[np.float64]:
+def agreements(source: Moments, target: Moments) -> NDArray[np.float64]:
     """The cosine (d,) of the third moments of eigenvectors of the same rank: −1 if one of them is reversed."""
-    norms = np.linalg.norm(one.third, axis=1) * np.linalg.norm(two.third, axis=1)
-    products: NDArray[np.float64] = (one.third * two.third).sum(1)
+    norms = np.linalg.norm(source.third, axis=1) * np.linalg.norm(target.third, axis=1)
+    products: NDArray[np.float64] = (source.third * target.third).sum(1)
     return products / np.where(norms > 0, norms, np.inf)
 
 
 def solve(problem: Problem) -> Matrices:
     """Two eigendecompositions and a sign for each pair of eigenvectors."""
     settings = problem.settings
-    one, two = moments(problem.source), moments(problem.target)
-    found = agreements(one, two)
-    signs = np.where(found < 0, -1.0, 1.0)
-    undecided = np.flatnonzero(abs(found) < float(settings["agreement"]))
+    source_moments, target_moments = moments(problem.source), moments(problem.target)
+    cosines = agreements(source_moments, target_moments)
+    signs = np.where(cosines < 0, -1.0, 1.0)
+    undecided = np.flatnonzero(abs(cosines) < float(settings["agreement"]))
     words = int(settings["words"])
     source, target = problem.source[:words], problem.target[:words]
 
     def matrix() -> Matrices:
-        return Matrices(np.ascontiguousarray((one.vectors * signs) @ two.vectors.T, np.float32))
+        return Matrices(np.ascontiguousarray((source_moments.vectors * signs) @ target_moments.vectors.T, np.float32))
 
     best = criterion(source, target, matrix()) if len(undecided) else 0.0
     for at in undecided:
@@ -84,7 +84,7 @@ def solve(problem: Problem) -> Matrices:
         value = criterion(source, target, matrix())
         best, signs[at] = (value, signs[at]) if value > best else (best, -signs[at])
     matrices = matrix()
-    facts = {"agreement": float(abs(found).mean()), "undecided": float(len(undecided))}
+    facts = {"agreement": float(abs(cosines).mean()), "undecided": float(len(undecided))}
     problem.report("round", 1, matrices, {"criterion": problem.criterion(matrices), **facts})
     return matrices
 

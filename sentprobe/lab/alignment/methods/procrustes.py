@@ -14,8 +14,8 @@ def orthogonal(source: Matrix, target: Matrix) -> Matrix:
     product = np.zeros((source.shape[1], target.shape[1]))
     for at in range(0, len(source), BLOCK):
         product += source[at : at + BLOCK].T.astype(np.float64) @ target[at : at + BLOCK].astype(np.float64)
-    left, _, right = np.linalg.svd(product, full_matrices=False)
-    return np.ascontiguousarray(left @ right, np.float32)
+    u, _, vt = np.linalg.svd(product, full_matrices=False)
+    return np.ascontiguousarray(u @ vt, np.float32)
 
 
 def solve(problem: Problem) -> Matrices:

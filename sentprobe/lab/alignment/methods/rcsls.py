@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from sentprobe.core.arguments import Setting
 from sentprobe.lab.alignment.method import Arrays, Matrices, Method, Problem
-from sentprobe.lab.alignment.methods._top import top_columns
 from sentprobe.lab.alignment.methods._weighted import products, rotation
 from sentprobe.lab.alignment.space import Matrix, Rows
+from sentprobe.lab.alignment.top_k import top_columns
 
 Square = NDArray[np.float64]
 BLOCK = 1 << 22
@@ -32,7 +32,7 @@ SMALLEST_RATE = 1e-4
 """The learning rate, relative to the first, below which the search ends."""
 
 
-class Loss(NamedTuple):
+class RcslsLoss(NamedTuple):
     """The mean loss of pairs, and its gradient."""
 
     value: float
@@ -40,7 +40,7 @@ class Loss(NamedTuple):
     """(d, d)."""
 
 
-class Words(NamedTuple):
+class RcslsVectors(NamedTuple):
     """Vectors of both sides, and those of their most frequent words, which translations must be nearer than."""
 
     source: Matrix
@@ -50,49 +50,54 @@ class Words(NamedTuple):
     k: int
 
 
-def loss(words: Words, pairs: Rows, matrix: Square) -> Loss:
+def loss(words: RcslsVectors, pairs: Rows, matrix: Square) -> RcslsLoss:
     """The mean loss of pairs (p, 2) and its gradient; a subgradient where neighbours change."""
-    rows, others = pairs.T
-    near = products(words.source, rows, words.target, others)
-    there, there_gradient = _nearest(words.source, rows, matrix, words.target_negatives, words.k)
-    back, back_gradient = _nearest(words.target, others, matrix.T, words.source_negatives, words.k)
-    value = there + back - 2 * np.vdot(near, matrix)
-    return Loss(float(value) / len(pairs), (there_gradient + back_gradient.T - 2 * near) / len(pairs))
+    source_rows, target_rows = pairs.T
+    pair_products = products(words.source, source_rows, words.target, target_rows)
+    forwards, forwards_gradient = _neighbour_term(words.source, source_rows, matrix, words.target_negatives, words.k)
+    backwards, backwards_gradient = _neighbour_term(
+        words.target, target_rows, matrix.T, words.source_negatives, words.k
+    )
+    value = forwards + backwards - 2 * np.vdot(pair_products, matrix)
+    return RcslsLoss(
+        float(value) / len(pairs), (forwards_gradient + backwards_gradient.T - 2 * pair_products) / len(pairs)
+    )
 
 
-def _nearest(vectors: Matrix, rows: Rows, matrix: Square, others: Matrix, k: int) -> tuple[float, Square]:
+def _neighbour_term(vectors: Matrix, rows: Rows, matrix: Square, candidates: Matrix, k: int) -> tuple[float, Square]:
     """Σ over rows x of the mean of xMz over the k others z with the largest products, and its gradient.
 
     A word with several translations is in several pairs, but its neighbours are looked for once.
     """
-    found, counts = np.unique(rows, return_counts=True)
+    words, counts = np.unique(rows, return_counts=True)
     total, gradient = 0.0, np.zeros(matrix.shape)
-    moved = matrix.astype(vectors.dtype)
-    size = max(1, BLOCK // len(others))
-    for at in range(0, len(found), size):
-        here = vectors[found[at : at + size]]
-        scores = (here @ moved) @ others.T
-        best = np.sort(top_columns(scores, k), axis=1)
-        mean = others[best].mean(1, dtype=np.float64)
-        weighted = here.astype(np.float64) * counts[at : at + size, None]
-        part = weighted.T @ mean
-        gradient += part
-        total += float(np.vdot(part, matrix))
+    single_matrix = matrix.astype(vectors.dtype)  # only the choice of neighbours is in single precision
+    size = max(1, BLOCK // len(candidates))
+    for at in range(0, len(words), size):
+        block = vectors[words[at : at + size]]
+        scores = (block @ single_matrix) @ candidates.T
+        # sorted, so that means are summed in one order whatever the size of blocks
+        neighbours = np.sort(top_columns(scores, k), axis=1)
+        mean = candidates[neighbours].mean(1, dtype=np.float64)
+        weighted = block.astype(np.float64) * counts[at : at + size, None]
+        block_gradient = weighted.T @ mean
+        gradient += block_gradient
+        total += float(np.vdot(block_gradient, matrix))
     return total, gradient
 
 
 def project(matrix: Square) -> Square:
     """The nearest matrix whose singular values are 1 at most."""
-    left, values, right = np.linalg.svd(matrix)
-    return np.asarray((left * np.minimum(values, 1)) @ right)
+    u, singular_values, vt = np.linalg.svd(matrix)
+    return np.asarray((u * np.minimum(singular_values, 1)) @ vt)
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class RcslsState:
     """Where the search is: after an epoch, the best matrix so far."""
 
     matrix: Square
-    at: Loss
+    at: RcslsLoss
     rate: float
     epoch: int = 0
 
@@ -100,18 +105,18 @@ class _State:
 def solve(problem: Problem) -> Matrices:
     """Steps along the gradient; a step that makes the loss larger is taken back, and the learning rate halved."""
     assert problem.pairs is not None
-    settings, words = problem.settings, _words(problem)
+    settings, words = problem.settings, _vectors_of_settings(problem)
     first = float(settings["lr"])
-    state = _begin(problem, words, first)
+    state = _initial_state(problem, words, first)
     while state.epoch < int(settings["epochs"]) and state.rate >= first * SMALLEST_RATE:
-        state = _epoch(problem, words, state)
+        state = _run_epoch(problem, words, state)
         facts = {"loss": state.at.value, "lr": state.rate}
         problem.report("epoch", state.epoch, _matrices(state.matrix), facts)
         problem.save(_arrays(state))
     return _matrices(state.matrix)
 
 
-def _epoch(problem: Problem, words: Words, state: _State) -> _State:
+def _run_epoch(problem: Problem, words: RcslsVectors, state: RcslsState) -> RcslsState:
     """One pass over all pairs, in batches."""
     assert problem.pairs is not None
     pairs, batch, epoch = problem.pairs, int(problem.settings["batch"]), state.epoch + 1
@@ -123,41 +128,43 @@ def _epoch(problem: Problem, words: Words, state: _State) -> _State:
         for at in range(0, len(pairs), batch):
             gradient = loss(words, pairs[order[at : at + batch]], matrix).gradient
             matrix = _step(problem, matrix, gradient, state.rate)
-    found = loss(words, pairs, matrix)
-    if found.value < state.at.value:
-        return _State(matrix, found, state.rate, epoch)
+    epoch_loss = loss(words, pairs, matrix)
+    if epoch_loss.value < state.at.value:
+        return RcslsState(matrix, epoch_loss, state.rate, epoch)
     return replace(state, rate=state.rate / 2, epoch=epoch)
 
 
 def _step(problem: Problem, matrix: Square, gradient: Square, rate: float) -> Square:
-    found = matrix - rate * gradient
-    return project(found) if problem.settings["spectral"] else found
+    stepped = matrix - rate * gradient
+    return project(stepped) if problem.settings["spectral"] else stepped
 
 
-def _words(problem: Problem) -> Words:
+def _vectors_of_settings(problem: Problem) -> RcslsVectors:
     """The words of either side; of their most frequent ones all, or a sample that stays the same."""
     limit, sample = int(problem.settings["negatives"]), int(problem.settings["sample"])
-    sides = []
+    negatives_of_sides = []
     for number, vectors in enumerate((problem.source, problem.target)):
-        some = vectors[:limit]
-        if 0 < sample < len(some):
-            some = some[np.sort(problem.rng(0, number).choice(len(some), sample, replace=False))]
-        sides.append(some)
-    return Words(problem.source, problem.target, sides[0], sides[1], int(problem.settings["k"]))
+        negatives = vectors[:limit]
+        if 0 < sample < len(negatives):
+            negatives = negatives[np.sort(problem.rng(0, number).choice(len(negatives), sample, replace=False))]
+        negatives_of_sides.append(negatives)
+    return RcslsVectors(
+        problem.source, problem.target, negatives_of_sides[0], negatives_of_sides[1], int(problem.settings["k"])
+    )
 
 
-def _begin(problem: Problem, words: Words, rate: float) -> _State:
+def _initial_state(problem: Problem, words: RcslsVectors, rate: float) -> RcslsState:
     """Where an interrupted run ended, or the Procrustes solution."""
     assert problem.pairs is not None
     if (saved := problem.load()) is not None:
         numbers = saved["numbers"]
-        at = Loss(float(numbers[0]), saved["gradient"])
-        return _State(saved["matrix"], at, float(numbers[1]), int(numbers[2]))
+        start_loss = RcslsLoss(float(numbers[0]), saved["gradient"])
+        return RcslsState(saved["matrix"], start_loss, float(numbers[1]), int(numbers[2]))
     matrix = rotation(problem.source, problem.target, problem.pairs).astype(np.float64)
-    return _State(matrix, loss(words, problem.pairs, matrix), rate)
+    return RcslsState(matrix, loss(words, problem.pairs, matrix), rate)
 
 
-def _arrays(state: _State) -> Arrays:
+def _arrays(state: RcslsState) -> Arrays:
     numbers = np.array([state.at.value, state.rate, state.epoch], np.float64)
     return {"matrix": state.matrix, "gradient": state.at.gradient, "numbers": numbers}
 

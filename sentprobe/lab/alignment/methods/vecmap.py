@@ -33,7 +33,7 @@ MAPS_EVERY = 10
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class SelfLearningState:
     """Where self-learning is."""
 
     pairs: Rows
@@ -93,61 +93,65 @@ def start(source: Matrix, target: Matrix, words: int, k: int) -> Rows:
 def _profiles(vectors: Matrix) -> Matrix:
     """Each row of the square root of X Xᵀ (n, n), sorted: which word is similar no longer matters, only how similar."""
     rows = np.arange(len(vectors))
+    # (X Xᵀ)^(1/2) = X (Xᵀ X)^(−1/2) Xᵀ: the root of a matrix (d, d), where vecmap takes the SVD of X
     white, _ = roots(products(vectors, rows, vectors, rows))
-    found = (vectors @ white.astype(np.float32)) @ vectors.T
-    found.sort(axis=1)
-    prepare(found, STEPS)
-    return found
+    profiles = (vectors @ white.astype(np.float32)) @ vectors.T
+    profiles.sort(axis=1)
+    prepare(profiles, STEPS)
+    return profiles
 
 
 def _learn(problem: Problem) -> Matrices:
     """Rotation and dictionary in turns, then the weighted map of the last dictionary."""
-    settings, state = problem.settings, _begin(problem)
+    settings, state = problem.settings, _initial_state(problem)
     while state.round < int(settings["rounds"]) and not state.repeats:
         number = state.round + 1
         if number - state.improved > int(settings["interval"]):
             if state.keep >= 1:
                 break
-            state = _grown(problem, replace(state, improved=number))
-        words = _words(problem, state.keep)
+            state = _with_more_candidates(problem, replace(state, improved=number))
+        words = _word_count(problem, state.keep)
         matrix = rotation(problem.source, problem.target, state.pairs)
-        one, two = problem.source[:words] @ matrix, np.array(problem.target[:words])
-        unit_rows(one)
-        unit_rows(two)
+        source_rows, target_rows = problem.source[:words] @ matrix, np.array(problem.target[:words])
+        unit_rows(source_rows)
+        unit_rows(target_rows)
         streams = problem.rng(number, 0), problem.rng(number, 1)
-        pairs, objective = induce(one, two, int(settings["neighbours"]), state.keep, streams)
+        pairs, objective = induce(source_rows, target_rows, int(settings["neighbours"]), state.keep, streams)
         if objective - state.best >= float(settings["threshold"]):
             state = replace(state, best=objective, improved=number)
         state = replace(state, pairs=pairs, round=number, seen=(*state.seen, _digest(pairs)) if state.keep >= 1 else ())
         facts = {"objective": objective, "pairs": len(np.unique(pairs, axis=0)), "keep": state.keep}
-        kept = Matrices(matrix) if number % MAPS_EVERY == 0 else None
-        if kept is not None:
-            facts["criterion"] = problem.criterion(kept)
-        problem.report("round", number, kept, facts)
+        checkpoint = Matrices(matrix) if number % MAPS_EVERY == 0 else None
+        if checkpoint is not None:
+            facts["criterion"] = problem.criterion(checkpoint)
+        problem.report("round", number, checkpoint, facts)
         problem.save(_arrays(state))
-    found = weighted(problem.source, problem.target, state.pairs, _final_weights(problem, state.pairs))
-    problem.report("round", state.round + 1, found, {"criterion": problem.criterion(found)})
-    return found
+    matrices = weighted(problem.source, problem.target, state.pairs, _final_weights(problem, state.pairs))
+    problem.report("round", state.round + 1, matrices, {"criterion": problem.criterion(matrices)})
+    return matrices
 
 
 def _digest(pairs: Rows) -> int:
+    # seven bytes, so that it is an int64 in the saved state
     return int.from_bytes(blake2b(pairs.tobytes(), digest_size=7).digest())
 
 
-def _begin(problem: Problem) -> _State:
+def _initial_state(problem: Problem) -> SelfLearningState:
     """Where an interrupted run ended, or the first dictionary."""
     if (saved := problem.load()) is not None:
         numbers = saved["numbers"]
         seen = tuple(int(digest) for digest in saved["seen"])
-        return _State(saved["pairs"], int(numbers[0]), float(numbers[1]), float(numbers[2]), int(numbers[3]), seen)
+        return SelfLearningState(
+            saved["pairs"], int(numbers[0]), float(numbers[1]), float(numbers[2]), int(numbers[3]), seen
+        )
     s = problem.settings
     pairs = problem.pairs
     if pairs is None:
         pairs = start(problem.source, problem.target, int(s["start_words"]), int(s["neighbours"]))
-    return _State(pairs, keep=float(s["keep"]))
+    return SelfLearningState(pairs, keep=float(s["keep"]))
 
 
-def _arrays(state: _State) -> Arrays:
+def _arrays(state: SelfLearningState) -> Arrays:
     return {
         "pairs": state.pairs,
         "seen": np.array(state.seen, np.int64),
@@ -155,14 +159,14 @@ def _arrays(state: _State) -> Arrays:
     }
 
 
-def _grown(problem: Problem, state: _State) -> _State:
+def _with_more_candidates(problem: Problem, state: SelfLearningState) -> SelfLearningState:
     """With more candidates considered; the objective of more words is not comparable to that of fewer."""
     keep = min(1.0, state.keep * float(problem.settings["growth"]))
-    same = _words(problem, keep) == _words(problem, state.keep)
+    same = _word_count(problem, keep) == _word_count(problem, state.keep)
     return replace(state, keep=keep, best=state.best if same else -np.inf)
 
 
-def _words(problem: Problem, keep: float) -> int:
+def _word_count(problem: Problem, keep: float) -> int:
     """How many words of either side are in the dictionary."""
     words = int(problem.settings["words"])
     if keep < 1:
@@ -173,8 +177,8 @@ def _words(problem: Problem, keep: float) -> int:
 def _final_weights(problem: Problem, pairs: Rows) -> Weights:
     """Of too few words, only the rotation."""
     few = min(len(np.unique(side)) for side in pairs.T) < problem.source.shape[1]
-    found = _weights(problem)
-    return found._replace(whiten=False, source_reweight=0, target_reweight=0) if few else found
+    weights = _weights(problem)
+    return weights._replace(whiten=False, source_reweight=0, target_reweight=0) if few else weights
 
 
 SETTINGS: Mapping[str, Setting] = {

@@ -68,6 +68,10 @@ class GatedConvNet(nn.Module):
 
 
 architecture = Architecture(
-    "gated-convnet", "stacked gated convolutions over positions, maximum of the top layer", GatedConvNet, SETTINGS, 41,
+    "gated-convnet",
+    "stacked gated convolutions over positions, maximum of the top layer",
+    GatedConvNet,
+    SETTINGS,
+    41,
     word_deviation=lambda width: 0.1,
-)  # fmt: skip
+)

@@ -14,8 +14,8 @@ from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.folder import VOCABULARY
 from sentprobe.lab.networks.vocabulary import BPE, FIRST_BPE, is_marked
+from sentprobe.lab.training import import_for_training
 from sentprobe.lab.training.codes import train_bpe, valid
-from sentprobe.lab.training.installed import import_for_training
 from sentprobe.lab.training.targets import FILE, read_tokenizer
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ class Tokens:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of the tokens of each text, without END."""
-        found = self.tokenizer.encode_batch([valid(text) for text in texts], add_special_tokens=False)
-        return [one.ids for one in found]
+        encodings = self.tokenizer.encode_batch([valid(text) for text in texts], add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
 
     def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
         """The texts of numbers, without special tokens."""
-        kept = [[token for token in row if token >= len(SPECIAL)] for row in rows]
-        found: list[str] = self.tokenizer.decode_batch(kept)
-        return [text.removeprefix(" ") for text in found] if self.tokenise == FIRST_BPE else found
+        ordinary = [[token for token in row if token >= len(SPECIAL)] for row in rows]
+        texts: list[str] = self.tokenizer.decode_batch(ordinary)
+        return [text.removeprefix(" ") for text in texts] if self.tokenise == FIRST_BPE else texts
 
     def word_marks(self) -> WordMarks:
         """Which tokens are at the border of a word."""
@@ -120,14 +120,17 @@ def learn_tokens(texts: Iterable[str], codes: int) -> Tokens:
 
 def read_tokens(job: JobFolder) -> Tokens:
     """The tokens of a trained folder; DataError if they are not those that its weights are of."""
-    found = Tokens(read_tokenizer(job))
-    if found.strings() != job.read_json(VOCABULARY):
+    tokens = Tokens(read_tokenizer(job))
+    if tokens.strings() != job.read_json(VOCABULARY):
         raise DataError(f"{job.path / FILE} has other tokens than {VOCABULARY}, so that it is not of this model.")
-    return found
+    return tokens
 
 
 def smoothed(counts: Mapping[str, int], exponent: float) -> dict[str, float]:
-    """The probabilities of languages: proportional to their counts to the power of an exponent."""
+    """The probabilities of languages: proportional to their counts to the power of an exponent.
+
+    With exponents below 1, small languages are sampled more often than they occur: Lample and Conneau (2019), 3.1.
+    """
     powers = {name: count**exponent for name, count in counts.items()}
     total = sum(powers.values())
     return {name: power / total for name, power in powers.items()}
@@ -135,9 +138,9 @@ def smoothed(counts: Mapping[str, int], exponent: float) -> dict[str, float]:
 
 def sample_texts(texts: Sequence[tuple[Iterable[str], float]], seed: int) -> Iterator[str]:
     """Each of the texts as often as the number beside them says, fractions at random."""
-    for place, (own, repeats) in enumerate(texts):
-        random = np.random.default_rng([seed, place, 1])
+    for number, (sentences, repeats) in enumerate(texts):
+        random = np.random.default_rng([seed, number, 1])
         whole, share = divmod(repeats, 1)
-        for text in own:
+        for text in sentences:
             for _ in range(int(whole) + (random.random() < share)):
                 yield text

@@ -10,12 +10,10 @@ import torch
 
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import WEIGHTS, Checkpoint, TrainedFolder
-from sentprobe.lab.training.generate import load_generator
+from sentprobe.lab.training.decoder import load_generator
 from sentprobe.lab.training.lm.model import model_sizes
 from sentprobe.lab.training.lm.tokens import Tokens, read_tokens
-from sentprobe.lab.training.mt.decode import translate
-from sentprobe.lab.training.mt.model import TranslationModel
-from sentprobe.lab.training.mt.padding import pad
+from sentprobe.lab.training.mt.model import TranslationModel, pad, translate
 
 BATCH = 64
 """Sentences that are translated together."""
@@ -23,7 +21,7 @@ OBJECTIVE = "mt"
 
 
 @dataclass(frozen=True, eq=False)
-class Translator:
+class TransformerTranslator:
     """A model, and the languages that it translates between."""
 
     model: TranslationModel
@@ -35,25 +33,25 @@ class Translator:
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """The translation of each text; that of one without words is empty."""
         rows = self.tokens.encode([" ".join(text.split()) for text in texts])
-        most = self.model.encoder.sizes.positions - 2
-        if long := sum(len(row) > most for row in rows):
+        max_tokens = self.model.encoder.sizes.positions - 2
+        if long := sum(len(row) > max_tokens for row in rows):
             warnings.warn(
-                f"{long:,} texts have more than {most} tokens; what is after them is not translated. Split them into "
-                "sentences.",
+                f"{long:,} texts have more than {max_tokens} tokens; what is after them is not translated. Split them "
+                "into sentences.",
                 SentProbeWarning,
                 stacklevel=2,
             )
-        found = [""] * len(rows)
+        translations = [""] * len(rows)
         order = sorted((i for i, row in enumerate(rows) if row), key=lambda i: len(rows[i]))
         device = next(self.model.parameters()).device
         with torch.inference_mode():
             for at in range(0, len(order), BATCH):
-                some = order[at : at + BATCH]
-                ids, lengths = (part.to(device) for part in pad([rows[i][:most] for i in some]))
+                batch = order[at : at + BATCH]
+                ids, lengths = (part.to(device) for part in pad([rows[i][:max_tokens] for i in batch]))
                 outputs = translate(self.model, ids, lengths, self.source, self.target, self.beam)
-                for i, text in zip(some, self.tokens.decode([output.tokens for output in outputs]), strict=True):
-                    found[i] = text
-        return found
+                for i, text in zip(batch, self.tokens.decode([output.tokens for output in outputs]), strict=True):
+                    translations[i] = text
+        return translations
 
 
 def load_translator(
@@ -95,17 +93,17 @@ def load_translator(
         raise DataError(f"{folder.path / checkpoint.name / WEIGHTS} is not of this network: {e}.") from None
     device = "cuda" if torch.cuda.is_available() else "cpu"
     first, second = way
-    return Translator(model.eval().to(device), tokens, languages.index(first), languages.index(second), beam)
+    return TransformerTranslator(model.eval().to(device), tokens, languages.index(first), languages.index(second), beam)
 
 
-def _direction(folder: TrainedFolder, known: list[str], to: str, source: str) -> tuple[str, str]:
+def _direction(folder: TrainedFolder, directions: list[str], to: str, source: str) -> tuple[str, str]:
     """The only direction with these languages; UsageError if there is none, or a choice."""
-    ways = [(a, b) for a, _, b in (name.partition("-") for name in known)]
-    found = [(a, b) for a, b in ways if to in ("", b) and source in ("", a)]
-    if len(found) == 1:
-        return found[0]
-    have = f"{folder.path} translates {', '.join(known)}"
-    if not found:
+    pairs = [(a, b) for a, _, b in (name.partition("-") for name in directions)]
+    matches = [(a, b) for a, b in pairs if to in ("", b) and source in ("", a)]
+    if len(matches) == 1:
+        return matches[0]
+    offer = f"{folder.path} translates {', '.join(directions)}"
+    if not matches:
         wanted = " ".join(filter(None, (f"from {source}" * bool(source), f"to {to}" * bool(to))))
-        raise UsageError(f"{have}, and not {wanted}.")
-    raise UsageError(f"{have}: say which language to translate {'from' if to else 'to'}.")
+        raise UsageError(f"{offer}, and not {wanted}.")
+    raise UsageError(f"{offer}: say which language to translate {'from' if to else 'to'}.")

@@ -14,11 +14,10 @@ from torch import Tensor, nn
 from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.encoder import SentenceEncoder
-from sentprobe.lab.training.examples import Examples
+from sentprobe.lab.training.examples import Examples, Stream
 from sentprobe.lab.training.objective import Loss, Prepared
-from sentprobe.lab.training.plan import LABEL, Inputs, Plan
-from sentprobe.lab.training.reading import Row
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.plan import LABEL, EncoderInputs, TrainingPlan
+from sentprobe.lab.training.rows import DataRow
 
 EVALUATION_BATCH = 256
 OPTIMISERS: dict[str, dict[str, Any]] = {
@@ -28,7 +27,7 @@ OPTIMISERS: dict[str, dict[str, Any]] = {
 """The schedules of InferSent's train_nli.py, for both of its optimisers."""
 
 
-class Batch(NamedTuple):
+class LabelledBatch(NamedTuple):
     """Labelled sentences, or pairs of them."""
 
     sides: tuple[tuple[Tensor, Tensor], ...]
@@ -45,12 +44,12 @@ class Classifier(nn.Module):
         self.encoder = encoder
         self.head = build_head(encoder.size * (4 if sides == 2 else 1), settings, classes)
 
-    def logits(self, batch: Batch) -> Tensor:
+    def logits(self, batch: LabelledBatch) -> Tensor:
         """(rows, classes)."""
-        found: Tensor = self.head(features([self.encoder(*side).vectors for side in batch.sides]))
-        return found
+        logits: Tensor = self.head(features([self.encoder(*side).vectors for side in batch.sides]))
+        return logits
 
-    def forward(self, batch: Batch) -> Loss:
+    def forward(self, batch: LabelledBatch) -> Loss:
         """The cross-entropy."""
         loss = nn.functional.cross_entropy(self.logits(batch), batch.labels, reduction="sum")
         return Loss(loss, len(batch.labels), sum(int(lengths.sum()) for _, lengths in batch.sides))
@@ -76,19 +75,23 @@ def head_settings(layers: int) -> dict[str, Setting]:
 
 def build_head(width: int, settings: Settings, classes: int) -> nn.Sequential:
     """A classifier; linear layers follow each other without a non-linearity unless it is requested, as in InferSent."""
-    units, layers = int(settings["head"]), int(settings["head_layers"])
-    widths = [width, *[units] * layers, classes]
-    found: list[nn.Module] = []
-    for place, (before, after) in enumerate(pairwise(widths)):
+    units, depth = int(settings["head"]), int(settings["head_layers"])
+    widths = [width, *[units] * depth, classes]
+    layers: list[nn.Module] = []
+    for number, (before, after) in enumerate(pairwise(widths)):
         if settings["nonlinear"]:
-            found += [nn.Tanh()] if place else []
-            found.append(nn.Dropout(float(settings["head_dropout"])))
-        found.append(nn.Linear(before, after))
-    return nn.Sequential(*found)
+            layers += [nn.Tanh()] if number else []
+            layers.append(nn.Dropout(float(settings["head_dropout"])))
+        layers.append(nn.Linear(before, after))
+    return nn.Sequential(*layers)
 
 
 def prepare_classifier(
-    plan: Plan, fields: Sequence[str], inputs: Inputs, classes: int, number: Callable[[Row], int | None]
+    plan: TrainingPlan,
+    fields: Sequence[str],
+    inputs: EncoderInputs,
+    classes: int,
+    number: Callable[[DataRow], int | None],
 ) -> Prepared:
     """Read the rows and build the model.
 
@@ -101,9 +104,9 @@ def prepare_classifier(
         torch.manual_seed(plan.request.options.seed + 1)
         model = Classifier(inputs.encoder(), plan.settings, len(texts), classes)
 
-    def collate(examples: Examples, rows: NDArray[np.int64]) -> Batch:
+    def collate(examples: Examples, rows: NDArray[np.int64]) -> LabelledBatch:
         labels = torch.from_numpy(examples.numbers[LABEL][rows].astype(np.int64))
-        return Batch(tuple(examples.sequences[text].padded(rows) for text in texts), labels)
+        return LabelledBatch(tuple(examples.sequences[text].padded(rows) for text in texts), labels)
 
     def evaluate() -> dict[str, float]:
         right = 0
@@ -112,7 +115,7 @@ def prepare_classifier(
         for at in range(0, len(dev), EVALUATION_BATCH):
             batch = collate(dev, order[at : at + EVALUATION_BATCH])
             sides = tuple((ids.to(device), lengths.to(device)) for ids, lengths in batch.sides)
-            right += int((model.logits(Batch(sides, batch.labels)).argmax(1).cpu() == batch.labels).sum())
+            right += int((model.logits(LabelledBatch(sides, batch.labels)).argmax(1).cpu() == batch.labels).sum())
         # InferSent compares epochs by accuracies rounded like this
         return {"accuracy": round(100 * right / len(dev), 2)}
 
@@ -122,7 +125,7 @@ def prepare_classifier(
 
 
 def _read(
-    plan: Plan, role: str, fields: Sequence[str], inputs: Inputs, number: Callable[[Row], int | None]
+    plan: TrainingPlan, role: str, fields: Sequence[str], inputs: EncoderInputs, number: Callable[[DataRow], int | None]
 ) -> Examples:
     ids = inputs.vocabulary.ids
     with plan.writer(role, fields[:-1], (LABEL,)) as out:

@@ -27,27 +27,25 @@ from sentprobe.core.reader import read_tsv
 from sentprobe.encoders import encoder_info, load
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.encoder import SentenceEncoder
-from sentprobe.lab.training.digests import describe_sources
-from sentprobe.lab.training.examples import Examples
-from sentprobe.lab.training.nli_head import load_nli_head
+from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
 from sentprobe.lab.training.objectives._classifier import features
-from sentprobe.lab.training.objectives.nli import LABELS, UNLABELLED, label_number
-from sentprobe.lab.training.plan import Inputs, Plan
-from sentprobe.lab.training.reading import read_rows
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.objectives.nli import LABELS, UNLABELLED, label_number, load_nli_head
+from sentprobe.lab.training.plan import EncoderInputs, TrainingPlan
+from sentprobe.lab.training.rows import read_rows
+from sentprobe.lab.training.sources import describe_sources
 
 FIELDS = ("source", "target")
 NLI_FIELDS = ("text1", "text2", "label")
 TEXTS = 4096
-"""Texts that the teacher is given at a time."""
+"""Texts that the teacher encodes at a time."""
 EVALUATION_BATCH = 256
 MAX_NEGATIVES = 0.5
 """With a larger weight, the loss of a vector y that grows is (1 - 2 negatives) times its length, and has no bound."""
 LOSS, ACCURACY = "alignment loss", "XNLI accuracy"
 
 
-class Batch(NamedTuple):
+class AlignBatch(NamedTuple):
     """Sentences of the student's language, and what the teacher makes of their translations."""
 
     ids: Tensor
@@ -67,20 +65,20 @@ class Student(nn.Module):
         self.loss = str(settings["loss"])
         self.negatives, self.margin = float(settings["negatives"]), float(settings["margin"])
 
-    def forward(self, batch: Batch) -> Loss:
+    def forward(self, batch: AlignBatch) -> Loss:
         """The loss over a batch; negatives are the same batch, moved on by a random number of pairs."""
-        found = self.encoder(batch.ids, batch.lengths).vectors
-        rows = len(found)
+        vectors = self.encoder(batch.ids, batch.lengths).vectors
+        rows = len(vectors)
         shift = int(torch.randint(1, rows, ()).item()) if rows > 1 else 0
-        total = pair_losses(batch.vectors, found, shift, self.loss, self.negatives, self.margin).sum()
+        total = pair_losses(batch.vectors, vectors, shift, self.loss, self.negatives, self.margin).sum()
         return Loss(total, rows, int(batch.lengths.sum()))
 
 
 def pair_losses(x: Tensor, y: Tensor, shift: int, loss: str, negatives: float, margin: float) -> Tensor:
     """The loss (rows,) of vectors x of the teacher and y of the student; negatives are ``shift`` rows away, 0: none."""
 
-    def distance(one: Tensor, two: Tensor) -> Tensor:
-        squared = (one - two).square().sum(1)
+    def distance(first: Tensor, second: Tensor) -> Tensor:
+        squared = (first - second).square().sum(1)
         # the gradient of the root is not finite at 0
         return squared if loss == "squared" else squared.clamp_min(1e-12).sqrt()
 
@@ -89,17 +87,15 @@ def pair_losses(x: Tensor, y: Tensor, shift: int, loss: str, negatives: float, m
         return near
     far = distance(x.roll(shift, 0), y), distance(x, y.roll(shift, 0))
     if loss == "ranking":
-        return sum(torch.relu(margin - other + near) for other in far)  # type: ignore[return-value]
+        return sum(torch.relu(margin - distances + near) for distances in far)  # type: ignore[return-value]
     return near - negatives * (far[0] + far[1])
 
 
-def prepare(plan: Plan) -> Prepared:
-    """Encode the originals with the teacher, and build the student."""
-    settings = plan.settings
-    name, xnli, select = (str(settings[key]) for key in ("teacher", "xnli", "select"))
-    if not name:
+def _check(settings: Settings) -> None:
+    """Refuse settings that miss something, and warn of a loss without a bound."""
+    if not settings["teacher"]:
         raise UsageError("Name the encoder to be copied: --teacher trained:FOLDER, or any other encoder.")
-    if select == "accuracy" and not xnli:
+    if settings["select"] == "accuracy" and not settings["xnli"]:
         raise UsageError(
             "select=accuracy chooses the checkpoint with the highest accuracy, and there is nothing to compute it on: "
             "add --xnli FILE with NLI pairs in the language of the student, or --set select=loss."
@@ -109,10 +105,17 @@ def prepare(plan: Plan) -> Prepared:
             f"With negatives={settings['negatives']} the loss can fall without end, since longer vectors are farther "
             f"from all others: expected at most {MAX_NEGATIVES}; the papers have 0.25.",
             SentProbeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
+
+
+def prepare(plan: TrainingPlan) -> Prepared:
+    """Encode the originals with the teacher, and build the student."""
+    settings = plan.settings
+    name, xnli, select = (str(settings[key]) for key in ("teacher", "xnli", "select"))
+    _check(settings)
     teacher = load(name)
-    plan.others["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
+    plan.further_data["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
     inputs = plan.inputs(lambda: (row.values[1] for row in plan.rows("train", FIELDS)))
     model = Student(inputs.encoder(), settings)
     train, dev = (_read(plan, role, inputs, teacher, model.encoder.size, name) for role in ("train", "dev"))
@@ -124,20 +127,18 @@ def prepare(plan: Plan) -> Prepared:
     judge = _judge(xnli, name, plan, inputs) if xnli else None
     same = _same_pairs(dev)
 
-    def collate(data: _Pairs, rows: NDArray[np.int64]) -> Batch:
+    def collate(data: _TaughtSentences, rows: NDArray[np.int64]) -> AlignBatch:
         ids, lengths = data.examples.sequences["target"].padded(rows)
-        return Batch(ids, lengths, torch.from_numpy(np.array(data.vectors[rows])))
+        return AlignBatch(ids, lengths, torch.from_numpy(np.array(data.vectors[rows])))
 
     def evaluate() -> dict[str, float]:
         device = next(model.parameters()).device
         total, right = 0.0, 0
-        found = np.empty((len(dev.vectors), model.encoder.size), np.float32)
-        order = np.argsort(dev.examples.sequences["target"].lengths, kind="stable")
-        for at in range(0, len(order), EVALUATION_BATCH):
-            rows = order[at : at + EVALUATION_BATCH]
+        vectors = np.empty((len(dev.vectors), model.encoder.size), np.float32)
+        for rows in batches_by_length(dev.examples.sequences["target"].lengths, EVALUATION_BATCH):
             batch = collate(dev, rows)
-            found[rows] = model.encoder(batch.ids.to(device), batch.lengths.to(device)).vectors.cpu().numpy()
-        x, y = torch.from_numpy(np.array(dev.vectors)), torch.from_numpy(found)
+            vectors[rows] = model.encoder(batch.ids.to(device), batch.lengths.to(device)).vectors.cpu().numpy()
+        x, y = torch.from_numpy(np.array(dev.vectors)), torch.from_numpy(vectors)
         # every pair has the next one as its negative, so that epochs are comparable
         total = float(pair_losses(x, y, int(len(x) > 1), model.loss, model.negatives, model.margin).mean())
         for at in range(0, len(x), EVALUATION_BATCH):
@@ -157,7 +158,7 @@ def prepare(plan: Plan) -> Prepared:
     return Prepared(model, (stream,), evaluate, selection, inputs, maximise=selection == ACCURACY, facts=facts)
 
 
-class _Pairs(NamedTuple):
+class _TaughtSentences(NamedTuple):
     """Sentences of the student's language as numbers, and the teacher's vectors of their translations."""
 
     examples: Examples
@@ -166,8 +167,8 @@ class _Pairs(NamedTuple):
 
 
 def _read(
-    plan: Plan, role: str, inputs: Inputs, teacher: Callable[[Sequence[str]], Any], size: int, name: str
-) -> _Pairs:
+    plan: TrainingPlan, role: str, inputs: EncoderInputs, teacher: Callable[[Sequence[str]], Any], size: int, name: str
+) -> _TaughtSentences:
     file = plan.folder / f"{role}.teacher"
     waiting: list[str] = []
 
@@ -196,7 +197,7 @@ def _read(
         if waiting:
             flush()
         examples = writer.finish()
-    return _Pairs(examples, np.memmap(file, np.float32, "r").reshape(-1, size))
+    return _TaughtSentences(examples, np.memmap(file, np.float32, "r").reshape(-1, size))
 
 
 def _check_one_language(source: str) -> None:
@@ -214,7 +215,7 @@ def _check_one_language(source: str) -> None:
         )
 
 
-def _same_pairs(data: _Pairs) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
+def _same_pairs(data: _TaughtSentences) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
     """Whether rows have the same sentence in either language, so that each has a translation of the other.
 
     Sentences of the teacher's language are known by their vectors; one of unknown words alone is equal to none.
@@ -226,14 +227,14 @@ def _same_pairs(data: _Pairs) -> Callable[[NDArray[np.int64], NDArray[np.int64]]
     for i, vector in enumerate(data.vectors):
         numbers[i, 0] = texts.setdefault(target[i].tobytes(), i) if target[i].any() else i
         numbers[i, 1] = sources.setdefault(np.asarray(vector).tobytes(), i) if np.any(vector) else i
-    return lambda one, two: (numbers[one] == numbers[two]).any(1)
+    return lambda rows, candidates: (numbers[rows] == numbers[candidates]).any(1)
 
 
-def _judge(source: str, teacher: str, plan: Plan, inputs: Inputs) -> Callable[[SentenceEncoder], float]:
+def _judge(source: str, teacher: str, plan: TrainingPlan, inputs: EncoderInputs) -> Callable[[SentenceEncoder], float]:
     """The accuracy of the teacher's own classifier on NLI pairs of the student's language."""
     head, _ = load_nli_head(teacher, f"--xnli {source}")
     _check_one_language(source)
-    plan.others["xnli"] = describe_sources([source])
+    plan.further_data["xnli"] = describe_sources([source])
     labelled = [(row, number) for row in read_rows(source, NLI_FIELDS) if (number := label_number(row)) is not None]
     rows = [row for row, _ in labelled]
     if not rows:
@@ -248,10 +249,10 @@ def _judge(source: str, teacher: str, plan: Plan, inputs: Inputs) -> Callable[[S
         device = next(student.parameters()).device
         right = 0
         for at in range(0, len(rows), EVALUATION_BATCH):
-            some = np.arange(at, min(at + EVALUATION_BATCH, len(rows)))
-            sides = [pairs.sequences[text].padded(some) for text in NLI_FIELDS[:2]]
+            batch = np.arange(at, min(at + EVALUATION_BATCH, len(rows)))
+            sides = [pairs.sequences[text].padded(batch) for text in NLI_FIELDS[:2]]
             vectors = [student(ids.to(device), lengths.to(device)).vectors.cpu() for ids, lengths in sides]
-            right += int((head(features(vectors)).argmax(1) == labels[at : at + len(some)]).sum())
+            right += int((head(features(vectors)).argmax(1) == labels[at : at + len(batch)]).sum())
         return round(100 * right / len(rows), 2)
 
     return accuracy

@@ -11,28 +11,28 @@ from dataclasses import replace
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.lab.training.objective import Objective, Prepared
 from sentprobe.lab.training.objectives._classifier import OPTIMISERS, head_settings, prepare_classifier
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.reading import Row
+from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.rows import DataRow
 
 FIELDS = ("text", "label")
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: TrainingPlan) -> Prepared:
     """Read the sentences and build the classifier."""
-    found: set[str] = set()
+    label_set: set[str] = set()
 
     def texts() -> Iterator[str]:
         for row in plan.rows("train", FIELDS):
-            found.add(row.values[1])
+            label_set.add(row.values[1])
             yield row.values[0]
 
     inputs = plan.inputs(texts)
-    labels = sorted(found)
+    labels = sorted(label_set)
     if len(labels) < 2:
         raise DataError(f"{', '.join(plan.request.train)}: all labels are {labels[0]!r}; expected two classes or more.")
     numbers = {label: number for number, label in enumerate(labels)}
 
-    def number(row: Row) -> int:
+    def number(row: DataRow) -> int:
         label = row.values[1]
         if label not in numbers:
             few = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")

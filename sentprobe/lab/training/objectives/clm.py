@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.lm.prepare import Kind, lm_objective
+from sentprobe.lab.training.lm.preparation import LanguageModelKind, lm_objective
 
 objective = lm_objective(
     "clm",
     "the next token of a text",
     "texts with their languages: --text en=FILE --text fr=FILE",
-    Kind(windows=True, causal=True),
+    LanguageModelKind(windows=True, causal=True),
     order=40,
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sentprobe.lab.training.lm.model import ARCHITECTURE
-from sentprobe.lab.training.mt.prepare import OPTIMISERS, SETTINGS, prepare
-from sentprobe.lab.training.mt.start import implied_settings
+from sentprobe.lab.training.mt.initial_weights import implied_settings
+from sentprobe.lab.training.mt.preparation import OPTIMISERS, SETTINGS, prepare
 from sentprobe.lab.training.objective import Objective
 
 objective = Objective(

@@ -7,26 +7,26 @@ from functools import partial
 from pathlib import Path
 
 from sentprobe.lab.training.objective import Objective
-from sentprobe.lab.training.plan import Arrangement, Plan
-from sentprobe.lab.training.reading import Row
+from sentprobe.lab.training.plan import Arrangement, TrainingPlan
+from sentprobe.lab.training.rows import DataRow
 from sentprobe.lab.training.seq2seq import CODES, OPTIMISERS, SETTINGS, Seq2Seq, prepare
 
 BLOCK = 100
 """Sentences in a row that are held out together."""
 
 
-def pair_rows(rows: Iterable[Row], block: int = 0) -> Iterator[Row]:
+def pair_rows(rows: Iterable[DataRow], block: int = 0) -> Iterator[DataRow]:
     """Rows with each sentence of a document and the next one.
 
     Both are adjacent in the source, whatever is left out later. With a ``block``, documents are cut into parts of so
     many sentences, and no pair reaches from one to the next.
     """
-    before: Row | None = None
-    place = 0
+    before: DataRow | None = None
+    index = 0
     for row in rows:
-        place = place + 1 if before is not None and before.values[0] == row.values[0] else 0
-        part = place // block if block else 0
-        if before is not None and place and not (block and place % block == 0):
+        index = index + 1 if before is not None and before.values[0] == row.values[0] else 0
+        part = index // block if block else 0
+        if before is not None and index and not (block and index % block == 0):
             document, text = before.values
             # the name of the file, since documents may be numbered in each
             name = f"{Path(row.path).name} {document} {part}"
@@ -35,7 +35,7 @@ def pair_rows(rows: Iterable[Row], block: int = 0) -> Iterator[Row]:
         before = row
 
 
-def _arrange(plan: Plan) -> Arrangement:
+def _arrange(plan: TrainingPlan) -> Arrangement:
     block = BLOCK if plan.request.held_out else 0
     return Arrangement(("document", "text", "next"), partial(pair_rows, block=block))
 

@@ -21,16 +21,15 @@ from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.networks.architectures.ngrams import BagOfNgrams, hash_bigrams
 from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.networks.sequences import padding_mask
-from sentprobe.lab.training.examples import Examples
+from sentprobe.lab.training.examples import Examples, Stream
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.plan import TrainingPlan
 
 FIELDS = ("text",)
 EVALUATION_BATCH = 64
 
 
-class Rows(NamedTuple):
+class NgramVectors(NamedTuple):
     """The vectors that occur in a batch: words (sentences, time, width), bigrams (sentences, time - 1, width)."""
 
     words: Tensor
@@ -72,18 +71,18 @@ class NgramModel(nn.Module):
     @property
     def bigrams(self) -> Tensor:
         """(buckets, width)."""
-        found: Tensor = self.encoder.body.bigrams.weight
-        return found
+        vectors: Tensor = self.encoder.body.bigrams.weight
+        return vectors
 
-    def lookup(self, ids: Tensor) -> Rows:
+    def lookup(self, ids: Tensor) -> NgramVectors:
         """The vectors of a batch (sentences, time)."""
-        return Rows(self.words[ids], self.bigrams[hash_bigrams(ids, len(self.bigrams))])
+        return NgramVectors(self.words[ids], self.bigrams[hash_bigrams(ids, len(self.bigrams))])
 
     def draw_negatives(self, count: int, random: torch.Generator | None = None) -> Tensor:
         """Numbers of words (count, negatives)."""
         points = torch.rand((count, self.negatives), dtype=torch.float64, generator=random) * self.probabilities[-1]
-        found = torch.searchsorted(self.probabilities, points, right=True).clamp(max=len(self.probabilities) - 1)
-        return found.to(self.targets.device)
+        numbers = torch.searchsorted(self.probabilities, points, right=True).clamp(max=len(self.probabilities) - 1)
+        return numbers.to(self.targets.device)
 
     def draw_bigrams(self, lengths: Tensor, time: int) -> Tensor:
         """(sentences, time - 1): which bigrams are used; the others contain one of the words that are drawn."""
@@ -93,7 +92,7 @@ class NgramModel(nn.Module):
         return used[:, :-1] & used[:, 1:]
 
 
-def contexts(rows: Rows, lengths: Tensor, used: Tensor) -> Tensor:
+def contexts(rows: NgramVectors, lengths: Tensor, used: Tensor) -> Tensor:
     """The mean (sentences, time, width) of what is predicted from: the other words, and the bigrams of other words.
 
     ``used`` (sentences, time - 1) are the bigrams that are not left out. Zero if there is nothing.
@@ -103,11 +102,11 @@ def contexts(rows: Rows, lengths: Tensor, used: Tensor) -> Tensor:
     used = used & ~padding_mask(lengths - 1, time - 1)
     bigrams = rows.bigrams * used[:, :, None]
     pad = nn.functional.pad
-    own = words + pad(bigrams, (0, 0, 0, 1)) + pad(bigrams, (0, 0, 1, 0))
+    target_sum = words + pad(bigrams, (0, 0, 0, 1)) + pad(bigrams, (0, 0, 1, 0))
     count = used.int()
-    others = lengths[:, None] - 1 + count.sum(1, keepdim=True) - pad(count, (0, 1)) - pad(count, (1, 0))
+    context_sizes = lengths[:, None] - 1 + count.sum(1, keepdim=True) - pad(count, (0, 1)) - pad(count, (1, 0))
     whole = words.sum(1, keepdim=True) + bigrams.sum(1, keepdim=True)
-    return (whole - own) / others.clamp(min=1)[:, :, None]
+    return (whole - target_sum) / context_sizes.clamp(min=1)[:, :, None]
 
 
 def sampling_loss(contexts: Tensor, target: Tensor, negatives: Tensor, wrong: Tensor) -> Tensor:
@@ -115,12 +114,12 @@ def sampling_loss(contexts: Tensor, target: Tensor, negatives: Tensor, wrong: Te
 
     ``wrong`` (n, k) are negatives that are the target itself, and do not count.
     """
-    right = nn.functional.logsigmoid((contexts * target).sum(1)).sum()
-    others = nn.functional.logsigmoid(-(negatives @ contexts[:, :, None])[:, :, 0])
-    return -right - others.masked_fill(wrong, 0).sum()
+    positive_log_likelihood = nn.functional.logsigmoid((contexts * target).sum(1)).sum()
+    negative_log_likelihoods = nn.functional.logsigmoid(-(negatives @ contexts[:, :, None])[:, :, 0])
+    return -positive_log_likelihood - negative_log_likelihoods.masked_fill(wrong, 0).sum()
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: TrainingPlan) -> Prepared:
     """Read the texts and build the model."""
     request, options = plan.request, plan.request.options
     if request.vectors or request.projection:
@@ -172,16 +171,18 @@ def _update(model: NgramModel, ids: Tensor, lengths: Tensor, lr: float) -> Loss:
     chosen = (torch.rand(ids.shape, device=ids.device) < model.keep[ids]) & ~padding_mask(lengths, time)
     target = ids[chosen]
     negatives = model.draw_negatives(len(target))
-    rows = Rows(*(part.requires_grad_() for part in model.lookup(ids)))
-    right, others = (model.targets[places].requires_grad_() for places in (target, negatives))
+    rows = NgramVectors(*(part.requires_grad_() for part in model.lookup(ids)))
+    target_vectors, negative_vectors = (
+        model.targets[ids_of_rows].requires_grad_() for ids_of_rows in (target, negatives)
+    )
     with torch.enable_grad():
-        found = contexts(rows, lengths, model.draw_bigrams(lengths, time))[chosen]
-        loss = sampling_loss(found, right, others, negatives == target[:, None])
-        gradients = torch.autograd.grad(loss, (*rows, right, others))
+        means = contexts(rows, lengths, model.draw_bigrams(lengths, time))[chosen]
+        loss = sampling_loss(means, target_vectors, negative_vectors, negatives == target[:, None])
+        gradients = torch.autograd.grad(loss, (*rows, target_vectors, negative_vectors))
     tables = (model.words, model.bigrams, model.targets, model.targets)
-    places = (ids, hash_bigrams(ids, len(model.bigrams)), target, negatives)
-    for table, where, gradient in zip(tables, places, gradients, strict=True):
-        table.index_add_(0, where.flatten(), gradient.flatten(0, -2), alpha=-lr)
+    ids_of_rows = (ids, hash_bigrams(ids, len(model.bigrams)), target, negatives)
+    for table, row_ids, gradient in zip(tables, ids_of_rows, gradients, strict=True):
+        table.index_add_(0, row_ids.flatten(), gradient.flatten(0, -2), alpha=-lr)
     return Loss(loss.detach(), max(1, len(target)), int(lengths.sum()))
 
 
@@ -195,8 +196,8 @@ def _dev_loss(model: NgramModel, dev: Examples, seed: int) -> float:
         chosen = ~padding_mask(lengths, ids.shape[1])
         target = ids[chosen]
         negatives = model.draw_negatives(len(target), random)
-        found = contexts(model.lookup(ids), lengths, torch.ones_like(ids[:, 1:], dtype=torch.bool))[chosen]
-        loss = sampling_loss(found, model.targets[target], model.targets[negatives], negatives == target[:, None])
+        means = contexts(model.lookup(ids), lengths, torch.ones_like(ids[:, 1:], dtype=torch.bool))[chosen]
+        loss = sampling_loss(means, model.targets[target], model.targets[negatives], negatives == target[:, None])
         total, words = total + float(loss), words + len(target)
     return total / max(1, words)
 

@@ -12,7 +12,7 @@ from torch import nn
 from sentprobe.errors import UsageError
 from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.training.objective import Objective, Prepared
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 
 FIELDS = ("text",)
 
@@ -25,7 +25,7 @@ class Untrained(nn.Module):
         self.encoder = encoder
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: TrainingPlan) -> Prepared:
     """Build the encoder."""
     request = plan.request
     if not request.train and not request.vectors:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import partial
 
 from sentprobe.core.arguments import Setting
-from sentprobe.lab.training.bleu import SETTING
 from sentprobe.lab.training.objective import Objective
 from sentprobe.lab.training.seq2seq import DECODED, SETTINGS, Seq2Seq, bleu_facts, bleu_score, prepare
+from sentprobe.lab.training.targets import SETTING
 
 KIND = Seq2Seq(
     ("text",),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.lm.prepare import Kind, lm_objective
+from sentprobe.lab.training.lm.preparation import LanguageModelKind, lm_objective
 
 objective = lm_objective(
     "tlm",
     "masked tokens of a sentence and its translation, from both",
     "pairs with their languages: --pairs en-fr=FILE,FILE",
-    Kind(pairs=True),
+    LanguageModelKind(pairs=True),
     order=42,
 )

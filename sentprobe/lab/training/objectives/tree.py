@@ -10,8 +10,8 @@ from sentprobe.corpus.brackets import parse_tree
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.lab.training.objective import Objective
 from sentprobe.lab.training.plan import Arrangement
-from sentprobe.lab.training.reading import Row
-from sentprobe.lab.training.seq2seq import DECODED, OPTIMISERS, SETTINGS, Dev, Seq2Seq, prepare
+from sentprobe.lab.training.rows import DataRow
+from sentprobe.lab.training.seq2seq import DECODED, OPTIMISERS, SETTINGS, DecodedDev, Seq2Seq, prepare
 from sentprobe.lab.training.targets import learn_tokens
 from sentprobe.sentence import Tree
 
@@ -33,7 +33,7 @@ def linearise(tree: Tree) -> str:
     return " ".join(out)
 
 
-def read_trees(rows: Iterable[Row]) -> Iterator[Row]:
+def read_trees(rows: Iterable[DataRow]) -> Iterator[DataRow]:
     """Rows with the words and the linearised tree of each bracketed tree."""
     for row in rows:
         try:
@@ -43,7 +43,7 @@ def read_trees(rows: Iterable[Row]) -> Iterator[Row]:
         yield row._replace(values=(" ".join(word for _, word in tree.leaves()), linearise(tree)))
 
 
-def score(dev: Dev) -> dict[str, float]:
+def score(dev: DecodedDev) -> dict[str, float]:
     """Token accuracy and exact match, in percent.
 
     The accuracy is the share of the tokens of the references, their ends included, that outputs have in the same place.

@@ -12,14 +12,14 @@ import torch
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
+from sentprobe.lab.training.examples import Stream
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.streams import Stream
+from sentprobe.lab.training.plan import TrainingPlan
 
 FIELDS = ("text",)
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: TrainingPlan) -> Prepared:
     """Read the texts and build gensim's model."""
     request, settings, options = plan.request, plan.settings, plan.request.options
     if request.vectors:
@@ -30,33 +30,42 @@ def prepare(plan: Plan) -> Prepared:
         raise UsageError(f"words is trained by gensim, with SGD: leave --optimiser {options.optimiser} out.")
     inputs = plan.inputs(lambda: (row.values[0] for row in plan.rows("train", FIELDS)), bag=True)
     encoder = inputs.encoder()
-    if others := sum(weight.numel() for name, weight in encoder.named_parameters() if name != "inputs.learned.weight"):
+    if untrained := sum(
+        weight.numel() for name, weight in encoder.named_parameters() if name != "inputs.learned.weight"
+    ):
         raise UsageError(
-            f"words learns word vectors, and {request.encoder} has {others:,} other weights, which would stay random. "
-            "Expected a bag of words, such as --encoder bow-mean, without --projection."
+            f"words learns word vectors, and {request.encoder} has {untrained:,} other weights, which would stay "
+            "random. Expected a bag of words, such as --encoder bow-mean, without --projection."
         )
     with plan.writer("train", FIELDS) as out:
         for row in plan.rows("train", FIELDS):
-            if known := [number for number in inputs.vocabulary.ids(row.values[0]) if number]:
-                out.add((known,))
+            if numbers := [number for number in inputs.vocabulary.ids(row.values[0]) if number]:
+                out.add((numbers,))
         ids = out.finish().sequences["text"]
     counts = np.bincount(ids.values, minlength=len(inputs.vocabulary) + 1)[1:]
     if len(counts) < 2:
         raise DataError(f"{', '.join(request.train)}: expected two different words at least.")
     # gensim takes a second to import
-    from sentprobe.lab.training.skipgram import SkipGram, Texts, WordVectors
+    from sentprobe.lab.training.objectives._skipgram import SkipGram, SkipGramEncoder, WordLists
 
     learner = SkipGram(
-        sg=int(settings["method"] == "skipgram"), hs=1, negative=0, vector_size=request.width,
-        window=int(settings["window"]), min_count=1, sample=float(settings["sample"]), alpha=options.lr,
-        seed=options.seed, workers=int(settings["workers"]),
+        sg=int(settings["method"] == "skipgram"),
+        hs=1,
+        negative=0,
+        vector_size=request.width,
+        window=int(settings["window"]),
+        min_count=1,
+        sample=float(settings["sample"]),
+        alpha=options.lr,
+        seed=options.seed,
+        workers=int(settings["workers"]),
         # the vocabulary is sorted already, and gensim's number of a word is ours minus 1
         sorted_vocab=0,
-    )  # fmt: skip
+    )
     # a word that only occurs in other cases has no count of its own, and gensim refuses 0
     learner.build_vocab_from_freq(dict(zip(inputs.vocabulary.words, np.maximum(counts, 1).tolist(), strict=True)))
-    model = WordVectors(encoder, learner)
-    texts = Texts(ids, np.array(["", *inputs.vocabulary.words], object))
+    model = SkipGramEncoder(encoder, learner)
+    texts = WordLists(ids, np.array(["", *inputs.vocabulary.words], object))
     end = float(settings["final_lr"])
 
     def update(_: object, lr: float) -> Loss:

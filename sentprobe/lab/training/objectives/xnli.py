@@ -1,6 +1,6 @@
 """Fine-tuning a language model on natural language inference, as XLM on XNLI: all weights, on pairs of any language.
 
-What is scored on dev beyond the languages of training is zero-shot. With pairs that were translated into a language it
+Languages that are scored on dev but not trained on are zero-shot. With pairs that were translated into a language it
 is TRANSLATE-TRAIN, and with test pairs that were translated into the language of training it is TRANSLATE-TEST.
 """
 
@@ -15,30 +15,25 @@ import torch
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
-from sentprobe.lab.networks.architecture import NetworkConfig
 from sentprobe.lab.networks.folder import WEIGHTS
-from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.networks.xlm import Sizes
-from sentprobe.lab.training.digests import describe_sources
-from sentprobe.lab.training.examples import Examples
-from sentprobe.lab.training.inputs import Inputs
-from sentprobe.lab.training.lm.classifier import Batch, PairClassifier, collate
+from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
 from sentprobe.lab.training.lm.corpora import by_languages
-from sentprobe.lab.training.lm.model import ARCHITECTURE, transformers_config
-from sentprobe.lab.training.lm.start import Start, open_start
+from sentprobe.lab.training.lm.model import ARCHITECTURE, PairBatch, PairClassifier, collate_pairs, transformers_config
+from sentprobe.lab.training.lm.preparation import token_inputs
+from sentprobe.lab.training.lm.pretrained import PretrainedModel, open_start
 from sentprobe.lab.training.lm.tokens import Tokens
 from sentprobe.lab.training.objective import Objective, Prepared
 from sentprobe.lab.training.objectives.nli import FIELDS, LABELS, label_number
-from sentprobe.lab.training.plan import LABEL, Plan
-from sentprobe.lab.training.reading import DEV, TRAIN
+from sentprobe.lab.training.plan import LABEL, TrainingPlan
+from sentprobe.lab.training.sources import DEV, TRAIN, describe_sources
 from sentprobe.lab.training.step import to_device
-from sentprobe.lab.training.streams import Stream
 
 EVALUATION_BATCH = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class LabelledPairs:
     """Labelled pairs of one language as numbers."""
 
     language: str
@@ -49,16 +44,16 @@ class Pairs:
     def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Tokens of each pair."""
         columns = self.examples.sequences
-        found: np.ndarray[tuple[int], np.dtype[np.int64]] = columns["text1"].lengths + columns["text2"].lengths + 4
-        return found
+        lengths: np.ndarray[tuple[int], np.dtype[np.int64]] = columns["text1"].lengths + columns["text2"].lengths + 4
+        return lengths
 
-    def batch(self, rows: Sequence[int]) -> Batch:
+    def batch(self, rows: Sequence[int]) -> PairBatch:
         """A batch of some of them."""
         columns = self.examples.sequences
-        return collate(columns["text1"], columns["text2"], self.examples.numbers[LABEL], self.number, rows)
+        return collate_pairs(columns["text1"], columns["text2"], self.examples.numbers[LABEL], self.number, rows)
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: TrainingPlan) -> Prepared:
     """Read the pairs, and put a classifier on the language model."""
     request, settings = plan.request, plan.settings
     start = open_start(str(settings["from"]))
@@ -69,24 +64,20 @@ def prepare(plan: Plan) -> Prepared:
     train, dev = _read(plan, start, tokens)
     model = _model(start, sizes, request.options.seed)
     trained_on = [pairs.language for pairs in train]
-    own = {pairs.language for pairs in dev} & set(trained_on)
+    supervised = {pairs.language for pairs in dev} & set(trained_on)
 
     def evaluate() -> dict[str, float]:
-        found = {pairs.language: accuracy(model, pairs) for pairs in dev}
-        chosen = [value for name, value in found.items() if name in own or not own or settings["select"] == "all"]
-        return {"accuracy": sum(chosen) / len(chosen), **{f"accuracy {name}": value for name, value in found.items()}}
+        accuracies = {pairs.language: accuracy(model, pairs) for pairs in dev}
+        chosen = [
+            value
+            for name, value in accuracies.items()
+            if name in supervised or not supervised or settings["select"] == "all"
+        ]
+        return {
+            "accuracy": sum(chosen) / len(chosen),
+            **{f"accuracy {name}": value for name, value in accuracies.items()},
+        }
 
-    config = NetworkConfig(
-        ARCHITECTURE,
-        dict(start.settings),
-        len(tokens),
-        sizes.hidden,
-        frozen=False,
-        tokenise=tokens.tokenise,
-        case="as-is",
-        unknown="keep",
-        seed=request.options.seed,
-    )
     samples = int(settings["samples"]) or sum(len(pairs.examples) for pairs in train)
     weights = samples / sum(len(pairs.examples) for pairs in train)
     streams = tuple(
@@ -99,7 +90,7 @@ def prepare(plan: Plan) -> Prepared:
         streams,
         evaluate,
         "accuracy",
-        Inputs(Vocabulary(tokens.strings(), tokens.tokenise, "as-is", "keep"), config, None, facts),
+        token_inputs(tokens, request, facts),
         files=tokens.files(sizes.positions),
         transformers={
             **transformers_config(sizes, start.languages, causal=False),
@@ -115,7 +106,7 @@ def prepare(plan: Plan) -> Prepared:
     )
 
 
-def _model(start: Start, sizes: Sizes, seed: int) -> PairClassifier:
+def _model(start: PretrainedModel, sizes: Sizes, seed: int) -> PairClassifier:
     """The classifier: the weights of the language model, and a random layer on top."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -132,17 +123,18 @@ def _model(start: Start, sizes: Sizes, seed: int) -> PairClassifier:
     return model
 
 
-def accuracy(model: PairClassifier, pairs: Pairs) -> float:
+def accuracy(model: PairClassifier, pairs: LabelledPairs) -> float:
     """In percent."""
-    order = np.argsort(pairs.lengths, kind="stable").tolist()
     device, right = next(model.parameters()).device, 0
-    for at in range(0, len(order), EVALUATION_BATCH):
-        batch = to_device(pairs.batch(order[at : at + EVALUATION_BATCH]), device)
+    for rows in batches_by_length(pairs.lengths, EVALUATION_BATCH):
+        batch = to_device(pairs.batch(rows.tolist()), device)
         right += int((model.logits(batch).argmax(1) == batch.labels).sum())
-    return 100 * right / len(order)
+    return 100 * right / len(pairs.examples)
 
 
-def _read(plan: Plan, start: Start, tokens: Tokens) -> tuple[list[Pairs], list[Pairs]]:
+def _read(
+    plan: TrainingPlan, start: PretrainedModel, tokens: Tokens
+) -> tuple[list[LabelledPairs], list[LabelledPairs]]:
     """Training pairs, and dev pairs, of each language."""
     request = plan.request
     if not request.train:
@@ -155,35 +147,47 @@ def _read(plan: Plan, start: Start, tokens: Tokens) -> tuple[list[Pairs], list[P
         raise UsageError(
             "There is no dev data: name it with --dev en=FILE, or hold out training rows with --held-out N."
         )
-    found: tuple[list[Pairs], list[Pairs]] = [], []
+    pairs: tuple[list[LabelledPairs], list[LabelledPairs]] = [], []
     for (language,), files in train.items():
-        own = Plan(replace(request, train=tuple(files), dev=()), plan.folder / language, plan.withheld)
-        found[0].append(_write(plan, own, TRAIN, TRAIN, start, tokens, language))
+        language_plan = TrainingPlan(
+            replace(request, train=tuple(files), dev=()), plan.folder / language, plan.withheld
+        )
+        pairs[0].append(_write(plan, language_plan, TRAIN, TRAIN, start, tokens, language))
         if request.held_out:
-            found[1].append(_write(plan, own, DEV, DEV, start, tokens, language))
+            pairs[1].append(_write(plan, language_plan, DEV, DEV, start, tokens, language))
     for (language,), files in dev.items():
-        other = Plan(replace(request, train=tuple(files), dev=(), held_out=0), plan.folder / f"dev {language}")
-        found[1].append(_write(plan, other, TRAIN, DEV, start, tokens, language))
+        language_plan = TrainingPlan(
+            replace(request, train=tuple(files), dev=(), held_out=0), plan.folder / f"dev {language}"
+        )
+        pairs[1].append(_write(plan, language_plan, TRAIN, DEV, start, tokens, language))
     for role in (TRAIN, DEV):
-        plan.counts[role] = sum((plan.counts[f"{role} {p.language}"] for p in found[role == DEV]), Counter())
-    return found
+        plan.counts[role] = sum((plan.counts[f"{role} {p.language}"] for p in pairs[role == DEV]), Counter())
+    return pairs
 
 
-def _write(plan: Plan, own: Plan, read_as: str, role: str, start: Start, tokens: Tokens, language: str) -> Pairs:
+def _write(
+    plan: TrainingPlan,
+    language_plan: TrainingPlan,
+    read_as: str,
+    role: str,
+    start: PretrainedModel,
+    tokens: Tokens,
+    language: str,
+) -> LabelledPairs:
     number = start.number(language, "--dev" if role == DEV else "--train")
-    most = min(int(plan.settings["length"]), start.sizes().positions // 2 - 2)
-    with own.writer(f"{role} pairs", FIELDS[:-1], (LABEL,)) as out:
-        for row in own.rows(read_as, FIELDS):
+    max_tokens = min(int(plan.settings["length"]), start.sizes().positions // 2 - 2)
+    with language_plan.writer(f"{role} pairs", FIELDS[:-1], (LABEL,)) as out:
+        for row in language_plan.rows(read_as, FIELDS):
             if (label := label_number(row)) is not None:
-                out.add([ids[:most] for ids in tokens.encode(row.values[:2])], (label,))
-        counts = own.counts[read_as]
+                out.add([ids[:max_tokens] for ids in tokens.encode(row.values[:2])], (label,))
+        counts = language_plan.counts[read_as]
         if unlabelled := counts["used"] - out.count:
             counts["used"], counts["without a label"] = out.count, unlabelled
         if not out.count:
             raise DataError(f"All {unlabelled:,} rows of {role} {language} are without a label.")
         plan.counts[f"{role} {language}"] = counts
-        plan.others[f"{role} {language}"] = describe_sources(own.files(read_as))
-        return Pairs(language, number, out.finish())
+        plan.further_data[f"{role} {language}"] = describe_sources(language_plan.files(read_as))
+        return LabelledPairs(language, number, out.finish())
 
 
 objective = Objective(
@@ -195,12 +199,13 @@ objective = Objective(
         "from": Setting("", "the language model to begin with: FOLDER, or FOLDER?epoch=N"),
         "length": Setting(256, "tokens of a sentence, which is cut there"),
         "samples": Setting(20_000, "pairs of an epoch; epochs go on where the last one ended; 0: all pairs", low=0),
-        "select": Setting("train", "the best checkpoint by dev accuracy in languages of training, or in all",
-                          choices=("train", "all")),
+        "select": Setting(
+            "train", "the best checkpoint by dev accuracy in languages of training, or in all", choices=("train", "all")
+        ),
     },
     {"adam": {"lr": 2e-5, "batch": 16, "epochs": 100, "patience": 5}},
     needs_dev=False,
     encoder=ARCHITECTURE,
-    implied=lambda given: open_start(str(given["from"])).settings if given.get("from") else {},
+    implied=lambda settings: open_start(str(settings["from"])).settings if settings.get("from") else {},
     order=44,
-)  # fmt: skip
+)

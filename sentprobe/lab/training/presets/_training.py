@@ -27,7 +27,14 @@ MOMENTUM: Mapping[str, Any] = {
 """SGD with momentum; the rates are InferSent's, with the usual momentum, since no paper here prints them."""
 
 INFERSENT: Mapping[str, Any] = {
-    "optimiser": "sgd", "lr": 0.1, "decay": 0.99, "shrink": 5.0, "min_lr": 1e-5, "clip": 5.0, "clip_lr": True,
-    "batch": 64, "epochs": 20,
-}  # fmt: skip
+    "optimiser": "sgd",
+    "lr": 0.1,
+    "decay": 0.99,
+    "shrink": 5.0,
+    "min_lr": 1e-5,
+    "clip": 5.0,
+    "clip_lr": True,
+    "batch": 64,
+    "epochs": 20,
+}
 """SGD as in InferSent: the rate falls by 1 % per epoch, and to a fifth after an epoch that is not better on dev."""

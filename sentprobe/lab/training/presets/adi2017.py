@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import ADAGRAD
 
 PAPER = (
@@ -17,7 +17,7 @@ LONGEST = 70
 
 presets = (
     *(
-        Preset(
+        TrainingPreset(
             name=f"adi2017/ed-{size}",
             summary=f"LSTM auto-encoder that reads backwards, {size} dimensions",
             encoder="lstm-reversed",
@@ -28,12 +28,12 @@ presets = (
             inputs={"width": size, "words": WORDS, "max_length": LONGEST},
             paper=PAPER,
             size=size,
-            order=70 + place,
+            order=70 + number,
         )
-        for place, size in enumerate(SIZES)
+        for number, size in enumerate(SIZES)
     ),
     *(
-        Preset(
+        TrainingPreset(
             name=f"adi2017/cbow-{size}",
             summary=f"mean of skip-gram vectors, {size} dimensions",
             encoder="bow-mean",
@@ -41,8 +41,8 @@ presets = (
             inputs={"width": size, "words": WORDS, "max_length": LONGEST},
             paper=PAPER,
             size=size,
-            order=80 + place,
+            order=80 + number,
         )
-        for place, size in enumerate(SIZES)
+        for number, size in enumerate(SIZES)
     ),
 )

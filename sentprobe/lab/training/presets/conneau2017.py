@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import INFERSENT
 
 PAPER = (
@@ -22,7 +22,7 @@ ENCODERS = (
 """Architecture, printed size, settings."""
 
 presets = tuple(
-    Preset(
+    TrainingPreset(
         name=f"conneau2017/{encoder}",
         summary=f"{encoder} of InferSent, {size} dimensions",
         encoder=encoder,
@@ -31,7 +31,7 @@ presets = tuple(
         objective={"nli": {"head": 512}, "classify": {}},
         paper=PAPER,
         size=size,
-        order=10 + place,
+        order=10 + number,
     )
-    for place, (encoder, size, settings) in enumerate(ENCODERS)
+    for number, (encoder, size, settings) in enumerate(ENCODERS)
 )

@@ -7,7 +7,7 @@ have 512 units per direction, and 256 if their names end in ``-4m``: so two laye
 from __future__ import annotations
 
 from sentprobe.core.arguments import Value
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import ADAM, MOMENTUM
 
 PAPER = (
@@ -28,9 +28,9 @@ def _objectives(embedding: int) -> dict[str, dict[str, Value]]:
     }
 
 
-def _bilstm(pool: str, *, small: bool) -> Preset:
+def _bilstm(pool: str, *, small: bool) -> TrainingPreset:
     units = 256 if small else 512
-    return Preset(
+    return TrainingPreset(
         name=f"conneau2018/bilstm-{pool}{'-4m' if small else ''}",
         summary=f"bilstm-{pool} with 2 layers of {units} units per direction"
         + (", inputs projected to 1024 dimensions" if small else ""),
@@ -47,7 +47,7 @@ def _bilstm(pool: str, *, small: bool) -> Preset:
 
 presets = (
     *(_bilstm(pool, small=small) for small in (False, True) for pool in ("last", "max")),
-    Preset(
+    TrainingPreset(
         name="conneau2018/gated-convnet",
         summary="gated-convnet with 8 layers of 512 units",
         encoder="gated-convnet",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.objective import TrainingPreset
 
-preset = Preset(
+preset = TrainingPreset(
     name="krasnowska2019/sent2vec",
     summary="mean of unigram and bigram vectors, 700 dimensions",
     encoder="ngrams",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import ADAM
 
 PAPER = "Lample and Conneau (2019), Cross-lingual Language Model Pretraining"
@@ -11,7 +11,7 @@ STREAMS = {"codes": 80_000, "tokens": 64 * 256}
 PAIRS = {"codes": 80_000, "tokens": 4000}
 
 presets = tuple(
-    Preset(
+    TrainingPreset(
         name=f"xlm2019/{layers}-layers",
         summary=f"Transformer of XLM with {layers} layers, as for {use}",
         encoder="transformer",
@@ -30,7 +30,7 @@ presets = tuple(
         },
         paper=PAPER,
         size=1024,
-        order=100 + place,
+        order=100 + number,
     )
-    for place, (layers, use) in enumerate(((12, "XNLI"), (6, "translation")))
+    for number, (layers, use) in enumerate(((12, "XNLI"), (6, "translation")))
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sentprobe.core.arguments import Value
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import ADAM
 
 PAPER = (
@@ -18,7 +18,7 @@ ENCODERS: tuple[tuple[str, str, dict[str, Value]], ...] = (
 """Name in the paper, architecture, settings. "512 hidden units" are taken as per direction, of one layer."""
 
 presets = tuple(
-    Preset(
+    TrainingPreset(
         name=f"xnli2018/{name}",
         summary=f"{encoder} of XNLI",
         encoder=encoder,
@@ -30,7 +30,7 @@ presets = tuple(
         },
         fine_tune=("align",),
         paper=PAPER,
-        order=90 + place,
+        order=90 + number,
     )
-    for place, (name, encoder, settings) in enumerate(ENCODERS)
+    for number, (name, encoder, settings) in enumerate(ENCODERS)
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sentprobe.core.arguments import Value
-from sentprobe.lab.training.preset import Preset
+from sentprobe.lab.training.objective import TrainingPreset
 from sentprobe.lab.training.presets._training import ADAM
 
 PAPER = "Ravishankar, Øvrelid and Velldal (2019), Probing Multilingual Sentence Representations With X-Probe"
@@ -21,7 +21,7 @@ ENCODERS = (
 """Name in the paper, architecture, settings (its table 2)."""
 
 presets = tuple(
-    Preset(
+    TrainingPreset(
         name=f"xprobe2019/{name}",
         summary=f"{encoder} of X-Probe, 1024 dimensions",
         encoder=encoder,
@@ -33,7 +33,7 @@ presets = tuple(
         objective_training={"align": {"patience": 2}},
         paper=PAPER,
         size=1024,
-        order=50 + place,
+        order=50 + number,
     )
-    for place, (name, encoder, settings) in enumerate(ENCODERS)
+    for number, (name, encoder, settings) in enumerate(ENCODERS)
 )

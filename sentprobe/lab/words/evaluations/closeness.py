@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.alignment.space import Rows
-from sentprobe.lab.words.dictionaries import Entries, matched, read_entries, tally
-from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
-from sentprobe.lab.words.neighbours import Neighbourhood
-from sentprobe.lab.words.pair import Pair
+from sentprobe.lab.words.dictionaries import Entries, matched, pair_counts, read_entries
+from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.systems import PairSearch, SpacePair
 from sentprobe.stats.intervals import cluster_bootstrap
 from sentprobe.tasks import Example
 
@@ -22,7 +21,7 @@ TRIED = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class _Content:
+class _PairRows:
     flip: bool
     rows: Rows
     """(p, 2): words and their translations."""
@@ -32,19 +31,19 @@ class _Content:
     """(p,): whether a word and its translation are spelled otherwise."""
 
 
-def ask(entries: Entries, pair: Pair, request: Request) -> Questions:
+def find_queries(entries: Entries, pair: SpacePair, request: EvaluationRequest) -> Queries:
     """All pairs that both sides know."""
-    found = matched(entries.pairs, pair, request.files[0])
-    source, target = pair.sides(found.flip)
-    if len(np.unique(found.rows[:, 0])) < 2:
+    matches = matched(entries.pairs, pair, request.files[0])
+    source, target = pair.sides(matches.flip)
+    if len(np.unique(matches.rows[:, 0])) < 2:
         raise TooFewError(f"{request.files[0]}: {pair.name} knows one word only; expected two or more.")
     rows = [
-        Example(target.space.words[two], (source.space.words[one],), source.space.words[one])
-        for one, two in found.rows.tolist()
+        Example(target.space.words[target_row], (source.space.words[source_row],), source.space.words[source_row])
+        for source_row, target_row in matches.rows.tolist()
     ]
     different = np.array([example.label != example.text for example in rows])
-    content = _Content(found.flip, found.rows, unrelated(found.rows, single=pair.single), different)
-    return Questions(rows, content, tally(found), content_digest(entries.pairs))
+    content = _PairRows(matches.flip, matches.rows, unrelated(matches.rows, single=pair.single), different)
+    return Queries(rows, content, pair_counts(matches), content_digest(entries.pairs))
 
 
 def unrelated(rows: Rows, *, single: bool) -> Rows:
@@ -54,53 +53,56 @@ def unrelated(rows: Rows, *, single: bool) -> Rows:
     others. All second words are used, and as often as in the pairs, unless words would get their translations.
     """
     sources = rows[:, 0].tolist()
-    own: dict[int, set[int]] = {}
-    for one, two in rows.tolist():
-        own.setdefault(one, {one} if single else set()).add(two)
-    drawn: list[int] = np.random.default_rng(len(rows)).permutation(rows[:, 1]).tolist()
-    others = list(dict.fromkeys(drawn))
+    excluded: dict[int, set[int]] = {}
+    for source_row, target_row in rows.tolist():
+        excluded.setdefault(source_row, {source_row} if single else set()).add(target_row)
+    shuffled: list[int] = np.random.default_rng(len(rows)).permutation(rows[:, 1]).tolist()
+    second_words = list(dict.fromkeys(shuffled))
     for i, source in enumerate(sources):
-        if drawn[i] not in own[source]:
+        if shuffled[i] not in excluded[source]:
             continue
-        for j in range(i - len(drawn), i - len(drawn) + min(len(drawn), TRIED)):
-            if drawn[j] not in own[source] and drawn[i] not in own[sources[j]]:
-                drawn[i], drawn[j] = drawn[j], drawn[i]
+        for j in range(i - len(shuffled), i - len(shuffled) + min(len(shuffled), TRIED)):
+            if shuffled[j] not in excluded[source] and shuffled[i] not in excluded[sources[j]]:
+                shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
                 break
         else:
-            drawn[i] = next((other for other in others if other not in own[source]), drawn[i])
-    return np.array(drawn, np.int64)
+            shuffled[i] = next((word for word in second_words if word not in excluded[source]), shuffled[i])
+    return np.array(shuffled, np.int64)
 
 
-def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:
+def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationScores:
     """Cosines and distances of the pairs, and cosines of pairs that do not belong together."""
-    own: _Content = questions.content
-    source, target = space.pair.sides(own.flip)
-    one, two = source.unit[own.rows[:, 0]], target.unit[own.rows[:, 1]]
-    cosines = _products(one, two)
-    apart = source.vectors(own.rows[:, 0]) - target.vectors(own.rows[:, 1])
-    distances = np.sqrt(_products(apart, apart))
-    return Answers(
+    content: _PairRows = queries.content
+    source, target = search.pair.sides(content.flip)
+    source_vectors, target_vectors = source.unit[content.rows[:, 0]], target.unit[content.rows[:, 1]]
+    cosines = _products(source_vectors, target_vectors)
+    differences = source.vectors(content.rows[:, 0]) - target.vectors(content.rows[:, 1])
+    unit_differences = source_vectors - target_vectors
+    distances = np.sqrt(_products(differences, differences))
+    scores = {
+        "l2": float(distances.mean()),
+        "l2 of unit vectors": float(np.sqrt(_products(unit_differences, unit_differences)).mean()),
+    }
+    if content.different.any():
+        scores = {"cosine, spelled otherwise": float(cosines[content.different].mean()), **scores}
+    return EvaluationScores(
         score=float(cosines.mean()),
-        interval=cluster_bootstrap(cosines, own.rows[:, 0], seed=0),
+        interval=cluster_bootstrap(cosines, content.rows[:, 0], seed=0),
         interval_kind="bootstrap",
-        scores={
-            **({"cosine, spelled otherwise": float(cosines[own.different].mean())} if own.different.any() else {}),
-            "l2": float(distances.mean()),
-            "l2 of unit vectors": float(np.sqrt(_products(one - two, one - two)).mean()),
-        },
+        scores=scores,
         arrays={
             "predicted": cosines.astype(np.float32),
             "truth": np.ones(len(cosines), np.float32),
             "l2": distances.astype(np.float32),
-            "frequency": own.rows[:, 0].astype(np.int32),
+            "frequency": content.rows[:, 0].astype(np.int32),
         },
-        baselines={"random pairs": float(_products(one, target.unit[own.shuffled]).mean())},
+        baselines={"random pairs": float(_products(source_vectors, target.unit[content.shuffled]).mean())},
     )
 
 
-def _products(one: NDArray[np.float32], two: NDArray[np.float32]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.einsum("ij,ij->i", one, two, dtype=np.float64)
-    return found
+def _products(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
+    products: NDArray[np.float64] = np.einsum("ij,ij->i", first, second, dtype=np.float64)
+    return products
 
 
 word_evaluation = WordEvaluation(
@@ -111,8 +113,8 @@ word_evaluation = WordEvaluation(
     question="How near is its translation?",
     files=1,
     read=read_entries,
-    ask=ask,
-    answer=answer,
+    find_queries=find_queries,
+    score=score,
     retrieves=False,
     order=50,
 )

@@ -13,9 +13,8 @@ from sentprobe.core.reader import read_lines, table_format
 from sentprobe.errors import CorpusError, DataError, TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.alignment.space import Rows
-from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
-from sentprobe.lab.words.neighbours import Neighbourhood
-from sentprobe.lab.words.pair import Pair, Side
+from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.systems import MappedSpace, PairSearch, SpacePair
 from sentprobe.tasks import Example
 from sentprobe.transfer.similarity import MIN_PAIRS, correlations
 
@@ -27,24 +26,24 @@ ScoredPair = tuple[str, str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class _Content:
-    sides: tuple[Side, Side]
+class _RatedPairs:
+    sides: tuple[MappedSpace, MappedSpace]
     rows: Rows
     """(p, 2)."""
     gold: list[float]
 
 
-def read(request: Request) -> list[ScoredPair]:
+def read(request: EvaluationRequest) -> list[ScoredPair]:
     """Read lines of two words and a score; the columns may be named in a header, as in SemEval-2017's files."""
     path = request.files[0]
     rows = [(number, _fields(path, line)) for number, line in read_lines(path, EXPECTED) if line.strip()]
     if not rows:
         raise DataError(f"{path} is empty; expected lines of {EXPECTED}.")
     columns = _header(rows[0][1])
-    found = list(_pairs(path, rows if columns is None else rows[1:], columns or (0, 1, 2)))
-    if not found:
+    pairs = list(_pairs(path, rows if columns is None else rows[1:], columns or (0, 1, 2)))
+    if not pairs:
         raise DataError(f"{path} has a header and no pairs; expected lines of {EXPECTED}.")
-    return [(two, one, score) for one, two, score in found] if request.reverse else found
+    return [(second, first, score) for first, second, score in pairs] if request.reverse else pairs
 
 
 def _fields(path: str, line: str) -> list[str]:
@@ -66,58 +65,60 @@ def _header(fields: Sequence[str]) -> tuple[int, int, int] | None:
 
 def _pairs(path: str, rows: Sequence[tuple[int, Sequence[str]]], columns: tuple[int, int, int]) -> Iterator[ScoredPair]:
     for number, fields in rows:
-        some = [fields[column] if column < len(fields) else "" for column in columns]
+        cells = [fields[column] if column < len(fields) else "" for column in columns]
         try:
-            score = float(some[2])
+            score = float(cells[2])
         except ValueError:
             score = math.nan
-        if not all(some) or not math.isfinite(score):
+        if not all(cells) or not math.isfinite(score):
             raise CorpusError(path, number, repr("\t".join(fields)[:80]), EXPECTED)
-        yield some[0], some[1], score
+        yield cells[0], cells[1], score
 
 
-def ask(pairs: Sequence[ScoredPair], pair: Pair, request: Request) -> Questions:
+def find_queries(pairs: Sequence[ScoredPair], pair: SpacePair, request: EvaluationRequest) -> Queries:
     """The pairs that are known: on both sides, or on one of them, wherever most are."""
-    one, two = pair.sides()
-    ways = [(one, one)] if pair.single else [(one, two), (two, one), (one, one), (two, two)]
-    known = [
-        [(a, b) for u, v, _ in pairs if (a := x.row(u)) is not None and (b := y.row(v)) is not None] for x, y in ways
+    source, target = pair.sides()
+    directions = [(source, target), (target, source), (source, source), (target, target)]
+    if pair.single:
+        directions = [(source, source)]
+    known_rows = [
+        [(a, b) for u, v, _ in pairs if (a := x.row(u)) is not None and (b := y.row(v)) is not None]
+        for x, y in directions
     ]
-    best = max(range(len(ways)), key=lambda i: len(known[i]))
-    x, y = ways[best]
+    best = max(range(len(directions)), key=lambda i: len(known_rows[i]))
+    x, y = directions[best]
     gold = [score for u, v, score in pairs if x.row(u) is not None and y.row(v) is not None]
     if len(gold) < MIN_PAIRS or len(set(gold)) < 2:
         raise TooFewError(
             f"{request.files[0]}: {pair.name} knows {len(gold)} of {len(pairs):,} pairs; expected {MIN_PAIRS} or more, "
             "with different scores, for a correlation."
         )
-    rows = np.array(known[best], np.int64)
-    shown = [
+    rows = np.array(known_rows[best], np.int64)
+    test_rows = [
         Example(f"{score:g}", (x.space.words[a], y.space.words[b]), f"{x.space.words[a]} {y.space.words[b]}")
-        for (a, b), score in zip(known[best], gold, strict=True)
+        for (a, b), score in zip(known_rows[best], gold, strict=True)
     ]
     facts = {"pairs": len(gold), "pairs left out": len(pairs) - len(gold), "coverage": len(gold) / len(pairs)}
-    return Questions(shown, _Content((x, y), rows, gold), facts, more=f"sides {best} {content_digest(pairs)}")
+    inputs_key = f"sides {best} {content_digest(pairs)}"
+    return Queries(test_rows, _RatedPairs((x, y), rows, gold), facts, inputs_key)
 
 
-def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:
+def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationScores:
     """Pearson's and Spearman's correlation of cosines with scores."""
-    own: _Content = questions.content
-    one, two = (side.unit[own.rows[:, i]] for i, side in enumerate(own.sides))
-    cosines = np.einsum("ij,ij->i", one, two, dtype=np.float64)
-    found = correlations(cosines, own.gold, [""] * len(cosines), seed=0)
-    value, low, high = found.pearson.overall, found.pearson.low, found.pearson.high
+    content: _RatedPairs = queries.content
+    first_vectors, second_vectors = (side.unit[content.rows[:, i]] for i, side in enumerate(content.sides))
+    cosines = np.einsum("ij,ij->i", first_vectors, second_vectors, dtype=np.float64)
+    correlation = correlations(cosines, content.gold, [""] * len(cosines), seed=0)
+    value, low, high = correlation.pearson.overall, correlation.pearson.low, correlation.pearson.high
     if not all(map(math.isfinite, (value, low, high))):
-        raise TooFewError(f"{space.pair.name} gives all pairs the same cosine, so there is no correlation.")
-    spearman = {
-        "spearman": found.spearman.overall, "spearman_low": found.spearman.low, "spearman_high": found.spearman.high
-    }  # fmt: skip
-    return Answers(
+        raise TooFewError(f"{search.pair.name} gives all pairs the same cosine, so there is no correlation.")
+    spearman = correlation.spearman
+    return EvaluationScores(
         score=value,
         interval=(low, high),
         interval_kind="bootstrap",
-        scores=spearman,
-        arrays={"predicted": cosines.astype(np.float32), "truth": np.array(own.gold, np.float32)},
+        scores={"spearman": spearman.overall, "spearman_low": spearman.low, "spearman_high": spearman.high},
+        arrays={"predicted": cosines.astype(np.float32), "truth": np.array(content.gold, np.float32)},
     )
 
 
@@ -129,8 +130,8 @@ word_evaluation = WordEvaluation(
     question="How similar are these two words?",
     files=1,
     read=read,
-    ask=ask,
-    answer=answer,
+    find_queries=find_queries,
+    score=score,
     retrieves=False,
     order=20,
 )

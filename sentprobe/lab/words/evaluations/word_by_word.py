@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
-from sentprobe.lab.training.bleu import bleu
-from sentprobe.lab.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
-from sentprobe.lab.words.neighbours import Neighbourhood
-from sentprobe.lab.words.pair import Pair
-from sentprobe.lab.words.sentences import UNKNOWN, Lines, Words, in_words, read_sentences
+from sentprobe.lab.training.targets import bleu
+from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.sentences import UNKNOWN, Lines, WordRows, aligned_words, read_sentences
+from sentprobe.lab.words.systems import PairSearch, SpacePair
 from sentprobe.stats.resample import bootstrap_sums, percentile_interval
 from sentprobe.tasks import Example
 
@@ -31,81 +30,94 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class _Content:
+class _SourceSentences:
     flip: bool
-    sources: Words
+    sources: WordRows
     words: list[list[str]]
     """The source sentences, as words."""
     references: list[list[str]]
 
 
-def ask(lines: Lines, pair: Pair, request: Request) -> Questions:
+def find_queries(lines: Lines, pair: SpacePair, request: EvaluationRequest) -> Queries:
     """Pairs of sentences all of whose words are known."""
-    flip, one, two = in_words(lines, pair, request)
+    flip, source_rows, target_rows = aligned_words(lines, pair, request)
     source, target = pair.sides(flip)
-    kept = [i for i in range(len(one)) if one[i] and two[i] and UNKNOWN not in one[i] and UNKNOWN not in two[i]]
-    if len(kept) < 2:
-        raise TooFewError(
-            f"{','.join(request.files)}: {pair.name} knows all words of {len(kept)} of {len(one):,} pairs of "
-            "sentences; expected two or more."
-        )
-    words = [[source.space.words[row] for row in one[i]] for i in kept]
-    references = [[target.space.words[row] for row in two[i]] for i in kept]
-    rows = [
-        Example(" ".join(right), tuple(own), " ".join(own), source=str(i + 1))
-        for i, own, right in zip(kept, words, references, strict=True)
+    complete = [
+        i
+        for i in range(len(source_rows))
+        if source_rows[i] and target_rows[i] and UNKNOWN not in source_rows[i] and UNKNOWN not in target_rows[i]
     ]
-    facts = {"sentences": len(kept), "sentences left out": len(one) - len(kept)}
-    more = content_digest(lines, *([request.tokenise] if request.tokenise else []))
-    return Questions(rows, _Content(flip, [one[i] for i in kept], words, references), facts, more)
+    if len(complete) < 2:
+        raise TooFewError(
+            f"{','.join(request.files)}: {pair.name} knows all words of {len(complete)} of {len(source_rows):,} pairs "
+            "of sentences; expected two or more."
+        )
+    words = [[source.space.words[row] for row in source_rows[i]] for i in complete]
+    references = [[target.space.words[row] for row in target_rows[i]] for i in complete]
+    rows = [
+        Example(" ".join(reference), tuple(source_words), " ".join(source_words), source=str(i + 1))
+        for i, source_words, reference in zip(complete, words, references, strict=True)
+    ]
+    facts = {"sentences": len(complete), "sentences left out": len(source_rows) - len(complete)}
+    inputs_key = content_digest(lines, *([request.tokenise] if request.tokenise else []))
+    return Queries(
+        rows, _SourceSentences(flip, [source_rows[i] for i in complete], words, references), facts, inputs_key
+    )
 
 
-def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:
+def score(queries: Queries, search: PairSearch, scoring: Scoring) -> EvaluationScores:
     """Every word by its nearest neighbour on the other side."""
-    own: _Content = questions.content
-    target = space.pair.sides(own.flip)[1]
-    rows = np.unique(np.concatenate([np.array(text, np.int64) for text in own.sources]))
-    single = space.pair.single
-    near = space.nearest(rows, 1 + single, scoring, flip=own.flip).rows.tolist()
-    best = {
-        row: next(candidate for candidate in found if not single or candidate != row)
-        for row, found in zip(rows.tolist(), near, strict=True)
+    content: _SourceSentences = queries.content
+    target = search.pair.sides(content.flip)[1]
+    rows = np.unique(np.concatenate([np.array(text, np.int64) for text in content.sources]))
+    single = search.pair.single
+    neighbours = search.nearest(rows, 1 + single, scoring, flip=content.flip).rows.tolist()
+    translation = {
+        row: next(candidate for candidate in nearest_rows if not single or candidate != row)
+        for row, nearest_rows in zip(rows.tolist(), neighbours, strict=True)
     }
-    return scored([[target.space.words[best[row]] for row in text] for text in own.sources], own.references)
+    return bleu_scores(
+        [[target.space.words[translation[row]] for row in text] for text in content.sources], content.references
+    )
 
 
-def copy(questions: Questions) -> Answers:
+def score_copy(queries: Queries) -> EvaluationScores:
     """The source sentences as they are."""
-    own: _Content = questions.content
-    return scored(own.words, own.references)
+    content: _SourceSentences = queries.content
+    return bleu_scores(content.words, content.references)
 
 
-def scored(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Answers:
+def bleu_scores(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> EvaluationScores:
     """BLEU of tokenised sentences, as a share of one."""
     value, _ = bleu([" ".join(o) for o in outputs], [" ".join(r) for r in references], "none")
-    counts = np.array([_counts(out, right) for out, right in zip(outputs, references, strict=True)])
+    counts = np.array([ngram_counts(output, reference) for output, reference in zip(outputs, references, strict=True)])
     order = np.lexsort(counts.T[::-1])
-    drawn = bootstrap_sums(counts[order].astype(np.float64), DRAWS, np.random.default_rng(0))
-    low, high = percentile_interval(bleu_of_counts(drawn))
+    resampled = bootstrap_sums(counts[order].astype(np.float64), DRAWS, np.random.default_rng(0))
+    low, high = percentile_interval(bleu_of_counts(resampled))
     matches, totals = counts[:, :ORDERS], counts[:, ORDERS : 2 * ORDERS]
-    return Answers(
+    return EvaluationScores(
         score=value / 100,
         interval=(min(low, value / 100), max(high, value / 100)),
         interval_kind="bootstrap",
         scores={
             f"{n + 1}-gram precision": float(matches[:, n].sum() / max(1, totals[:, n].sum())) for n in range(ORDERS)
         },
-        arrays={"matches": matches.astype(np.int32), "ngrams": totals.astype(np.int32),
-                "lengths": counts[:, 2 * ORDERS :].astype(np.int32)},
-    )  # fmt: skip
+        arrays={
+            "matches": matches.astype(np.int32),
+            "ngrams": totals.astype(np.int32),
+            "lengths": counts[:, 2 * ORDERS :].astype(np.int32),
+        },
+    )
 
 
-def _counts(output: Sequence[str], reference: Sequence[str]) -> list[int]:
+def ngram_counts(output: Sequence[str], reference: Sequence[str]) -> list[int]:
     """For n = 1 to 4, n-grams that match; all n-grams of the output; and both lengths."""
     matches, totals = [], []
     for n in range(1, ORDERS + 1):
-        own, right = (Counter(zip(*(text[i:] for i in range(n)), strict=False)) for text in (output, reference))
-        matches.append(sum((own & right).values()))
+        output_ngrams, reference_ngrams = (
+            Counter(zip(*(text[i:] for i in range(n)), strict=False)) for text in (output, reference)
+        )
+        matches.append(sum((output_ngrams & reference_ngrams).values()))
         totals.append(max(0, len(output) - n + 1))
     return [*matches, *totals, len(output), len(reference)]
 
@@ -120,8 +132,8 @@ def bleu_of_counts(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
         logs = np.log(np.where(totals > 0, smooth / np.maximum(totals, 1), 0)).mean(axis=1)
         brevity = np.minimum(0, 1 - reference / np.maximum(output, 1))
-    found: NDArray[np.float64] = np.where((matches.sum(axis=1) > 0) & (output > 0), np.exp(logs + brevity), 0.0)
-    return found
+    scores: NDArray[np.float64] = np.where((matches.sum(axis=1) > 0) & (output > 0), np.exp(logs + brevity), 0.0)
+    return scores
 
 
 word_evaluation = WordEvaluation(
@@ -132,8 +144,8 @@ word_evaluation = WordEvaluation(
     question="What is it in the other language, word by word?",
     files=2,
     read=read_sentences,
-    ask=ask,
-    answer=answer,
-    copy=copy,
+    find_queries=find_queries,
+    score=score,
+    score_copy=score_copy,
     order=40,
 )

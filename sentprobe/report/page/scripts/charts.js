@@ -9,7 +9,7 @@
 
   /** Rows are embedded by field; a field with repeated texts has each of them once, and indices. */
   function unpack(fields) {
-    const columns = Object.entries(fields).map(([name, own]) => [name, own.texts ? own.at.map((i) => (i === null ? null : own.texts[i])) : own]);
+    const columns = Object.entries(fields).map(([name, field]) => [name, field.texts ? field.at.map((i) => (i === null ? null : field.texts[i])) : field]);
     const n = columns.length ? columns[0][1].length : 0;
     return Array.from({ length: n }, (_, i) => Object.fromEntries(columns.map(([name, values]) => [name, values[i]])));
   }
@@ -29,8 +29,8 @@
   /** The spec and rows that a figure shows now. */
   function current(name) {
     if (!state.has(name)) {
-      const found = data.figures[name];
-      state.set(name, { spec: Object.values(found.specs)[0], rows: unpack(found.rows) });
+      const embedded = data.figures[name];
+      state.set(name, { spec: Object.values(embedded.specs)[0], rows: unpack(embedded.rows) });
     }
     return state.get(name);
   }
@@ -45,11 +45,12 @@
     const { least, most } = data.figures[name];
     if (least) plot.style.minWidth = `${least}px`;
     if (most) plot.style.maxWidth = `${most}px`;
-    const made = await vegaEmbed(plot, { ...spec, data: { values: rows } }, {
+    // ast: expressions are interpreted, since the policy of the page forbids eval
+    const view = await vegaEmbed(plot, { ...spec, data: { values: rows } }, {
       ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip, logLevel: 1, mode: "vega-lite",
     });
     figure.view?.finalize();
-    figure.view = made;
+    figure.view = view;
     // the plot has a name, and the numbers are in a table: its hundreds of marks need not be read out
     plot.querySelector("svg")?.setAttribute("aria-hidden", "true");
     plot.setAttribute("role", "img"); // Vega has put its own in place of these
@@ -74,18 +75,18 @@
   });
   figures.forEach((figure) => watcher.observe(figure));
   const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
-  function rest() {
+  function drawRest() {
     const [next] = waiting;
     if (!next) return;
-    soon(next).then(() => idle(rest));
+    soon(next).then(() => idle(drawRest));
   }
-  addEventListener("load", () => idle(rest));
+  addEventListener("load", () => idle(drawRest));
   addEventListener("beforeprint", () => [...waiting].forEach(soon));
 
   /** Show other rows, or the same ones with another spec. */
   function show(name, change) {
     state.set(name, { ...current(name), ...change });
-    const figure = figures.find((found) => found.dataset.chart === name);
+    const figure = figures.find((candidate) => candidate.dataset.chart === name);
     if (figure?.dataset.drawn) soon(figure);
     const numbers = figure?.querySelector(".numbers");
     if (numbers?.open) list(figure);
@@ -124,20 +125,20 @@
     if (!mode) continue;
     const name = figure.dataset.chart;
     const reference = figure.querySelector("label.reference");
-    const other = reference.querySelector("select");
+    const choice = reference.querySelector("select");
     const change = () => {
-      const found = data.figures[name];
-      const relative = mode.value in found.ratios;
+      const embedded = data.figures[name];
+      const relative = mode.value in embedded.ratios;
       reference.hidden = !relative;
-      if (relative && other.dataset.of !== mode.value) {
-        other.replaceChildren(...found.references[mode.value].map((text, i) => option(i, text)));
-        other.dataset.of = mode.value;
+      if (relative && choice.dataset.of !== mode.value) {
+        choice.replaceChildren(...embedded.references[mode.value].map((text, i) => option(i, text)));
+        choice.dataset.of = mode.value;
       }
-      const ratios = relative ? found.ratios[mode.value][Number(other.value)] : null;
-      const rows = unpack(found.rows).map((row, i) => ({ ...row, ratio: ratios ? ratios[i] : null }));
-      show(name, { rows, spec: found.specs[relative ? "relative" : mode.value] });
+      const ratios = relative ? embedded.ratios[mode.value][Number(choice.value)] : null;
+      const rows = unpack(embedded.rows).map((row, i) => ({ ...row, ratio: ratios ? ratios[i] : null }));
+      show(name, { rows, spec: embedded.specs[relative ? "relative" : mode.value] });
     };
     mode.addEventListener("change", change);
-    other.addEventListener("change", change);
+    choice.addEventListener("change", change);
   }
 })();

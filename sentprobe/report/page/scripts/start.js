@@ -8,10 +8,10 @@ window.sentprobe = (() => {
 
   /** An element with this text; children may be elements. */
   function make(tag, text, attributes) {
-    const found = document.createElement(tag);
-    if (text !== undefined && text !== null) found.textContent = text;
-    for (const [name, value] of Object.entries(attributes || {})) found.setAttribute(name, value);
-    return found;
+    const element = document.createElement(tag);
+    if (text !== undefined && text !== null) element.textContent = text;
+    for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
+    return element;
   }
 
   function option(value, text) {
@@ -42,7 +42,7 @@ window.sentprobe = (() => {
     try {
       await navigator.clipboard.writeText(text);
       return true;
-    } catch {
+    } catch { // a page opened as a file may have no clipboard
       const area = make("textarea", null, { "aria-hidden": "true", class: "sr" });
       area.value = text;
       document.body.append(area);
@@ -86,10 +86,10 @@ window.sentprobe = (() => {
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("main details:not([open]):not(.numbers, .long, .passed, .group)")];
-    for (const found of opened) found.open = true;
+    for (const details of opened) details.open = true;
   });
   addEventListener("afterprint", () => {
-    for (const found of opened) found.open = false;
+    for (const details of opened) details.open = false;
   });
 
   return { data, byId, make, option, announce, watch };

@@ -15,9 +15,9 @@
 
   /** A cell that isolates the direction of its text. */
   function named(tag, text, scope) {
-    const found = make(tag, null, scope ? { scope } : {});
-    found.append(make("bdi", text));
-    return found;
+    const cell = make(tag, null, scope ? { scope } : {});
+    cell.append(make("bdi", text));
+    return cell;
   }
 
   function matrix(labels, counts) {
@@ -52,18 +52,18 @@
   }
 
   function sentence(segments) {
-    const found = make("p", null, { class: "sentence", dir: "auto" });
+    const paragraph = make("p", null, { class: "sentence", dir: "auto" });
     segments.forEach((part, i) => {
-      if (!(i % 2)) return found.append(part);
+      if (!(i % 2)) return paragraph.append(part);
       const mark = make("mark");
       mark.append(make("span", "[marked: ", { class: "sr" }), part, make("span", "]", { class: "sr" }));
-      found.append(mark);
+      paragraph.append(mark);
     });
-    return found;
+    return paragraph;
   }
 
-  function rowsOf(found, near) {
-    return found.map(([segments, truth, predicted, confidence, source]) => {
+  function rowsOf(rows, near) {
+    return rows.map(([segments, truth, predicted, confidence, source]) => {
       const item = make("li");
       const facts = make("p", null, { class: "facts" });
       if (near) facts.append("nearest: ", make("bdi", predicted), ` (cosine ${confidence.toFixed(2)}); right: `, make("bdi", truth));
@@ -74,8 +74,8 @@
     });
   }
 
-  function informative(found) {
-    return found.map(([segments, label, bits, source]) => {
+  function informative(rows) {
+    return rows.map(([segments, label, bits, source]) => {
       const item = make("li");
       const facts = make("p", null, { class: "facts" });
       facts.append("labelled ", make("bdi", label), `: ${bits < 0 ? "−" : ""}${Math.abs(bits).toFixed(2)} bits`);
@@ -88,7 +88,7 @@
   /** A fraction and its interval on a line from 0 to 100. */
   function drawn(value, low, high) {
     const svg = document.createElementNS(NS, "svg");
-    for (const [name, own] of Object.entries({ width: WIDE, height: 14, class: "interval", "aria-hidden": "true" })) svg.setAttribute(name, own);
+    for (const [name, value] of Object.entries({ width: WIDE, height: 14, class: "interval", "aria-hidden": "true" })) svg.setAttribute(name, value);
     const at = (share) => (4 + share * (WIDE - 8)).toFixed(1);
     const shapes = [
       ["line", { class: "axis", x1: at(0), x2: at(1), y1: 7, y2: 7 }],
@@ -98,19 +98,19 @@
     ];
     for (const [tag, attributes] of shapes) {
       const shape = document.createElementNS(NS, tag);
-      for (const [name, own] of Object.entries(attributes)) shape.setAttribute(name, own);
+      for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
       svg.append(shape);
     }
     return svg;
   }
 
-  function bins(found, title) {
-    const rows = found.map(([low, high, n, right, below, above]) => [
+  function bins(counts, title) {
+    const rows = counts.map(([low, high, n, right, below, above]) => [
       low === high ? String(low) : `${low}–${high}`, whole(n), `${points(right / n)} (${points(below / 1000)}–${points(above / 1000)})`,
     ]);
     const table = list([[title], ["rows", true], ["accuracy (%)", true]], rows);
     table.tHead.rows[0].append(make("th", "0 to 100", { "aria-hidden": "true" }));
-    found.forEach(([, , n, right, below, above], i) => {
+    counts.forEach(([, , n, right, below, above], i) => {
       const cell = make("td", null, { "aria-hidden": "true" });
       cell.append(drawn(right / n, below / 1000, above / 1000));
       table.tBodies[0].rows[i].append(cell);
@@ -120,51 +120,51 @@
 
   function fill() {
     const set = Number(sets.value);
-    const { labels, columns: found } = errors[set];
+    const { labels, columns: columnErrors } = errors[set];
     const near = retrieved[set];
-    const own = found[Number(encoders.value)];
-    const n = sum(own.length.map((b) => b[2]));
-    const right = sum(own.length.map((b) => b[3]));
+    const selected = columnErrors[Number(encoders.value)];
+    const n = sum(selected.length.map((b) => b[2]));
+    const right = sum(selected.length.map((b) => b[3]));
     byId("errors-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: ${near ? "precision@1" : "accuracy"} ${points(right / n)} %.`;
     byId("errors-codes").textContent = errors[set].codes ? `In the set: ${errors[set].codes}.` : "";
     for (const id of ["errors-matrix", "errors-bias"]) byId(id).hidden = near;
-    byId("errors-length").hidden = near && own.length.length < 2;
+    byId("errors-length").hidden = near && selected.length.length < 2;
     byId("errors-by-probe").hidden = near;
     byId("errors-by-cosine").hidden = !near;
     if (near) {
       // what is retrieved is not one of a few labels
-    } else if (own.confusion) {
-      byId("errors-confusion").replaceChildren(matrix(labels, own.confusion));
-      const counts = labels.map((label, j) => [label, sum(own.confusion[j]), sum(own.confusion.map((row) => row[j]))]);
-      const rows = counts.map(([label, truth, given]) => [label, whole(truth), whole(given), `${given === truth ? "" : given > truth ? "+" : "−"}${whole(Math.abs(given - truth))}`]);
+    } else if (selected.confusion) {
+      byId("errors-confusion").replaceChildren(matrix(labels, selected.confusion));
+      const counts = labels.map((label, j) => [label, sum(selected.confusion[j]), sum(selected.confusion.map((row) => row[j]))]);
+      const rows = counts.map(([label, truth, predicted]) => [label, whole(truth), whole(predicted), `${predicted === truth ? "" : predicted > truth ? "+" : "−"}${whole(Math.abs(predicted - truth))}`]);
       byId("errors-counts").replaceChildren(list([["Label"], ["true", true], ["predicted", true], ["difference", true]], rows));
     } else {
-      const rows = own.pairs.map(([truth, given, count]) => [truth, given, whole(count)]);
+      const rows = selected.pairs.map(([truth, predicted, count]) => [truth, predicted, whole(count)]);
       byId("errors-confusion").replaceChildren(list([["True"], ["Predicted"], ["rows", true]], rows));
       byId("errors-counts").replaceChildren(make("p", `${whole(labels.length)} labels are too many to list.`, { class: "muted" }));
     }
-    byId("errors-lengths").replaceChildren(bins(own.length, "Tokens"));
-    byId("errors-target").hidden = !own.target;
-    if (own.target) byId("errors-targets").replaceChildren(bins(own.target, "Rows with the form"));
-    byId("errors-list").replaceChildren(...rowsOf(own.errors, near));
+    byId("errors-lengths").replaceChildren(bins(selected.length, "Tokens"));
+    byId("errors-target").hidden = !selected.target;
+    if (selected.target) byId("errors-targets").replaceChildren(bins(selected.target, "Rows with the form"));
+    byId("errors-list").replaceChildren(...rowsOf(selected.errors, near));
     for (const end of ["doubtful", "easiest"]) {
       const rows = errors[set][end] || [];
       byId(`errors-${end}-part`).hidden = !rows.length;
       byId(`errors-${end}`).replaceChildren(...informative(rows));
     }
-    if (!own.errors.length) byId("errors-list").append(make("li", near ? "None." : "None with a known probability."));
+    if (!selected.errors.length) byId("errors-list").append(make("li", near ? "None." : "None with a known probability."));
   }
 
   function choose() {
-    const found = errors[Number(sets.value)].columns;
+    const columnErrors = errors[Number(sets.value)].columns;
     const before = encoders.value;
-    encoders.replaceChildren(...found.flatMap((own, i) => (own ? [option(i, columns[i])] : [])));
-    const there = [...encoders.options].map((o) => o.value);
-    encoders.value = there.includes(before) ? before : there.includes(String(best[Number(sets.value)])) ? String(best[Number(sets.value)]) : there[0];
+    encoders.replaceChildren(...columnErrors.flatMap((column, i) => (column ? [option(i, columns[i])] : [])));
+    const available = [...encoders.options].map((o) => o.value);
+    encoders.value = available.includes(before) ? before : available.includes(String(best[Number(sets.value)])) ? String(best[Number(sets.value)]) : available[0];
     fill();
   }
 
-  sets.replaceChildren(...errors.flatMap((found, i) => (found ? [option(i, names[i])] : [])));
+  sets.replaceChildren(...errors.flatMap((columnErrors, i) => (columnErrors ? [option(i, names[i])] : [])));
   if (first !== null) sets.value = String(first);
   sets.addEventListener("change", choose);
   encoders.addEventListener("change", fill);

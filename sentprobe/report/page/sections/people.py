@@ -1,4 +1,4 @@
-"""People: what one's own annotators judged, beside the encoders on the same sentences."""
+"""People: your annotators, beside the encoders on the same sentences."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ section = Section(
     name="people",
     order=34,
     title="People",
-    intro="How often the majority of one's own annotators is right, and the encoders on the same sentences. People and "
-    "encoders that give one answer far more often than it is true have a bias that accuracy does not show.",
+    intro="How often the majority vote of your annotators is right, and how often the encoders are, on the same "
+    "sentences. People and encoders that give one answer far more often than it is true have a bias that accuracy does "
+    "not show.",
     template=sibling_file(__package__, "people.html"),
     data=data,
     absent=absent,

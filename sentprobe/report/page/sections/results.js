@@ -8,16 +8,16 @@
   const body = table.tBodies[0];
   /** What a cell is sorted by: what it shows. */
   const order = (cell) => {
-    const shown = table.classList.contains("gains") && cell.dataset.kind === "encoder" ? cell.dataset.gain : cell.dataset.order;
-    return shown === undefined ? null : Number(shown);
+    const value = table.classList.contains("gains") && cell.dataset.kind === "encoder" ? cell.dataset.gain : cell.dataset.order;
+    return value === undefined ? null : Number(value);
   };
 
   /** Wrap what a heading says into a button. */
   function button(heading, around, title) {
-    const found = make("button", null, { type: "button", class: "sort", title });
-    found.append(...around.childNodes);
-    around.append(found);
-    found.addEventListener("click", () => (heading.scope === "col" ? sortRows(heading) : sortColumns(heading)));
+    const sortButton = make("button", null, { type: "button", class: "sort", title });
+    sortButton.append(...around.childNodes);
+    around.append(sortButton);
+    sortButton.addEventListener("click", () => (heading.scope === "col" ? sortRows(heading) : sortColumns(heading)));
   }
   for (const heading of head.cells) button(heading, heading, "Sort the sets by this column");
   if (head.querySelectorAll('[data-kind="encoder"]').length > 1) {
@@ -28,8 +28,8 @@
   function direction(heading, first) {
     const now = heading.getAttribute("aria-sort");
     const next = now ? (now === "ascending" ? "descending" : "ascending") : first;
-    for (const other of heading.scope === "col" ? head.cells : [...body.rows].map((row) => row.cells[0])) {
-      other.removeAttribute("aria-sort");
+    for (const sibling of heading.scope === "col" ? head.cells : [...body.rows].map((row) => row.cells[0])) {
+      sibling.removeAttribute("aria-sort");
     }
     heading.setAttribute("aria-sort", next);
     return next === "ascending" ? 1 : -1;
@@ -50,13 +50,13 @@
 
   function sortColumns(heading) {
     const sign = direction(heading, "descending");
-    const own = [...heading.parentElement.cells];
-    const places = own.flatMap((cell, i) => (cell.dataset.kind === "encoder" ? [i] : []));
-    const sorted = [...places].sort((a, b) => compare(order(own[a]), order(own[b]), sign));
+    const headings = [...heading.parentElement.cells];
+    const encoderIndices = headings.flatMap((cell, i) => (cell.dataset.kind === "encoder" ? [i] : []));
+    const sorted = [...encoderIndices].sort((a, b) => compare(order(headings[a]), order(headings[b]), sign));
     for (const row of table.rows) {
       const cells = [...row.cells];
-      const before = cells[places[places.length - 1] + 1] || null;
-      for (const place of sorted) row.insertBefore(cells[place], before);
+      const before = cells[encoderIndices[encoderIndices.length - 1] + 1] || null;
+      for (const index of sorted) row.insertBefore(cells[index], before);
     }
     announce(`Columns sorted by ${heading.textContent.trim()}`);
   }
@@ -73,9 +73,9 @@
     let columns = 0;
     [...head.cells].forEach((heading, i) => {
       if (heading.dataset.kind !== "encoder") return;
-      const shown = matches(`${heading.textContent} ${heading.title}`, encoders.value);
-      columns += shown;
-      for (const row of table.rows) row.cells[i].hidden = !shown;
+      const visible = matches(`${heading.textContent} ${heading.title}`, encoders.value);
+      columns += visible;
+      for (const row of table.rows) row.cells[i].hidden = !visible;
     });
     let rows = 0;
     for (const row of body.rows) {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sentprobe.report.legend import failures, legend
-from sentprobe.report.page.score_table import table, table_csv
+from sentprobe.report.page.html_table import table, table_csv
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.tables import latex, markdown
 from sentprobe.report.verdict import BOLD_NOTE

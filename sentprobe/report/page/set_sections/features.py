@@ -24,7 +24,7 @@ section = Section(
     order=25,
     title="Words and labels",
     intro="The words of the training rows that naive Bayes associates most with each label, with their log-odds: what "
-    "lists of words know about the task. If they are what the task asks for, it can be solved by words; if they are "
+    "a bag of words knows about the task. If they are what the task asks for, it can be solved by words; if they are "
     "not, look for a leak.",
     template=sibling_file(__package__, "features.html"),
     data=data,

@@ -17,7 +17,7 @@ section = Section(
     name="making",
     order=40,
     title="How the sets were made",
-    intro="What the manifest of each set records; of files of others, what is known about them.",
+    intro="What the manifest of each set records; for files without one, what is known about them.",
     template=sibling_file(__package__, "making.html"),
     data=data,
 )

@@ -4,15 +4,14 @@ import numpy as np
 import torch
 
 from sentprobe.lab.training.examples import Sequences
-from sentprobe.lab.training.lm.batches import Pairs, Windows
-from sentprobe.lab.training.lm.masking import Masked
+from sentprobe.lab.training.lm.batches import MaskedTokens, TranslationPairs, Windows
 from sentprobe.lab.training.lm.tokens import END, PAD
 
 TEXT = np.array([END, 10, 11, 12, END, 13, 14, END, 15, 16, 17, END], np.int32)
 
 
 def _nothing(ids, lengths):
-    return Masked(ids, torch.tensor([1]), ids.flatten()[[1]])
+    return MaskedTokens(ids, torch.tensor([1]), ids.flatten()[[1]])
 
 
 def test_windows_are_cut_without_regard_to_sentences():
@@ -57,7 +56,7 @@ def _sequences(rows):
 
 
 def test_pairs_restart_positions_and_have_both_languages():
-    pairs = Pairs(_sequences([[20, 21], [22]]), _sequences([[30], [31, 32, 33]]), (2, 5))
+    pairs = TranslationPairs(_sequences([[20, 21], [22]]), _sequences([[30], [31, 32, 33]]), (2, 5))
     assert pairs.lengths.tolist() == [7, 8]
     batch = pairs.masked(np.array([0, 1]), _nothing)
     assert batch.ids.tolist() == [

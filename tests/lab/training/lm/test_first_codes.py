@@ -11,10 +11,10 @@ from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.vocabulary import BPE, FIRST_BPE
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.lm import tokens as tokens_module
-from sentprobe.lab.training.lm.start import open_start
+from sentprobe.lab.training.lm.pretrained import open_start
 from sentprobe.lab.training.lm.tokens import END, read_tokens
-from sentprobe.lab.training.mt.noise import Noise, add_noise
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.mt.corpora import Noise, add_noise
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.targets import FILE, SPECIAL, Targets, read_targets
 from sentprobe.lab.training.train import train
@@ -87,13 +87,13 @@ def test_what_begins_with_it_has_its_codes(first, tmp_path):
         train=(f"en-qto={en},{qto}",),
         held_out=8,
     )
-    prepared = OBJECTIVES.get("mt").prepare(Plan(more, tmp_path / "data"))
+    prepared = OBJECTIVES.get("mt").prepare(TrainingPlan(more, tmp_path / "data"))
     assert prepared.inputs.config.tokenise == FIRST_BPE
     assert prepared.files[FILE] == (first.path / FILE).read_bytes()
 
 
 def test_it_is_not_trained_on_with_other_codes(first, tmp_path):
-    with pytest.raises(UsageError, match="The vocabulary that this version of sentprobe makes of the data is not what"):
+    with pytest.raises(UsageError, match="The vocabulary that this version of sentprobe makes of the data has changed"):
         train(request(tmp_path, options={"epochs": 2}), first.path)
     assert read_tokens(first.job).tokenise == FIRST_BPE
     assert train(request(tmp_path, options={"epochs": 1}), tmp_path / "second").network.tokenise == BPE
@@ -123,5 +123,7 @@ def test_targets_are_read_as_they_were_and_not_trained_on_with_others(tmp_path, 
             "sentprobe.lab.training.targets.train_bpe", lambda *args: first_version(*args, prefix_space=False)
         )
         train(wanted(1), tmp_path / "model")
-    with pytest.raises(UsageError, match=r"tokenizer\.json, as this version of sentprobe makes it of the data, is not"):
+    with pytest.raises(
+        UsageError, match=r"tokenizer\.json, as this version of sentprobe makes it of the data, has changed"
+    ):
         train(wanted(2), tmp_path / "model")

@@ -16,13 +16,13 @@ from sentprobe.errors import DataError, SentProbeWarning, UsageError
 from sentprobe.lab.alignment.space import read_space
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import OBJECTIVES
+from sentprobe.lab.training.examples import epoch_steps
 from sentprobe.lab.training.lm.model import LanguageModel, model_sizes
-from sentprobe.lab.training.lm.start import open_start
+from sentprobe.lab.training.lm.pretrained import open_start
 from sentprobe.lab.training.lm.tokens import END, MASK, SPECIAL, learn_tokens, read_tokens, sample_texts, smoothed
 from sentprobe.lab.training.objective import Loss
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
-from sentprobe.lab.training.streams import epoch_steps
 from sentprobe.lab.training.train import train
 from tests.lab.networks.folders import sealed
 from tests.lab.training.lm.tiny import request, sentences, texts, write
@@ -41,7 +41,7 @@ def trained(tmp_path_factory):
 
 
 def _prepare(path, *arguments, **more):
-    plan = Plan(request(path, *arguments, **more), path / "data")
+    plan = TrainingPlan(request(path, *arguments, **more), path / "data")
     return OBJECTIVES.get(plan.request.objective).prepare(plan), plan
 
 
@@ -180,7 +180,7 @@ def test_a_folder_of_other_text_is_refused(tmp_path):
     train(wanted, tmp_path / "model")
     write(tmp_path / "0.en", sentences(60, 7))
     more = request(tmp_path, options={"epochs": 2}, train=wanted.train, held_out=8)
-    with pytest.raises(UsageError, match=r"0\.en \(train en\) is not what it was"):
+    with pytest.raises(UsageError, match=r"0\.en \(train en\) has changed since the training"):
         train(more, tmp_path / "model")
 
 
@@ -223,7 +223,7 @@ def test_on_dev_masked_tokens_are_all_masks_and_as_frequent_as_in_the_text(tmp_p
     )
     prepared.evaluate()
     targets = torch.cat([batch.targets for batch in batches])
-    shown = torch.cat([batch.ids.flatten()[batch.places] for batch in batches])
+    shown = torch.cat([batch.ids.flatten()[batch.token_indices] for batch in batches])
     assert (shown == MASK).all()
     often = int(targets.bincount().max()) / len(targets)
     tokens = prepared.inputs.vocabulary.words
@@ -360,7 +360,7 @@ def test_dev_of_another_language_no_dev_and_other_networks_are_refused(tmp_path)
         _prepare(tmp_path, train=(f"en={en}",), dev=(f"qto={qto}",))
     with pytest.raises(UsageError, match="There is no dev data"):
         _prepare(tmp_path, train=(f"en={en}",))
-    other = Plan(make_request("mlm", "bow-mean", train=(f"en={en}",), held_out=2), tmp_path / "data")
+    other = TrainingPlan(make_request("mlm", "bow-mean", train=(f"en={en}",), held_out=2), tmp_path / "data")
     with pytest.raises(UsageError, match="trains a Transformer: leave --encoder bow-mean out"):
         OBJECTIVES.get("mlm").prepare(other)
 

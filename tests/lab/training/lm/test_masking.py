@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sentprobe.lab.training.lm.masking import choice_weights, mask_tokens
+from sentprobe.lab.training.lm.batches import choice_weights, mask_tokens
 from sentprobe.lab.training.lm.tokens import END, MASK, PAD, SPECIAL
 
 TOKENS = 500
@@ -31,14 +31,14 @@ def test_the_number_is_fixed_and_first_tokens_padding_and_special_tokens_are_nev
     for seed in range(20):
         torch.manual_seed(seed)
         found = mask_tokens(ids, lengths, weights, 0.15)
-        rows, times = found.places // 50, found.places % 50
-        assert len(found.places) == math.ceil(0.15 * int(lengths.sum())) == len(found.places.unique())
+        rows, times = found.token_indices // 50, found.token_indices % 50
+        assert len(found.token_indices) == math.ceil(0.15 * int(lengths.sum())) == len(found.token_indices.unique())
         assert (times > 0).all()
         assert (times < lengths[rows]).all()
         assert (found.targets >= len(SPECIAL)).all()
-        assert torch.equal(found.targets, ids.flatten()[found.places])
+        assert torch.equal(found.targets, ids.flatten()[found.token_indices])
         unchanged = torch.ones(ids.numel(), dtype=torch.bool)
-        unchanged[found.places] = False
+        unchanged[found.token_indices] = False
         assert torch.equal(found.ids.flatten()[unchanged], ids.flatten()[unchanged])
 
 
@@ -46,7 +46,7 @@ def test_eighty_ten_ten():
     ids = _batch(200)
     torch.manual_seed(0)
     found = mask_tokens(ids, None, choice_weights(np.full(TOKENS, 7), 0.5), 0.15)
-    shown, n = found.ids.flatten()[found.places], len(found.places)
+    shown, n = found.ids.flatten()[found.token_indices], len(found.token_indices)
     assert _within(int((shown == MASK).sum()), n, 0.8)
     same = 1 / (TOKENS - len(SPECIAL))  # a random token may be the token itself
     assert _within(int((shown == found.targets).sum()), n, 0.1 + 0.1 * same)
@@ -75,14 +75,14 @@ def test_all_alike_with_exponent_0_and_few_tokens_are_enough():
     assert choice_weights(np.arange(TOKENS), 0.0)[len(SPECIAL) :].eq(1).all()
     weights = choice_weights(np.full(TOKENS, 1), 0.5)
     only = mask_tokens(torch.tensor([[END, 9, END]]), None, weights, 0.9)
-    assert only.places.tolist() == [1]
+    assert only.token_indices.tolist() == [1]
     none = mask_tokens(torch.tensor([[END, END]]), None, weights, 0.9)
-    assert not len(none.places)
+    assert not len(none.token_indices)
 
 
 def test_all_that_is_chosen_may_become_masks():
     ids = _batch()
     found = mask_tokens(ids, None, choice_weights(np.full(TOKENS, 7), 0.0), 0.15, always=True)
-    assert (found.ids.flatten()[found.places] == MASK).all()
-    assert int((found.ids != ids).sum()) == len(found.places) == math.ceil(0.15 * ids.numel())
-    assert torch.equal(found.targets, ids.flatten()[found.places])
+    assert (found.ids.flatten()[found.token_indices] == MASK).all()
+    assert int((found.ids != ids).sum()) == len(found.token_indices) == math.ceil(0.15 * ids.numel())
+    assert torch.equal(found.targets, ids.flatten()[found.token_indices])

@@ -8,11 +8,10 @@ import torch
 
 from sentprobe.errors import CorpusError, UsageError
 from sentprobe.lab.training import OBJECTIVES
-from sentprobe.lab.training.lm.classify import load_pair_classifier
-from sentprobe.lab.training.lm.start import open_start
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.examples import epoch_steps
+from sentprobe.lab.training.lm.pretrained import load_pair_classifier, open_start
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
-from sentprobe.lab.training.streams import epoch_steps
 from sentprobe.lab.training.train import train
 from sentprobe.lab.xnli.pairs import read_pairs
 from sentprobe.lab.xnli.zero_shot import zero_shot
@@ -74,7 +73,7 @@ def test_it_begins_with_the_language_model_and_changes_all_of_it(trained, start)
 
 
 def test_an_epoch_has_a_set_number_of_pairs_and_goes_on_in_the_next(tmp_path, start):
-    plan = Plan(_request(tmp_path, start), tmp_path / "data")
+    plan = TrainingPlan(_request(tmp_path, start), tmp_path / "data")
     prepared = OBJECTIVES.get("xnli").prepare(plan)
     epochs = [epoch_steps(prepared.streams, 8, 1, epoch) for epoch in (1, 2, 3)]
     assert [len(steps) for steps in epochs] == pytest.approx([60 / 8] * 3, abs=1)
@@ -136,14 +135,14 @@ def test_bad_requests_are_refused(tmp_path, start, more, said):
     more = {key: tuple(v.replace("dev.tsv", str(tmp_path / "dev.tsv")) for v in value) if key != "settings" else value
             for key, value in more.items()}  # fmt: skip
     with pytest.raises(UsageError, match=said):
-        OBJECTIVES.get("xnli").prepare(Plan(_request(tmp_path, start, **more), tmp_path / "data"))
+        OBJECTIVES.get("xnli").prepare(TrainingPlan(_request(tmp_path, start, **more), tmp_path / "data"))
 
 
 def test_other_folders_and_other_labels_are_refused(trained, tmp_path, start):
     with pytest.raises(UsageError, match="has no trained encoder"):
         open_start(str(tmp_path))
     bad = write(tmp_path / "bad.tsv", ["a b\tc d\tperhaps"])
-    plan = Plan(_request(tmp_path, start, train=(f"en={bad}",)), tmp_path / "data")
+    plan = TrainingPlan(_request(tmp_path, start, train=(f"en={bad}",)), tmp_path / "data")
     with pytest.raises(CorpusError, match="perhaps"):
         OBJECTIVES.get("xnli").prepare(plan)
     assert json.loads((trained[0].path / "config.json").read_text())["label2id"]["neutral"] == 1

@@ -6,9 +6,15 @@ from torch.nn import functional
 
 from sentprobe.lab.networks.xlm import Sizes
 from sentprobe.lab.training.lm.tokens import END, PAD
-from sentprobe.lab.training.mt.decode import ENDS, NEVER, Reading, translate
-from sentprobe.lab.training.mt.model import Batch, TranslationModel
-from sentprobe.lab.training.mt.padding import pad
+from sentprobe.lab.training.mt.model import (
+    ENDS,
+    NEVER,
+    TransformerSteps,
+    TranslationBatch,
+    TranslationModel,
+    pad,
+    translate,
+)
 from sentprobe.lab.training.search import beam_search, greedy
 
 SIZES = Sizes(tokens=30, languages=2, hidden=16, layers=2, heads=2, positions=24, dropout=0.1, pad=PAD)
@@ -63,8 +69,8 @@ def test_with_a_cache_and_in_batches_outputs_are_the_same_as_one_by_one(model):
 def test_a_beam_of_one_is_greedy_and_a_wider_one_is_never_worse(model):
     ids, lengths = pad(SOURCES)
     memory, longest = model.read(ids, lengths, 0), torch.tensor([9, 9, 4, 9, 9])
-    plain = list(greedy(Reading(model, memory, 1), longest, ENDS))
-    one = list(beam_search(Reading(model, memory, 1), longest, ENDS, 1))
+    plain = list(greedy(TransformerSteps(model, memory, 1), longest, ENDS))
+    one = list(beam_search(TransformerSteps(model, memory, 1), longest, ENDS, 1))
     assert [output.tokens for output in one] == [output.tokens for output in plain]
     assert all(len(output.tokens) <= most for output, most in zip(plain, longest.tolist(), strict=True))
     better = 0
@@ -78,7 +84,7 @@ def test_the_score_of_an_output_is_its_mean_log_probability(model):
     for source, output in zip(SOURCES, translate(model, *pad(SOURCES), 0, 1, 3), strict=True):
         if output.tokens[-1] != END:
             continue
-        loss = model(Batch("pairs", *pad([source]), *pad([output.tokens[:-1]]), 1, 0))
+        loss = model(TranslationBatch("pairs", *pad([source]), *pad([output.tokens[:-1]]), 1, 0))
         # special tokens have probabilities, too, when a loss is computed
         assert output.score >= -loss.total.item() / loss.units - 1e-5
         assert loss.units == len(output.tokens)
@@ -96,7 +102,7 @@ def test_a_step_of_back_translation_learns_from_what_the_model_writes(model):
     try:
         before = int(model.steps)
         torch.manual_seed(0)
-        back = model(Batch("back", None, None, target, lengths, 1, 0))
+        back = model(TranslationBatch("back", None, None, target, lengths, 1, 0))
         assert model.training
         assert int(model.steps) == before + 1
     finally:
@@ -105,7 +111,7 @@ def test_a_step_of_back_translation_learns_from_what_the_model_writes(model):
     model.train()
     try:
         torch.manual_seed(0)
-        same = model(Batch("pairs", *pad(made), target, lengths, 1, 0))
+        same = model(TranslationBatch("pairs", *pad(made), target, lengths, 1, 0))
     finally:
         model.eval()
     assert back.total.item() == same.total.item()
@@ -114,9 +120,9 @@ def test_a_step_of_back_translation_learns_from_what_the_model_writes(model):
 
 def test_when_denoising_has_ended_its_steps_are_whole_steps_of_back_translation(model):
     target, lengths = pad(SOURCES)
-    noisy = Batch("denoise", *pad([row[::-1] for row in SOURCES]), target, lengths, 1, 0)
+    noisy = TranslationBatch("denoise", *pad([row[::-1] for row in SOURCES]), target, lengths, 1, 0)
     full = model(noisy)
-    back = model(Batch("back", None, None, target, lengths, 1, 0))
+    back = model(TranslationBatch("back", None, None, target, lengths, 1, 0))
     model.schedule = ((0, 1.0), (4, 0.0))
     found = []
     for step in (0, 1, 4, 9):

@@ -9,8 +9,9 @@ import torch
 
 from sentprobe.errors import UsageError
 from sentprobe.lab.training.lm.tokens import MASK, WordMarks
-from sentprobe.lab.training.mt.noise import Noise, add_noise, denoising_weight
-from sentprobe.lab.training.mt.prepare import denoising_schedule
+from sentprobe.lab.training.mt.corpora import Noise, add_noise
+from sentprobe.lab.training.mt.model import denoising_weight
+from sentprobe.lab.training.mt.preparation import denoising_schedule
 
 TOKENS = 3000
 STARTS = WordMarks(np.arange(TOKENS) % 2 == 1)

@@ -10,14 +10,14 @@ from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.lm.tokens import read_tokens
-from sentprobe.lab.training.plan import Plan
+from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.train import train
 from tests.lab.training.mt.tiny import SIZES, files, pairs, request, write
 
 
 def _prepare(path, wanted):
-    return OBJECTIVES.get("mt").prepare(Plan(wanted, path / "data"))
+    return OBJECTIVES.get("mt").prepare(TrainingPlan(wanted, path / "data"))
 
 
 def _language_model(path, name, objective="mlm", languages=("en", "qto"), **sizes):

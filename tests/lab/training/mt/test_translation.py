@@ -11,13 +11,13 @@ from sentprobe import load_encoder
 from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import OBJECTIVES
-from sentprobe.lab.training.bleu import bleu
+from sentprobe.lab.training.examples import epoch_steps
 from sentprobe.lab.training.lm.tokens import END
-from sentprobe.lab.training.mt.examples import Direction
-from sentprobe.lab.training.mt.scores import perplexity
+from sentprobe.lab.training.mt.corpora import Direction
+from sentprobe.lab.training.mt.preparation import perplexity
 from sentprobe.lab.training.mt.translator import load_translator
-from sentprobe.lab.training.plan import Plan
-from sentprobe.lab.training.streams import epoch_steps
+from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.targets import bleu
 from sentprobe.lab.training.train import train
 from sentprobe.lab.translator import translate
 from tests.command_line import sentprobe
@@ -31,7 +31,7 @@ def _scores(folder):
 
 
 def _prepare(path, wanted):
-    plan = Plan(wanted, path / "data")
+    plan = TrainingPlan(wanted, path / "data")
     return OBJECTIVES.get("mt").prepare(plan), plan
 
 
@@ -165,7 +165,7 @@ def test_batches_of_all_directions_are_equally_many(tmp_path):
     )
     stream = next(one for one in prepared.streams if one.name == "back qto-en")
     batch = stream.collate(np.array([0, 3]))
-    assert (batch.kind, batch.source, batch.language, batch.other) == ("back", None, 0, 1)
+    assert (batch.kind, batch.source, batch.target_language, batch.source_language) == ("back", None, 0, 1)
     assert (batch.target[:, 0] == 1).all()
     more = request(tmp_path, train=wanted.train, held_out=8, settings={"denoising": "0:1"})
     names = [stream.name for stream in _prepare(tmp_path, more)[0].streams]
@@ -216,6 +216,6 @@ def test_one_direction_only(tmp_path):
     prepared, _ = _prepare(tmp_path, wanted)
     [stream] = prepared.streams
     batch = stream.collate(np.array([0]))
-    assert (stream.name, batch.kind, batch.language, batch.other) == ("qto-en", "pairs", 0, 1)
+    assert (stream.name, batch.kind, batch.target_language, batch.source_language) == ("qto-en", "pairs", 0, 1)
     assert list(prepared.evaluate()) == ["BLEU", "perplexity"]
     assert isinstance(stream.collate.__self__, Direction)

@@ -1,0 +1,97 @@
+"""What several verbs print: warnings, facts and tables of a folder with a card, and what papers printed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+
+@contextmanager
+def printed_warnings(damage: bool = True) -> Iterator[None]:
+    """Print sentprobe's warnings, a line each; those about damaged runs only if ``damage``: tables list them anyway."""
+    from sentprobe.errors import CorruptionWarning, SentProbeWarning
+
+    printed: dict[str, None] = {}
+    before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if not issubclass(category, SentProbeWarning):
+            before(message, category, filename, lineno, file, line)
+        elif (damage or not issubclass(category, CorruptionWarning)) and str(message) not in printed:
+            from sentprobe.console import warn
+
+            printed[str(message)] = None
+            warn(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SentProbeWarning)
+        warnings.showwarning = show
+        yield
+
+
+def print_facts(facts: Mapping[str, str]) -> None:
+    """Print facts with their names."""
+    from sentprobe.console import out
+    from sentprobe.core.table import CellText, Table, TableColumn
+
+    names = TableColumn([""], [CellText(name, style="bold") for name in facts], "left")
+    Table([names, TableColumn([""], list(facts.values()), "left")]).print(out(), show_header=False)
+
+
+def print_rows(texts: Iterable[Sequence[str]], blank_line: bool = False) -> None:
+    """Print rows as a table with the first one as its header, after a blank line; nothing if there is only a header."""
+    from sentprobe.console import out
+    from sentprobe.core.table import Table
+
+    header, *rows = texts
+    if not rows:
+        return
+    if blank_line:
+        out().print()
+    Table.of_rows(header, rows).print(out())
+
+
+def latex_rows(facts: Mapping[str, str], texts: Iterable[Sequence[str]]) -> str:
+    """Rows as a LaTeX table, with the facts as comments."""
+    from sentprobe.core.table import Table, plain
+
+    header, *rows = texts
+    lines = ["% \\usepackage{booktabs}", *(f"% {plain(name)}: {plain(text)}" for name, text in facts.items())]
+    return "\n".join([*lines, *Table.of_rows(header, rows).latex()]) + "\n"
+
+
+def published_lines(task: str, language: str | None = None) -> Iterator[str]:
+    """The published results of a task of the suites ``training`` and ``xnli``, in a line per table and metric."""
+    from sentprobe.core.formatting import POINTS
+    from sentprobe.published import papers, published
+
+    models_by_table: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in published(task, language=language):
+        value = f"{row.value:.1f}" if row.metric == "mean tokens" else POINTS.number(row.value)
+        key = (row.paper, row.table, row.metric, row.language)
+        models_by_table.setdefault(key, []).append(f"{row.model} {value}{f' ({row.note})' if row.note else ''}")
+    for (paper, table, metric, row_language), models in models_by_table.items():
+        where = "in the text" if table == "text" else f"in table {table}"
+        name = "BLEU" if metric == "bleu" else metric
+        source = f"{paper}, {where}: {papers()[paper].tables[table]}"
+        yield f"published, {row_language}, {name}: {', '.join(models)} ({source})"
+
+
+def print_published(task: str, language: str | None = None, note: str = "") -> None:
+    """Print these lines, and a note on how far they are comparable."""
+    from sentprobe.console import out, print_wrapped
+
+    lines = list(published_lines(task, language))
+    for line in lines:
+        print_wrapped(out(), line, "dim")
+    if lines and note:
+        print_wrapped(out(), note, "dim")
