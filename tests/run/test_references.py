@@ -78,7 +78,9 @@ def test_predictions_belong_to_the_scores(shipped, sets, tmp_path):
     assert run.damaged == ()
     by_digest = {dataset.digest: dataset for dataset in sets}
     for result in run.results:
-        labels = [row.label for row in by_digest[result.cell.data].rows["te"]]
+        dataset = by_digest[result.cell.data]
+        tested = dataset.rows["te"] if result.cell.folds is None else [row for _, row in dataset]
+        labels = [row.label for row in tested]
         predicted = run.predictions(result)
         names = np.array(result.labels)[predicted["predicted"]]
         assert np.mean(names == labels) == pytest.approx(result.score)
