@@ -124,7 +124,7 @@ def _work(request: AnnotationRequest, model: Model) -> Work:
     if request.check_language:
         language = request.language or model.language or ""
         if not has_detector():
-            raise NotInstalled(f"--check-language needs py3langid: {pip_install('language')}")
+            raise NotInstalled(f"--check-language needs py3langid: {pip_install('annotate')}")
         expected_language = detector_code(language)
         if expected_language is None:
             raise UsageError(f"--check-language: the detector does not know {language!r}. Leave it out.")
