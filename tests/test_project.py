@@ -324,7 +324,11 @@ def test_all_has_every_extra_that_users_choose():
 
 def test_an_extra_that_is_named_exists():
     """In messages, in the docs, and in what builds environments."""
-    patterns = (r"pip_install\(['\"]([a-z]+)['\"]\)", r"pip install[^\n]*'\.\[([a-z,-]+)\]'", r"-e ['\"]\.\[([a-z,-]+)\]")
+    patterns = (
+        r"pip_install\(['\"]([a-z]+)['\"]\)",
+        r"pip install[^\n]*'\.\[([a-z,-]+)\]'",
+        r"-e ['\"]\.\[([a-z,-]+)\]",
+    )
     files = [*PAGES, *WORKFLOWS, ROOT / "Makefile", *(ROOT / "sentprobe").rglob("*.py")]
     texts = [path.read_text("utf-8") for path in files]
     groups = {group for text in texts for pattern in patterns for group in re.findall(pattern, text)}
