@@ -188,8 +188,9 @@ def test_the_menu_has_every_page_once():
 def test_the_reference_has_every_public_name_once():
     found = [name for path in (ROOT / "docs/api").glob("*.md") for name in IDENTIFIER.findall(path.read_text("utf-8"))]
     assert Counter(found).most_common(1)[0][1] == 1
-    for name in sentprobe.__all__:
-        assert f"sentprobe.{name}" in found
+    for module in ("sentprobe", "sentprobe.extend", "sentprobe.lab"):
+        for name in resolve_name(module).__all__:
+            assert f"{module}.{name}" in found
     for name in found:
         assert resolve_name(name).__doc__, name
     said = re.findall(r"^from sentprobe import (.*)", (ROOT / "docs/api/index.md").read_text("utf-8"), re.MULTILINE)

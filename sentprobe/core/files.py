@@ -23,7 +23,6 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import Any, BinaryIO, Literal, Protocol, cast
 
-from sentprobe.core.install import pip_install
 from sentprobe.errors import CorpusError, DataError, NotInstalled, SentProbeError, UsageError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

@@ -117,7 +117,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     Parameters
     ----------
     run
-        The run, or several joined by ``sentprobe.results.run``.
+        The run, or several joined by ``join_runs``.
     one, two
         The encoders, by name or an unambiguous part of it, optionally with ``|layer=…``, ``|probe=…`` and so on if a
         run has several.
@@ -130,8 +130,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     Examples
     --------
     >>> import tempfile
-    >>> from sentprobe import Dataset, Example, evaluate
-    >>> from sentprobe.results.compare import compare
+    >>> from sentprobe import Dataset, Example, compare, evaluate
     >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
     >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
     >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
@@ -247,7 +246,7 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     Parameters
     ----------
     run
-        The run, or several joined by ``sentprobe.results.run``.
+        The run, or several joined by ``join_runs``.
     names
         The encoders, as for ``compare``.
 
@@ -259,8 +258,7 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     Examples
     --------
     >>> import tempfile
-    >>> from sentprobe import Dataset, Example, evaluate
-    >>> from sentprobe.results.compare import ties
+    >>> from sentprobe import Dataset, Example, evaluate, ties
     >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
     >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
     >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
