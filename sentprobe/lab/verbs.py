@@ -60,8 +60,9 @@ def train(
     >>> from pathlib import Path
     >>> from sentprobe import load_encoder
     >>> from sentprobe.lab import train
-    >>> rows = [("a dog sleeps", "it sleeps", "entailment"), ("a dog sleeps", "it barks", "contradiction")]
-    >>> written = Path("pairs.tsv").write_text("".join("\\t".join(row) + "\\n" for row in rows * 8))
+    >>> rows = [f"a {noun} sleeps\\tit {verb}\\t{label}\\n" for noun in ("dog", "cat", "cow", "hen", "pig", "fox")
+    ...         for verb, label in (("sleeps", "entailment"), ("runs", "contradiction"))]
+    >>> written = Path("pairs.tsv").write_text("".join(rows))
     >>> folder = train("nli", "tiny", encoder="bow-mean", train=["pairs.tsv"], held_out=4, width=8,
     ...                options={"epochs": 1})
     >>> load_encoder("trained:tiny")(["a dog barks"]).shape

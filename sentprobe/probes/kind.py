@@ -210,7 +210,7 @@ class ProbeKind:
     >>> PROBE_KINDS.get("convex")
     ProbeKind('convex')
     >>> [preset.name for preset in PROBE_KINDS.get("convex").presets]
-    ['linear', ...]
+    ['linear']
     """
 
     name: str

@@ -63,7 +63,7 @@ class Architecture:
     >>> ARCHITECTURES.get("bilstm-max")
     Architecture('bilstm-max')
     >>> sorted(ARCHITECTURES.get("bilstm-max").settings)
-    ['hidden', ...]
+    ['dropout', 'hidden', 'layers']
     """
 
     name: str
