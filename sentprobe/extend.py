@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sentprobe.annotate.annotator import Loaded as LoadedAnnotator
     from sentprobe.annotate.annotator import Model as AnnotationModel
     from sentprobe.annotate.source import Piece as Piece
-    from sentprobe.annotate.source import Reading as Reading
+    from sentprobe.annotate.source import ReadOptions as ReadOptions
     from sentprobe.annotate.source import TextSource as TextSource
     from sentprobe.audit import AuditCheck as AuditCheck
     from sentprobe.audit import Code as Code
@@ -93,7 +93,7 @@ _HOMES = {
     "PlainScore": "sentprobe.run.variant",
     "Preset": "sentprobe.probes",
     "ProbeKind": "sentprobe.probes",
-    "Reading": "sentprobe.annotate.source",
+    "ReadOptions": "sentprobe.annotate.source",
     "Section": "sentprobe.report.page.section",
     "ShortcutScore": "sentprobe.audit",
     "Spec": "sentprobe.encoders",
@@ -147,7 +147,7 @@ __all__ = [
     "PlainScore",
     "Preset",
     "ProbeKind",
-    "Reading",
+    "ReadOptions",
     "Section",
     "ShortcutScore",
     "Spec",

@@ -16,7 +16,7 @@ PARTS = {
         "Annotator", "AuditCheck", "Chart", "Check", "Control", "FolderType", "Listing", "Measure", "Metric",
         "ParametricTask", "ProbeKind", "Section", "SummaryExtension", "TextSource",
     ],
-    "sentprobe.lab": ["AlignmentMethod", "Architecture", "Objective", "Preset", "WordEvaluation"],
+    "sentprobe.lab": ["AlignmentMethod", "Architecture", "Objective", "TrainingPreset", "WordEvaluation"],
 }  # fmt: skip
 """The types of parts, besides tasks; the other names of these modules are what parts are made of."""
 NAMES = [f"{module}.{name}" for module in ("sentprobe", *PARTS) for name in import_module(module).__all__]

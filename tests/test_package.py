@@ -68,15 +68,16 @@ PUBLIC = {
         "TASK_SPECIFIC_FIELDS", "AnnotationModel", "Annotator", "AuditCheck", "Chart", "ChartOptions", "Check",
         "CheckFinding", "Code", "Context", "Control", "Encoder", "Features", "Fit", "FitJob", "FolderType", "Identity",
         "Listing", "LoadedAnnotator", "Measure", "Metric", "NumberFormat", "Objection", "OnPage", "PageData",
-        "ParametricTask", "Piece", "PlainScore", "Preset", "ProbeKind", "Reading", "Section", "ShortcutScore", "Spec",
-        "Splits", "Summary", "SummaryExtension", "Table", "TextSource", "TrainingScore", "VariantColumn",
+        "ParametricTask", "Piece", "PlainScore", "Preset", "ProbeKind", "ReadOptions", "Section", "ShortcutScore",
+        "Spec", "Splits", "Summary", "SummaryExtension", "Table", "TextSource", "TrainingScore", "VariantColumn",
         "VariantSummary", "classification_result", "empty_result", "features_of", "figure_style",
         "has_train_test_split", "points", "scores_as_high", "single_view",
     ],
     "sentprobe.lab": [
-        "AlignmentFolder", "AlignmentMethod", "Answers", "Architecture", "Encoded", "EvaluationRequest", "Loss",
-        "Matrices", "Objective", "Prepared", "Preset", "Problem", "Questions", "Setting", "Stream", "TrainedFolder",
-        "WordEvaluation", "align", "evaluate_words", "max_over_time", "mean_over_time", "train", "translate",
+        "AlignmentFolder", "AlignmentMethod", "Architecture", "Encoded", "EvaluationRequest", "EvaluationScores",
+        "Loss", "Matrices", "Objective", "Prepared", "Problem", "Queries", "Setting", "Stream", "TrainedFolder",
+        "TrainingPreset", "WordEvaluation", "align", "evaluate_words", "max_over_time", "mean_over_time", "train",
+        "translate",
     ],
 }  # fmt: skip
 """What other people's code may import, besides packages such as `sentprobe.testing` that have a page of their own."""

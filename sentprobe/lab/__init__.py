@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from sentprobe.lab.networks.folder import TrainedFolder as TrainedFolder
     from sentprobe.lab.networks.sequences import max_over_time as max_over_time
     from sentprobe.lab.networks.sequences import mean_over_time as mean_over_time
+    from sentprobe.lab.training.examples import Stream as Stream
     from sentprobe.lab.training.objective import Loss as Loss
     from sentprobe.lab.training.objective import Objective as Objective
     from sentprobe.lab.training.objective import Prepared as Prepared
-    from sentprobe.lab.training.preset import Preset as Preset
-    from sentprobe.lab.training.streams import Stream as Stream
+    from sentprobe.lab.training.objective import TrainingPreset as TrainingPreset
     from sentprobe.lab.verbs import align as align
     from sentprobe.lab.verbs import train as train
     from sentprobe.lab.verbs import translate as translate
     from sentprobe.lab.words.evaluate import evaluate_words as evaluate_words
-    from sentprobe.lab.words.evaluation import Answers as Answers
-    from sentprobe.lab.words.evaluation import Questions as Questions
-    from sentprobe.lab.words.evaluation import Request as EvaluationRequest
+    from sentprobe.lab.words.evaluation import EvaluationRequest as EvaluationRequest
+    from sentprobe.lab.words.evaluation import EvaluationScores as EvaluationScores
+    from sentprobe.lab.words.evaluation import Queries as Queries
     from sentprobe.lab.words.evaluation import WordEvaluation as WordEvaluation
 
 _HOMES = {
     "AlignmentFolder": "sentprobe.lab.alignment.folder",
     "AlignmentMethod": "sentprobe.lab.alignment.method:Method",
-    "Answers": "sentprobe.lab.words.evaluation",
+    "EvaluationScores": "sentprobe.lab.words.evaluation",
     "Architecture": "sentprobe.lab.networks.architecture",
     "Encoded": "sentprobe.lab.networks.architecture",
-    "EvaluationRequest": "sentprobe.lab.words.evaluation:Request",
+    "EvaluationRequest": "sentprobe.lab.words.evaluation",
     "Loss": "sentprobe.lab.training.objective",
     "Matrices": "sentprobe.lab.alignment.method",
     "Objective": "sentprobe.lab.training.objective",
     "Prepared": "sentprobe.lab.training.objective",
-    "Preset": "sentprobe.lab.training.preset",
+    "TrainingPreset": "sentprobe.lab.training.objective",
     "Problem": "sentprobe.lab.alignment.method",
-    "Questions": "sentprobe.lab.words.evaluation",
+    "Queries": "sentprobe.lab.words.evaluation",
     "Setting": "sentprobe.core.arguments",
-    "Stream": "sentprobe.lab.training.streams",
+    "Stream": "sentprobe.lab.training.examples",
     "TrainedFolder": "sentprobe.lab.networks.folder",
     "WordEvaluation": "sentprobe.lab.words.evaluation",
     "align": "sentprobe.lab.verbs",
@@ -65,20 +65,20 @@ _HOMES = {
 __all__ = [
     "AlignmentFolder",
     "AlignmentMethod",
-    "Answers",
     "Architecture",
     "Encoded",
     "EvaluationRequest",
+    "EvaluationScores",
     "Loss",
     "Matrices",
     "Objective",
     "Prepared",
-    "Preset",
     "Problem",
-    "Questions",
+    "Queries",
     "Setting",
     "Stream",
     "TrainedFolder",
+    "TrainingPreset",
     "WordEvaluation",
     "align",
     "evaluate_words",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.core.arguments import Value
-from sentprobe.lab.training.installed import require_training
+from sentprobe.lab.training import require_training
 
 if TYPE_CHECKING:
     from sentprobe.lab.alignment.folder import AlignmentFolder

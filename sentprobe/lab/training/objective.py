@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sentprobe.core.plugins import part_repr
 from sentprobe.core.arguments import Setting, Value
+from sentprobe.core.plugins import part_repr
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sentprobe.core.plugins import part_repr
 from sentprobe.core.arguments import check_options
 from sentprobe.core.hashing import digest
+from sentprobe.core.plugins import part_repr
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.words.sentence_encoders import EncoderPair
 from sentprobe.lab.words.systems import PairSearch, SpacePair
