@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 from sentprobe.stats.class_shares import ClassShares
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 
 SHORT = "200"
 SETS = {
@@ -34,7 +34,7 @@ def covered(sizes: tuple[int, ...], recalls: tuple[float, ...], clustered: bool,
     drawn = rng.random(number[-1] + 1)[number]
     correct = (drawn < chance).astype(np.float64)
     clusters = number if clustered else None
-    rows, classes = Rows.of(len(truth), clusters), ClassShares.of(truth, clusters)
+    rows, classes = ScoredRows.of(len(truth), clusters), ClassShares.of(truth, clusters)
     low, high = classes.interval(correct, rows.mean(classes.linearised(correct)), rows)
     return bool(low <= float(np.mean(recalls)) <= high)
 

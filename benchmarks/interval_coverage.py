@@ -29,7 +29,7 @@ from sentprobe.probes.fitting import leave_groups_out
 from sentprobe.probes.kind import kind_of
 from sentprobe.run.resample import DEV_DRAWS, bootstrap_choices
 from sentprobe.stats.intervals import cluster_bootstrap, proportion_interval, wilson
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 from sentprobe.stats.paired import mcnemar
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 from sentprobe.stats.training import Retrained, Systems
@@ -96,7 +96,7 @@ def simulate(n, d, reps, separation, rng):
         right = correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + RESAMPLES + DEV_DRAWS, -1)
         for te in TEST:
             some = right[:, :, :te]
-            rows = Rows.of(te)
+            rows = ScoredRows.of(te)
             again = [Retrained(each[1 : RESAMPLES + 1], GROUPS, each[RESAMPLES + 1 :], d > n) for each in some]
             systems = Systems(rows, some[:, 0], again)
             test = mcnemar(some[0, 0], some[1, 0])
@@ -135,7 +135,7 @@ def clusters(reps, rng):
                     weight = 1 / correlation - 1 if correlation else 0.0
                     share = rng.beta(0.75 * weight, 0.25 * weight, m) if correlation else np.full(m, 0.75)
                     right = rng.random(len(cluster)) < share[cluster]
-                    rows = Rows.of(len(right), cluster)
+                    rows = ScoredRows.of(len(right), cluster)
                     plain = wilson(right.sum(), len(right))
                     drawn = cluster_bootstrap(right, cluster, seed=0, draws=1000)
                     found = proportion_interval(rows.mean(right), rows)

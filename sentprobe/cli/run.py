@@ -242,8 +242,8 @@ def _demo_sets(jobs: int) -> Path:
 
 
 def _is_like_demo(request: RunOptions) -> bool:
-    """Whether results are comparable with the demo's, which are of the linear probe on all rows."""
-    return (request.probes, request.limit) == (("linear",), None)
+    """Whether results are comparable with the demo's: of the linear probe, on all rows, by the default protocol."""
+    return (request.probes, request.limit, request.folds) == (("linear",), None, None)
 
 
 def _add_demo_results(

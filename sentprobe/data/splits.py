@@ -7,7 +7,8 @@
     similarity      test is te; nothing is trained
     relatedness     tr, va and te, all of which must be there; so for retrieval
     split           tr, va and te. Without tr, va is trained on. Without two splits to train and choose on, probes hold
-                    out 15 % of their training rows as dev; baselines, which can do without choosing, do not
+                    out 15 % of their training rows as dev; baselines, which can do without choosing, do not.
+                    With cross-validation (``sentprobe.data.folds``), all rows, in folds, each with a dev of its own
 
 Without test rows there is nothing to score, and that is an error.
 """
@@ -45,6 +46,7 @@ FEATURE_VERSIONS = {"MRPC": 1, "SICKEntailment": 1}
 
 T = TypeVar("T")
 Ints = npt.NDArray[np.int64]
+Examples = Sequence[Example]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,13 +253,36 @@ class Splits:
     """Whether the keys of rows are groups that were kept together, and not target forms."""
     same_rows: Splits | None = None
     """For a control that splits the rows again, the same rows with the labels of the task, to compare with."""
+    folds: tuple[Splits, ...] = ()
+    """With cross-validation, each fold with its own train, dev and test; ``train`` and ``test`` are then all rows."""
+    fold_of: Ints | None = None
+    """The fold (n,) that tests each row. The test rows of a fold are in the order of the set."""
+    nth_fold: tuple[int, int] | None = None
+    """Of one fold: its number, from 0, and the number of folds."""
+    pool_rows: Ints | None = None
+    """Of one fold: which rows of the set its training rows are."""
 
     def __repr__(self) -> str:
         sizes = f"train {len(self.train):,}, dev {len(self.dev):,}, test {len(self.test):,}"
         return f"Splits({self.name!r}, {len(self.labels):,} labels, {sizes})"
 
+    @property
+    def fold_count(self) -> int | None:
+        """How many folds the set is tested in; None if it is tested on its own test split."""
+        return len(self.folds) or (None if self.nth_fold is None else self.nth_fold[1])
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The numbers of train, dev and test rows by split; in folds, all rows are tested, and the others are means."""
+        if not self.folds:
+            return {"tr": len(self.train), "va": len(self.dev), "te": len(self.test)}
+        train, dev = (sum(map(len, rows)) for rows in zip(*((f.train, f.dev) for f in self.folds), strict=True))
+        return {"tr": round(train / len(self.folds)), "va": round(dev / len(self.folds)), "te": len(self.test)}
+
     def columns(self) -> list[Sequence[str]]:
         """All columns of texts that must be encoded."""
+        if self.folds:
+            return [column for fold in self.folds for column in fold.columns()]
         splits = (self.train, self.dev, self.test)
         return [column for rows in splits for column in (rows.texts, *rows.inputs.values())]
 
@@ -295,7 +320,8 @@ class Splits:
     def without_examples(self) -> Splits:
         """The same columns without the rows themselves, which take most of the memory."""
         train, dev, test = (replace(rows, examples=()) for rows in (self.train, self.dev, self.test))
-        return replace(self, train=train, dev=dev, test=test)
+        folds = tuple(fold.without_examples() for fold in self.folds)
+        return replace(self, train=train, dev=dev, test=test, folds=folds)
 
 
 def splits_of(dataset: Dataset, limit: int | None = None, *, hold_out_dev: bool = True) -> Splits:
@@ -313,8 +339,29 @@ def splits_of(dataset: Dataset, limit: int | None = None, *, hold_out_dev: bool 
     if protocol == "retrieval" and limit is not None:
         raise UsageError(f"{dataset.name} cannot be sampled: images and captions belong together. Leave --limit out.")
     train, dev, test, trained_on, chosen_on = _divided(sampled(dataset, limit), protocol, hold_out_dev)
+    return _in_columns(dataset, limit, protocol, (train, dev, test), trained_on, chosen_on)
+
+
+def all_rows(dataset: Dataset, limit: int | None = None) -> Splits:
+    """A set that is not divided: its train and its test rows are all rows, and there is no dev."""
+    rows = [row for _, row in sampled(dataset, limit)]
+    splits = _in_columns(dataset, limit, "split", ((), (), rows), "folds", "folds", labelled=rows)
+    return replace(splits, train=splits.test)
+
+
+def _in_columns(
+    dataset: Dataset,
+    limit: int | None,
+    protocol: Protocol,
+    train_dev_test: tuple[Examples, Examples, Examples],
+    trained_on: str,
+    chosen_on: str,
+    labelled: Examples = (),
+) -> Splits:
+    """The columns of a divided set; ``labelled`` are the rows whose labels count, by default the training rows."""
+    train, dev, test = train_dev_test
     scored = protocol in (*REGRESSION_PROTOCOLS, "retrieval")
-    labels = () if scored else tuple(sorted({row.label for row in train}))
+    labels = () if scored else tuple(sorted({row.label for row in labelled or train}))
     inputs = expectations_for(dataset).inputs
 
     def columns(examples: Sequence[Example], language: str | None = None) -> Split:
@@ -347,9 +394,6 @@ def splits_of(dataset: Dataset, limit: int | None = None, *, hold_out_dev: bool 
         merged_labels=MERGED in dataset.manifest,
         grouped=isinstance(recorded, Mapping) and recorded.get("keys") == "group",
     )
-
-
-Examples = Sequence[Example]
 
 
 def _divided(dataset: Dataset, protocol: Protocol, hold_out_dev: bool) -> tuple[Examples, Examples, Examples, str, str]:
@@ -402,7 +446,7 @@ def _score(dataset: Dataset, row: Example) -> float:
 
 def hold_out(rows: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
     """Train rows, and about this share of them held out as dev rows; no target form or sentence is in both."""
-    component = _connected(rows)
+    component = connected(rows)
     sizes = Counter(component)
     held_out: set[int] = set()
     size = 0
@@ -415,8 +459,8 @@ def hold_out(rows: Sequence[Example], share: float) -> tuple[list[Example], list
     return train, [row for number, row in zip(component, rows, strict=True) if number in held_out]
 
 
-def _connected(rows: Sequence[Example]) -> list[int]:
-    """A number per row, the same for rows connected by shared target forms or sentences."""
+def connected(rows: Sequence[Example], *, by_key: bool = True) -> list[int]:
+    """A number per row, the same for rows connected by shared sentences or, ``by_key``, target forms."""
     leader: dict[tuple[str, str | int], tuple[str, str | int]] = {}
 
     def find(name: tuple[str, str | int]) -> tuple[str, str | int]:
@@ -427,7 +471,7 @@ def _connected(rows: Sequence[Example]) -> list[int]:
 
     names = [("text", near_duplicate_key(row.text)) for row in rows]
     for row, name in zip(rows, names, strict=True):
-        if row.key is not None:
+        if by_key and row.key is not None:
             first, second = sorted((find(name), find(("key", fold(row.key)))), key=str)
             leader[second] = first
     return [hash_64(f"held out\t{find(name)}") for name in names]

@@ -63,7 +63,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         metric_line(kinds) if is_of_words(summary) else _metric(summary.metric, kinds),
         *_calibrated(every + baselines),
         *_uncompared(summary.metric, bool(baselines)),
-        *(() if is_of_words(summary) else _about(summary.metric, every, bool(baselines))),
+        *(() if is_of_words(summary) else _about(summary.metric, every, baselines)),
         *_constant(summary, seen),
         *_correlated(summary.sets),
         *_transfer(summary),
@@ -72,6 +72,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_letters(summary, every),
         *(note for note in footnotes(summary) if seen.bold or note != BOLD_NOTE),
         *_layers(every),
+        *_folds(summary.sets),
         *_partial(summary),
         *_synthetic(summary.sets),
         *(human_notes(summary) if summary.metric == "accuracy" else ()),
@@ -97,19 +98,21 @@ def _metric(metric: str, kinds: set[str]) -> str:
     return f"Accuracy on test in points; ± is half the width of the {level_text()} interval: {intervals}."
 
 
-def _about(metric: str, cells: Sequence[CellSummary], baselines: bool) -> Iterator[str]:
+def _about(metric: str, cells: Sequence[CellSummary], baselines: Sequence[CellSummary]) -> Iterator[str]:
     """What an interval is about."""
-    scored = [cell.about for cell in cells if cell.interval in ("wilson", "cluster")]
+    scored, of_baselines = (
+        [cell.about for cell in column if cell.interval in ("wilson", "cluster")] for column in (cells, baselines)
+    )
     if metric != "accuracy" or not scored:
         return
     encoder = "± of an encoder is about the encoder: it covers other samples of test, training and dev rows"
     probe = "about the one trained probe, on other samples of test rows"
     if set(scored) == {"encoder"}:
-        yield f"{encoder}{f'; that of a baseline is {probe}' if baselines else ''}."
+        yield f"{encoder}{f'; that of a baseline is {probe}' if 'probe' in of_baselines else ''}."
     elif set(scored) == {"probe"}:
         yield f"± is {probe}: it does not cover other training rows."
     else:
-        yield f"{encoder}; where a probe was not retrained, and for baselines, ± is {probe}."
+        yield f"{encoder}; where a probe was not retrained, ± is {probe}."
 
 
 def _constant(summary: Summary, seen: Seen) -> Iterator[str]:
@@ -202,6 +205,16 @@ def _layers(cells: Sequence[CellSummary]) -> Iterator[str]:
     counts = {cell.layers for cell in cells if cell.layers > 1}
     if counts:
         yield f"(L…): the layer that was best on dev, of {' or '.join(map(str, sorted(counts)))}."
+
+
+def _folds(sets: Sequence[SetSummary]) -> Iterator[str]:
+    """Which sets are tested in folds."""
+    for folds in sorted({s.folds for s in sets if s.folds is not None}):
+        in_folds = [s for s in sets if s.folds == folds]
+        rows = {s.n["te"] for s in in_folds}
+        tested = f"every one of the {rows.pop():,} rows" if len(rows) == 1 else "every row of these sets"
+        which = "" if len(in_folds) == len(sets) else f"{_listed([s.label for s in in_folds])}: "
+        yield f"{which}{folds} folds: {tested} is tested once, by a probe trained on the other folds."
 
 
 def _partial(summary: Summary) -> Iterator[str]:

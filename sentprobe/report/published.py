@@ -87,7 +87,8 @@ def published_results(
     else:
         return Published()
     metrics = {r.metric for r in results} or {"accuracy"}
-    if results and all(r.cell.limit is not None for r in results):
+    # papers score the test rows of the set: not a sample of them, nor all rows in folds
+    if results and all(r.cell.limit is not None or r.cell.folds is not None for r in results):
         rows, extent = [], "the whole set" if extent == "this set" else extent
     printed = _selected([row for row in rows if row.metric in metrics], task, results)
     has_human = people is not None and people.metric == "accuracy"

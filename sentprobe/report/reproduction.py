@@ -58,7 +58,12 @@ def _commands(run: Run) -> Iterator[str]:
         sources = [d["source"] for d in sets if d.get("source")]
         if encoders and sources:
             extras = [r for r in run.extras if r.cell.encoder in encoders]
-            variant_options = [*_variants([r.cell for r in extras]), *_measure_rows(run.results, extras)]
+            folds = {cell.folds for cell in cells}  # sets that differ have the number that is the default
+            variant_options = [
+                *_option("--folds", folds.pop() if len(folds) == 1 else None),
+                *_variants([r.cell for r in extras]),
+                *_measure_rows(run.results, extras),
+            ]
             yield from (
                 shlex.join([*words, *variant_options])
                 for words in _command_words(key, encoders, sources, probes, seeds)

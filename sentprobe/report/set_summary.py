@@ -44,6 +44,7 @@ def describe_set(run: Run, grid: Grid, set_key: SetKey, *, published: bool = Fal
         classes=max((len(r.labels) for r in results), default=len(info.get("labels", ()))),
         label_names=label_names_of(cell.task, results[0].labels if results else info.get("labels", ())),
         n=dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
+        folds=results[0].cell.folds if results else info.get("folds"),
         scored_by=results[0].metric if results else "accuracy",
         synthetic=any(r.synthetic for r in results),
         question=info.get("question"),

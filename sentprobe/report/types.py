@@ -222,6 +222,8 @@ class SetSummary:
     classes: int
     n: Mapping[str, int]
     """Rows by split."""
+    folds: int | None = None
+    """With cross-validation, the number of folds: every row is a test row once."""
     label_names: Mapping[str, str] = field(default_factory=dict)
     """What labels that are codes mean, where the task says so: ``{"NNS": "plural"}``."""
     scored_by: str

@@ -14,12 +14,12 @@ from sentprobe.probes import parse
 from sentprobe.probes.kind import kind_of
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
+from sentprobe.results.verify import CHOSEN_ARRAY, FOLD_ARRAY, RESAMPLED
 from sentprobe.stats import clustered_p
 from sentprobe.stats import level as levels
-from sentprobe.stats.means import Mean, Rows, quantile
+from sentprobe.stats.means import Mean, ScoredRows, quantile
 from sentprobe.stats.paired import binomial_p
-from sentprobe.stats.training import Retrained, Systems
+from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
 
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
 """What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
@@ -68,7 +68,7 @@ def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[s
     """Encoders on the same test rows, each with its results of all seeds."""
     correct = [np.array([run.correct(result) for result in side], np.float64) for side in sides]
     return Systems(
-        Rows.of(correct[0].shape[1], clusters),
+        ScoredRows.of(correct[0].shape[1], clusters),
         np.array([side.mean(axis=0) for side in correct]),
         [_retrained([read_resamples(run, result) for result in side]) for side in sides],
         [(float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in correct],
@@ -96,11 +96,13 @@ def row_clusters(run: Run, result: Result) -> list[str] | None:
 
 def read_resamples(run: Run, result: Result) -> Retrained | None:
     """Which test rows the retrained probes have right; None if there are none."""
-    if not result.resamples or result.cell.probe is None:
+    if not result.resamples:
         return None
-    found, n = run.paired_arrays(result), result.n["te"]
+    arrays, n = run.paired_arrays(result), result.n["te"]
     trained, chosen = (
-        np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
+        np.unpackbits(arrays[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
     )
     wide = (result.dimension or 0) > result.n["tr"]
-    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide)
+    folds = None if result.cell.folds is None else arrays[FOLD_ARRAY].astype(np.int64)
+    groups = BASELINE_GROUPS if result.cell.probe is None else kind_of(parse(result.cell.probe)[1]).groups
+    return Retrained(trained, groups, chosen, wide, folds)

@@ -61,7 +61,7 @@ class Log:
             damaged.append(f"{problem} It is written again.")
         job.note(info or {})
         self._described = False
-        self._rows: dict[tuple[str, int | None], str] = {}
+        self._rows: dict[tuple[str, int | None, int | None], str] = {}
         self._records.drop_unowned(lambda result: predictions_path(self.folder, result).exists())
         lines = log.lines
         if self._records.damaged:
@@ -145,13 +145,14 @@ class Log:
             self.close()
             self._described = False
 
-    def save_rows(self, dataset: Dataset, data: str, limit: int | None) -> None:
-        """Save the test rows of a set, unless the file is there and intact."""
-        path = rows_path(self.folder, data, limit)
-        results = [r for r in self.done.values() if (r.cell.data, r.cell.limit) == (data, limit) and "rows" in r.files]
+    def save_rows(self, dataset: Dataset, data: str, limit: int | None, folds: int | None = None) -> None:
+        """Save the test rows of a set, all its rows if it is in folds, unless the file is there and intact."""
+        path, sample = rows_path(self.folder, data, limit, folds), (data, limit, folds)
+        results = [r for r in self.done.values() if _sample_of(r) == sample and "rows" in r.files]
         now = next((known for known in {r.files["rows"] for r in results} if matches_checksum(path, known)), None)
         if now is None:
-            content = encode_rows(dataset.name, {"te": dataset.rows.get("te", ())})
+            rows = dataset.rows.get("te", ()) if folds is None else [row for _, row in dataset]
+            content = encode_rows(dataset.name, {"te": rows})
             now = digest(content)
             if (sound := matches_checksum(path, now)) is not True:
                 if sound is False and results:
@@ -159,7 +160,7 @@ class Log:
                     warnings.warn(note, CorruptionWarning, stacklevel=2)
                 with self._saving():
                     write_atomically(path, content)
-        self._rows[data, limit] = now
+        self._rows[sample] = now
         for result in results:
             if result.files["rows"] != now:  # written by another version of Parquet: nothing vouches for these rows
                 del self.done[result.key]
@@ -181,7 +182,7 @@ class Log:
             if arrays is not None:
                 contents[predictions_path(self.folder, record)] = content = to_npz(arrays, compressed=True)
                 files["predictions"] = digest(content)
-            if rows := self._rows.get((record.cell.data, record.cell.limit)):
+            if rows := self._rows.get(_sample_of(record)):
                 files["rows"] = rows
             record = replace(record, files=files)
         line = to_line(record, self._lines)
@@ -202,6 +203,11 @@ class Log:
                 f"{self.folder} cannot be written to: {e}. {len(self.done)} finished cells are saved; free some space "
                 "and run the same command again."
             ) from e
+
+
+def _sample_of(result: Result) -> tuple[str, int | None, int | None]:
+    """Which rows a result is about: results with the same test rows share a file of them."""
+    return result.cell.data, result.cell.limit, result.cell.folds
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from sentprobe.results.result import Cell, Failure, Result
 INFO, RESULTS = "run.json", "results.jsonl"
 ALIASES = "aliases"
 """The key in run.json of the names that users give to encoders."""
-FORMAT = 4
+FORMAT = 5
 RETRACTED = "gone"
 """The kind of a record that retracts earlier records of its cell."""
 REDO_MISSING = "The same `sentprobe run` command computes what is missing."
@@ -215,6 +215,11 @@ def request_of(cell: Cell) -> Cell:
     return replace(cell, identity=None, sentprobe="")
 
 
+def protocol_text(folds: int | None) -> str:
+    """How a set is tested, after its name."""
+    return "on its test split" if folds is None else f"in {folds} folds"
+
+
 def dataset_failure_cell(task: str, name: str) -> Cell:
     """The cell under which a set that cannot be used is recorded."""
     return Cell(task=task, version=0, dataset=name, data="", encoder="")
@@ -239,7 +244,7 @@ class _Order:
         return (
             self.encoders.get(cell.encoder, last), cell.encoder, self.sets.get((cell.dataset, cell.data), last),
             cell.dataset, cell.variant or "", _layer(cell.layer), self.probes.get(cell.probe or "", last),
-            cell.probe or "", cell.limit or last,
+            cell.probe or "", cell.limit or last, cell.folds or 0,
             self.seeds.get(cell.seed, last), cell.seed, cell.device or "", cell.sentprobe, record.key,
         )  # fmt: skip
 

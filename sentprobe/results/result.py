@@ -25,7 +25,7 @@ RIGHT_OR_WRONG = frozenset({"accuracy", "precision@1"})
 _SAFE = "/:@#?=,.*+!() "
 _ORDER = (
     "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *GRID_FIELDS, "parts", "n", "split", "labels",
-    "limit", "device", "seed", "sentprobe",
+    "folds", "limit", "device", "seed", "sentprobe",
 )  # fmt: skip
 _NEEDED = frozenset({"task", "data", "enc", "n", "seed", "sentprobe"})
 
@@ -59,6 +59,8 @@ class Signature:
     """How the rows of a table were split, as in ``80/10/10,seed=1111,group=document``."""
     labels: str | None = None
     """``merged`` if labels that look alike were made one."""
+    folds: str | None = None
+    """With cross-validation, the number of folds."""
     limit: str | None = None
     """Rows per split of a partial run."""
     device: str | None = None
@@ -121,6 +123,8 @@ class Cell:
     """The control or measure; None for a plain score."""
     parts: str | None = None
     """Versions of the control, the measure or the kind of probe that are not the first, as in ``mine.v2``."""
+    folds: int | None = None
+    """With cross-validation, the number of folds; None on the test split of the set."""
 
     @property
     def id(self) -> str | None:
@@ -131,8 +135,8 @@ class Cell:
     def key(self) -> str:
         """Digest of all fields, sixteen hexadecimal digits."""
         facts: tuple[str | int | None, ...] = _facts(self)
-        if self.parts is None:  # keys are older than variants and versions of parts
-            facts = facts[:-1] if self.variant is not None else facts[:-2]
+        if self.folds is None:  # keys are older than folds, variants and versions of parts
+            facts = facts[:-1] if self.parts is not None else facts[:-2] if self.variant is not None else facts[:-3]
         return hashlib.blake2b(msgspec.json.encode(facts), digest_size=8).hexdigest()
 
 
@@ -164,7 +168,8 @@ class Result:
     labels: tuple[str, ...]
     """The labels of the training rows; predictions are indices into this tuple."""
     n: Mapping[str, int]
-    """Numbers of train (``tr``), dev (``va``) and test (``te``) rows."""
+    """Numbers of train (``tr``), dev (``va``) and test (``te``) rows; in folds, all rows are test rows, and the
+    other two numbers are means."""
     trained_on: str = "tr"
     chosen_on: str | None = "va"
     dimension: int | None = None
@@ -187,13 +192,16 @@ class Result:
     training_sd: float | None = None
     """Standard deviation of the score over samples of training rows."""
     resamples: int = 0
-    """Number of probes retrained without some of the training rows to estimate the two above."""
+    """Number of probes retrained without some of the training rows to estimate the two above, in each fold."""
     not_resampled: str | None = None
     """Why no probe could be retrained, if it was requested."""
     dev_score: float | None = None
     """The score on dev by which settings were chosen."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
+    """The settings that dev chose; in folds, those that most folds chose."""
     tried: tuple[Mapping[str, Any], ...] = ()
+    chosen_by_fold: tuple[Mapping[str, Any], ...] = ()
+    """The settings that the dev rows of each fold chose."""
     baselines: Mapping[str, float] = field(default_factory=dict)
     """Accuracy of each baseline on the same rows."""
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -212,7 +220,14 @@ class Result:
         cell = self.cell
         low, high = self.encoder_interval or self.range
         interval = "" if self.constant else f" [{low:.3f}, {high:.3f}]"
-        facts = {"layer": cell.layer, "variant": cell.variant, "probe": cell.probe, "n": self._sizes, "seed": cell.seed}
+        facts = {
+            "layer": cell.layer,
+            "variant": cell.variant,
+            "probe": cell.probe,
+            "n": self._sizes,
+            "folds": cell.folds,
+            "seed": cell.seed,
+        }
         shown = "".join(f", {name}={value}" for name, value in facts.items() if value is not None)
         return f"Result({cell.encoder} on {cell.dataset}: {self.metric} {self.score:.3f}{interval}{shown})"
 
@@ -240,6 +255,7 @@ class Result:
                 n=self._sizes,
                 split=self.split,
                 labels="merged" if self.merged_labels else None,
+                folds=None if cell.folds is None else str(cell.folds),
                 limit=None if cell.limit is None else str(cell.limit),
                 device=cell.device,
                 seed=str(cell.seed),

@@ -29,6 +29,7 @@ from sentprobe.results.records import (
     RESULTS,
     in_order,
     info_or_damage,
+    protocol_text,
     read_records,
     rebuild_info,
     request_of,
@@ -37,6 +38,7 @@ from sentprobe.results.records import (
 from sentprobe.results.result import RIGHT_OR_WRONG, Cell, Failure, Result
 from sentprobe.results.verify import (
     CHOSEN_ARRAY,
+    FOLD_ARRAY,
     RESAMPLED,
     Arrays,
     find_damaged,
@@ -202,13 +204,16 @@ class Run:
             The arrays to read; all of them by default. ``predicted``: indices into ``result.labels``; ``truth``: the
             same, -1 for a label that is not in train; ``log2``: log2 of the probability of the true label;
             ``log2_calibrated``: the same after temperature scaling on dev; ``confidence``: the probability of the
-            predicted label; ``probabilities`` (n, classes), where there are few enough classes.
+            predicted label; ``probabilities`` (n, classes), where there are few enough classes; ``fold``, of results in
+            folds: which one tested the row, from 0.
         """
         return read_predictions(self.folder_of(result), result, names)
 
     def paired_arrays(self, result: Result) -> Arrays:
         """The predictions that paired tests need, read-only and kept in memory, as every test needs them again."""
-        names = ("predicted", "truth", *((RESAMPLED, CHOSEN_ARRAY) if result.resamples else ()))
+        names = ["predicted", "truth", *((RESAMPLED, CHOSEN_ARRAY) if result.resamples else ())]
+        if result.cell.folds is not None and result.resamples:
+            names.append(FOLD_ARRAY)
         return self._cache.get(result.key, lambda: self.predictions(result, *names))
 
     def correct(self, result: Result) -> npt.NDArray[np.bool_]:
@@ -223,11 +228,14 @@ class Run:
         return "probe" in result.files and probe_path(self.folder_of(result), result).exists()
 
     def model(self, result: Result) -> Model:
-        """The trained probe of a result; it gives the scores of the run."""
+        """The trained probe of a result; it gives the scores of the run.
+
+        In folds, where each probe has tested some rows, it is the mean of linear probes, or that of the first fold.
+        """
         return read_model(self.folder_of(result), result)
 
     def rows(self, result: Result) -> Sequence[Example]:
-        """The test rows, in the order of the predictions."""
+        """The test rows, in the order of the predictions; in folds, all rows of the set: train, dev and test."""
         return read_test_rows(self.folder_of(result), result)
 
     def dataset(self, result: Result) -> Mapping[str, Any]:
@@ -276,7 +284,8 @@ def to_row(result: Result) -> dict[str, Any]:
         "trained_on": result.trained_on, "chosen_on": result.chosen_on, "dimension": result.dimension,
         **{name: result.chosen.get(name) for name in ("l2", "hidden", "dropout")},
         **{f"{stage}_seconds": result.seconds.get(stage) for stage in ("encode", "fit", "score")},
-        "limit": cell.limit, "device": cell.device, "sentprobe": cell.sentprobe, "synthetic": result.synthetic,
+        "folds": cell.folds, "limit": cell.limit, "device": cell.device, "sentprobe": cell.sentprobe,
+        "synthetic": result.synthetic,
         "signature": result.signature,
     }  # fmt: skip
 
@@ -298,8 +307,8 @@ def join(runs: Run | Iterable[Run]) -> Run:
     Raises
     ------
     UsageError
-        If there is no run, or if two runs disagree about an encoder without an identity, such as a plain function: it
-        may be two encoders of the same name.
+        If there is no run; if a set is in folds in one run and on its test split in another; or if two runs disagree
+        about an encoder without an identity, such as a plain function: it may be two encoders of the same name.
 
     Examples
     --------
@@ -324,6 +333,7 @@ def join(runs: Run | Iterable[Run]) -> Run:
         raise UsageError("Expected at least one run, got none.")
     if len(runs) == 1:
         return runs[0]
+    _refuse_protocols(runs)
     results: dict[str, Result] = {}
     result_folders: dict[str, Path] = {}
     failures: dict[str, Failure] = {}
@@ -359,6 +369,21 @@ def join(runs: Run | Iterable[Run]) -> Run:
         in_order((r for r in results.values() if r.cell.variant is not None), info),
         tuple(dict.fromkeys([*(note for run in runs for note in run.damaged), *notes])),
     )
+
+
+def _refuse_protocols(runs: Sequence[Run]) -> None:
+    """UsageError if runs have results of a set in different folds: their test rows are not the same."""
+    first: dict[tuple[str, str], tuple[int | None, Run]] = {}
+    for run in runs:
+        for cell in dict.fromkeys((r.cell.dataset, r.cell.data, r.cell.folds) for r in (*run.results, *run.extras)):
+            name, data, folds = cell
+            other_folds, other_run = first.setdefault((name, data), (folds, run))
+            if other_folds != folds:
+                raise UsageError(
+                    f"{other_run.folder} has {name} {protocol_text(other_folds)} and {run.folder} has it "
+                    f"{protocol_text(folds)}, so that their results cannot be compared. Run one of them again with "
+                    f"--folds {other_folds or 0} or --folds {folds or 0}."
+                )
 
 
 def _superseded(results: Iterable[Result]) -> list[tuple[Result, Result]]:

@@ -29,6 +29,8 @@ AUXILIARY_PREFIX = "other_"
 """Prefix of arrays that do not have a row per test row."""
 RESAMPLED, CHOSEN_ARRAY = f"{AUXILIARY_PREFIX}resampled", f"{AUXILIARY_PREFIX}chosen"
 """Which test rows retrained probes have right, and those that resampled dev rows choose; a bit per row."""
+FOLD_ARRAY = "fold"
+"""The fold that tested each row, of results in folds."""
 REDO_CELL = "The same `sentprobe run` command computes it again."
 SCORE_TOLERANCE = 1e-9
 
@@ -45,9 +47,10 @@ def probe_path(folder: Path, result: Result) -> Path:
     return folder / PROBES / f"{result.key}.npz"
 
 
-def rows_path(folder: Path, data: str, limit: int | None) -> Path:
-    """The file of the test rows of a set, or of a sample of it."""
-    return folder / DATASETS / (f"{data}.parquet" if limit is None else f"{data}-{limit}.parquet")
+def rows_path(folder: Path, data: str, limit: int | None, folds: int | None = None) -> Path:
+    """The file of the test rows of a set, or of a sample of it; in folds, these are all rows."""
+    sample = "" if limit is None else f"-{limit}"
+    return folder / DATASETS / f"{data}{sample}{'' if folds is None else '-all'}.parquet"
 
 
 def own_files(folder: Path, result: Result) -> dict[str, Path]:
@@ -55,7 +58,7 @@ def own_files(folder: Path, result: Result) -> dict[str, Path]:
     return {
         "predictions": predictions_path(folder, result),
         "probe": probe_path(folder, result),
-        "rows": rows_path(folder, result.cell.data, result.cell.limit),
+        "rows": rows_path(folder, result.cell.data, result.cell.limit, result.cell.folds),
     }
 
 
@@ -140,7 +143,7 @@ def is_plain(result: Result) -> bool:
 
 def read_test_rows(folder: Path, result: Result) -> Sequence[Example]:
     """The test rows of a result in the order of its predictions, checked against their digest and labels."""
-    path = rows_path(folder, result.cell.data, result.cell.limit)
+    path = rows_path(folder, result.cell.data, result.cell.limit, result.cell.folds)
     try:
         found = _decoded(_content(path, result.files.get("rows")))
     except (OSError, ValueError) as e:

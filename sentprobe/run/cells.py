@@ -126,7 +126,14 @@ class PreparedSet:
 
 def set_cell(splits: Splits, encoder: str) -> Cell:
     """The cell of an encoder on a set, without further facts."""
-    return Cell(task=splits.task, version=splits.version, dataset=splits.name, data=splits.digest, encoder=encoder)
+    return Cell(
+        task=splits.task,
+        version=splits.version,
+        dataset=splits.name,
+        data=splits.digest,
+        encoder=encoder,
+        folds=splits.fold_count,
+    )
 
 
 def encoder_failure(name: str, splits: Splits) -> Cell:
@@ -218,8 +225,8 @@ def _is_finished(context: RunContext, prepared: PreparedSet, cell: Cell) -> bool
     if result is None or (variant is not None and variant.rows not in (None, result.n["tr"])):
         return False
     if variant is not None and variant.erased_sets:  # what is erased was learned from the rows of another set
-        rows = dict(zip(variant.names, (len(splits.train) for splits in variant.erased_sets), strict=True))
-        if result.scores.get(ERASED_ROWS) != rows.get(str(cell.variant)):
+        rows = dict(zip(variant.names, (splits.sizes["tr"] for splits in variant.erased_sets), strict=True))
+        if round(result.scores.get(ERASED_ROWS, -1)) != rows.get(str(cell.variant)):
             return False
     is_plain = prepared.plain is None and prepared.splits.protocol == "split"
     return not is_plain or has_enough_resamples(result, context.options.resample)

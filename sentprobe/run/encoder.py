@@ -333,6 +333,8 @@ def _fit_jobs(
                 shared=loaded.shared,
                 layer=layer,
             )
+            if splits.nth_fold is not None and prepared.plain.folds:
+                plain = plain.of_fold(splits.nth_fold[0])
         yield FitJob(
             splits,
             cells,
@@ -453,5 +455,10 @@ def splits_in_languages(splits: Splits, family: Family) -> Splits:
 
     same_rows = splits_in_languages(splits.same_rows, family) if splits.same_rows is not None else None
     return replace(
-        splits, train=marked(splits.train), dev=marked(splits.dev), test=marked(splits.test), same_rows=same_rows
+        splits,
+        train=marked(splits.train),
+        dev=marked(splits.dev),
+        test=marked(splits.test),
+        same_rows=same_rows,
+        folds=tuple(splits_in_languages(fold, family) for fold in splits.folds),
     )

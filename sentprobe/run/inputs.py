@@ -16,6 +16,7 @@ from sentprobe.audit import audit_quickly
 from sentprobe.core.resources import return_free_memory
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import expectations_for
+from sentprobe.data.folds import divided
 from sentprobe.data.lookalike_labels import MERGED, refuse_lookalikes
 from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
@@ -24,11 +25,13 @@ from sentprobe.encoders import check_name, expand_names
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.published.releases import content_digests
-from sentprobe.results.records import dataset_failure_cell
+from sentprobe.results.records import dataset_failure_cell, is_bare, protocol_text
 from sentprobe.run.cells import PreparedSet, RunContext, set_cell
 from sentprobe.run.fit import baseline_result
+from sentprobe.run.folds import folded_baseline, join_results
 from sentprobe.run.info import split_aliases
 from sentprobe.run.measures import learning
+from sentprobe.run.resample import has_enough_resamples
 from sentprobe.run.result_cache import ResultCache
 from sentprobe.run.transfer import nested_baseline
 from sentprobe.run.variants import Variants
@@ -103,7 +106,7 @@ def read_sets(
             raise UsageError(f"The set or task {invalid[0]!r} has a lone surrogate in its name; expected UTF-8.")
         try:
             dataset = source if isinstance(source, Dataset) else source.load()
-            splits = probing_splits(dataset, options.limit)
+            splits = probing_splits(dataset, options.limit, options.folds)
         except SentProbeError as e:
             context.fail(dataset_failure_cell(source.task, source.name), e)
             continue
@@ -112,8 +115,8 @@ def read_sets(
             continue
         seen.add((splits.name, splits.digest))
         _refuse_another_split(context, splits)
-        log.describe(datasets=[_set_entry(dataset, source, log.info)])
-        log.save_rows(sampled(dataset, options.limit), splits.digest, options.limit)
+        log.describe(datasets=[{**_set_entry(dataset, source, log.info), "folds": splits.fold_count}])
+        log.save_rows(sampled(dataset, options.limit), splits.digest, options.limit, splits.fold_count)
         if (
             CURVE_BASELINE in baselines
             and learning.measure.name in variants.measures
@@ -129,12 +132,12 @@ def read_sets(
         options.progress("sets", len(datasets), len(datasets))
 
 
-def probing_splits(dataset: Dataset, limit: int | None = None) -> Splits:
-    """The splits of a set; DataError if its labels or further inputs are not fit to be probed."""
+def probing_splits(dataset: Dataset, limit: int | None = None, folds: int | None = None) -> Splits:
+    """The splits of a set, or its folds; DataError if its labels or further inputs are not fit to be probed."""
     expectations = expectations_for(dataset)
     if expectations.classes:
         refuse_lookalikes(dataset, expectations.labels or ())
-    splits = splits_of(dataset, limit)
+    splits = divided(dataset, limit, folds)
     if len(splits.labels) == 1:
         raise DataError(
             f"{dataset.name}: expected at least two labels in {splits.trained_on}, got only {splits.labels[0]}."
@@ -151,8 +154,17 @@ def probing_splits(dataset: Dataset, limit: int | None = None) -> Splits:
 
 
 def _refuse_another_split(context: RunContext, splits: Splits) -> None:
-    """A table that was split otherwise in the same folder would be another set of the same name."""
+    """A table that was split otherwise in the same folder would be another set of the same name.
+
+    A set in folds has other test rows than on its test split, so that results cannot stand beside each other.
+    """
     for entry in context.log.info.get("datasets", ()):
+        same_rows = (entry["name"], entry["digest"]) == (splits.name, splits.digest)
+        if same_rows and entry.get("folds") != splits.fold_count and not is_bare(entry):
+            raise UsageError(
+                f"{context.log.folder} has results of {splits.name} {protocol_text(entry.get('folds'))}; got "
+                f"{protocol_text(splits.fold_count)}. Use --folds {entry.get('folds') or 0}, or another folder (-o)."
+            )
         recorded = split_name(entry.get("split"))
         if entry["name"] == splits.name and recorded != splits.split and (recorded or splits.split):
             raise UsageError(
@@ -210,16 +222,21 @@ def _baseline_accuracies(
     """The accuracy of each baseline that learns from words, which is computed unless it is in the run or the cache."""
     if not splits.labels:
         return
-    dev_is_held_out = splits.protocol == "split" and splits.chosen_on != "va"
+    dev_is_held_out = splits.protocol == "split" and not splits.folds and splits.chosen_on != "va"
     trained_on = splits_of(dataset, context.options.limit, hold_out_dev=False) if dev_is_held_out else splits
     cache, baselines = ResultCache(context.options.store), Baselines(trained_on)
-    compute = nested_baseline if splits.protocol == "nested" else baseline_result
+    is_nested = splits.protocol == "nested"
+    resample = context.options.resample
     for name in names:
         cell = replace(set_cell(splits, name), identity=name, limit=context.options.limit, sentprobe=__version__)
         result = context.log.done.get(cell.key) or cache.restore(context.log, cell, splits, {})
-        if result is None:
+        if result is None or not (is_nested or has_enough_resamples(result, resample)):
             try:
-                result, arrays = compute(cell, baselines, splits)
+                result, arrays = (
+                    nested_baseline(cell, baselines, splits)
+                    if is_nested
+                    else (folded_baseline if splits.folds else baseline_result)(cell, baselines, splits, resample)
+                )
             except KeyboardInterrupt:
                 raise
             except BaseException as e:  # whatever goes wrong in one baseline, the run continues
@@ -232,7 +249,7 @@ def _baseline_accuracies(
 
 def _add_baseline_curve(context: RunContext, splits: Splits) -> None:
     """Compute the learning curve of a baseline, to compare those of encoders with."""
-    if splits.chosen_on != "va":  # encoders are trained on some of its rows only
+    if splits.chosen_on != "va" and not splits.folds:  # encoders are trained on some of its rows only
         return
     cell = replace(
         set_cell(splits, CURVE_BASELINE),
@@ -245,6 +262,11 @@ def _add_baseline_curve(context: RunContext, splits: Splits) -> None:
     if cell.key in context.log.done:
         return
     try:
-        context.log.add(*learning.baseline_curve(cell, splits))
+        if splits.folds:
+            curves = [(*learning.baseline_curve(cell, fold), None) for fold in splits.folds]
+            result, arrays, _ = join_results(splits, curves, learning.measure.over_folds)
+            context.log.add(result, arrays)
+        else:
+            context.log.add(*learning.baseline_curve(cell, splits))
     except Exception as e:
         context.fail(cell, e)

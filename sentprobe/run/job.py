@@ -204,6 +204,12 @@ class FitJob:
     plain: PlainCell | None = None
     """For controls and measures, the plain set and result they refer to."""
 
+    def of_fold(self, number: int) -> FitJob:
+        """The job of one fold of the set, which is a set with a train, dev and test split like any other."""
+        splits = replace(self.splits.folds[number], variant=self.splits.variant)
+        plain = None if self.plain is None or not self.plain.splits.folds else self.plain.of_fold(number)
+        return replace(self, splits=splits, plain=plain)
+
 
 @dataclass(frozen=True)
 class PlainCell:
@@ -224,10 +230,27 @@ class PlainCell:
     """Intermediate values that cells of the encoder share."""
     layer: str | None = None
 
+    def of_fold(self, number: int) -> PlainCell:
+        """One fold of the plain set: with the settings that were chosen in it; its probe is not saved."""
+        result = self.result
+        if result is not None and result.chosen_by_fold:
+            result = replace(result, chosen=result.chosen_by_fold[number])
+        return replace(
+            self,
+            splits=self.splits.folds[number],
+            result=result,
+            erased_sets=[erased.folds[number] if erased.folds else erased for erased in self.erased_sets],
+            model=_no_model,
+        )
+
     @property
     def l2(self) -> float | None:
         """The penalty chosen for the plain probe, if it has one."""
         return None if self.result is None else self.result.chosen.get("l2")
+
+
+def _no_model() -> None:
+    """The probe of a fold, which a run does not save."""
 
 
 def features_of(job: FitJob, split: Split) -> Features:
@@ -253,7 +276,7 @@ def shared(job: FitJob, what: str, size: int, make: Callable[[], T]) -> T:
     plain, splits = job.plain, job.splits
     if plain is None:
         return make()
-    key = (what, plain.layer, splits.name, splits.digest, len(splits.train), job.probe.pairs)
+    key = (what, plain.layer, splits.name, splits.digest, splits.nth_fold, len(splits.train), job.probe.pairs)
     return plain.shared.get(key, size, make)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.data.splits import Splits, has_train_test_split
@@ -20,6 +21,14 @@ from sentprobe.run.job import FitJob, shared
 from sentprobe.run.scoring import versions
 from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, points
 
+OverFolds = Literal["first", "rows", "mean", "pooled"]
+"""How a measure is computed on a set in folds.
+
+first    in the first fold only
+rows     in every fold, and averaged; its interval is about test rows, and gets narrower with their number
+mean     in every fold, and averaged; its interval is about something else
+pooled   once on all rows, as nothing is trained
+"""
 MAX_MEASURE_ROWS = 10_000
 """Training rows that measures of where in the vectors a property is use at most by default. On made-up tasks, 40,000
 rows give the same rank, the same number of directions by INLP, and the same difference between erased and random
@@ -82,7 +91,7 @@ def empty_result(cell: Cell, splits: Splits) -> Result:
         cell=cell,
         language=splits.language,
         labels=splits.labels,
-        n={"tr": len(splits.train), "va": len(splits.dev), "te": len(splits.test)},
+        n=splits.sizes,
         trained_on=splits.trained_on,
         chosen_on=splits.chosen_on,
         score=0.0,
@@ -120,6 +129,8 @@ class Measure:
         Whether it has one cell per set whose property is erased.
     all_layers
         Whether it uses all layers together.
+    over_folds
+        How it is computed on a set in folds.
     max_rows
         Training rows that it uses at most, unless the user sets another number; None: all, whatever the user sets.
     objection
@@ -145,6 +156,7 @@ class Measure:
     given: str | tuple[str, ...] | None = None
     erases: bool = False
     all_layers: bool = False
+    over_folds: OverFolds = "first"
     max_rows: int | None = None
     objection: Callable[[VariantSummary, PlainScore], Objection | None] | None = None
 

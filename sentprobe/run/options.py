@@ -34,6 +34,9 @@ class RunOptions:
     limit
         Use a sample of at most this many rows per split, in which labels keep their shares; every score is marked as
         partial.
+    folds
+        Test every row of a set once, in this many folds; 0: only those of its test split. Default: 5 for sets with
+        fewer than 1,000 test rows that sentprobe made, or split, otherwise 0.
     resample
         Retrain each probe this many times on parts of the training rows, so that intervals and tests are about the
         encoder and not only about the probe: 0, 10, 20, … Default: 20 for linear probes, 10 for networks.
@@ -65,6 +68,7 @@ class RunOptions:
     probes: StringsOrPaths = ("linear",)
     seeds: Integers = (1111,)
     limit: int | None = option(None, "What to probe")
+    folds: int | None = option(None, "How to probe")
     resample: int | None = option(None, "How to probe")
     controls: StringsOrPaths = option((), "Controls and measures")  # noqa: RUF009 - a tuple
     measures: StringsOrPaths = option((), "Controls and measures")  # noqa: RUF009 - a tuple
@@ -82,12 +86,15 @@ class RunOptions:
         for number, what, least in (
             (self.limit, "a limit", 1),
             (self.batch_size, "a batch (--batch-size)", 1),
+            (self.folds, "a number of folds", 0),
             (self.resample, "a number of resamples", 0),
             (self.measure_rows, "a number of rows for measures", 2),
             (self.jobs, "a number of jobs", 1),
         ):
             if number is not None:
                 check_integer(number, what, least)
+        if self.folds == 1:
+            raise UsageError("--folds 1: expected 2 or more folds, or 0 for the test split of each set.")
         if self.resample is not None and self.resample % RESAMPLE_MULTIPLE:
             raise UsageError(
                 f"--resample {self.resample}: expected a multiple of {RESAMPLE_MULTIPLE}, or 0: each round trains one "

@@ -55,6 +55,11 @@ class References:
     """The predictions of each result, as a run has them in a file, by the key of its cell."""
 
     @property
+    def folds(self) -> dict[str, int | None]:
+        """In how many folds sets are tested, by digest."""
+        return {result.cell.data: result.cell.folds for result in self.results}
+
+    @property
     def sets(self) -> dict[str, str]:
         """The digests of the sets, by name."""
         return {result.cell.dataset: result.cell.data for result in self.results}
@@ -132,7 +137,7 @@ def add_references(
     with removed_if_refused(folder), open_log(folder) as log:
         log.describe(encoders=[*encoders, *added], **{ALIASES: alias_entries(aliases)})
         for dataset in sets:
-            log.save_rows(dataset, dataset.digest, None)
+            log.save_rows(dataset, dataset.digest, None, references.folds.get(dataset.digest))
         for result in references.results:
             if result.cell.data in digests and result.cell.encoder not in encoders and result.key not in log.done:
                 log.add(result, from_npz(references.predictions[result.key]))

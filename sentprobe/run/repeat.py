@@ -143,11 +143,12 @@ def _evaluate(requested: Signature, dataset: Dataset, folder: Path, store: Store
     """A run with the cell of a signature, and what it refers to."""
     try:
         limit = int(requested.limit) if requested.limit else None
+        folds = int(requested.folds or 0)
         seed, rows = int(requested.seed), int(requested.n.partition("/")[0])
     except ValueError:
         raise UsageError(
-            f"Invalid signature: expected numbers as seed, limit and n, got {requested.seed!r}, {requested.limit!r} "
-            f"and {requested.n!r}."
+            f"Invalid signature: expected numbers as seed, limit, folds and n, got {requested.seed!r}, "
+            f"{requested.limit!r}, {requested.folds!r} and {requested.n!r}."
         ) from None
     is_baseline = requested.enc in BASELINES
     variants = [requested.variant] if requested.variant is not None else []
@@ -158,6 +159,7 @@ def _evaluate(requested: Signature, dataset: Dataset, folder: Path, store: Store
         probes=[requested.probe or "linear"],
         seeds=[seed],
         limit=limit,
+        folds=folds,
         store=None if is_baseline else store,
         device=requested.device,
         half=requested.kept == "float16",

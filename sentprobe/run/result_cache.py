@@ -29,7 +29,7 @@ from sentprobe.results.verify import UNREADABLE, Arrays, from_npz, predictions_p
 from sentprobe.run.scoring import versions
 from sentprobe.stats import level as levels
 
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 """Raise it if a baseline has other results within one version of sentprobe."""
 _DIGITS = 32
 """Of the checksum that a file begins with."""

@@ -23,7 +23,7 @@ from sentprobe.run.job import clusters_of
 from sentprobe.stats.classification import accuracy, macro_f1
 from sentprobe.stats.information import Information, information, prior
 from sentprobe.stats.intervals import proportion_interval, wilson
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 
 LogProbs = npt.NDArray[np.float32]
 """Log-probabilities, (n, classes)."""
@@ -42,10 +42,12 @@ def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int
 def information_of(logs: LogProbs, splits: Splits) -> Information:
     """The usable information about the labels in calibrated log-probabilities of the test rows (n, classes)."""
     labels = splits.test.labels
+    # in folds these are all rows, as labels have equal shares in each; a rare one may have no index
+    learned = splits.train.labels[splits.train.labels >= 0]
     return information(
         log2_of_true(logs, labels),
         labels,
-        prior(splits.train.labels, len(splits.labels)),
+        prior(learned, len(splits.labels)),
         clusters=clusters_of(splits.test),
     )
 
@@ -98,7 +100,7 @@ def classification_result(
         cell=cell,
         language=splits.language,
         labels=splits.labels,
-        n={"tr": len(splits.train), "va": len(splits.dev), "te": n},
+        n={**splits.sizes, "te": n},
         trained_on=splits.trained_on,
         chosen_on=splits.chosen_on,
         score=accuracy(predicted, truth),
@@ -115,7 +117,7 @@ def classification_result(
 
 
 def _of_clusters(correct: Bools, clusters: Sequence[str]) -> tuple[float, float]:
-    rows = Rows.of(len(correct), clusters)
+    rows = ScoredRows.of(len(correct), clusters)
     return proportion_interval(rows.mean(correct), rows)
 
 

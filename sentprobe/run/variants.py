@@ -16,15 +16,17 @@ import numpy.typing as npt
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings, did_you_mean
 from sentprobe.core.hashing import hash_64
+from sentprobe.data.folds import first_fold, with_folds
 from sentprobe.data.splits import Split, Splits
 from sentprobe.encoders import SCHEMES, encoder_info, load
 from sentprobe.errors import DataError, EncoderError, SentProbeError, UsageError, describe_error
 from sentprobe.probes import Fit
 from sentprobe.probes.probe import AS_INPUT
-from sentprobe.run.control import CONTROLS, with_chosen_settings
-from sentprobe.run.fit import Finished, probe_cells
+from sentprobe.run.control import CONTROLS, Control, with_chosen_settings
+from sentprobe.run.fit import Finished, Predictions, finish, folded_cells, probe_cells, probe_split
+from sentprobe.run.folds import join_results
 from sentprobe.run.job import FitJob, PlainCell, SharedCache, TextIndex, Vectors, features_of, shared
-from sentprobe.run.measure import MEASURES
+from sentprobe.run.measure import MEASURES, Measure
 from sentprobe.run.measures import measure_of
 from sentprobe.run.transfer import transfer_cells
 from sentprobe.run.variant import ERASED, GIVEN
@@ -111,7 +113,7 @@ def make_variants(
         if control.encoder is not None or not control.applies_to(splits):
             continue
         try:
-            changed = control.splits(splits, seed) if control.splits is not None else splits
+            changed = _changed_splits(control, splits, seed)
         except KeyboardInterrupt:
             raise
         except BaseException as e:
@@ -121,6 +123,17 @@ def make_variants(
     for name in variants.measures:
         if measure_of(name).applies_to(splits):
             yield _measure_variant(name, splits, variants.rows, all_sets, subsamples)
+
+
+def _changed_splits(control: Control, splits: Splits, seed: int) -> Splits:
+    """A set as a control changes it: each fold; only the first if the test rows are not those of the set."""
+    if splits.folds and not control.same_test:
+        splits = first_fold(splits)
+    if control.splits is None:
+        return splits
+    if splits.folds:
+        return with_folds(splits, [control.splits(fold, seed) for fold in splits.folds])
+    return control.splits(splits, seed)
 
 
 def _measure_variant(
@@ -140,11 +153,13 @@ def _measure_variant(
         reason = EncoderError(f"{' + '.join(encoders)}: {describe_error(e)}")
         return Variant(names, e if isinstance(e, SentProbeError) else reason)
     used_rows = None
+    if splits.folds and measure.over_folds == "first":
+        splits = first_fold(splits)
     if measure.max_rows is not None:
         max_rows = measure.max_rows if rows is None else rows
         splits = subsamples.of(splits, max_rows)
         erased = tuple(subsamples.of(probed_set, max_rows) for probed_set in erased)
-        used_rows = len(splits.train)
+        used_rows = splits.sizes["tr"]
     return Variant(
         names,
         replace(splits, variant=name),
@@ -167,13 +182,15 @@ class Subsamples:
     """Sets with fewer training rows, each made once, so that all cells share what is computed from them."""
 
     def __init__(self) -> None:
-        self._splits: dict[tuple[str, str, int], Splits] = {}
+        self._splits: dict[tuple[str, str, tuple[int, int] | None, int], Splits] = {}
 
     def of(self, splits: Splits, rows: int) -> Splits:
         """The set with at most this many training rows."""
+        if splits.folds:
+            return replace(splits, folds=tuple(self.of(fold, rows) for fold in splits.folds))
         if len(splits.train) <= rows:
             return splits
-        key = splits.name, splits.digest, rows
+        key = splits.name, splits.digest, splits.nth_fold, rows
         if key not in self._splits:
             self._splits[key] = replace(splits, train=subsample(splits.train, rows))
         return self._splits[key]
@@ -217,12 +234,22 @@ def _plain_cells(job: FitJob) -> list[Any]:
 def _measure_cells(job: FitJob, name: str) -> list[Finished]:
     """The results of a measure, with the time they took unless it says that itself."""
     started = time.perf_counter()
-    finished = measure_of(name).compute(job)
+    finished = _over_folds(job, measure_of(name)) if job.splits.folds else measure_of(name).compute(job)
     seconds = {"encode": 0.0, "fit": (time.perf_counter() - started) / max(1, len(finished))}
     return [
         (result if result.seconds else replace(result, seconds=seconds), arrays, probe)
         for result, arrays, probe in finished
     ]
+
+
+def _over_folds(job: FitJob, measure: Measure) -> list[Finished]:
+    """The results of a measure on a set in folds."""
+    splits = job.splits
+    if measure.over_folds == "pooled":
+        pooled = measure.compute(replace(job, splits=replace(splits, folds=())))
+        return [(replace(result, n=splits.sizes), arrays, probe) for result, arrays, probe in pooled]
+    folds = [measure.compute(job.of_fold(number)) for number in range(len(splits.folds))]
+    return [join_results(splits, of_cell, measure.over_folds) for of_cell in zip(*folds, strict=True)]
 
 
 def _without_probes(finished: Sequence[Sequence[Any]]) -> list[Finished]:
@@ -232,6 +259,22 @@ def _without_probes(finished: Sequence[Sequence[Any]]) -> list[Finished]:
 
 def _control_cells(job: FitJob) -> list[Finished]:
     """Probe what the control makes of a set or of its vectors."""
+    splits = job.splits
+    if splits.folds:
+        folds = [_control_predictions(_controlled(job.of_fold(number))) for number in range(len(splits.folds))]
+        return _without_probes(folded_cells(job, folds))
+    job = _controlled(job)
+    if splits.same_rows is not None:
+        return selectivity_cells(job, splits.same_rows)
+    if splits.protocol != "split":
+        return _without_probes(transfer_cells(job))
+    return _without_probes(
+        [finish(job, cell, of_cell) for cell, of_cell in zip(job.cells, _control_predictions(job), strict=True)]
+    )
+
+
+def _controlled(job: FitJob) -> FitJob:
+    """The job with the vectors and the settings of the probe that the control says."""
     control, plain = CONTROLS[str(job.splits.variant)], job.plain
     if control.table is not None:
         if plain is not None and plain.result is not None:
@@ -242,16 +285,18 @@ def _control_cells(job: FitJob) -> list[Finished]:
         job = replace(job, vectors=_changed_vectors(job, control.table))
     if control.probe == "used" and plain is not None and plain.result is not None:
         job = replace(job, probe=with_chosen_settings(job.probe, plain.result))
-    if job.splits.same_rows is not None:
-        return selectivity_cells(job, job.splits.same_rows)
-    if job.splits.protocol != "split":
-        return _without_probes(transfer_cells(job))
+    return job
+
+
+def _control_predictions(job: FitJob) -> list[Predictions]:
+    """The predictions of the probe of a control on the test rows; the plain one where it would be the same."""
+    control, plain = CONTROLS[str(job.splits.variant)], job.plain
     same_texts = plain is not None and job.splits.train.texts is plain.splits.train.texts
     new_texts = control.probe == "tuned" and control.table is None and not same_texts
     if plain is not None and (control.probe == "trained" or (new_texts and _same_training(job, plain))):
         # if it was not saved, it is fitted again, identical to the last bit
-        return _without_probes(probe_cells(job, trained=_plain_fit(plain)))
-    return _without_probes(probe_cells(job, statistics=same_texts and control.table is None))
+        return probe_split(job, trained=_plain_fit(plain))
+    return probe_split(job, statistics=same_texts and control.table is None)
 
 
 def _same_training(job: FitJob, plain: PlainCell) -> bool:

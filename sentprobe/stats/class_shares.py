@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sentprobe.stats import inputs
 from sentprobe.stats.intervals import wilson
 from sentprobe.stats.level import normal_quantile
-from sentprobe.stats.means import Mean, Rows, quantile
+from sentprobe.stats.means import Mean, ScoredRows, quantile
 from sentprobe.stats.resample import Clusters, Floats, cluster_numbers
 
 
@@ -72,7 +72,7 @@ class ClassShares:
     def _corrections(self) -> Floats:
         return np.asarray(np.sqrt(self.clusters / np.maximum(1.0, self.clusters - 1.0))[self.number])
 
-    def interval(self, correct: Floats, found: Mean, rows: Rows) -> tuple[float, float]:
+    def interval(self, correct: Floats, found: Mean, rows: ScoredRows) -> tuple[float, float]:
         """The interval of the balanced accuracy of correct rows (n), whose variance may cover clusters and training.
 
         ``found`` is the mean of ``linearised``. The interval covers two. One is Wilson's of each class, combined as

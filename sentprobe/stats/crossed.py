@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
-from sentprobe.stats.means import Rows, quantile
+from sentprobe.stats.means import ScoredRows, quantile
 from sentprobe.stats.resample import Clusters
 
 
@@ -55,7 +55,7 @@ def crossed(
         raise UsageError(f"share must be 0 or more and below 1, got {share}.")
     k, mean = len(table), float(table.mean())
     of_rows = table.mean(axis=0)
-    drawn = Rows.of(table.shape[1], clusters)
+    drawn = ScoredRows.of(table.shape[1], clusters)
     tested = drawn.mean(of_rows)
     rows = tested.variance
     if k > 1:

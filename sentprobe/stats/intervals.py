@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
 from sentprobe.stats.level import checked_level, normal_quantile, standard_errors
-from sentprobe.stats.means import Mean, Rows, quantile
+from sentprobe.stats.means import Mean, ScoredRows, quantile
 from sentprobe.stats.resample import Clusters, bootstrap_sums, cluster_sums, percentile_interval
 
 
@@ -25,7 +25,7 @@ def wilson(k: float, n: float, z: float | None = None) -> tuple[float, float]:
     return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may exclude p
 
 
-def proportion_interval(found: Mean, rows: Rows) -> tuple[float, float]:
+def proportion_interval(found: Mean, rows: ScoredRows) -> tuple[float, float]:
     """Wilson's interval of a share whose rows are not independent, with an effective number of rows.
 
     This is the number of independent rows that would have the same variance, at most the actual number, reduced where

@@ -60,7 +60,7 @@ def combined(value: float, *parts: tuple[float, float]) -> Mean:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ScoredRows:
     """n test rows and their clusters, for means with their variance."""
 
     number: npt.NDArray[np.int64]
@@ -69,7 +69,7 @@ class Rows:
     """The number of rows in each cluster, (m)."""
 
     @classmethod
-    def of(cls, n: int, clusters: Clusters | None = None) -> Rows:
+    def of(cls, n: int, clusters: Clusters | None = None) -> ScoredRows:
         """Rows that are independent, or in clusters (n)."""
         number = np.arange(n) if clusters is None else cluster_numbers(clusters, n)
         sizes = np.bincount(number).astype(np.float64)
@@ -137,4 +137,4 @@ class Rows:
 def mean(values: npt.ArrayLike, clusters: Clusters | None = None) -> Mean:
     """The mean of values (n), whose rows are independent or in clusters (n)."""
     found = inputs.numbers(values, "values", minimum=2)
-    return Rows.of(len(found), clusters).mean(found)
+    return ScoredRows.of(len(found), clusters).mean(found)

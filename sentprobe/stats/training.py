@@ -10,7 +10,9 @@ a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
   Which it is depends on the number of rows per dimension. So J / √2 is used, whose root is off by a fifth at most in
   either case; but J itself where there are fewer rows than dimensions, and a probe is far from its maximum.
 - Linear probes have ten groups. Networks have two: the randomness of their training is counted about (g - 1) times, and
-  with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is.
+  with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is. Baselines
+  have two as well: strongly smoothed, naive Bayes may turn to a single class, and J of ten groups is many times too
+  large.
 - The a_i are measured on a finite test set, whose noise would be counted twice, as it has a term of its own. It is
   estimated from the rows on which the probes differ, and subtracted.
 - Other dev rows would choose another penalty, or whatever else dev chooses. Dev rows are resampled with replacement,
@@ -19,25 +21,46 @@ a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
   show in the differences. If only one of two systems was trained again, the other is taken to vary as much; but a
   system that predicts the same class for all rows does not vary.
 
-``benchmarks/interval_coverage.py`` measures the coverage of the intervals.
+Folds, where every row is tested once, are different: the rows that test a probe train the probes of the other folds.
+Two rows of different folds that help each other to be right are right together, and the clustered variance of the test
+rows does not see it. A pair contributes as much as the square of its effect on a prediction; and so does what training
+adds otherwise, near the maximum of accuracy. So the variance is larger by a share that grows with the square of the
+share of predictions that other training rows would change:
+
+    variance = rows · (1 + κ · (changes / rows)²)
+
+- *Rows* is the clustered variance of the mean over all rows, as for one split.
+- *Changes* is the part of the jackknife that one split takes for noise of the test rows, (g - 1) / g · Σ over i of the
+  clustered variance of the mean of deviations. A prediction changes if a margin passes 0, which is as frequent as the
+  margin moves: g groups give (g - 1) · √(2 / g) times as much as halves of the rows, by which it is divided. It is a
+  mean over rows, and so known far better than a variance of g scores.
+- κ is 2 for a system. For a difference of two systems that vary it is 1: the changes of both are in one sum, of which
+  the square is twice the sum of their squares. It was found in simulation, with values from 1.6 to 2.5, and 0.8 to 1.6.
+
+``benchmarks/interval_coverage.py`` and ``benchmarks/fold_coverage.py`` measure the coverage of the intervals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from sentprobe.errors import DataError
-from sentprobe.stats.means import Mean, Rows, combined
+from sentprobe.stats.means import Mean, ScoredRows, combined
 from sentprobe.stats.resample import Floats
 
-LINEAR_GROUPS, NETWORK_GROUPS = 10, 2
+Ints = npt.NDArray[np.int64]
+
+LINEAR_GROUPS, NETWORK_GROUPS, BASELINE_GROUPS = 10, 2, 2
 """Groups into which training rows are divided, to be left out in turn."""
 BOUND = 2**0.5
 """With many groups J is between one and two times the variance."""
+FOLD_EXCESS = 2.0
+"""κ: by how much the variance in folds exceeds that of rows, over the square of the share of changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +74,9 @@ class Retrained:
     """(B, n): of the probes that resampled dev rows choose."""
     wide: bool = False
     """Whether there are more dimensions than training rows."""
+    folds: Ints | None = None
+    """(n,): the fold of each test row, where every row is tested once; None with one split. Groups are of all rows of
+    the set: probe i of every fold is trained without the training rows that are in group i."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -59,13 +85,15 @@ class Retrained:
                 f"trained must be (a multiple of {self.groups}, rows) and chosen (draws, rows), got "
                 f"{self.trained.shape} and {self.chosen.shape}."
             )
+        if self.folds is not None and self.folds.shape != self.trained.shape[1:]:
+            raise DataError(f"folds must be {self.trained.shape[1:]}, got {self.folds.shape}.")
 
 
 @dataclass(frozen=True, eq=False)
 class Systems:
     """Several systems on the same test rows."""
 
-    rows: Rows
+    rows: ScoredRows
     correct: Floats
     """(systems, n): whether each row is right, averaged over seeds."""
     retrained: Sequence[Retrained | None] = ()
@@ -84,9 +112,9 @@ class Systems:
         n = len(self.rows.number)
         if self.correct.ndim != 2 or self.correct.shape[1] != n:
             raise DataError(f"correct must be (systems, {n}), got {self.correct.shape}.")
-        for each in self.retrained:
-            if each is not None and each.trained.shape[1] != n:
-                raise DataError(f"Retrained probes have {each.trained.shape[1]} test rows; expected {n}.")
+        for known in self.retrained:
+            if known is not None and known.trained.shape[1] != n:
+                raise DataError(f"Retrained probes have {known.trained.shape[1]} test rows; expected {n}.")
 
     def known(self, *systems: int) -> bool:
         """Whether all of these systems were trained again, or do not vary."""
@@ -94,26 +122,28 @@ class Systems:
 
     def score(self, system: int) -> Mean:
         """The accuracy of a system, with the variance due to training rows and seeds where that is known."""
-        value, tested = float(self.correct[system].mean()), float(self._tested[system, system])
-        parts = [(tested, self.rows.df(self.correct[system])), *self._of_seeds(system)]
-        return combined(value, *parts, *self._trained(system))
+        return self._mean(self.correct[system], float(self._tested[system, system]), system)
 
-    def difference(self, one: int, two: int) -> Mean:
+    def difference(self, first: int, second: int) -> Mean:
         """The accuracy of one system minus that of another."""
-        if (one, two) not in self._differences:
-            self._differences[one, two] = self._difference(one, two)
-        return self._differences[one, two]
+        if (first, second) not in self._differences:
+            products = self._tested
+            tested = float(products[first, first] + products[second, second] - 2 * products[first, second])
+            difference = self.correct[first] - self.correct[second]
+            self._differences[first, second] = self._mean(difference, max(0.0, tested), first, second)
+        return self._differences[first, second]
 
-    def _difference(self, one: int, two: int) -> Mean:
-        difference = self.correct[one] - self.correct[two]
-        products = self._tested
-        tested = max(0.0, float(products[one, one] + products[two, two] - 2 * products[one, two]))
-        parts = [(tested, self.rows.df(difference)), *self._of_seeds(one), *self._of_seeds(two)]
-        return combined(float(difference.mean()), *parts, *self._trained(one, two))
+    def _mean(self, values: Floats, tested: float, *systems: int) -> Mean:
+        """The mean of values (n) of systems, given the variance due to test rows."""
+        df = self.rows.df(values)
+        seeds = [part for system in systems for part in self._of_seeds(system)]
+        return combined(float(values.mean()), (tested, df), *seeds, *self._trained(tested, df, *systems))
 
     def training_variance(self, system: int) -> float | None:
         """The variance of the accuracy over samples of training rows; None if it is not known."""
-        return sum(variance for variance, _ in self._trained(system)) if self._retrained(system) is not None else None
+        if self._retrained(system) is None:
+            return None
+        return sum(variance for variance, _ in self._trained(float(self._tested[system, system]), 1.0, system))
 
     @cached_property
     def sums(self) -> Floats:
@@ -123,8 +153,8 @@ class Systems:
     @cached_property
     def _tested(self) -> Floats:
         """Products (systems, systems) of the influences of clusters of test rows."""
-        found = self.rows.influence(self.correct)
-        return np.asarray(found @ found.T)
+        influence = self.rows.influence(self.correct)
+        return np.asarray(influence @ influence.T)
 
     def _retrained(self, system: int) -> Retrained | None:
         return self.retrained[system] if self.retrained else None
@@ -132,23 +162,42 @@ class Systems:
     def _constant(self, system: int) -> bool:
         return bool(self.constant) and self.constant[system]
 
-    def _trained(self, *systems: int) -> list[tuple[float, float]]:
-        """The variances that training and dev rows add to a score or a difference, with their degrees of freedom."""
-        known = [(i, found) for i in systems if (found := self._retrained(i)) is not None]
-        if len(known) == 2 and known[0][1].groups == known[1][1].groups:
-            (one, first), (two, second) = known
-            return _parts(self._spread(one) - self._spread(two), first.groups, wide=first.wide or second.wide)
-        parts = [part for i, found in known for part in _parts(self._spread(i), found.groups, wide=found.wide)]
-        other = [i for i in systems if self._retrained(i) is None and not self._constant(i)]
-        return [(2 * variance, df) for variance, df in parts] if known and other else parts
+    def _trained(self, tested: float, df: float, *systems: int) -> list[tuple[float, float]]:
+        """The variances that training and dev rows add to a score or a difference, with their degrees of freedom.
+
+        ``tested`` is the variance due to test rows, and ``df`` are its degrees of freedom.
+        """
+        retrained = [(system, known) for system in systems if (known := self._retrained(system)) is not None]
+        if not retrained:
+            return []
+        varying = [system for system in systems if not self._constant(system)]
+        if len(retrained) == 2 and retrained[0][1].groups == retrained[1][1].groups:
+            (first, known), (second, _) = retrained
+            wide = any(side.wide for _, side in retrained)
+            spreads = [(self._spread(first) - self._spread(second), replace(known, wide=wide))]
+        else:
+            spreads = [(self._spread(system), known) for system, known in retrained]
+        # a system that was not trained again is taken to vary as much
+        times = 2 if len(varying) > len(retrained) else 1
+        if all(known.folds is not None for _, known in retrained):
+            changes = times * sum(spread.changes(known.groups) for spread, known in spreads)
+            share = min(1.0, changes / tested) if tested > 0 else 0.0
+            excess = FOLD_EXCESS / max(1, len(varying)) * share**2 * tested
+            return [(excess, df), *((times * spread.dev[0], spread.dev[1]) for spread, _ in spreads)]
+        return [
+            (times * variance, freedom)
+            for spread, known in spreads
+            for variance, freedom in (spread.jackknife(known), spread.dev)
+        ]
 
     def _spread(self, system: int) -> _Spread:
         if system not in self._spreads:
-            found = self._retrained(system)
-            assert found is not None
-            n = found.trained.shape[1]
+            retrained = self._retrained(system)
+            assert retrained is not None
+            n = retrained.trained.shape[1]
             self._spreads[system] = _Spread(
-                _about(self.rows, found.trained.reshape(-1, found.groups, n)), _about(self.rows, found.chosen[None])
+                _about(self.rows, retrained.trained.reshape(-1, retrained.groups, n)),
+                _about(self.rows, retrained.chosen[None]),
             )
         return self._spreads[system]
 
@@ -170,32 +219,39 @@ class _Spread:
     trained: _Scores
     chosen: _Scores
 
-    def __sub__(self, other: _Spread) -> _Spread:
-        return _Spread(_minus(self.trained, other.trained), _minus(self.chosen, other.chosen))
+    def __sub__(self, subtrahend: _Spread) -> _Spread:
+        return _Spread(_minus(self.trained, subtrahend.trained), _minus(self.chosen, subtrahend.chosen))
+
+    def jackknife(self, retrained: Retrained) -> tuple[float, float]:
+        """The variance due to training rows of one split, and its degrees of freedom."""
+        k, groups = len(self.trained[0]), retrained.groups
+        bound = BOUND if groups == LINEAR_GROUPS and not retrained.wide else 1.0
+        return (groups - 1) / k * _without_noise(*self.trained) / bound, k * (groups - 1) / groups
+
+    @property
+    def dev(self) -> tuple[float, float]:
+        """The variance due to dev rows, and its degrees of freedom."""
+        draws = len(self.chosen[0])
+        return _without_noise(*self.chosen) / (draws - 1), draws - 1.0
+
+    def changes(self, groups: int) -> float:
+        """The variance due to predictions that change with half of the training rows."""
+        k = len(self.trained[0])
+        noise = (groups - 1) / k * float(np.square(self.trained[1]).sum())
+        return noise / ((groups - 1) * (2 / groups) ** 0.5)
 
 
-def _about(rows: Rows, rounds: Floats) -> _Scores:
-    """From correctness (rounds, g, n)."""
+def _about(rows: ScoredRows, rounds: Floats) -> _Scores:
+    """Scores from correctness (rounds, g, n)."""
     deviations = (rounds - rounds.mean(axis=1, keepdims=True)).reshape(-1, rounds.shape[-1])
     return deviations.mean(axis=1), rows.influence(deviations)
 
 
-def _minus(one: _Scores, two: _Scores) -> _Scores:
-    k = min(len(one[0]), len(two[0]))  # one run may have more rounds than another
-    return one[0][:k] - two[0][:k], one[1][:k] - two[1][:k]
+def _minus(minuend: _Scores, subtrahend: _Scores) -> _Scores:
+    k = min(len(minuend[0]), len(subtrahend[0]))  # one run may have more rounds than another
+    return minuend[0][:k] - subtrahend[0][:k], minuend[1][:k] - subtrahend[1][:k]
 
 
-def _parts(spread: _Spread, groups: int, *, wide: bool) -> list[tuple[float, float]]:
-    """The variance due to training rows and that due to dev rows, each with its degrees of freedom."""
-    k, draws = len(spread.trained[0]), len(spread.chosen[0])
-    jackknife = (groups - 1) / k * _beyond_noise(*spread.trained)
-    bound = BOUND if groups == LINEAR_GROUPS and not wide else 1.0
-    return [
-        (jackknife / bound, k * (groups - 1) / groups),
-        (_beyond_noise(*spread.chosen) / (draws - 1), draws - 1.0),
-    ]
-
-
-def _beyond_noise(scores: Floats, noise: Floats) -> float:
+def _without_noise(scores: Floats, noise: Floats) -> float:
     """The sum of squares of scores (K,), minus what the noise of the test rows contributes."""
     return max(0.0, float(np.square(scores).sum()) - float(np.square(noise).sum()))

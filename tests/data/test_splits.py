@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentprobe.data.splits import HELD_OUT_SHARE, _connected, cluster_ids, sampled, splits_of
+from sentprobe.data.splits import HELD_OUT_SHARE, cluster_ids, connected, sampled, splits_of
 from sentprobe.errors import DataError, UsageError
 from sentprobe.probes.baselines.predict import baseline
 from sentprobe.run.inputs import probing_splits
@@ -216,5 +216,5 @@ def test_a_sample_of_scores_has_their_distribution():
 def test_rows_with_one_target_form_are_held_out_together_whatever_its_spelling():
     words = ("Muß", "muss", "kann")
     rows = [Example("A", (word,), f"text {word} {chr(97 + i)}", key=word) for i, word in enumerate(words)]
-    one, other, third = _connected(rows)
+    one, other, third = connected(rows)
     assert one == other != third

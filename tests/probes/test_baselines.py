@@ -13,11 +13,12 @@ from sklearn.naive_bayes import MultinomialNB
 
 from sentprobe.audit import naive_bayes as bayes
 from sentprobe.data.dataset import Dataset
+from sentprobe.data.splits import splits_of
 from sentprobe.errors import DataError, UsageError
 from sentprobe.probes.baselines import BASELINES
 from sentprobe.probes.baselines.length import L2_STRENGTHS
 from sentprobe.probes.baselines.naive_bayes import ALPHAS, top_features
-from sentprobe.probes.baselines.predict import baseline
+from sentprobe.probes.baselines.predict import Baselines, baseline
 from sentprobe.tasks import LENGTH_BINS, Example
 
 WORDS = [f"{a}{b}{c}" for a in "bdgklmst" for b in "aeiou" for c in "nrs"]
@@ -380,3 +381,42 @@ def test_further_inputs_are_prefixed_with_their_name():
 def test_the_majority_has_nothing_to_tell(leaned):
     with pytest.raises(UsageError, match="Expected nb-uni or nb-bi, got 'majority'"):
         top_features(leaned, "majority")
+
+
+@pytest.mark.parametrize("name", ["length", "nb-uni", "nb-bi"])
+def test_a_baseline_trained_without_a_group_is_the_one_of_a_set_without_it(name):
+    train, dev, test = (leaning(n, 3, seed) for n, seed in ((120, 1), (60, 2), (90, 3)))
+    whole = Baselines(splits_of(dataset(tr=train, va=dev, te=test)))
+    setting = {"length": "C"}.get(name, "alpha")
+    chosen = whole.predict(name).settings[setting]
+    assigned = np.random.default_rng(0).permutation(120)[None] % 4
+    draws = np.ones((3, 60), np.int64)
+    retrained = whole.retrain(name, assigned, draws)
+    assert (retrained.groups, retrained.trained.shape) == (4, (4, 90))
+    truth = np.array([r.label for r in test])
+    np.testing.assert_array_equal(retrained.chosen, [np.array(whole.predict(name).labels) == truth] * 3)
+    for group, correct in enumerate(retrained.trained):
+        part = [r for r, number in zip(train, assigned[0], strict=True) if number != group]
+        smaller = Baselines(splits_of(dataset(tr=part, va=dev, te=test))).predict(name)
+        if smaller.settings[setting] == chosen:  # otherwise dev chooses another setting for fewer rows
+            np.testing.assert_array_equal(correct, np.array(smaller.labels) == truth)
+
+
+def test_dev_rows_that_are_drawn_choose_the_setting_of_a_baseline():
+    train, dev, test = (leaning(n, 3, seed) for n, seed in ((120, 1), (60, 2), (90, 3)))
+    whole = Baselines(splits_of(dataset(tr=train, va=dev, te=test)))
+    assigned = np.arange(120)[None] % 4
+    draws = np.eye(60, dtype=np.int64)[:10]  # each of ten dev rows alone
+    chosen = whole.retrain("nb-uni", assigned, draws).chosen
+    truth = np.array([r.label for r in test])
+    for i, correct in enumerate(chosen):
+        alone = Baselines(splits_of(dataset(tr=train, va=dev[i : i + 1], te=test))).predict("nb-uni")
+        np.testing.assert_array_equal(correct, np.array(alone.labels) == truth)
+
+
+def test_a_class_that_a_group_has_all_rows_of_is_not_predicted_without_it():
+    rows = [row("ab"[i % 2], ["w"] * (3 + 5 * (i % 2))) for i in range(40)]
+    whole = Baselines(splits_of(dataset(tr=rows, va=rows[:10], te=rows[:20])))
+    assigned = np.array([[i % 2 for i in range(40)]])
+    retrained = whole.retrain("length", assigned, np.ones((2, 10), np.int64))
+    np.testing.assert_array_equal(retrained.trained, [[i % 2 == 1 for i in range(20)], [i % 2 == 0 for i in range(20)]])

@@ -194,11 +194,15 @@ def test_what_a_comparison_is_about(run):
     assert about["majority"] == ["probe", "encoder", "encoder"]  # one answer for all rows varies with no training row
 
 
-def test_a_baseline_that_learns_is_taken_to_vary_as_much(tmp_path):
+def test_a_baseline_that_learns_is_trained_again_too(tmp_path):
     own = dataset("own/rows", n=(60, 40, 200))
     run = evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, [own], tmp_path / "run", baselines=["length"])
     (found,) = compare(run, "py:fair", "length")
-    assert found.about == "partly"
+    assert found.about == "encoder"
+    (of_length,) = (result for result in run.results if result.cell.encoder == "length")
+    assert of_length.resamples == 20
+    assert run.predictions(of_length)["other_resampled"].shape[0] == 20
+    assert of_length.encoder_interval[0] <= of_length.score <= of_length.encoder_interval[1]
     assert found.p >= found.p_probe
     (alone,) = compare(
         evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, [own], tmp_path / "bare", baselines=["length"],

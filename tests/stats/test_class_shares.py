@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sentprobe.results.metric import METRICS
 from sentprobe.stats.class_shares import ClassShares
 from sentprobe.stats.classification import balanced_accuracy
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 
 LABELS = st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 4)), min_size=1, max_size=40)
 
@@ -40,7 +40,7 @@ def test_the_variance_is_that_within_classes():
     truth = np.array([0] * 400 + [1] * 40)
     rng = np.random.default_rng(3)
     correct = (rng.random(440) < np.where(truth == 0, 0.9, 0.6)).astype(float)
-    classes, rows = ClassShares.of(truth), Rows.of(440)
+    classes, rows = ClassShares.of(truth), ScoredRows.of(440)
     one, two = classes.recalls(correct)
     # two independent shares: var = (p(1-p)/(n-1) + q(1-q)/(m-1)) / 4, by hand
     expected = (one * (1 - one) / 399 + two * (1 - two) / 39) / 4
@@ -54,7 +54,7 @@ def test_the_interval_has_a_width_and_holds_the_score(recalls):
     correct = np.concatenate(right).astype(float)
     widths = []
     for clusters in (None, np.arange(50) // 5):
-        rows, classes = Rows.of(50, clusters), ClassShares.of(truth, clusters)
+        rows, classes = ScoredRows.of(50, clusters), ClassShares.of(truth, clusters)
         found = rows.mean(classes.linearised(correct))
         low, high = classes.interval(correct, found, rows)
         assert 0 <= low <= found.value <= high <= 1
@@ -67,6 +67,6 @@ def test_equal_classes_have_about_the_interval_of_accuracy():
 
     truth = np.arange(400) % 2
     correct = (np.arange(400) // 2 % 10 < 8).astype(float)
-    classes, rows = ClassShares.of(truth), Rows.of(400)
+    classes, rows = ClassShares.of(truth), ScoredRows.of(400)
     found = classes.interval(correct, rows.mean(classes.linearised(correct)), rows)
     assert found == pytest.approx(wilson(correct.sum(), 400), abs=0.004)

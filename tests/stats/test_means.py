@@ -7,7 +7,7 @@ from scipy.stats import ttest_1samp
 
 from sentprobe.errors import TooFewError
 from sentprobe.stats.intervals import proportion_interval, wilson
-from sentprobe.stats.means import Mean, Rows, combined, mean
+from sentprobe.stats.means import Mean, ScoredRows, combined, mean
 
 
 def test_independent_rows_are_the_one_sample_t_test():
@@ -25,7 +25,7 @@ def test_clusters_are_bell_and_mccaffreys_cr2():
     sizes = np.array([12, 7, 5, 5, 3, 1])
     clusters = np.repeat(np.arange(6), sizes)
     values = rng.normal(size=6)[clusters] + rng.normal(size=len(clusters))
-    rows = Rows.of(len(values), clusters)
+    rows = ScoredRows.of(len(values), clusters)
     sums = np.bincount(clusters, values - values.mean())
     expected = (sums**2 / (1 - sizes / sizes.sum())).sum() / sizes.sum() ** 2
     assert rows.mean(values).variance == pytest.approx(expected)
@@ -43,7 +43,7 @@ def test_degrees_of_freedom_are_satterthwaites():
     sizes = np.array([60, 32, 22, 17, 14, 3, 1, 1, 5])
     clusters, n = np.repeat(np.arange(9), sizes), int(sizes.sum())
     values = (rng.random(n) < rng.beta(2, 1, 9)[clusters]).astype(float)
-    rows = Rows.of(n, clusters)
+    rows = ScoredRows.of(n, clusters)
     variance = sizes * (1 + rows._correlation(values) * (sizes - 1))
     centre = np.eye(9) - np.outer(sizes / n, np.ones(9))
     scale = np.diag(1 / np.sqrt(n * (n - sizes)))
@@ -53,18 +53,18 @@ def test_degrees_of_freedom_are_satterthwaites():
 
 def test_even_clusters_have_one_degree_less_than_there_are():
     values = np.random.default_rng(3).normal(size=80)
-    assert Rows.of(80, np.repeat(np.arange(8), 10)).df(values) == pytest.approx(7)
+    assert ScoredRows.of(80, np.repeat(np.arange(8), 10)).df(values) == pytest.approx(7)
 
 
 def test_a_share_of_independent_rows_is_wilsons_but_for_the_t_quantile():
     right = np.arange(400) < 300
-    rows = Rows.of(400)
+    rows = ScoredRows.of(400)
     assert proportion_interval(rows.mean(right), rows) == pytest.approx(wilson(300, 400), abs=5e-4)
 
 
 def test_rows_of_a_cluster_that_are_alike_count_once():
     right = np.repeat(np.arange(40) < 30, 10)
-    rows = Rows.of(400, np.repeat(np.arange(40), 10))
+    rows = ScoredRows.of(400, np.repeat(np.arange(40), 10))
     low, high = proportion_interval(rows.mean(right), rows)
     once_low, once_high = wilson(30, 40)
     assert low == pytest.approx(once_low, abs=0.02)
@@ -72,7 +72,7 @@ def test_rows_of_a_cluster_that_are_alike_count_once():
 
 
 def test_where_all_rows_are_right_clusters_count():
-    rows = Rows.of(400, np.repeat(np.arange(40), 10))
+    rows = ScoredRows.of(400, np.repeat(np.arange(40), 10))
     low, high = proportion_interval(rows.mean(np.ones(400)), rows)
     assert high == 1.0
     assert low == pytest.approx(wilson(40, 40)[0], abs=0.02)
@@ -84,7 +84,7 @@ def test_intervals_of_few_or_uneven_clusters_cover(uneven):
     rng, m, hits = np.random.default_rng(4), 12, 0
     sizes = np.maximum(1, np.rint(60 / np.arange(1, m + 1) ** 0.9)).astype(int) if uneven else np.full(m, 10)
     clusters = np.repeat(np.arange(m), sizes)
-    rows = Rows.of(len(clusters), clusters)
+    rows = ScoredRows.of(len(clusters), clusters)
     for _ in range(400):
         right = rng.random(len(clusters)) < rng.beta(0.5, 0.5 / 3, m)[clusters]
         low, high = proportion_interval(rows.mean(right), rows)
@@ -103,4 +103,4 @@ def test_parts_of_a_variance_add_up_and_the_uncertain_one_counts():
 
 def test_one_cluster_says_nothing():
     with pytest.raises(TooFewError, match="expected at least two"):
-        Rows.of(10, ["a"] * 10)
+        ScoredRows.of(10, ["a"] * 10)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sentprobe.errors import DataError
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 from sentprobe.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
@@ -20,7 +20,7 @@ def retrained(rng, shares, k=2 * GROUPS):
 def systems_of(correct, n=N, wide=False, groups=GROUPS, **more):
     """Systems (systems, K, n) whose own rows are those of their first probe; dev always chooses that."""
     retrained = [Retrained(each, groups, np.repeat(each[:1], 5, axis=0), wide) for each in correct]
-    return Systems(Rows.of(n), correct[:, 0], retrained, **more)
+    return Systems(ScoredRows.of(n), correct[:, 0], retrained, **more)
 
 
 def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
@@ -81,12 +81,12 @@ def test_of_two_the_one_that_was_not_trained_again_is_taken_to_vary_as_much():
     own = systems_of(correct).retrained[0]
     both = np.array([correct[0, 0], correct[0, 1]])
     tested = (both[0] - both[1]).var(ddof=1) / N
-    mixed = Systems(Rows.of(N), both, [own, None])
+    mixed = Systems(ScoredRows.of(N), both, [own, None])
     assert not mixed.known(0, 1)
     assert mixed.training_variance(1) is None
     assert mixed.difference(0, 1).variance == pytest.approx(tested + 2 * mixed.training_variance(0))
     # but an answer that is the same for all rows does not vary
-    fixed = Systems(Rows.of(N), both, [own, None], constant=[False, True])
+    fixed = Systems(ScoredRows.of(N), both, [own, None], constant=[False, True])
     assert fixed.known(0, 1)
     assert fixed.difference(0, 1).variance == pytest.approx(tested + fixed.training_variance(0))
 
@@ -106,7 +106,7 @@ def test_probes_of_different_kinds_are_not_paired():
     ten, two = retrained(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
     other = Retrained(two[:10], NETWORK_GROUPS, np.repeat(two[:1], 5, axis=0))
     first = systems_of(ten[None]).retrained[0]
-    found = Systems(Rows.of(N), np.array([ten[0], two[0]]), [first, other])
+    found = Systems(ScoredRows.of(N), np.array([ten[0], two[0]]), [first, other])
     tested = (ten[0] - two[0]).var(ddof=1) / N
     parts = found.training_variance(0) + found.training_variance(1)
     assert found.difference(0, 1).variance == pytest.approx(tested + parts)
@@ -116,7 +116,7 @@ def test_what_dev_chooses_adds_its_variance():
     rng = np.random.default_rng(10)
     correct = retrained(rng, np.full((1, 2 * GROUPS), 0.7))
     choices = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 5)), k=5)[0]
-    found = Systems(Rows.of(N), correct[:, 0], [Retrained(correct[0], GROUPS, choices)]).training_variance(0)
+    found = Systems(ScoredRows.of(N), correct[:, 0], [Retrained(correct[0], GROUPS, choices)]).training_variance(0)
     apart = choices - choices.mean(axis=0)
     noise = (apart.var(axis=1, ddof=1) / N).sum()
     assert found == pytest.approx((np.square(apart.mean(axis=1)).sum() - noise) / 4)
@@ -126,8 +126,8 @@ def test_what_dev_chooses_adds_its_variance():
 def test_seeds_add_their_spread_and_their_order_changes_nothing():
     rng = np.random.default_rng(5)
     correct = (rng.random((2, N)) < 0.7).astype(float)
-    alone = Systems(Rows.of(N), correct).difference(0, 1)
-    both = Systems(Rows.of(N), correct, seeds=((0.0004, 4), (0.0, 1))).difference(0, 1)
+    alone = Systems(ScoredRows.of(N), correct).difference(0, 1)
+    both = Systems(ScoredRows.of(N), correct, seeds=((0.0004, 4), (0.0, 1))).difference(0, 1)
     assert both.variance == pytest.approx(alone.variance + 0.0001)
     assert both.p > alone.p
 
@@ -136,9 +136,9 @@ def test_arrays_that_do_not_belong_together_are_refused():
     with pytest.raises(DataError, match="multiple of 10"):
         Retrained(np.zeros((7, 20)), GROUPS, np.zeros((5, 20)))
     with pytest.raises(DataError, match="21 test rows; expected 20"):
-        Systems(Rows.of(20), np.zeros((1, 20)), [Retrained(np.zeros((10, 21)), GROUPS, np.zeros((5, 21)))])
+        Systems(ScoredRows.of(20), np.zeros((1, 20)), [Retrained(np.zeros((10, 21)), GROUPS, np.zeros((5, 21)))])
     with pytest.raises(DataError, match=r"\(systems, 20\)"):
-        Systems(Rows.of(20), np.zeros((1, 21)))
+        Systems(ScoredRows.of(20), np.zeros((1, 21)))
 
 
 def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
@@ -164,7 +164,7 @@ def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
             lines = np.array([ridge(x, y), *(ridge(x[some], y[some]) for some in rest)])
             correct.append(np.sign(lines @ test.T) == held)
         correct = np.array(correct, float)
-        rows = Rows.of(te)
+        rows = ScoredRows.of(te)
         retrained = [Retrained(each[1:], GROUPS, np.repeat(each[:1], 5, axis=0)) for each in correct]
         systems = Systems(rows, correct[:, 0], retrained)
         ranges.append(proportion_interval(systems.score(0), rows))
@@ -176,3 +176,63 @@ def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
     assert covered >= 0.92
     assert alone < 0.8
     assert false / reps <= 0.08
+
+
+def in_folds(correct, **more):
+    """The same with rows in five folds."""
+    folds = np.arange(N) % 5
+    retrained = [Retrained(each, GROUPS, np.repeat(each[:1], 5, axis=0), folds=folds) for each in correct]
+    return Systems(ScoredRows.of(N), correct[:, 0], retrained, **more)
+
+
+def test_in_folds_the_variance_of_rows_grows_with_the_square_of_the_share_of_changes():
+    rng = np.random.default_rng(11)
+    correct = (rng.random((1, GROUPS, N)) < 0.7).astype(float)  # what is left out changes most predictions
+    correct[:, :, : N - 400] = correct[:, :1, : N - 400]  # but of 400 rows only
+    deviations = correct[0] - correct[0].mean(axis=0)
+    changes = (GROUPS - 1) / GROUPS * (deviations.var(axis=1, ddof=1) / N).sum()
+    changes /= (GROUPS - 1) * np.sqrt(2 / GROUPS)  # what halves of the rows would change
+    rows = correct[0, 0].var(ddof=1) / N
+    assert 0.05 < changes / rows < 0.5
+    assert in_folds(correct).score(0).variance == pytest.approx(rows * (1 + 2 * (changes / rows) ** 2))
+    assert in_folds(correct).training_variance(0) == pytest.approx(2 * changes**2 / rows)
+
+
+def test_in_folds_halves_and_tenths_of_the_rows_give_the_same_variance():
+    # margins of 4,000 rows that move with the rows that a probe is trained on: weights are sums over 400 rows
+    rng = np.random.default_rng(12)
+    effects = rng.standard_normal((400, N)) / 20
+    margins = rng.standard_normal(N) + 0.5
+    variances = []
+    for groups, rounds in ((2, 40), (10, 8)):
+        correct = [margins + effects.sum(axis=0) > 0]
+        for _ in range(rounds):
+            assigned = rng.permutation(400) % groups
+            sums = [effects[assigned != group].sum(axis=0) * groups / (groups - 1) for group in range(groups)]
+            correct += [margins + total > 0 for total in sums]
+        correct = np.array(correct, float)
+        retrained = Retrained(correct[1:], groups, correct[[0, 0]], folds=np.arange(N) % 5)
+        variances.append(Systems(ScoredRows.of(N), correct[:1], [retrained]).training_variance(0))
+    halves, tenths = np.sqrt(variances)  # the excess is the square of the changes
+    assert halves == pytest.approx(tenths, rel=0.15)
+
+
+def test_in_folds_a_difference_of_two_that_vary_exceeds_rows_by_half_as_much():
+    rng = np.random.default_rng(13)
+    correct = retrained(rng, np.full((2, 2 * GROUPS), 0.7))
+    changing = rng.random((2, 2 * GROUPS, 300)) < 0.7
+    correct[:, :, :300] = changing
+    both = in_folds(correct)
+    alone = in_folds(correct, constant=[False, True])
+    rows = (correct[0, 0] - correct[1, 0]).var(ddof=1) / N
+    excess = both.difference(0, 1).variance - rows
+    assert excess > 0
+    fixed = Systems(ScoredRows.of(N), correct[:, 0], [both.retrained[0], None], constant=[False, True])
+    changes = both.training_variance(0) * both._tested[0, 0] / 2  # the square of the changes of the first
+    assert fixed.difference(0, 1).variance == pytest.approx(rows + 2 * changes / rows)
+    assert alone.score(0).variance == both.score(0).variance
+
+
+def test_folds_must_belong_to_the_rows():
+    with pytest.raises(DataError, match=r"folds must be \(20,\)"):
+        Retrained(np.zeros((10, 20)), GROUPS, np.zeros((5, 20)), folds=np.zeros(19, int))

@@ -207,16 +207,41 @@ def bayes_curve(splits: Splits, subsets: Iterable[np.ndarray]) -> Iterator[np.nd
 
     All of dev is used for smoothing. Words are counted once; trained on all rows, this is the baseline.
     """
-    _, (train, dev, test) = SetWords(splits).counts(pairs=False)
-    for subset in subsets:
-        vocabulary = np.unique(train[subset].indices)
-        weights, dev_weights, test_weights = _tfidf([counts[:, vocabulary] for counts in (train[subset], dev, test)])
-        bayes = Bayes.of(weights, splits.train.labels[subset], len(splits.labels))
+    for bayes, (dev, test) in _trained_on_subsets(SetWords(splits), False, subsets):
 
         def predict(alpha: float, weights: sparse.csr_array, bayes: Bayes = bayes) -> np.ndarray:
             return bayes.predict(weights, alpha)
 
-        yield predict(choose(ALPHAS, predict, splits, dev_weights), test_weights) == splits.test.labels
+        yield predict(choose(ALPHAS, predict, splits, dev), test) == splits.test.labels
+
+
+def _trained_on_subsets(
+    words: SetWords, pairs: bool, subsets: Iterable[np.ndarray]
+) -> Iterator[tuple[Bayes, list[sparse.csr_array]]]:
+    """Naive Bayes trained on subsets of train, with dev and test as it reads them."""
+    splits = words.splits
+    _, (train, dev, test) = words.counts(pairs)
+    for subset in subsets:
+        vocabulary = np.unique(train[subset].indices)
+        weights, *tested = _tfidf([counts[:, vocabulary] for counts in (train[subset], dev, test)])
+        yield Bayes.of(weights, splits.train.labels[subset], len(splits.labels)), tested
+
+
+def retrain_by_words(
+    words: SetWords, subsets: Iterable[np.ndarray], *, pairs: bool
+) -> tuple[np.ndarray, np.ndarray, Iterator[np.ndarray]]:
+    """Predictions for dev and test (alphas, n) with each smoothing, and for test (n,) trained on subsets of train.
+
+    A subset is smoothed as dev chooses for all rows.
+    """
+    trained = _train(words, pairs)
+    _, dev, test = _tfidf(words.counts(pairs)[1])
+    on_dev, on_test = (np.array([trained.bayes.predict(rows, alpha) for alpha in ALPHAS]) for rows in (dev, test))
+    refits = (
+        bayes.predict(test_weights, trained.alpha)
+        for bayes, (_, test_weights) in _trained_on_subsets(words, pairs, subsets)
+    )
+    return on_dev, on_test, refits
 
 
 def predict_by_words(words: SetWords, *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:

@@ -15,6 +15,7 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.data.splits import Splits, splits_of
 from sentprobe.errors import UsageError
 from sentprobe.probes.baselines import BASELINES, CONSTANT_BASELINES, Prediction
+from sentprobe.stats.training import Ints, Retrained
 
 if TYPE_CHECKING:
     from sentprobe.probes.baselines.naive_bayes import SetWords
@@ -60,6 +61,28 @@ class Baselines:
             rows["chosen_on"] = splits.chosen_on if len(splits.dev) else None
         accuracy = float((predicted == splits.test.labels).mean())
         return Prediction(name, labels, accuracy, len(labels), {**rows, **settings})
+
+    def retrain(self, name: str, assigned: Ints, dev_draws: Ints) -> Retrained:
+        """Which test rows a baseline has right if it is trained without some rows, or chosen on other dev rows.
+
+        ``assigned`` (rounds, n) are the groups of its training rows, 0 … g - 1, each of which is left out in turn;
+        ``dev_draws`` (draws, n) say how often each dev row is drawn. It varies with them as a probe does, and its
+        setting is chosen in the same way.
+        """
+        from sentprobe.probes.baselines.length import retrain_by_length
+        from sentprobe.probes.baselines.naive_bayes import retrain_by_words
+
+        splits = self.splits
+        groups = int(assigned.max()) + 1
+        subsets = [np.flatnonzero(numbers != group) for numbers in assigned for group in range(groups)]
+        with single_threaded():
+            if name == "length":
+                on_dev, on_test, refits = retrain_by_length(splits, subsets)
+            else:
+                on_dev, on_test, refits = retrain_by_words(self.words, subsets, pairs=name == "nb-bi")
+            trained = np.array([predicted == splits.test.labels for predicted in refits], np.float64)
+        choices = (dev_draws @ (on_dev == splits.dev.labels).T).argmax(axis=1)  # the first if several are best
+        return Retrained(trained, groups, (on_test == splits.test.labels)[choices].astype(np.float64))
 
 
 def predict_majority(splits: Splits) -> tuple[np.ndarray, dict[str, object]]:

@@ -133,6 +133,7 @@ measure = Measure(
     columns=(VariantColumn(("{name}",), lambda v: points(v)._replace(note=f"({POINTS.number(v.scores['random'])})")),),
     applies_to=classifies_sentences,
     compute=compute,
+    over_folds="rows",
     max_rows=MAX_MEASURE_ROWS,
     erases=True,
 )

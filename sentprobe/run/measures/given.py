@@ -22,7 +22,7 @@ from sentprobe.run.resample import assign_groups
 from sentprobe.run.scoring import classification_result, log2_of_true, saved_predictions
 from sentprobe.run.variant import GIVEN, Explanation, VariantColumn, adds_nothing, bits
 from sentprobe.stats.information import conditional
-from sentprobe.stats.means import Rows
+from sentprobe.stats.means import ScoredRows
 
 FOLDS, FEW_FOLDS, MANY_CLASSES = 5, 2, 100
 """The training rows are divided into so many folds, for probes of the baseline that were trained without the row; with
@@ -44,7 +44,7 @@ def compute(job: FitJob) -> list[Finished]:
     joint, truth = add_vectors(baseline, vectors, labels, cell.device), splits.test.labels
     without, with_vectors = (logs.astype(np.float32) for logs in joint.log_probabilities())
     influence = joint.influence(truth)
-    fitted = Rows.of(len(influence), _dev_clusters(splits)).mean(influence) if len(influence) > 1 else None
+    fitted = ScoredRows.of(len(influence), _dev_clusters(splits)).mean(influence) if len(influence) > 1 else None
     added = conditional(
         log2_of_true(with_vectors, truth),
         log2_of_true(without, truth),
@@ -84,7 +84,9 @@ def _baseline(job: FitJob, labels: Labels) -> ProbedBaseline:
 
     rows = len(splits.train) + len(splits.dev) + len(splits.test)
     size = rows * (8 * len(splits.labels) + BYTES_PER_BAG)
-    return plain.shared.get(("given", splits.variant, splits.name, splits.digest, len(splits.train)), size, make)
+    return plain.shared.get(
+        ("given", splits.variant, splits.name, splits.digest, splits.nth_fold, len(splits.train)), size, make
+    )
 
 
 def _view(job: FitJob, vectors: Vectors) -> SplitFeatures:
@@ -131,6 +133,7 @@ def _measure(
         columns=(VariantColumn(("adds to", name, "bits"), bits),),
         applies_to=classifies_sentences,
         compute=compute,
+        over_folds="rows",
         given=encoder,
         objection=adds_nothing(explanation, what) if explanation else None,
     )

@@ -94,4 +94,5 @@ measure = Measure(
     columns=(VariantColumn(("hidden layer", "adds"), points),),
     applies_to=has_train_test_split,
     compute=compute,
+    over_folds="rows",
 )

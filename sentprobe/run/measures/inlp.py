@@ -51,5 +51,6 @@ measure = Measure(
     ),
     applies_to=classifies_sentences,
     compute=compute,
+    over_folds="rows",
     max_rows=MAX_MEASURE_ROWS,
 )

@@ -157,4 +157,5 @@ measure = Measure(
     columns=(VariantColumn(("last doubling", "adds"), points),),
     applies_to=has_train_test_split,
     compute=compute,
+    over_folds="rows",
 )

@@ -102,4 +102,5 @@ measure = Measure(
     columns=(VariantColumn(("norm and", "length"), _rho),),
     applies_to=has_train_test_split,
     compute=compute,
+    over_folds="pooled",
 )

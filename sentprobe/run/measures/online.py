@@ -117,4 +117,5 @@ measure = Measure(
     ),
     applies_to=has_train_test_split,
     compute=compute,
+    over_folds="mean",
 )
