@@ -238,7 +238,7 @@ class _Spread:
         """The variance due to predictions that change with half of the training rows."""
         k = len(self.trained[0])
         noise = (groups - 1) / k * float(np.square(self.trained[1]).sum())
-        return noise / ((groups - 1) * (2 / groups) ** 0.5)
+        return float(noise / ((groups - 1) * (2 / groups) ** 0.5))
 
 
 def _about(rows: ScoredRows, rounds: Floats) -> _Scores:
