@@ -105,10 +105,10 @@ def conditional(
 
 def _costs(logs: npt.ArrayLike, name: str, labels: npt.NDArray[np.int64]) -> Floats:
     """In bits, from 0 to MOST_BITS, (n,)."""
-    found = np.asarray(logs, np.float64)
-    if found.shape != labels.shape or np.isnan(found).any() or found.max() > ABOVE_ONE:
+    log_array = np.asarray(logs, np.float64)
+    if log_array.shape != labels.shape or np.isnan(log_array).any() or log_array.max() > ABOVE_ONE:
         raise DataError(
             f"{name} must be logarithms of probabilities, at most 0, of {len(labels)} rows; got NaN, more, or "
-            f"the shape {found.shape}."
+            f"the shape {log_array.shape}."
         )
-    return (-found).clip(0.0, MOST_BITS)
+    return (-log_array).clip(0.0, MOST_BITS)
