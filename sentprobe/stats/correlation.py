@@ -76,10 +76,10 @@ def _p_value(
 ) -> tuple[float, bool]:
     (a,), (b,) = (_centred(side[None, :], kind) for side in (a, b))
     exact = len(a) <= MAX_EXACT_N
-    others = np.array(list(permutations(b))) if exact else rng.permuted(np.tile(b, (draws, 1)), axis=1)
-    coefficients = others @ a / np.sqrt((a @ a) * (b @ b))
+    permuted = np.array(list(permutations(b))) if exact else rng.permuted(np.tile(b, (draws, 1)), axis=1)
+    coefficients = permuted @ a / np.sqrt((a @ a) * (b @ b))
     as_strong = int((np.abs(coefficients) >= abs(value) - CORRELATION_TIE).sum())
-    return (as_strong / len(others) if exact else (as_strong + 1) / (len(others) + 1)), exact
+    return (as_strong / len(permuted) if exact else (as_strong + 1) / (len(permuted) + 1)), exact
 
 
 def _rows(a: Floats, b: Floats, kind: Kind) -> Floats:
@@ -104,14 +104,14 @@ def ranks(rows: Floats) -> Floats:
 
     scipy.stats.rankdata does the same, but it takes half a second to import scipy.stats.
     """
-    places = np.arange(rows.shape[1])
+    positions = np.arange(rows.shape[1])
     order = np.argsort(rows, axis=1)
     values = np.take_along_axis(rows, order, axis=1)
     new = np.ones(rows.shape, np.bool_)
     new[:, 1:] = values[:, 1:] != values[:, :-1]
     last = np.roll(new, -1, axis=1)
-    first_equal = np.maximum.accumulate(np.where(new, places, 0), axis=1)
-    last_equal = np.minimum.accumulate(np.where(last, places, places[-1])[:, ::-1], axis=1)[:, ::-1]
+    first_equal = np.maximum.accumulate(np.where(new, positions, 0), axis=1)
+    last_equal = np.minimum.accumulate(np.where(last, positions, positions[-1])[:, ::-1], axis=1)[:, ::-1]
     ranks = np.empty(rows.shape)
     np.put_along_axis(ranks, order, (first_equal + last_equal) / 2 + 1, axis=1)
     return ranks
@@ -123,11 +123,11 @@ def _interval(
     from scipy.special import ndtr, ndtri
 
     n, level = len(a), levels.LEVEL
-    drawn = rng.integers(n, size=(draws, n))
-    coefficients = _rows(a[drawn], b[drawn], kind)
+    samples = rng.integers(n, size=(draws, n))
+    coefficients = _rows(a[samples], b[samples], kind)
     coefficients = coefficients[~np.isnan(coefficients)]
-    left = np.array([np.delete(np.arange(n), i) for i in range(n)])
-    without = _rows(a[left], b[left], kind)
+    remaining = np.array([np.delete(np.arange(n), i) for i in range(n)])
+    without = _rows(a[remaining], b[remaining], kind)
     u = without.mean() - without
     below = ((coefficients < value - CORRELATION_TIE).mean() + (coefficients <= value + CORRELATION_TIE).mean()) / 2
     if not 0 < below < 1 or np.isnan(u).any() or np.abs(u).max() <= CORRELATION_TIE:
