@@ -3,7 +3,7 @@ DEMO := .venv-demo
 TEST := .venv-test
 DOCS := .venv-docs
 
-.PHONY: demo test docs bench clean
+.PHONY: demo test coverage docs bench clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/bin/sentprobe demo --out demo
@@ -15,6 +15,12 @@ test: $(TEST)/ready
 	$(TEST)/bin/python -m tests.browser || $(TEST)/bin/python -m playwright install chromium || true
 	$(TEST)/bin/python -m pytest -n 2 --dist worksteal
 
+coverage: $(TEST)/ready
+	$(TEST)/bin/coverage erase
+	$(TEST)/bin/coverage run -m pytest -n 2 --dist worksteal
+	$(TEST)/bin/coverage combine --quiet
+	$(TEST)/bin/coverage report
+
 docs: $(DOCS)/ready
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
 
@@ -23,7 +29,7 @@ bench: $(TEST)/ready
 
 $(DEMO)/ready: pyproject.toml
 	$(PYTHON) -m venv $(DEMO)
-	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[demo]'
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[use]'
 	touch $@
 
 $(TEST)/ready: pyproject.toml
@@ -37,4 +43,4 @@ $(DOCS)/ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(DEMO) $(TEST) $(DOCS) demo site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(DEMO) $(TEST) $(DOCS) demo site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*

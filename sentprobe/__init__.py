@@ -6,14 +6,19 @@ used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sentprobe.core.public import public_names
 
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
+    from sentprobe.annotate.run import AnnotatedCorpus as AnnotatedCorpus
+    from sentprobe.annotate.run import annotate_files as annotate_files
     from sentprobe.audit import Audit as Audit
     from sentprobe.audit import Finding as Finding
     from sentprobe.audit import audit_set as audit_set
+    from sentprobe.core.cluster import joined as on_cluster
     from sentprobe.corpus import Corpus as Corpus
     from sentprobe.corpus import Sentence as Sentence
     from sentprobe.corpus import Tree as Tree
@@ -29,8 +34,15 @@ if TYPE_CHECKING:
     from sentprobe.make import make_sets as make_sets
     from sentprobe.make.request import select_tasks as select_tasks
     from sentprobe.probes import Probe as Probe
+    from sentprobe.probes import parse as load_probe
     from sentprobe.report import Report as Report
+    from sentprobe.report.figure import write as write_figure
+    from sentprobe.results.compare import Comparison as Comparison
+    from sentprobe.results.compare import TieGroups as TieGroups
+    from sentprobe.results.compare import compare as compare
+    from sentprobe.results.compare import ties as ties
     from sentprobe.results.result import Result as Result
+    from sentprobe.results.run import join as join_runs
     from sentprobe.run import Run as Run
     from sentprobe.run import evaluate as evaluate
     from sentprobe.tasks import Example as Example
@@ -39,7 +51,9 @@ if TYPE_CHECKING:
     from sentprobe.tasks import load_task as load_task
 
 _HOMES = {
+    "AnnotatedCorpus": "sentprobe.annotate.run",
     "Audit": "sentprobe.audit",
+    "Comparison": "sentprobe.results.compare",
     "Corpus": "sentprobe.corpus",
     "Dataset": "sentprobe.data.dataset",
     "Embeddings": "sentprobe.encoders.embed",
@@ -50,25 +64,35 @@ _HOMES = {
     "Report": "sentprobe.report",
     "Result": "sentprobe.results.result",
     "Run": "sentprobe.run",
-    "Sentence": "sentprobe.corpus",
     "SentProbeError": "sentprobe.errors",
-    "Task": "sentprobe.tasks",
-    "Tree": "sentprobe.corpus",
+    "Sentence": "sentprobe.corpus",
     "SkippedTask": "sentprobe.make",
+    "Task": "sentprobe.tasks",
+    "TieGroups": "sentprobe.results.compare",
+    "Tree": "sentprobe.corpus",
+    "annotate_files": "sentprobe.annotate.run",
     "audit_set": "sentprobe.audit",
+    "compare": "sentprobe.results.compare",
     "embed_texts": "sentprobe.encoders.embed:embed",
     "evaluate": "sentprobe.run",
     "find_sets": "sentprobe.data.sources",
+    "join_runs": "sentprobe.results.run:join",
     "load_encoder": "sentprobe.encoders:load",
+    "load_probe": "sentprobe.probes:parse",
     "load_task": "sentprobe.tasks",
     "make_sets": "sentprobe.make",
+    "on_cluster": "sentprobe.core.cluster:joined",
     "read_senteval": "sentprobe.data.tables",
     "read_xprobe": "sentprobe.data.tables",
     "select_tasks": "sentprobe.make.request",
+    "ties": "sentprobe.results.compare",
+    "write_figure": "sentprobe.report.figure:write",
 }
 
 __all__ = [
+    "AnnotatedCorpus",
     "Audit",
+    "Comparison",
     "Corpus",
     "Dataset",
     "Embeddings",
@@ -83,28 +107,29 @@ __all__ = [
     "Sentence",
     "SkippedTask",
     "Task",
+    "TieGroups",
     "Tree",
+    "annotate_files",
     "audit_set",
+    "compare",
     "embed_texts",
     "evaluate",
     "find_sets",
+    "join_runs",
     "load_encoder",
+    "load_probe",
     "load_task",
     "make_sets",
+    "on_cluster",
     "read_senteval",
     "read_xprobe",
     "select_tasks",
+    "ties",
+    "write_figure",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'sentprobe' has no attribute {name!r}")
-    from importlib import import_module
-
-    module, _, attribute = home.partition(":")
-    return getattr(import_module(module), attribute or name)
+if not TYPE_CHECKING:
+    __getattr__, _ = public_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -1,16 +1,21 @@
 import gc
 import re
 from functools import lru_cache
+from pathlib import Path
+from traceback import extract_tb
 
 import pytest
 from hypothesis import settings
 
 from sentprobe.core.install import pip_install
 from sentprobe.corpus import Corpus, spool
+from sentprobe.errors import NotInstalled
 from sentprobe.make import make_sets
 from sentprobe.make.request import select_tasks
 from tests.browser import INSTALL, REASON, REQUIRED
 from tests.http_server import serving
+
+ROOT = Path(__file__).parents[1]
 
 # a busy machine is no failure: the suite asserts no wall time
 settings.register_profile("sentprobe", deadline=None)
@@ -80,6 +85,24 @@ def universal(builtin):
     """The sets of universal2019 made from them, by task."""
     made = make_sets(builtin, select_tasks(["universal2019"], [], sizes="1200/240/240"))
     return {found.task: found for found in made}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Skip the modules of tests that import an optional package which is not there.
+
+    Only where the tests or the lab import it: that the core does so at import is an error.
+    """
+    report = yield
+    error = report.call.excinfo and report.call.excinfo.value
+    missing = error and error.__cause__
+    if isinstance(missing, ModuleNotFoundError) and missing.name:
+        where = Path(extract_tb(missing.__traceback__)[-1].filename)
+        from_here = ROOT / "tests" in where.parents or ROOT / "sentprobe" / "lab" in where.parents
+        if from_here or isinstance(error, NotInstalled):
+            report.outcome = "skipped"
+            report.longrepr = (str(collector.path), 0, f"Skipped: could not import '{missing.name.partition('.')[0]}'")
+    return report
 
 
 MISSING = re.compile(rf"{REASON}|could not import '(\w+)|needs the extra (\w+)")

@@ -5,7 +5,10 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
+from types import ModuleType
 
 import pytest
 
@@ -96,3 +99,40 @@ def test_the_page_of_codes_is_what_the_command_prints():
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
+
+
+# what examples import
+
+IMPORT = re.compile(r"(?:^|[\"\s>])from (sentprobe[\w.]*) import ([\w, ]+?)(?=\\n|\s*$|#)", re.MULTILINE)
+WHOLE = re.compile(r"(?:^|[\"\s>`])import (sentprobe[\w.]*)", re.MULTILINE)
+EXAMPLES = [*PAGES, *sorted((ROOT / "docs/api").glob("*.md")), *sorted((ROOT / "examples").glob("*.ipynb"))]
+
+
+def public_modules():
+    """What has a page in the reference: a module by itself, or one that a page takes names from."""
+    text = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs/api").glob("*.md"))
+    named = set(re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE)) | set(re.findall(r"`(sentprobe[\w.]*)` has", text))
+    modules = set()
+    for name in named:
+        value = resolve_name(name)
+        modules.add(name if isinstance(value, ModuleType) else name.rpartition(".")[0])
+    return modules
+
+
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda p: p.name)
+def test_examples_import_public_names(page):
+    text = page.read_text("utf-8")
+    public = public_modules()
+    for module, names in IMPORT.findall(text):
+        assert module in public, f"{module} has no page in docs/api"
+        exported = import_module(module).__all__
+        for name in re.split(r",\s*", names.strip(" ,")):
+            assert name.split(" as ")[0] in exported, f"{module} does not export {name}"
+    assert set(WHOLE.findall(text)) <= public
+
+
+def test_imports_of_examples_are_found():
+    assert IMPORT.findall("from sentprobe import Run, evaluate\n") == [("sentprobe", "Run, evaluate")]
+    assert IMPORT.findall('    "from sentprobe.lab import align\\n",') == [("sentprobe.lab", "align")]
+    assert {"sentprobe", "sentprobe.extend", "sentprobe.lab"} <= public_modules()
+    assert sum(len(IMPORT.findall(page.read_text("utf-8"))) for page in EXAMPLES) > 40

@@ -3,33 +3,55 @@
 import doctest
 import inspect
 import re
+from importlib import import_module
+from pkgutil import resolve_name
 
 import pytest
 
 import sentprobe
 from sentprobe import Corpus, Dataset, Probe, audit_set, embed_texts, load_encoder, load_task
 
-CLASSES = [name for name in sentprobe.__all__ if inspect.isclass(getattr(sentprobe, name))]
-FUNCTIONS = [name for name in sentprobe.__all__ if name not in CLASSES]
-ERRORS = [name for name in CLASSES if issubclass(getattr(sentprobe, name), BaseException)]
+PARTS = {
+    "sentprobe.extend": [
+        "Annotator", "AuditCheck", "Chart", "Check", "Control", "FolderType", "Listing", "Measure", "Metric",
+        "ParametricTask", "ProbeKind", "Section", "SummaryExtension", "TextSource",
+    ],
+    "sentprobe.lab": ["AlignmentMethod", "Architecture", "Objective", "TrainingPreset", "WordEvaluation"],
+}  # fmt: skip
+"""The types of parts, besides tasks; the other names of these modules are what parts are made of."""
+NAMES = [f"{module}.{name}" for module in ("sentprobe", *PARTS) for name in import_module(module).__all__]
+MAIN = [name for name in NAMES if name.count(".") == 1]
+PART_TYPES = [f"{module}.{name}" for module, names in PARTS.items() for name in names]
+VERBS = [f"sentprobe.lab.{name}" for name in ("align", "evaluate_words", "train", "translate")]
+CONSTANTS = {"TASK_SPECIFIC_FIELDS"}
+NEEDS = {"sentprobe.lab.train": "accelerate", "sentprobe.lab.translate": "accelerate"}
 
 
-def documented(found):
-    return inspect.cleandoc(found.__doc__ or "")
+def is_class(name):
+    return inspect.isclass(resolve_name(name))
 
 
-@pytest.mark.parametrize("name", sentprobe.__all__)
+def is_error(name):
+    return is_class(name) and issubclass(resolve_name(name), BaseException)
+
+
+def documented(value):
+    return inspect.cleandoc(value.__doc__ or "")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.partition("extend.")[2] not in CONSTANTS])
 def test_the_first_line_is_a_sentence(name):
-    first = documented(getattr(sentprobe, name)).split("\n")[0]
+    first = documented(resolve_name(name)).split("\n")[0]
     assert first[:1].isupper(), first
     assert first.endswith((".", "?")), first
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", [*(name for name in MAIN if not is_class(name)), *VERBS, *PART_TYPES])
 def test_every_parameter_is_described(name):
-    text = documented(getattr(sentprobe, name))
+    value = resolve_name(name)
+    text = documented(value)
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", text, flags=re.MULTILINE | re.DOTALL)
-    wanted = list(inspect.signature(getattr(sentprobe, name)).parameters)
+    wanted = list(inspect.signature(value).parameters)
     assert wanted
     assert section, f"{name} has no Parameters section"
     described = {
@@ -41,18 +63,32 @@ def test_every_parameter_is_described(name):
     assert set(wanted) <= described, f"{name}: {sorted(set(wanted) - described)} not described"
 
 
-@pytest.mark.parametrize("name", [name for name in sentprobe.__all__ if name not in ERRORS])
+@pytest.mark.parametrize("name", [*(name for name in MAIN if not is_error(name)), *VERBS, *PART_TYPES])
 def test_the_example_runs(name, tmp_path, monkeypatch):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
-    found = getattr(sentprobe, name)
-    (test, *_) = doctest.DocTestFinder(recurse=False).find(found, name, globs={}) or [None]
+    value = resolve_name(name)
+    (test, *_) = doctest.DocTestFinder(recurse=False).find(value, name, globs={}) or [None]
     assert test is not None, f"{name} has no example"
     assert test.examples, f"{name} has no example"
     out: list[str] = []
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     result = doctest.DocTestRunner(optionflags=flags).run(test, out=out.append)
     assert result.failed == 0, "".join(out)
+
+
+def test_a_part_prints_itself_as_its_type_and_name():
+    from sentprobe.cli.listings import LISTINGS
+
+    kinds = {resolve_name(listing.kind) for listing in LISTINGS.parts().values() if listing.kind}
+    types = {resolve_name(name) for name in PART_TYPES}
+    kinds = [kind for kind in kinds if kind.type in types]
+    assert {kind.type for kind in kinds} == types
+    for kind in kinds:
+        for name, part in kind.parts().items():
+            assert repr(part) == f"{type(part).__name__}({name!r})"
 
 
 def test_no_repr_dumps_data():

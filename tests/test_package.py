@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ LINE = [
     ["serve"],
     ["testing"],
     ["cli"],
+    ["extend"],
     ["lab"],
 ]
 """Rooms from left to right; a room imports only rooms to its left."""
@@ -45,7 +47,7 @@ LAB_LINE = [
     ["words", "xnli", "translator", "word_page"],
     ["extensions"],
     ["charts", "sections", "folder_types", "listings", "testing"],
-    ["cli"],
+    ["cli", "verbs"],
 ]
 """The same for the rooms of the lab."""
 
@@ -54,19 +56,49 @@ def run(code, *, cwd=None):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=cwd).stdout
 
 
-def test_exactly_these_names_are_public():
-    assert sentprobe.__all__ == [
-        "Audit", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy", "Probe", "Report", "Result",
-        "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "Tree", "audit_set", "embed_texts", "evaluate",
-        "find_sets", "load_encoder", "load_task", "make_sets", "read_senteval", "read_xprobe", "select_tasks",
-    ]  # fmt: skip
-    for name in sentprobe.__all__:
-        assert getattr(sentprobe, name).__doc__
+PUBLIC = {
+    "sentprobe": [
+        "AnnotatedCorpus", "Audit", "Comparison", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy",
+        "Probe", "Report", "Result", "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "TieGroups", "Tree",
+        "annotate_files", "audit_set", "compare", "embed_texts", "evaluate", "find_sets", "join_runs", "load_encoder",
+        "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks", "ties",
+        "write_figure",
+    ],
+    "sentprobe.extend": [
+        "TASK_SPECIFIC_FIELDS", "AnnotationModel", "Annotator", "AuditCheck", "Chart", "ChartOptions", "Check",
+        "CheckFinding", "Code", "Context", "Control", "Encoder", "Features", "Fit", "FitJob", "FolderType", "Identity",
+        "Listing", "LoadedAnnotator", "Measure", "Metric", "NumberFormat", "Objection", "OnPage", "PageData",
+        "ParametricTask", "Piece", "PlainScore", "Preset", "ProbeKind", "ReadOptions", "Section", "ShortcutScore",
+        "Spec", "Splits", "Summary", "SummaryExtension", "Table", "TextSource", "TrainingScore", "VariantColumn",
+        "VariantSummary", "classification_result", "empty_result", "features_of", "figure_style",
+        "has_train_test_split", "points", "scores_as_high", "single_view",
+    ],
+    "sentprobe.lab": [
+        "AlignmentFolder", "AlignmentMethod", "Architecture", "Encoded", "EvaluationRequest", "EvaluationScores",
+        "Loss", "Matrices", "Objective", "Prepared", "Problem", "Queries", "Setting", "Stream", "TrainedFolder",
+        "TrainingPreset", "WordEvaluation", "align", "evaluate_words", "max_over_time", "mean_over_time", "train",
+        "translate",
+    ],
+}  # fmt: skip
+"""What other people's code may import, besides packages such as `sentprobe.testing` that have a page of their own."""
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_exactly_these_names_are_public(module):
+    public = import_module(module)
+    assert public.__all__ == PUBLIC[module]
+    for name in public.__all__:
+        if not isinstance(getattr(public, name), tuple):
+            assert getattr(public, name).__doc__, name
+    assert set(public.__all__) <= set(dir(public))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        public.nothing  # noqa: B018
     assert set(dir(sentprobe)) == {*sentprobe.__all__, "__version__"}
 
 
-def test_importing_sentprobe_loads_nothing_heavy():
-    loaded = run("import sys, sentprobe; print(*sorted(m.split('.')[0] for m in sys.modules))").split()
+@pytest.mark.parametrize("module", PUBLIC)
+def test_importing_a_public_module_loads_nothing_heavy(module):
+    loaded = run(f"import sys, {module}; print(*sorted(m.split('.')[0] for m in sys.modules))").split()
     heavy = {"numpy", "pyarrow", "torch", "scipy", "sklearn", "pandas", "joblib", "rich", "cyclopts", "msgspec"}
     assert heavy.isdisjoint(loaded)
 
@@ -315,7 +347,7 @@ def _cycles(graph):
 
 def test_the_hall_holds_what_every_room_uses():
     assert {path.name for path in ROOT.glob("*.py")} == {
-        "__init__.py", "__main__.py", "console.py", "errors.py", "sentence.py"
+        "__init__.py", "__main__.py", "console.py", "errors.py", "extend.py", "sentence.py"
     }  # fmt: skip
 
 

@@ -188,8 +188,9 @@ def test_the_menu_has_every_page_once():
 def test_the_reference_has_every_public_name_once():
     found = [name for path in (ROOT / "docs/api").glob("*.md") for name in IDENTIFIER.findall(path.read_text("utf-8"))]
     assert Counter(found).most_common(1)[0][1] == 1
-    for name in sentprobe.__all__:
-        assert f"sentprobe.{name}" in found
+    for module in ("sentprobe", "sentprobe.extend", "sentprobe.lab"):
+        for name in resolve_name(module).__all__:
+            assert f"{module}.{name}" in found
     for name in found:
         assert resolve_name(name).__doc__, name
     said = re.findall(r"^from sentprobe import (.*)", (ROOT / "docs/api/index.md").read_text("utf-8"), re.MULTILINE)
@@ -241,6 +242,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sentprobe.report.checks import CHECKS
     from sentprobe.report.extension import SUMMARY_EXTENSIONS
     from sentprobe.report.page.sections import SECTIONS
+    from sentprobe.results.metric import METRICS
     from sentprobe.run.control import CONTROLS
     from sentprobe.run.measure import MEASURES
     from sentprobe.tasks import PARAMETRIC_TASKS, TASKS
@@ -252,6 +254,7 @@ def test_the_architecture_says_where_each_addition_goes():
         "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS, "parametric task": PARAMETRIC_TASKS,
         "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES, "task": TASKS, "type of folder": FOLDER_TYPES,
         "list of `sentprobe ls`": LISTINGS, "extension of the summary of a run": SUMMARY_EXTENSIONS,
+        "metric": METRICS,
     }  # fmt: skip
     rows = {
         noun: (f"sentprobe.{folder.replace('/', '.')}", text, group)
@@ -307,5 +310,38 @@ def test_the_core_needs_few_packages_and_none_that_must_be_compiled():
     names = {re.match(r"[\w.-]+", line)[0] for line in requirements("")}
     assert "wordllama" not in names
     assert len(names) <= 13
-    assert requirements("annotate") == [line for name in ("language", "spacy", "tokenisers", "wikipedia")
-                                        for line in PROJECT["optional-dependencies"][name]]  # fmt: skip
+
+
+EXTRAS = PROJECT["optional-dependencies"]
+FOR_DEVELOPERS = {"docs", "test", "test-core"}
+
+
+def test_all_has_every_extra_that_users_choose():
+    users = set(EXTRAS) - {"all"} - FOR_DEVELOPERS
+    assert set(requirements("all")) >= {line for name in users for line in requirements(name)}
+    table = re.findall(r"^\| (`.*`) \|", (ROOT / "docs/index.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(re.findall(r"`([a-z]+)`", " ".join(table))) == sorted({*users, "all"})
+
+
+def test_an_extra_that_is_named_exists():
+    """In messages, in the docs, and in what builds environments."""
+    patterns = (
+        r"pip_install\(['\"]([a-z]+)['\"]\)",
+        r"pip install[^\n]*'\.\[([a-z,-]+)\]'",
+        r"-e ['\"]\.\[([a-z,-]+)\]",
+    )
+    files = [*PAGES, *WORKFLOWS, ROOT / "Makefile", *(ROOT / "sentprobe").rglob("*.py")]
+    texts = [path.read_text("utf-8") for path in files]
+    groups = {group for text in texts for pattern in patterns for group in re.findall(pattern, text)}
+    names = {name for group in groups for name in group.split(",")}
+    assert {"transformers", "train", "annotate", "use", "test", "test-core"} <= names <= set(EXTRAS)
+
+
+def test_torch_is_pinned_in_the_call_that_installs_the_tests():
+    """pip would otherwise take the newest one, with gigabytes of CUDA."""
+    assert [line for line in EXTRAS["test"] if line.startswith("torch")] == ["torch==2.13.0"]
+    assert not any("torch" in line for line in requirements("test-core"))
+    repeated = {re.match(r"[\w.-]+", line)[0] for line in EXTRAS["test"]} & {
+        re.match(r"[\w.-]+", line)[0] for line in requirements("all") + requirements("test-core")
+    }
+    assert repeated == {"torch"}

@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import unquote
 
 from sentprobe.core.arguments import did_you_mean
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.errors import UsageError
 from sentprobe.sentence import Sentence
 
@@ -77,16 +77,46 @@ class Load(Protocol):
 
 @dataclass(frozen=True)
 class Annotator:
-    """A kind of model that annotates text."""
+    """A kind of model that annotates text.
+
+    Parameters
+    ----------
+    name
+        What users type before the colon: ``spacy``.
+    summary
+        One line.
+    load
+        Loads a model, from what is typed after the colon and its options; it returns a ``LoadedAnnotator``.
+    options
+        Its options with a line about each.
+    order
+        Its place in lists.
+
+    Examples
+    --------
+    >>> from sentprobe import Sentence
+    >>> from sentprobe.extend import AnnotationModel, Annotator, LoadedAnnotator
+    >>> def annotate(texts, is_split):
+    ...     for text in texts:
+    ...         words = tuple(text.split())
+    ...         yield [Sentence("", text, words, upos=("X",) * len(words))]
+    >>> def load(name, options):
+    ...     model = AnnotationModel(name, "1", "mine 1", "MIT", "en", universal=True, columns=("upos",), splits=False)
+    ...     return LoadedAnnotator(model, annotate)
+    >>> Annotator("mine", "the tag X for every word", load)
+    Annotator('mine')
+    >>> [[sentence]] = load("x", {}).annotate(["It works ."], True)
+    >>> sentence.forms, sentence.upos
+    (('It', 'works', '.'), ('X', 'X', 'X'))
+    """
 
     name: str
-    """What users type before the colon: ``spacy``."""
     summary: str
-    """One line."""
     load: Load
     options: Mapping[str, str] = field(default_factory=dict)
-    """Its options with a line about each."""
     order: int = 0
+
+    __repr__ = part_repr
 
 
 ANNOTATORS: Kind[Annotator] = Kind("annotator", "sentprobe.annotate.annotators", Annotator)

@@ -11,10 +11,10 @@ from sentprobe.annotate.annotator import Model
 from sentprobe.annotate.chunks import annotate_texts, output_files, trees_file
 from sentprobe.annotate.evaluation import Accuracy, GoldTreebank, measure_accuracy
 from sentprobe.annotate.output import Journal, card_file, check_corpus, header, read_card, unfinished, write_card
-from sentprobe.annotate.request import SUFFIXES, AnnotationRequest
+from sentprobe.annotate.request import SUFFIXES, AnnotationRequest, find_inputs
 from sentprobe.annotate.source import Lines
 from sentprobe.annotate.work import Work, model_of
-from sentprobe.core.arguments import Progress
+from sentprobe.core.arguments import Progress, StringsOrPaths, as_strings
 from sentprobe.core.cluster import current_cluster
 from sentprobe.core.files import make_folder
 from sentprobe.core.install import pip_install
@@ -27,14 +27,92 @@ from sentprobe.errors import AnnotatorError, NotInstalled, UsageError
 
 @dataclass(frozen=True)
 class AnnotatedCorpus:
-    """A corpus that was annotated."""
+    """A corpus that was annotated: its file, its model and its card.
+
+    Parameters
+    ----------
+    path
+        The CoNLL-U file.
+    trees
+        The file of constituency trees, if the annotator makes them.
+    model
+        What is known of the annotator's model.
+    card
+        The counts, the request and the digests, as in the file beside the corpus.
+    is_new
+        Whether it was written now; it may have been complete before.
+
+    Examples
+    --------
+    >>> from sentprobe import annotate_files
+    >>> annotated = annotate_files("book.txt", "spacy:fr_core_news_sm", "book.conllu")  # doctest: +SKIP
+    >>> annotated.card["counts"]["sentences"]  # doctest: +SKIP
+    1204
+    """
 
     path: Path
     trees: Path | None
     model: Model
     card: Mapping[str, Any]
     is_new: bool
-    """Whether it was written now; it may have been complete before."""
+
+    def __repr__(self) -> str:
+        return f"AnnotatedCorpus({str(self.path)!r}, model: {self.model.identity})"
+
+
+def annotate_files(
+    texts: StringsOrPaths,
+    annotator: str,
+    out: Path | str,
+    *,
+    format: str | None = None,
+    jobs: int = 1,
+    progress: Progress = lambda stage, done, total: None,
+    **options: Any,
+) -> AnnotatedCorpus:
+    """Annotate raw text and write a corpus, as `sentprobe annotate` does; the same call resumes what was begun.
+
+    Parameters
+    ----------
+    texts
+        Files, folders or globs of text.
+    annotator
+        As in ``sentprobe annotate --with``: ``spacy:fr_core_news_sm``.
+    out
+        The file to write, .conllu or .conllu.gz.
+    format
+        The format of the texts, as `sentprobe ls text-sources` lists it; None: by their names.
+    jobs
+        Processes that annotate; the outcome does not depend on it.
+    progress
+        Called with a stage, the number of steps done, and the number of steps or None.
+    options
+        The fields of an ``AnnotationRequest``, as the options of `sentprobe annotate` with the same names: ``lines``,
+        ``split``, ``language``, ``dedupe``, ``length``, ``limit``, ``gold``, ….
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sentprobe import Corpus, annotate_files
+    >>> written = Path("story.txt").write_text("The dog sleeps .\\nIt barks .\\n")
+    >>> written = Path("tiny.py").write_text('''
+    ... from sentprobe import Sentence
+    ...
+    ... def annotate(texts):
+    ...     for text in texts:
+    ...         words = tuple(text.split())
+    ...         yield [Sentence("", text, words, upos=("X",) * len(words))]
+    ...
+    ... annotate.columns = ("upos",)
+    ... ''')
+    >>> annotated = annotate_files("story.txt", "py:tiny.py", "story.conllu", lines="sentences")
+    >>> annotated.path.name, annotated.is_new
+    ('story.conllu', True)
+    >>> [sentence.upos for sentence in Corpus.read("story.conllu")]
+    [('X', 'X', 'X', 'X'), ('X', 'X', 'X')]
+    """
+    request = AnnotationRequest(annotator, find_inputs(as_strings(texts, "a text"), format), **options)
+    return annotate_corpus(request, Path(out), jobs=jobs, progress=progress)
 
 
 def annotate_corpus(request: AnnotationRequest, out: Path, *, jobs: int = 1, progress: Progress) -> AnnotatedCorpus:
@@ -124,7 +202,7 @@ def _work(request: AnnotationRequest, model: Model) -> Work:
     if request.check_language:
         language = request.language or model.language or ""
         if not has_detector():
-            raise NotInstalled(f"--check-language needs py3langid: {pip_install('language')}")
+            raise NotInstalled(f"--check-language needs py3langid: {pip_install('annotate')}")
         expected_language = detector_code(language)
         if expected_language is None:
             raise UsageError(f"--check-language: the detector does not know {language!r}. Leave it out.")

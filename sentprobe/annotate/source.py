@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from sentprobe.core.files import plain_name
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.core.reader import OnBad
 
 Lines = Literal["wrapped", "paragraphs", "sentences"]
@@ -53,27 +53,55 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class TextSource:
-    """A format of raw text."""
+    """A format of raw text.
+
+    Parameters
+    ----------
+    name
+        What users type: ``--format jsonl``.
+    summary
+        One line.
+    suffixes
+        Of the files that are in this format, without that of the compression.
+    read
+        The pieces of a file: path, the id of the file, how it is read, and what is called with what is skipped; without
+        that, CorpusError is raised. It runs in one process and should be fast; ``paragraphs`` runs in many.
+    paragraphs
+        The paragraphs of a piece, or its sentences if its lines are sentences, without line breaks; LeftOutError if it
+        has to be left out.
+    lines
+        What a line break means unless users say otherwise.
+    is_prose
+        Whether its sentences end with a mark, so that one that does not was cut off.
+    records
+        Whether it has fields: --text, --id.
+    order
+        Its place in lists.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sentprobe.extend import Piece, TextSource
+    >>> def read(path, file_id, reading, on_bad):
+    ...     for number, line in enumerate(Path(path).read_text().split("%%")):
+    ...         yield Piece(f"{file_id}.{number}", line, first=True)
+    >>> def paragraphs(piece, reading):
+    ...     return [piece.text]
+    >>> TextSource("percent", "texts with %% between them", (".pct",), read, paragraphs, "wrapped")
+    TextSource('percent')
+    """
 
     name: str
-    """What users type: ``--format jsonl``."""
     summary: str
-    """One line."""
     suffixes: tuple[str, ...]
-    """Of the files that are in this format, without that of the compression."""
     read: Callable[[str, str, ReadOptions, OnBad | None], Iterator[Piece]]
-    """The pieces of a file: path, the id of the file, how it is read, and what is called with what is skipped; without
-    that, CorpusError is raised. It runs in one process and should be fast; ``paragraphs`` runs in many."""
     paragraphs: Callable[[Piece, ReadOptions], Sequence[str]]
-    """The paragraphs of a piece, or its sentences if its lines are sentences, without line breaks; LeftOutError if it
-    has to be left out."""
     lines: Lines
-    """What a line break means unless users say otherwise."""
     is_prose: bool = False
-    """Whether its sentences end with a mark, so that one that does not was cut off."""
     records: bool = False
-    """Whether it has fields: --text, --id."""
     order: int = 0
+
+    __repr__ = part_repr
 
 
 TEXT_SOURCES: Kind[TextSource] = Kind("text source", "sentprobe.annotate.sources", TextSource)

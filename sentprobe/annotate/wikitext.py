@@ -73,7 +73,7 @@ def prose(markup: str, namespaces: Collection[str] = ()) -> list[str]:
     try:
         import mwparserfromhell
     except ImportError:
-        raise NotInstalled(f"Wikipedia dumps need mwparserfromhell: {pip_install('wikipedia')}") from None
+        raise NotInstalled(f"Wikipedia dumps need mwparserfromhell: {pip_install('annotate')}") from None
     if len(markup) > MAX_PAGE_CHARACTERS or characters_read_in_vain(markup) > MAX_CHARACTERS_IN_VAIN:
         raise LeftOutError(UNPARSABLE)
     hidden = FILE_NAMESPACES.union(namespaces)

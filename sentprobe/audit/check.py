@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.hashing import hash_64
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.errors import UsageError
@@ -187,25 +187,51 @@ class SentenceKeys:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditCheck:
-    """A family of codes and the functions that look for them: in a set, in each column of sentences, or across sets."""
+    """A family of codes and the functions that look for them: in a set, in each column of sentences, or across sets.
+
+    Parameters
+    ----------
+    name
+        What it is called in lists.
+    topic
+        The heading under which its codes are documented.
+    codes
+        Every code that its findings may have.
+    in_set
+        Called once per set; scores of shallow classifiers are kept with the audit.
+    in_sentences
+        Called with the sentences as the rows' text, and again with each further input that is a sentence.
+    in_collection
+        Called once with all sets that are audited together.
+    needs_classes
+        Skipped if the labels are scores or image indices, not classes.
+    quick
+        Fast enough for ``sentprobe make`` and ``sentprobe run`` to run it on every set.
+    order
+        Position among the checks, both when they run and on the page of codes.
+
+    Examples
+    --------
+    >>> from sentprobe.extend import AuditCheck, Code
+    >>> shouting = Code("shouting", "rows in capitals", "Rows whose text is all capitals.", "Lower-case them.")
+    >>> def find(rows, expectations):
+    ...     if count := sum(text.isupper() for text in rows.texts):
+    ...         yield shouting.finding("note", f"{count} rows are all capitals", count=count)
+    >>> AuditCheck(name="shouting", topic="style", codes=(shouting,), in_set=find)
+    AuditCheck('shouting')
+    """
 
     name: str
     topic: str
-    """The heading under which its codes are documented."""
     codes: tuple[Code, ...]
-    """Every code that its findings may have."""
     in_set: Callable[[Split, Expectations], Iterable[Finding | ShortcutScore]] | None = None
-    """Called once per set; scores of shallow classifiers are kept with the audit."""
     in_sentences: Callable[[Split, Expectations], Iterable[Finding]] | None = None
-    """Called with the sentences as the rows' text, and again with each further input that is a sentence."""
     in_collection: Callable[[Sequence[SentenceKeys]], Iterable[Finding]] | None = None
-    """Called once with all sets that are audited together."""
     needs_classes: bool = False
-    """Skipped if the labels are scores or image indices, not classes."""
     quick: bool = False
-    """Fast enough for ``sentprobe make`` and ``sentprobe run`` to run it on every set."""
     order: int = 100
-    """Position among the checks, both when they run and on the page of codes."""
+
+    __repr__ = part_repr
 
     @property
     def summary(self) -> str:

@@ -62,6 +62,15 @@ def joined(
     ------
     UsageError
         If there is no such cluster, or its nodes have other versions, or do not see the files.
+
+    Examples
+    --------
+    >>> from sentprobe import Corpus, make_sets, on_cluster, select_tasks
+    >>> requests = select_tasks("conneau2018", "bigram_shift", sizes="100/20/20")
+    >>> with on_cluster(None, 1) as workers:  # "dask:/shared/scheduler.json" instead of None joins a cluster
+    ...     (dataset,) = make_sets(Corpus.synthetic(800), requests, jobs=workers)
+    >>> dataset.name
+    'conneau2018/bigram_shift'
     """
     global _current
     if typed is None:

@@ -23,7 +23,6 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import Any, BinaryIO, Literal, Protocol, cast
 
-from sentprobe.core.install import pip_install
 from sentprobe.errors import CorpusError, DataError, NotInstalled, SentProbeError, UsageError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -181,7 +180,7 @@ class _Zstd:
         try:
             import zstandard
         except ImportError:
-            raise UsageError(f"reading {path!r} needs zstandard: {pip_install('zstd')}") from None
+            raise UsageError(f"reading {path!r} needs zstandard: pip install zstandard") from None
         self._error: type[Exception] = zstandard.ZstdError
         self._new = zstandard.ZstdDecompressor().decompressobj
         self._raw, self._frame, self._inside = raw, self._new(), False
@@ -361,7 +360,7 @@ def _file_system(address: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise NotInstalled(f"Reading {address} needs fsspec: {pip_install('remote')}") from None
+        raise NotInstalled(f"Reading {address} needs fsspec: pip install fsspec") from None
     file_system: tuple[Any, str] = fsspec.core.url_to_fs(address)
     return file_system
 

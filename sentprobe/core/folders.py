@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.errors import SentProbeError
 
 # The cache
@@ -146,6 +146,15 @@ class FolderType:
     check_files
         Called with the folder of a model that is to be loaded, of whatever type, and the digests of its files by their
         names: raises DataError if it is of this type, and a file has changed since it was written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sentprobe.extend import FolderType
+    >>> notes = FolderType(name="notes", title="a folder of notes", command="sentprobe notes",
+    ...                    recognises=lambda path: (path / "notes.json").is_file())
+    >>> notes, notes.recognises(Path("nowhere"))
+    (FolderType('notes'), False)
     """
 
     name: str
@@ -155,6 +164,8 @@ class FolderType:
     show: Callable[[Path, str], None] | None = None
     site: Callable[[Path, Callable[[str], None]], Any] | None = None
     check_files: Callable[[Path, Mapping[str, str]], None] | None = None
+
+    __repr__ = part_repr
 
 
 FOLDER_TYPES = Kind("folder type", "sentprobe.folder_types", FolderType)

@@ -50,6 +50,11 @@ class NamedPart(Protocol):
         ...
 
 
+def part_repr(part: NamedPart) -> str:
+    """The repr of a part, on one line: its functions and texts are not data to be read."""
+    return f"{type(part).__name__}({part.name!r})"
+
+
 T = TypeVar("T", bound=NamedPart)
 
 

@@ -34,7 +34,7 @@ def unquote(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """``scheme:name[@revision][?key=value&…]``, parsed; values are percent-decoded."""
+    """The name of an encoder, parsed: ``scheme:name[@revision][?key=value&…]``; values are percent-decoded."""
 
     scheme: str
     name: str = ""
@@ -112,7 +112,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Identity:
-    """Everything that can change a vector: scheme, name, revision or content hash, layer, pooling, dtype, length, …
+    """Everything that can change a vector: scheme, name, revision or content hash, layer, pooling, dtype and length.
 
     Two encoders with the same identity give the same vector for the same text; the store relies on it.
     """

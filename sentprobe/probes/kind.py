@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.errors import DataError
 from sentprobe.probes.features import Array, Features, Floats, Ints
 from sentprobe.stats.training import NETWORK_GROUPS
@@ -203,6 +203,14 @@ class ProbeKind:
     marker
         An array that all its saved models have, and no models of other kinds. Without one, an array ``kind`` with the
         name of the kind is saved with the others.
+
+    Examples
+    --------
+    >>> from sentprobe.probes.kind import PROBE_KINDS
+    >>> PROBE_KINDS.get("convex")
+    ProbeKind('convex')
+    >>> [preset.name for preset in PROBE_KINDS.get("convex").presets]
+    ['linear']
     """
 
     name: str
@@ -224,6 +232,8 @@ class ProbeKind:
     seeded: bool = True
     uses_statistics: bool = False
     marker: str = ""
+
+    __repr__ = part_repr
 
     def without_effect(self, probe: Probe) -> dict[str, str]:
         """The settings that have no effect on a probe of this kind, and why."""

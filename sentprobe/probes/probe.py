@@ -189,8 +189,8 @@ def parse(text: str) -> tuple[str, Probe]:
 
     Examples
     --------
-    >>> from sentprobe.probes import parse
-    >>> parse("linear?l2=1e-2,0.001")[0]
+    >>> from sentprobe import load_probe
+    >>> load_probe("linear?l2=1e-2,0.001")[0]
     'linear?l2=0.01,0.001'
     """
     return _parse(text, tuple(PROBE_KINDS.parts().values()))

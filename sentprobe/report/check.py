@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
+from sentprobe.core.plugins import part_repr
 from sentprobe.report.types import CellSummary, CheckResult, Column, SetSummary, Summary
 from sentprobe.results.result import RIGHT_OR_WRONG
 from sentprobe.stats import holm
@@ -54,11 +55,13 @@ class Check:
     """
 
     name: str
-    find: Callable[[Summary], CheckFinding | None] = field(repr=False)
-    advice: str = field(repr=False)
-    doc: str = field(default="", repr=False)
-    docs: str = field(default="", repr=False)
+    find: Callable[[Summary], CheckFinding | None]
+    advice: str
+    doc: str = ""
+    docs: str = ""
     order: int = 1000
+
+    __repr__ = part_repr
 
     def __call__(self, summary: Summary) -> CheckResult | None:
         """What the check found in a run, for the summary."""

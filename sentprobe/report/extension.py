@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.core.table import Table
 from sentprobe.errors import SentProbeWarning, describe_error, error_location
 from sentprobe.report.result_grid import Grid, SetKey
@@ -34,6 +34,15 @@ class SummaryExtension:
         mapping whose keys are notes on what cannot be read.
     order
         The order of extensions, and of their tables.
+
+    Examples
+    --------
+    >>> from sentprobe.extend import SummaryExtension
+    >>> SummaryExtension(
+    ...     name="nothing", summary="adds nothing", analyse=lambda run, summary: summary, tables=lambda summary: (),
+    ...     set_errors=lambda run, grid, key, own, notes: None,
+    ... )
+    SummaryExtension('nothing')
     """
 
     name: str
@@ -42,6 +51,8 @@ class SummaryExtension:
     tables: Callable[[Summary], Iterable[Table]]
     set_errors: Callable[[Run, Grid, SetKey, SetSummary, dict[str, None]], SetErrors | None]
     order: int = 1000
+
+    __repr__ = part_repr
 
 
 SUMMARY_EXTENSIONS = Kind("summary extension", "sentprobe.report.extensions", SummaryExtension)

@@ -64,7 +64,7 @@ def write(
     Parameters
     ----------
     summary
-        What ``full_summary`` makes of a run; None for a chart that needs none, or of another folder.
+        The ``summary`` of a ``Report``; None for a chart that needs none, or of another folder.
     kind
         The name of a chart.
     path
@@ -78,6 +78,17 @@ def write(
         encoders.
     folder
         A folder of another type than a run, for a chart that draws one.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sentprobe import Dataset, Example, Report, evaluate, write_figure
+    >>> rows = [Example("ab"[i % 2], ("text", str(i)), f"text {i}") for i in range(80)]
+    >>> data = Dataset("mine/set", "set", 1, "en", ("a", "b"), {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]})
+    >>> run = evaluate({"last digit": lambda texts: [[int(text[-1]) % 2, 1] for text in texts]}, data, "run")
+    >>> caption = write_figure(Report.of(run).summary, "heatmap", "heatmap.csv")
+    >>> caption.endswith("."), Path("heatmap.csv").read_text().split(",")[0]
+    (True, 'set')
     """
     path = Path(path)
     check_figure_suffix(path)

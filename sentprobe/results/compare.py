@@ -44,7 +44,22 @@ EQUIVALENCE_MARGIN = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two encoders on one set: the difference of their accuracies, with an interval and p-values."""
+    """Two encoders on one set: the difference of their accuracies, with an interval and p-values.
+
+    Examples
+    --------
+    >>> from sentprobe import Dataset, Example, compare, evaluate
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> encoders = {
+    ...     "digit": lambda texts: [[int(text[-1]) % 2, 1] for text in texts],
+    ...     "size": lambda texts: [[len(text)] for text in texts],
+    ... }
+    >>> (comparison,) = compare(evaluate(encoders, parity, "run"), "digit", "size")
+    >>> comparison.difference, comparison.verdict()
+    (0.5, 'first')
+    """
 
     dataset: str
     n: int
@@ -96,7 +111,22 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieGroups:
-    """Several encoders on one set, the best first; those that share a letter do not differ significantly."""
+    """Several encoders on one set, the best first; those that share a letter do not differ significantly.
+
+    Examples
+    --------
+    >>> from sentprobe import Dataset, Example, evaluate, ties
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> encoders = {
+    ...     "digit": lambda texts: [[int(text[-1]) % 2, 1] for text in texts],
+    ...     "size": lambda texts: [[len(text)] for text in texts],
+    ... }
+    >>> (groups,) = ties(evaluate(encoders, parity, "run"), ["digit", "size"])
+    >>> groups.letters
+    {'digit': 'a', 'size': 'b'}
+    """
 
     dataset: str
     n: int
@@ -117,7 +147,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     Parameters
     ----------
     run
-        The run, or several joined by ``sentprobe.results.run``.
+        The run, or several joined by ``join_runs``.
     one, two
         The encoders, by name or an unambiguous part of it, optionally with ``|layer=…``, ``|probe=…`` and so on if a
         run has several.
@@ -130,8 +160,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     Examples
     --------
     >>> import tempfile
-    >>> from sentprobe import Dataset, Example, evaluate
-    >>> from sentprobe.results.compare import compare
+    >>> from sentprobe import Dataset, Example, compare, evaluate
     >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
     >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
     >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
@@ -247,7 +276,7 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     Parameters
     ----------
     run
-        The run, or several joined by ``sentprobe.results.run``.
+        The run, or several joined by ``join_runs``.
     names
         The encoders, as for ``compare``.
 
@@ -259,8 +288,7 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     Examples
     --------
     >>> import tempfile
-    >>> from sentprobe import Dataset, Example, evaluate
-    >>> from sentprobe.results.compare import ties
+    >>> from sentprobe import Dataset, Example, evaluate, ties
     >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
     >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
     >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.formatting import POINTS, NumberFormat
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 """The predictions of a result, by name, as ``Run.predictions`` describes them."""
@@ -117,6 +117,8 @@ class Metric:
     axis: str = ""
     beside: str = ""
     order: int = 1000
+
+    __repr__ = part_repr
 
     @property
     def computable(self) -> bool:

@@ -313,8 +313,7 @@ def join(runs: Run | Iterable[Run]) -> Run:
     Examples
     --------
     >>> import tempfile
-    >>> from sentprobe import Dataset, Example, evaluate
-    >>> from sentprobe.run import join
+    >>> from sentprobe import Dataset, Example, evaluate, join_runs
     >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
     >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
     >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
@@ -325,7 +324,7 @@ def join(runs: Run | Iterable[Run]) -> Run:
     >>> folder = tempfile.TemporaryDirectory()
     >>> one = evaluate(last_digit, parity, f"{folder.name}/one", baselines=[], resample=0)
     >>> two = evaluate(length, parity, f"{folder.name}/two", baselines=[], resample=0)
-    >>> join([one, two]).encoders
+    >>> join_runs([one, two]).encoders
     ['last_digit', 'length']
     >>> folder.cleanup()
     """

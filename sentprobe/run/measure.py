@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.data.splits import Splits, has_train_test_split
 from sentprobe.probes import Features, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES, Linear
@@ -105,33 +105,62 @@ def empty_result(cell: Cell, splits: Splits) -> Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One measure, computed from the vectors of a set by ``compute``."""
+    """One measure, computed from the vectors of a set by ``compute``.
+
+    Parameters
+    ----------
+    name
+        As in ``sentprobe run --measures NAME``.
+    interpretation
+        How to read its value, in a sentence or two.
+    order
+        Its position among the measures.
+    version
+        Raise it whenever its results change: a resumed run computes them again. From 2 on it is in the signature.
+    columns
+        Its columns in tables.
+    applies_to
+        Whether it applies to a set.
+    compute
+        Returns its results, one per cell of the job, each with arrays to save.
+    given
+        The encoder, or several, that the measure is conditional on.
+    erases
+        Whether it has one cell per set whose property is erased.
+    all_layers
+        Whether it uses all layers together.
+    over_folds
+        How it is computed on a set in folds.
+    max_rows
+        Training rows that it uses at most, unless the user sets another number; None: all, whatever the user sets.
+    objection
+        Whether its result explains the score otherwise than by what the encoder knows; None: it never does.
+
+    Examples
+    --------
+    >>> from sentprobe.extend import Measure, has_train_test_split
+    >>> def compute(job):
+    ...     ...  # a Result for each of job.cells, with arrays to save
+    >>> Measure(name="centroid", interpretation="Accuracy of the nearest class centroid.",
+    ...         applies_to=has_train_test_split, compute=compute)
+    Measure('centroid')
+    """
 
     name: str
     interpretation: str
-    """How to read its value, in a sentence or two."""
     order: int = 1000
-    """Its position among the measures."""
     version: int = 1
-    """Raise it whenever its results change: a resumed run computes them again. From 2 on it is in the signature."""
     columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
-    """Its columns in tables."""
     applies_to: Callable[[Splits], bool]
-    """Whether it applies to a set."""
     compute: Callable[[FitJob], list[Finished]]
-    """Returns its results, one per cell of the job, each with arrays to save."""
     given: str | tuple[str, ...] | None = None
-    """The encoder, or several, that the measure is conditional on."""
     erases: bool = False
-    """Whether it has one cell per set whose property is erased."""
     all_layers: bool = False
-    """Whether it uses all layers together."""
     over_folds: OverFolds = "first"
-    """How it is computed on a set in folds."""
     max_rows: int | None = None
-    """Training rows that it uses at most, unless the user sets another number; None: all, whatever the user sets."""
     objection: Callable[[VariantSummary, PlainScore], Objection | None] | None = None
-    """Whether its result explains the score otherwise than by what the encoder knows; None: it never does."""
+
+    __repr__ = part_repr
 
 
 MEASURES = Kind("measure", "sentprobe.run.measures", Measure)

@@ -72,10 +72,10 @@ class ClassShares:
     def _corrections(self) -> Floats:
         return np.asarray(np.sqrt(self.clusters / np.maximum(1.0, self.clusters - 1.0))[self.number])
 
-    def interval(self, correct: Floats, found: Mean, rows: ScoredRows) -> tuple[float, float]:
+    def interval(self, correct: Floats, linear_mean: Mean, rows: ScoredRows) -> tuple[float, float]:
         """The interval of the balanced accuracy of correct rows (n), whose variance may cover clusters and training.
 
-        ``found`` is the mean of ``linearised``. The interval covers two. One is Wilson's of each class, combined as
+        ``linear_mean`` is that of ``linearised``. The interval covers two. One is Wilson's of each class, combined as
         Zou and Donner (2008, Stat. Med. 27:1693) combine intervals: it has a width where a class is all right, or all
         wrong, but is too narrow over many small classes. The other is Wilson's at the number of rows that would have
         this variance, which is the reverse. Both have fewer rows where rows share clusters, or training rows vary.
@@ -83,23 +83,23 @@ class ClassShares:
         z = normal_quantile()
         classes, recalls = len(self.sizes), self.recalls(correct)
         within = float((recalls * (1 - recalls) / np.maximum(1.0, self.sizes - 1.0)).sum()) / classes**2
-        certain = (z / quantile(None, found.df)) ** 2
+        certain = (z / quantile(None, linear_mean.df)) ** 2
         # where all rows are right, or all wrong, the correlation within clusters is unknown
         per_row = len(rows.sizes) / len(rows.number)
-        alone = min(1.0, within / found.variance) if found.variance > 0 else per_row
-        value = found.value
+        independence = min(1.0, within / linear_mean.variance) if linear_mean.variance > 0 else per_row
+        value = linear_mean.value
         ends = np.array(
-            [wilson(r * n, n, z) for r, n in zip(recalls, self.sizes * max(alone * certain, 1e-9), strict=True)]
+            [wilson(r * n, n, z) for r, n in zip(recalls, self.sizes * max(independence * certain, 1e-9), strict=True)]
         )
         below, above = (math.sqrt(float(np.square(ends[:, i] - recalls).sum())) / classes for i in (0, 1))
-        size = self._effective_size(value, found.variance, alone) * certain
+        size = self._effective_size(value, linear_mean.variance, independence) * certain
         low, high = wilson(value * size, size, z)
         return max(0.0, min(low, value - below)), min(1.0, max(high, value + above))
 
-    def _effective_size(self, value: float, variance: float, alone: float) -> float:
+    def _effective_size(self, value: float, variance: float, independence: float) -> float:
         """How many independent rows would have this variance; without one, as many as the weights are worth (Kish)."""
         n = len(self.number)
         inner = (value * n + 0.5) / (n + 1) if not 0 < value < 1 else value
         if variance > 0:
             return inner * (1 - inner) / variance
-        return alone * len(self.sizes) ** 2 / float((1 / self.sizes).sum())
+        return independence * len(self.sizes) ** 2 / float((1 / self.sizes).sum())

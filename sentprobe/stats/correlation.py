@@ -76,10 +76,10 @@ def _p_value(
 ) -> tuple[float, bool]:
     (a,), (b,) = (_centred(side[None, :], kind) for side in (a, b))
     exact = len(a) <= MAX_EXACT_N
-    others = np.array(list(permutations(b))) if exact else rng.permuted(np.tile(b, (draws, 1)), axis=1)
-    found = others @ a / np.sqrt((a @ a) * (b @ b))
-    as_strong = int((np.abs(found) >= abs(value) - CORRELATION_TIE).sum())
-    return (as_strong / len(others) if exact else (as_strong + 1) / (len(others) + 1)), exact
+    permuted = np.array(list(permutations(b))) if exact else rng.permuted(np.tile(b, (draws, 1)), axis=1)
+    coefficients = permuted @ a / np.sqrt((a @ a) * (b @ b))
+    as_strong = int((np.abs(coefficients) >= abs(value) - CORRELATION_TIE).sum())
+    return (as_strong / len(permuted) if exact else (as_strong + 1) / (len(permuted) + 1)), exact
 
 
 def _rows(a: Floats, b: Floats, kind: Kind) -> Floats:
@@ -87,9 +87,9 @@ def _rows(a: Floats, b: Floats, kind: Kind) -> Floats:
     varied = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0)
     a, b = _centred(a, kind), _centred(b, kind)
     scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    found = np.full(len(a), np.nan)
-    np.divide((a * b).sum(axis=1), scale, out=found, where=varied & (scale > 0))
-    return found.clip(-1.0, 1.0)
+    coefficients = np.full(len(a), np.nan)
+    np.divide((a * b).sum(axis=1), scale, out=coefficients, where=varied & (scale > 0))
+    return coefficients.clip(-1.0, 1.0)
 
 
 def _centred(rows: Floats, kind: Kind) -> Floats:
@@ -104,17 +104,17 @@ def ranks(rows: Floats) -> Floats:
 
     scipy.stats.rankdata does the same, but it takes half a second to import scipy.stats.
     """
-    places = np.arange(rows.shape[1])
+    positions = np.arange(rows.shape[1])
     order = np.argsort(rows, axis=1)
     values = np.take_along_axis(rows, order, axis=1)
     new = np.ones(rows.shape, np.bool_)
     new[:, 1:] = values[:, 1:] != values[:, :-1]
     last = np.roll(new, -1, axis=1)
-    first_equal = np.maximum.accumulate(np.where(new, places, 0), axis=1)
-    last_equal = np.minimum.accumulate(np.where(last, places, places[-1])[:, ::-1], axis=1)[:, ::-1]
-    found = np.empty(rows.shape)
-    np.put_along_axis(found, order, (first_equal + last_equal) / 2 + 1, axis=1)
-    return found
+    first_equal = np.maximum.accumulate(np.where(new, positions, 0), axis=1)
+    last_equal = np.minimum.accumulate(np.where(last, positions, positions[-1])[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(rows.shape)
+    np.put_along_axis(ranks, order, (first_equal + last_equal) / 2 + 1, axis=1)
+    return ranks
 
 
 def _interval(
@@ -123,18 +123,18 @@ def _interval(
     from scipy.special import ndtr, ndtri
 
     n, level = len(a), levels.LEVEL
-    drawn = rng.integers(n, size=(draws, n))
-    found = _rows(a[drawn], b[drawn], kind)
-    found = found[~np.isnan(found)]
-    left = np.array([np.delete(np.arange(n), i) for i in range(n)])
-    without = _rows(a[left], b[left], kind)
+    samples = rng.integers(n, size=(draws, n))
+    coefficients = _rows(a[samples], b[samples], kind)
+    coefficients = coefficients[~np.isnan(coefficients)]
+    remaining = np.array([np.delete(np.arange(n), i) for i in range(n)])
+    without = _rows(a[remaining], b[remaining], kind)
     u = without.mean() - without
-    below = ((found < value - CORRELATION_TIE).mean() + (found <= value + CORRELATION_TIE).mean()) / 2
+    below = ((coefficients < value - CORRELATION_TIE).mean() + (coefficients <= value + CORRELATION_TIE).mean()) / 2
     if not 0 < below < 1 or np.isnan(u).any() or np.abs(u).max() <= CORRELATION_TIE:
-        return percentile_interval(found, level)
+        return percentile_interval(coefficients, level)
     bias, skew = ndtri(below), (u**3).sum() / (6 * (u**2).sum() ** 1.5)
     z = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
     if (skew * z >= 1).any():
-        return percentile_interval(found, level)
-    low, high = np.quantile(found, ndtr(bias + z / (1 - skew * z)))
+        return percentile_interval(coefficients, level)
+    low, high = np.quantile(coefficients, ndtr(bias + z / (1 - skew * z)))
     return float(low), float(high)

@@ -55,11 +55,11 @@ def crossed(
         raise UsageError(f"share must be 0 or more and below 1, got {share}.")
     k, mean = len(table), float(table.mean())
     of_rows = table.mean(axis=0)
-    drawn = ScoredRows.of(table.shape[1], clusters)
-    tested = drawn.mean(of_rows)
+    sample = ScoredRows.of(table.shape[1], clusters)
+    tested = sample.mean(of_rows)
     rows = tested.variance
     if k > 1:
-        chance = float(np.square(drawn.influence(table - of_rows)).sum(axis=1).mean()) * k / (k - 1)
+        chance = float(np.square(sample.influence(table - of_rows)).sum(axis=1).mean()) * k / (k - 1)
         over = float(table.mean(axis=1).var(ddof=1))
         between, sets = max(0.0, over - chance), k
     else:

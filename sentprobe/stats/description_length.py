@@ -84,8 +84,8 @@ def describe(
 
 def entropy(shares: npt.ArrayLike) -> float:
     """The entropy of a distribution (K,) in bits."""
-    found = inputs.numbers(shares, "shares")
-    positive = found[found > 0]
+    array = inputs.numbers(shares, "shares")
+    positive = array[array > 0]
     return abs(float(positive @ np.log2(positive)))
 
 

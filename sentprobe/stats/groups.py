@@ -49,15 +49,15 @@ def letters(
 ) -> dict[str, str]:
     """Letters of systems, best first, from the adjusted p-value of every pair; up to alpha they differ."""
     alpha = inputs.share(levels.ALPHA if alpha is None else alpha, "alpha")
-    place = {name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
     p = {frozenset(pair): value for pair, value in p_values.items()}
     pairs = {frozenset(pair) for pair in combinations(names, 2)}
-    if len(place) < len(names) or p.keys() != pairs or len(p_values) != len(pairs):
+    if len(index) < len(names) or p.keys() != pairs or len(p_values) != len(pairs):
         raise DataError(f"{len(names)} different systems have {len(pairs)} pairs; expected one p-value for each.")
     groups = [frozenset(range(len(names)))] if names else []
-    for one, two in combinations(names, 2):
-        if p[frozenset((one, two))] <= alpha:
-            groups = _split(groups, place[one], place[two])
+    for first, second in combinations(names, 2):
+        if p[frozenset((first, second))] <= alpha:
+            groups = _split(groups, index[first], index[second])
     groups = _needed(sorted(groups, key=sorted))
     if len(groups) > len(LETTERS):
         raise UsageError(f"There are {len(groups)} groups and {len(LETTERS)} letters; compare fewer systems at a time.")
@@ -67,22 +67,22 @@ def letters(
     }
 
 
-def _split(groups: list[frozenset[int]], one: int, two: int) -> list[frozenset[int]]:
+def _split(groups: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
     """Split every group that has both of two systems that differ; groups inside another are absorbed."""
-    kept = [group for group in groups if not {one, two} <= group]
-    halves = [group - {i} for group in groups if {one, two} <= group for i in (one, two)]
+    undivided = [group for group in groups if not {first, second} <= group]
+    halves = [group - {i} for group in groups if {first, second} <= group for i in (first, second)]
     for half in sorted(halves, key=len, reverse=True):
-        if not any(half <= group for group in kept):
-            kept.append(half)
-    return kept
+        if not any(half <= group for group in undivided):
+            undivided.append(half)
+    return undivided
 
 
 def _needed(groups: list[frozenset[int]]) -> list[frozenset[int]]:
     """Drop groups, the last first, all of whose pairs are in other groups too."""
-    kept = list(groups)
+    needed = list(groups)
     for group in reversed(groups):
-        others = [other for other in kept if other != group]
+        further = [g for g in needed if g != group]
         pairs = [*combinations(sorted(group), 2)] or [(i, i) for i in group]
-        if others and all(any(i in other and j in other for other in others) for i, j in pairs):
-            kept = others
-    return kept
+        if further and all(any(i in g and j in g for g in further) for i, j in pairs):
+            needed = further
+    return needed

@@ -90,25 +90,28 @@ def conditional(
     dev; the interval then covers it, too.
     """
     y = inputs.classes(labels, "labels", minimum=-1)
-    known = np.flatnonzero(y >= 0)
-    one, two = _costs(log2_with, "log2_with", y)[known], _costs(log2_without, "log2_without", y)[known]
-    gain = two - one
-    estimate = mean(gain, None if clusters is None else [clusters[i] for i in known.tolist()])
+    in_train = np.flatnonzero(y >= 0)
+    cost_with, cost_without = (
+        _costs(log2_with, "log2_with", y)[in_train],
+        _costs(log2_without, "log2_without", y)[in_train],
+    )
+    gain = cost_without - cost_with
+    estimate = mean(gain, None if clusters is None else [clusters[i] for i in in_train.tolist()])
     if fitted is not None and fitted.variance > 0:
         parts = ((estimate.variance, estimate.df), (fitted.variance, fitted.df))
         estimate = combined(estimate.value, *parts)
     low, high = estimate.interval()
     pointwise = np.full(len(y), np.nan)
-    pointwise[known] = gain
-    return Information(float(gain.mean()), low, high, float(two.mean()), pointwise, len(known))
+    pointwise[in_train] = gain
+    return Information(float(gain.mean()), low, high, float(cost_without.mean()), pointwise, len(in_train))
 
 
 def _costs(logs: npt.ArrayLike, name: str, labels: npt.NDArray[np.int64]) -> Floats:
     """In bits, from 0 to MOST_BITS, (n,)."""
-    found = np.asarray(logs, np.float64)
-    if found.shape != labels.shape or np.isnan(found).any() or found.max() > ABOVE_ONE:
+    log_array = np.asarray(logs, np.float64)
+    if log_array.shape != labels.shape or np.isnan(log_array).any() or log_array.max() > ABOVE_ONE:
         raise DataError(
             f"{name} must be logarithms of probabilities, at most 0, of {len(labels)} rows; got NaN, more, or "
-            f"the shape {found.shape}."
+            f"the shape {log_array.shape}."
         )
-    return (-found).clip(0.0, MOST_BITS)
+    return (-log_array).clip(0.0, MOST_BITS)

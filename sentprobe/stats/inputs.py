@@ -15,37 +15,37 @@ FEWEST_DRAWS = 100
 
 def numbers(values: npt.ArrayLike, name: str, *, dimensions: int = 1, minimum: int = 1) -> npt.NDArray[np.float64]:
     """Finite numbers (n), or (…, n), at least ``minimum`` of them along the last axis."""
-    found = np.asarray(values)
-    if found.dtype.kind not in "biuf":
-        raise DataError(f"{name} must be numbers, got {found.dtype}.")
-    found = found.astype(np.float64) + 0.0  # -0.0 becomes 0.0, so that they are one value
-    if found.ndim != dimensions:
-        raise DataError(f"{name} must have {dimensions} dimension(s), got the shape {found.shape}.")
-    if found.shape[-1] < minimum or found.size == 0:
-        raise TooFewError(f"{name} must have at least {minimum} value(s), got the shape {found.shape}.")
-    if not np.isfinite(found).all():
-        raise DataError(f"{name} has {int((~np.isfinite(found)).sum())} values that are not finite numbers.")
-    return found
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{name} must be numbers, got {array.dtype}.")
+    array = array.astype(np.float64) + 0.0  # -0.0 becomes 0.0, so that they are one value
+    if array.ndim != dimensions:
+        raise DataError(f"{name} must have {dimensions} dimension(s), got the shape {array.shape}.")
+    if array.shape[-1] < minimum or array.size == 0:
+        raise TooFewError(f"{name} must have at least {minimum} value(s), got the shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} has {int((~np.isfinite(array)).sum())} values that are not finite numbers.")
+    return array
 
 
 def booleans(values: npt.ArrayLike, name: str) -> npt.NDArray[np.bool_]:
     """Whether each row is right, (n): booleans, or numbers that are 0 or 1."""
-    found = numbers(values, name)
-    if not np.isin(found, (0.0, 1.0)).all():
+    array = numbers(values, name)
+    if not np.isin(array, (0.0, 1.0)).all():
         raise DataError(f"{name} must be 0 or 1 for each row (whether it is correct), got other numbers too.")
-    return found.astype(np.bool_)
+    return array.astype(np.bool_)
 
 
 def classes(values: npt.ArrayLike, name: str, minimum: int) -> npt.NDArray[np.int64]:
     """The class of each row, (n): integers from ``minimum`` on."""
-    found = np.asarray(values)
-    if found.dtype.kind not in "iu" or found.ndim != 1:
-        raise DataError(f"{name} must be one integer per row, got {found.dtype} of shape {found.shape}.")
-    if not found.size:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise DataError(f"{name} must be one integer per row, got {array.dtype} of shape {array.shape}.")
+    if not array.size:
         raise TooFewError(f"{name} must have at least one row, got none.")
-    if found.min() < minimum:
-        raise DataError(f"{name} must be classes of at least {minimum}, got {found.min()}.")
-    return found.astype(np.int64)
+    if array.min() < minimum:
+        raise DataError(f"{name} must be classes of at least {minimum}, got {array.min()}.")
+    return array.astype(np.int64)
 
 
 def check_same_shape(one: npt.NDArray[Any], one_name: str, two: npt.NDArray[Any], two_name: str) -> None:

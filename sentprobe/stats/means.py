@@ -87,10 +87,10 @@ class ScoredRows:
         if not self.clustered:
             return values
         flat = values.reshape(-1, len(self.number))
-        found = np.empty((len(flat), len(self.sizes)))
-        for row, out in zip(flat, found, strict=True):
+        sums = np.empty((len(flat), len(self.sizes)))
+        for row, out in zip(flat, sums, strict=True):
             out[:] = np.bincount(self.number, row, len(self.sizes))
-        return found.reshape(*values.shape[:-1], len(self.sizes))
+        return sums.reshape(*values.shape[:-1], len(self.sizes))
 
     def influence(self, values: Floats) -> Floats:
         """The influence of each cluster on means over values (…, n): (…, m) whose sum of squares is the variance.
@@ -99,8 +99,8 @@ class ScoredRows:
         """
         n = len(self.number)
         deviations = self.sums(values) - values.mean(axis=-1, keepdims=True) * self.sizes
-        found: Floats = deviations / np.sqrt(n * (n - self.sizes))
-        return found
+        influence: Floats = deviations / np.sqrt(n * (n - self.sizes))
+        return influence
 
     def df(self, values: Floats) -> float:
         """Degrees of freedom of the variance of the mean of values (n)."""
@@ -130,11 +130,11 @@ class ScoredRows:
 
     def mean(self, values: npt.ArrayLike) -> Mean:
         """The mean of values (n)."""
-        found = inputs.numbers(values, "values", minimum=2)
-        return Mean(float(found.mean()), float(np.square(self.influence(found)).sum()), self.df(found))
+        array = inputs.numbers(values, "values", minimum=2)
+        return Mean(float(array.mean()), float(np.square(self.influence(array)).sum()), self.df(array))
 
 
 def mean(values: npt.ArrayLike, clusters: Clusters | None = None) -> Mean:
     """The mean of values (n), whose rows are independent or in clusters (n)."""
-    found = inputs.numbers(values, "values", minimum=2)
-    return ScoredRows.of(len(found), clusters).mean(found)
+    array = inputs.numbers(values, "values", minimum=2)
+    return ScoredRows.of(len(array), clusters).mean(array)

@@ -42,6 +42,6 @@ def _sorted(p_values: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.int64]]:
 
 
 def _back(adjusted: Floats, order: npt.NDArray[np.int64]) -> Floats:
-    found = np.empty(len(order))
-    found[order] = adjusted.clip(max=1.0)
-    return found
+    in_order = np.empty(len(order))
+    in_order[order] = adjusted.clip(max=1.0)
+    return in_order

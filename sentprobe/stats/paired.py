@@ -54,11 +54,12 @@ class McNemar:
     """The same with half the probability of the observed table: closer to the nominal level (Fagerland et al. 2013)."""
 
 
-def mcnemar(one_right: npt.ArrayLike, two_right: npt.ArrayLike, *, level: float | None = None) -> McNemar:
+def mcnemar(first_right: npt.ArrayLike, second_right: npt.ArrayLike, *, level: float | None = None) -> McNemar:
     """Compare two systems by the rows (n) that each has right."""
-    one, two = inputs.booleans(one_right, "one_right"), inputs.booleans(two_right, "two_right")
-    inputs.check_same_shape(one, "one_right", two, "two_right")
-    b, c, both, n = int((one & ~two).sum()), int((two & ~one).sum()), int((one & two).sum()), len(one)
+    first, second = inputs.booleans(first_right, "first_right"), inputs.booleans(second_right, "second_right")
+    inputs.check_same_shape(first, "first_right", second, "second_right")
+    b, c, both = int((first & ~second).sum()), int((second & ~first).sum()), int((first & second).sum())
+    n = len(first)
     low, high = newcombe(both, b, c, n, levels.normal_quantile(level))
     p_exact, p_mid = binomial_p(b, c)
     return McNemar(b, c, n, (b - c) / n, low, high, p_exact, p_mid)
@@ -80,15 +81,16 @@ def newcombe(both: int, b: int, c: int, n: int, z: float) -> tuple[float, float]
     It combines the Wilson intervals of the two accuracies with their correlation. It has a width even if the two are
     right on the same rows, stays between -1 and 1, and covers well even for small n, where Wald's does not.
     """
-    one, two = (both + b) / n, (both + c) / n
-    (low_one, high_one), (low_two, high_two) = wilson(both + b, n, z), wilson(both + c, n, z)
+    first, second = (both + b) / n, (both + c) / n
+    (first_low, first_high), (second_low, second_high) = wilson(both + b, n, z), wilson(both + c, n, z)
     neither = n - both - b - c
     spread = (both + b) * (c + neither) * (both + c) * (b + neither)
     excess = float(both * neither - b * c)
     if excess > 0:
         excess = max(excess - n / 2, 0.0)  # Newcombe's continuity correction
     phi = excess / math.sqrt(spread) if spread else 0.0
-    below, above = _add(one - low_one, high_two - two, phi), _add(high_one - one, two - low_two, phi)
+    below = _add(first - first_low, second_high - second, phi)
+    above = _add(first_high - first, second - second_low, phi)
     return max(-1.0, (b - c) / n - below), min(1.0, (b - c) / n + above)
 
 
@@ -112,29 +114,31 @@ class PairedBootstrap:
 
 
 def paired_bootstrap(
-    one: npt.ArrayLike,
-    two: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
     *,
     clusters: Clusters | None = None,
     seed: int,
     draws: int = 10_000,
 ) -> PairedBootstrap:
     """Resample the same rows (n) for both, or with ``clusters`` (n) the same clusters, and take the difference."""
-    d = _differences(one, two)
+    d = _differences(first, second)
     rows, mirrored = cluster_sums(d[None, :], clusters), cluster_sums(0.0 - d[None, :], clusters)
     unlike = (rows - mirrored).ravel()
     flipped = unlike.any() and unlike[unlike != 0][0] < 0  # the draws do not depend on which system is first
     sums = bootstrap_sums(mirrored if flipped else rows, inputs.checked_draws(draws), np.random.default_rng(seed))
-    drawn = sums[:, 0] / sums[:, 1] * (-1 if flipped else 1)
+    differences = sums[:, 0] / sums[:, 1] * (-1 if flipped else 1)
     if not unlike.any():
-        drawn = np.concatenate([drawn, -drawn])  # equally likely, and the same for either order of the systems
+        differences = np.concatenate(
+            [differences, -differences]
+        )  # equally likely, and the same for either order of the systems
     difference = float(rows[:, 0].sum() / len(d))
-    off, tie = drawn - difference, DIFFERENCE_TIE * np.abs(d).max()
+    off, tie = differences - difference, DIFFERENCE_TIE * np.abs(d).max()
     p, p_greater = (
-        (int((above >= limit - tie).sum()) + 1) / (len(drawn) + 1)
+        (int((above >= limit - tie).sum()) + 1) / (len(differences) + 1)
         for above, limit in ((np.abs(off), abs(difference)), (off, difference))
     )
-    low, high = percentile_interval(drawn)
+    low, high = percentile_interval(differences)
     return PairedBootstrap(difference, low, high, p, p_greater, draws)
 
 
@@ -150,8 +154,8 @@ class Permutation:
 
 
 def permutation(
-    one: npt.ArrayLike,
-    two: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
     *,
     clusters: Clusters | None = None,
     seed: int,
@@ -161,7 +165,7 @@ def permutation(
 
     For correctness without clusters this is the exact McNemar test, which is the better choice.
     """
-    d = _differences(one, two)
+    d = _differences(first, second)
     by_cluster = cluster_sums(d[None, :], clusters)[:, 0]
     total, sizes = float(by_cluster.sum()), _sizes(by_cluster)
     if len(sizes) <= FLIPS:
@@ -171,14 +175,14 @@ def permutation(
     return Permutation(total / len(d), p, exact=False)
 
 
-def clustered_p(one: npt.ArrayLike, two: npt.ArrayLike, clusters: Clusters | None = None) -> float:
+def clustered_p(first: npt.ArrayLike, second: npt.ArrayLike, clusters: Clusters | None = None) -> float:
     """The two-sided p-value of a difference when two systems are swapped row by row (n), or cluster by cluster (n).
 
     With up to ``FLIPS`` clusters that differ, all sign flips are enumerated; with more, the sum of the clusters'
     differences is taken to be normal with its variance under sign flips. McNemar's test treats rows as independent, and
     finds spurious differences where the rows of a cluster are right or wrong together.
     """
-    by_cluster = cluster_sums(_differences(one, two)[None, :], clusters)[:, 0]
+    by_cluster = cluster_sums(_differences(first, second)[None, :], clusters)[:, 0]
     differing = by_cluster[by_cluster != 0]
     if len(differing) <= FLIPS:
         return _exact_p(float(by_cluster.sum()), _sizes(by_cluster))
@@ -210,19 +214,20 @@ def _as_large(flipped_sums: Floats, total: float, sizes: Floats) -> npt.NDArray[
 def _some_sums(sizes: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """The sums (draws) of sizes (m) with random signs; equal sizes are drawn together."""
     kinds, times = np.unique(sizes, return_counts=True)
-    many = len(kinds) * FEW_KINDS > len(sizes)
-    kinds = sizes if many else kinds
+    singly = len(kinds) * FEW_KINDS > len(sizes)
+    kinds = sizes if singly else kinds
     positive = np.empty(draws)
     for part in draw_chunks(draws, len(kinds)):
         shape = (part.stop - part.start, len(kinds))
-        positive[part] = (rng.integers(2, size=shape) if many else rng.binomial(times, 0.5, shape)) @ kinds
+        positive[part] = (rng.integers(2, size=shape) if singly else rng.binomial(times, 0.5, shape)) @ kinds
     return np.asarray(2 * positive - sizes.sum())
 
 
-def _differences(one: npt.ArrayLike, two: npt.ArrayLike) -> Floats:
-    first, second = inputs.numbers(one, "one", minimum=2), inputs.numbers(two, "two", minimum=2)
-    inputs.check_same_shape(first, "one", second, "two")
-    return first - second
+def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
+    first_values = inputs.numbers(first, "first", minimum=2)
+    second_values = inputs.numbers(second, "second", minimum=2)
+    inputs.check_same_shape(first_values, "first", second_values, "second")
+    return first_values - second_values
 
 
 def detectable(discordance: float, n: int, power: float = 0.8, alpha: float | None = None) -> float:

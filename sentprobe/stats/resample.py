@@ -46,11 +46,11 @@ def cluster_sums(columns: Floats, clusters: Clusters | None = None) -> Floats:
 
 def cluster_numbers(clusters: Clusters, n: int) -> npt.NDArray[np.int64]:
     """The index of each row's cluster, (n)."""
-    given = clusters.tolist() if isinstance(clusters, np.ndarray) else clusters
-    if len(given) != n:
-        raise DataError(f"There are {n} rows and {len(given)} clusters; expected one per row.")
-    number: dict[Hashable, int] = {name: i for i, name in enumerate(dict.fromkeys(given))}
-    return np.fromiter(map(number.__getitem__, given), np.int64, n)
+    names = clusters.tolist() if isinstance(clusters, np.ndarray) else clusters
+    if len(names) != n:
+        raise DataError(f"There are {n} rows and {len(names)} clusters; expected one per row.")
+    number: dict[Hashable, int] = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return np.fromiter(map(number.__getitem__, names), np.int64, n)
 
 
 def bootstrap_sums(rows: Floats, draws: int, rng: np.random.Generator) -> Floats:
@@ -64,9 +64,9 @@ def bootstrap_sums(rows: Floats, draws: int, rng: np.random.Generator) -> Floats
             sums[part] = rng.multinomial(m, shares, size=part.stop - part.start) @ kinds
     else:
         for part in draw_chunks(draws, m):
-            drawn = rng.integers(m, size=(part.stop - part.start, m))
+            sample = rng.integers(m, size=(part.stop - part.start, m))
             for column in range(width):
-                sums[part, column] = rows[:, column][drawn].sum(axis=1)
+                sums[part, column] = rows[:, column][sample].sum(axis=1)
     return sums
 
 

@@ -28,9 +28,9 @@ class Spread:
 
 def spread(scores: npt.ArrayLike) -> Spread:
     """Mean, standard deviation, minimum and maximum of one score per seed, (seeds)."""
-    found = inputs.numbers(scores, "scores")
-    std = float(found.std(ddof=1)) if len(found) > 1 else None
-    return Spread(float(found.mean()), std, float(found.min()), float(found.max()), len(found))
+    values = inputs.numbers(scores, "scores")
+    std = float(values.std(ddof=1)) if len(values) > 1 else None
+    return Spread(float(values.mean()), std, float(values.min()), float(values.max()), len(values))
 
 
 def hierarchical_bootstrap(

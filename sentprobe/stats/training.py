@@ -35,7 +35,8 @@ share of predictions that other training rows would change:
   margin moves: g groups give (g - 1) · √(2 / g) times as much as halves of the rows, by which it is divided. It is a
   mean over rows, and so known far better than a variance of g scores.
 - κ is 2 for a system. For a difference of two systems that vary it is 1: the changes of both are in one sum, of which
-  the square is twice the sum of their squares. It was found in simulation, with values from 1.6 to 2.5, and 0.8 to 1.6.
+  the square is twice the sum of their squares. It was found in simulation, with values from 1.6 to 2.6,
+  and from 0.3 to 1.7 for differences.
 
 ``benchmarks/interval_coverage.py`` and ``benchmarks/fold_coverage.py`` measure the coverage of the intervals.
 """
@@ -112,9 +113,9 @@ class Systems:
         n = len(self.rows.number)
         if self.correct.ndim != 2 or self.correct.shape[1] != n:
             raise DataError(f"correct must be (systems, {n}), got {self.correct.shape}.")
-        for known in self.retrained:
-            if known is not None and known.trained.shape[1] != n:
-                raise DataError(f"Retrained probes have {known.trained.shape[1]} test rows; expected {n}.")
+        for resamples in self.retrained:
+            if resamples is not None and resamples.trained.shape[1] != n:
+                raise DataError(f"Retrained probes have {resamples.trained.shape[1]} test rows; expected {n}.")
 
     def known(self, *systems: int) -> bool:
         """Whether all of these systems were trained again, or do not vary."""
@@ -167,27 +168,27 @@ class Systems:
 
         ``tested`` is the variance due to test rows, and ``df`` are its degrees of freedom.
         """
-        retrained = [(system, known) for system in systems if (known := self._retrained(system)) is not None]
+        retrained = [(system, resamples) for system in systems if (resamples := self._retrained(system)) is not None]
         if not retrained:
             return []
         varying = [system for system in systems if not self._constant(system)]
         if len(retrained) == 2 and retrained[0][1].groups == retrained[1][1].groups:
-            (first, known), (second, _) = retrained
+            (first, resamples), (second, _) = retrained
             wide = any(side.wide for _, side in retrained)
-            spreads = [(self._spread(first) - self._spread(second), replace(known, wide=wide))]
+            spreads = [(self._spread(first) - self._spread(second), replace(resamples, wide=wide))]
         else:
-            spreads = [(self._spread(system), known) for system, known in retrained]
+            spreads = [(self._spread(system), resamples) for system, resamples in retrained]
         # a system that was not trained again is taken to vary as much
         times = 2 if len(varying) > len(retrained) else 1
-        if all(known.folds is not None for _, known in retrained):
-            changes = times * sum(spread.changes(known.groups) for spread, known in spreads)
+        if all(resamples.folds is not None for _, resamples in retrained):
+            changes = times * sum(spread.changes(resamples.groups) for spread, resamples in spreads)
             share = min(1.0, changes / tested) if tested > 0 else 0.0
             excess = FOLD_EXCESS / max(1, len(varying)) * share**2 * tested
             return [(excess, df), *((times * spread.dev[0], spread.dev[1]) for spread, _ in spreads)]
         return [
             (times * variance, freedom)
-            for spread, known in spreads
-            for variance, freedom in (spread.jackknife(known), spread.dev)
+            for spread, resamples in spreads
+            for variance, freedom in (spread.jackknife(resamples), spread.dev)
         ]
 
     def _spread(self, system: int) -> _Spread:
@@ -238,7 +239,7 @@ class _Spread:
         """The variance due to predictions that change with half of the training rows."""
         k = len(self.trained[0])
         noise = (groups - 1) / k * float(np.square(self.trained[1]).sum())
-        return noise / ((groups - 1) * (2 / groups) ** 0.5)
+        return float(noise / ((groups - 1) * (2 / groups) ** 0.5))
 
 
 def _about(rows: ScoredRows, rounds: Floats) -> _Scores:

@@ -10,6 +10,7 @@ from traceback import extract_tb
 from typing import Any, Literal
 
 from sentprobe.core.hashing import mix
+from sentprobe.core.plugins import part_repr
 from sentprobe.corpus.folding import fold, lower_case
 from sentprobe.errors import UsageError, error_location
 from sentprobe.sentence import Sentence
@@ -96,7 +97,7 @@ class Task:
     inputs
         Extra columns that the probe is given besides the sentence: the words of Adi's tasks.
     settings
-        The fields of the policy among ``sentprobe.tasks.TASK_SPECIFIC_FIELDS`` that the task uses; one that only some
+        The fields of the policy among ``sentprobe.extend.TASK_SPECIFIC_FIELDS`` that the task uses; one that only some
         readings use is prefixed with them: ``constituency.depths``. None: it may use any.
     label_issues
         ``label_issues(rows)`` says for each row whether the tokens contradict the label; applied to any set of this
@@ -168,6 +169,15 @@ class ParametricTask:
     supported
         ``supported(tallies, sentences, least)``: the parameters for which a set can be made, from how many of
         the sentences have each value; ``least`` is the smallest class.
+
+    Examples
+    --------
+    >>> from sentprobe.tasks import PARAMETRIC_TASKS
+    >>> morph = PARAMETRIC_TASKS.get("morph")
+    >>> morph, morph.usage
+    (ParametricTask('morph'), 'morph:ROLE.FEATURE')
+    >>> morph.build("obj.Case").name
+    'morph.obj.Case'
     """
 
     name: str
@@ -179,6 +189,8 @@ class ParametricTask:
     build: Callable[[str], Task]
     survey: Callable[[Sentence], Iterable[tuple[str, str]]]
     supported: Callable[[Mapping[str, Mapping[str, int]], int, int], list[str]]
+
+    __repr__ = part_repr
 
     @property
     def usage(self) -> str:

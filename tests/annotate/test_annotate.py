@@ -487,7 +487,7 @@ def test_a_lone_surrogate_is_not_written(rules):
     assert found.card["dropped"] == {"cannot be written as CoNLL-U": 1}
 
 
-@pytest.mark.skipif(not has_detector(), reason="needs the extra language")
+@pytest.mark.skipif(not has_detector(), reason="needs the extra annotate")
 def test_text_in_another_language_is_dropped_and_counted(rules):
     english = "The children were playing behind the church when it began to snow."
     french = "Les enfants jouaient derrière l'église quand il a commencé à neiger."

@@ -123,7 +123,7 @@ def test_a_pipeline_that_is_missing_is_not_fetched(typed, message, tmp_path, mon
 
 def test_spacy_is_optional(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(NotInstalled, match=r"pip install .*\[spacy\]"):
+    with pytest.raises(NotInstalled, match=r"pip install .*\[annotate\]"):
         load_annotator("spacy:fr_core_news_sm")
 
 

@@ -68,7 +68,7 @@ def test_files_that_are_not_models(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="'model', which is for servers"):
         load_annotator(f"udpipe:{bad}?model=x")
     monkeypatch.setitem(sys.modules, "ufal", None)
-    with pytest.raises(NotInstalled, match=r"pip install .*\[udpipe\]"):
+    with pytest.raises(NotInstalled, match=r"pip install .*\[annotate\]"):
         load_annotator(f"udpipe:{bad}")
 
 

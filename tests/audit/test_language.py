@@ -16,7 +16,7 @@ from sentprobe.data.splits import Split
 from sentprobe.tasks import Example
 from tests.audit.test_text import CLEAN
 
-needs_detector = pytest.mark.skipif(not has_detector(), reason="needs the extra language")
+needs_detector = pytest.mark.skipif(not has_detector(), reason="needs the extra annotate")
 ENGLISH = (
     *(t for t in CLEAN["en"] if len(t.split()) > FEWEST_WORDS),
     "The children were playing behind the church when it began to snow.",

@@ -123,7 +123,7 @@ def test_what_precedes_a_truncation_is_still_read(tmp_path):
 def test_zstd_without_the_package_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     (tmp_path / "x.conllu.zst").write_bytes(b"")
-    with pytest.raises(UsageError, match=r"pip install .*\[zstd\]"):
+    with pytest.raises(UsageError, match="needs zstandard: pip install zstandard"):
         list(lines_of(str(tmp_path / "x.conllu.zst")))
 
 

@@ -7,11 +7,12 @@ import io
 import json
 import lzma
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,9 @@ from sentprobe.data.tables import Columns, common_name, read_senteval, read_tabl
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 
 GOOD = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\n\nte\tPAST\tWe ran .\r\n"
-COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+if find_spec("zstandard"):
+    COMPRESS[".zst"] = import_module("zstandard").compress
 ROWS = [("train", "1", "He left ."), ("dev", "0", "She stays ."), ("test", "1", "We ran .")]
 
 

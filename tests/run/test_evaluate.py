@@ -371,10 +371,10 @@ def test_what_succeeds_is_no_longer_a_failure(tmp_path):
 
 
 def test_a_baseline_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
-    def sometimes(cell, given, parts):
+    def sometimes(cell, *arguments):
         if cell.encoder == "nb-bi":
             raise MemoryError("8 GiB")
-        return work(cell, given, parts)
+        return work(cell, *arguments)
 
     work = inputs.baseline_result
     monkeypatch.setattr(inputs, "baseline_result", sometimes)

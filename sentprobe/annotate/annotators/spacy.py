@@ -40,7 +40,7 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
     try:
         import spacy
     except ImportError:
-        raise NotInstalled(f"spacy: needs spaCy: {pip_install('spacy')}") from None
+        raise NotInstalled(f"spacy: needs spaCy: {pip_install('annotate')}") from None
     if not name:
         raise UsageError("spacy: needs the name of a pipeline, such as spacy:fr_core_news_sm, or the path of one.")
     if not spacy.util.is_package(name) and not Path(name).is_dir():

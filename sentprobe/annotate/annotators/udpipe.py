@@ -59,7 +59,7 @@ def _file(name: str) -> Loaded:
     try:
         from ufal import udpipe
     except ImportError:
-        raise NotInstalled(f"udpipe: with a model file needs ufal.udpipe: {pip_install('udpipe')}") from None
+        raise NotInstalled(f"udpipe: with a model file needs ufal.udpipe: {pip_install('annotate')}") from None
     if not name:
         raise UsageError(f"udpipe: needs a model file, or the address of a server. {MODELS_HINT}")
     path = Path(name).expanduser()

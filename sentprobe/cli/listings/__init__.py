@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any
 
-from sentprobe.core.plugins import Kind
+from sentprobe.core.plugins import Kind, part_repr
 
 Row = tuple[str, ...]
 DESCRIPTIONS = ("summary", "interpretation", "doc", "title")
@@ -41,6 +41,13 @@ class Listing:
         The rows, the header first, where they are not what ``columns`` says.
     order
         The place of the list in the help.
+
+    Examples
+    --------
+    >>> from sentprobe.extend import Listing
+    >>> vowels = Listing(name="vowels", rows=lambda: iter([("letter",), ("a",), ("e",)]))
+    >>> vowels, list(vowels.table())
+    (Listing('vowels'), [('letter',), ('a',), ('e',)])
     """
 
     name: str
@@ -50,6 +57,8 @@ class Listing:
         default_factory=lambda: {"name": name_of, "description": description_of}
     )
     rows: Callable[[], Iterator[Row]] | None = None
+
+    __repr__ = part_repr
 
     def table(self) -> Iterator[Row]:
         """The rows, the header first."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.core.arguments import Setting, Settings
+from sentprobe.core.plugins import part_repr
 from sentprobe.lab.alignment.space import Matrix, Rows
 
 
@@ -56,25 +57,55 @@ class Problem:
 
 @dataclass(frozen=True)
 class Method:
-    """How two spaces are aligned."""
+    """How two spaces are aligned.
+
+    Parameters
+    ----------
+    name
+        What users type: ``procrustes``.
+    summary
+        One line.
+    solve
+        A SentProbeError if there is no solution, with the reason and advice.
+    dictionary
+        Whether it needs a dictionary of pairs.
+    settings
+        Its settings, by name, with their defaults.
+    steps
+        The steps that prepare both spaces unless others are requested.
+    refine
+        Rounds of refinement unless another number is requested.
+    seeded
+        Whether the solution depends on the seed, so that several are tried and the best one is kept.
+    orthogonal
+        Whether the matrices are (nearly) orthogonal, so that neighbours within a language do not change.
+    order
+        Its place in lists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sentprobe.lab import AlignmentMethod, Matrices
+    >>> def solve(problem):
+    ...     rows, columns = problem.pairs.T
+    ...     u, _, v = np.linalg.svd(problem.source[rows].T @ problem.target[columns])
+    ...     return Matrices(u @ v)
+    >>> AlignmentMethod("rotation", "the orthogonal map of the pairs", solve)
+    Method('rotation')
+    """
 
     name: str
-    """What users type: ``procrustes``."""
     summary: str
-    """One line."""
     solve: Callable[[Problem], Matrices]
-    """A SentProbeError if there is no solution, with the reason and advice."""
     dictionary: Literal["needed", "optional", "unused"] = "needed"
     settings: Mapping[str, Setting] = field(default_factory=dict)
     steps: tuple[str, ...] = ()
-    """The steps that prepare both spaces unless others are requested."""
     refine: int = 0
-    """Rounds of refinement unless another number is requested."""
     seeded: bool = False
-    """Whether the solution depends on the seed, so that several are tried and the best one is kept."""
     orthogonal: bool = True
-    """Whether the matrices are (nearly) orthogonal, so that neighbours within a language do not change."""
     order: int = 0
+
+    __repr__ = part_repr
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from sentprobe.core.arguments import Setting, Settings, Value
+from sentprobe.core.plugins import part_repr
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,21 +37,44 @@ class Body(Protocol):
 
 @dataclass(frozen=True)
 class Architecture:
-    """A kind of network, with its sizes as settings."""
+    """A kind of network, with its sizes as settings.
+
+    Parameters
+    ----------
+    name
+        What users type: ``bilstm-max``.
+    summary
+        One line.
+    build
+        From the width of the word vectors and the settings to a torch module with random weights.
+    settings
+        Its sizes, by name, with their defaults.
+    order
+        Its place in lists.
+    reads_ids
+        Whether the body is called with the numbers of the words (sentences, time) as well, after the lengths.
+    word_deviation
+        The standard deviation of learned word vectors of this width before training. Where positions are added to them,
+        they must not drown these.
+
+    Examples
+    --------
+    >>> from sentprobe.lab.networks import ARCHITECTURES
+    >>> ARCHITECTURES.get("bilstm-max")
+    Architecture('bilstm-max')
+    >>> sorted(ARCHITECTURES.get("bilstm-max").settings)
+    ['dropout', 'hidden', 'layers']
+    """
 
     name: str
-    """What users type: ``bilstm-max``."""
     summary: str
-    """One line."""
     build: Callable[[int, Settings], Body]
-    """From the width of the word vectors and the settings to a torch module with random weights."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     order: int = 0
     reads_ids: bool = False
-    """Whether the body is called with the numbers of the words (sentences, time) as well, after the lengths."""
     word_deviation: Callable[[int], float] = lambda width: 1.0
-    """The standard deviation of learned word vectors of this width before training. Where positions are added to them,
-    they must not drown these."""
+
+    __repr__ = part_repr
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sentprobe.core.arguments import Setting, Value
+from sentprobe.core.plugins import part_repr
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -64,62 +65,114 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Objective:
-    """What an encoder is trained for."""
+    """What an encoder is trained for.
+
+    Parameters
+    ----------
+    name
+        What users type: ``nli``.
+    summary
+        One line.
+    data
+        The data it needs, in a few words, for lists and messages.
+    prepare
+        Read the data and build the model.
+    settings
+        Its own settings, such as the units of its classifier; no name is also that of a setting of an architecture.
+    optimisers
+        Options of training that differ from the general defaults (lr, batch, …), by optimiser; the first is used.
+    trains
+        Whether it needs data at all.
+    needs_dev
+        Whether it needs dev data, or training rows held out, to choose a checkpoint.
+    plans_epochs
+        Whether its learning rate depends on the number of epochs that are to come, so that none can be added later.
+    encoder
+        The architecture if none is named.
+    implied
+        Defaults of settings that follow from those typed: the sizes of a model that training starts from.
+    order
+        Its place in lists.
+
+    Examples
+    --------
+    >>> from sentprobe.lab.training import OBJECTIVES
+    >>> OBJECTIVES.get("nli"), OBJECTIVES.get("nli").encoder
+    (Objective('nli'), ...)
+    """
 
     name: str
-    """What users type: ``nli``."""
     summary: str
-    """One line."""
     data: str
-    """The data it needs, in a few words, for lists and messages."""
     prepare: Callable[[TrainingPlan], Prepared]
-    """Read the data and build the model."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    """Its own settings, such as the units of its classifier; no name is also that of a setting of an architecture."""
     optimisers: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"adam": {}})
-    """Options of training that differ from the general defaults (lr, batch, …), by optimiser; the first is used."""
     trains: bool = True
-    """Whether it needs data at all."""
     needs_dev: bool = True
-    """Whether it needs dev data, or training rows held out, to choose a checkpoint."""
     plans_epochs: bool = False
-    """Whether its learning rate depends on the number of epochs that are to come, so that none can be added later."""
     encoder: str = ""
-    """The architecture if none is named."""
     implied: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda _: {}
-    """Defaults of settings that follow from those typed: the sizes of a model that training starts from."""
     order: int = 0
+
+    __repr__ = part_repr
 
 
 @dataclass(frozen=True)
 class TrainingPreset:
-    """An encoder of a paper."""
+    """An encoder of a paper.
+
+    Parameters
+    ----------
+    name
+        What users type: ``conneau2018/bilstm-max``.
+    summary
+        One line.
+    encoder
+        The name of an architecture.
+    settings
+        Its sizes, complete where the paper prints them.
+    training
+        Options of training by name.
+    objective
+        What the paper trains this encoder for: names of objectives, with settings that are not their defaults.
+    inputs
+        Options of word vectors by name: ``width`` of learned ones, ``projection``.
+    objective_training
+        Options of training that are others for an objective.
+    fine_tune
+        Objectives for which given word vectors are changed.
+    paper
+        Authors, year and title.
+    size
+        Dimensions of a sentence vector, if the paper prints them.
+    parameters
+        How many the paper prints, rounded, without word vectors; sizes that it prints may not agree with them.
+    order
+        Its place in lists.
+
+    Examples
+    --------
+    >>> from sentprobe.lab.training import PRESETS
+    >>> preset = PRESETS.get("conneau2018/bilstm-max")
+    >>> preset, preset.encoder, preset.size
+    (TrainingPreset('conneau2018/bilstm-max'), 'bilstm-max', ...)
+    """
 
     name: str
-    """What users type: ``conneau2018/bilstm-max``."""
     summary: str
-    """One line."""
     encoder: str
-    """The name of an architecture."""
     settings: Mapping[str, Value] = field(default_factory=dict)
-    """Its sizes, complete where the paper prints them."""
     training: Mapping[str, Any] = field(default_factory=dict)
-    """Options of training by name."""
     objective: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    """What the paper trains this encoder for: names of objectives, with settings that are not their defaults."""
     inputs: Mapping[str, Value] = field(default_factory=dict)
-    """Options of word vectors by name: ``width`` of learned ones, ``projection``."""
     objective_training: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Options of training that are others for an objective."""
     fine_tune: tuple[str, ...] = ()
-    """Objectives for which given word vectors are changed."""
     paper: str = ""
-    """Authors, year and title."""
     size: int | None = None
-    """Dimensions of a sentence vector, if the paper prints them."""
     parameters: int | None = None
-    """How many the paper prints, rounded, without word vectors; sizes that it prints may not agree with them."""
     order: int = 0
+
+    __repr__ = part_repr
 
     @property
     def width(self) -> int:

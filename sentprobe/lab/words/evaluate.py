@@ -80,6 +80,21 @@ def evaluate_words(
         Called with a stage, the number of steps done, and the number of steps.
     command
         The command line to record in run.json.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from sentprobe.lab import EvaluationRequest, evaluate_words
+    >>> vectors = np.random.default_rng(0).normal(size=(50, 8))
+    >>> for language in ("en", "fr"):
+    ...     lines = [f"{language}{i} " + " ".join(f"{x:.4f}" for x in row) for i, row in enumerate(vectors)]
+    ...     written = Path(f"{language}.vec").write_text("\\n".join(["50 8", *lines]) + "\\n")
+    >>> written = Path("pairs.en-fr.txt").write_text("".join(f"en{i} fr{i}\\n" for i in range(20)))
+    >>> request = EvaluationRequest(evaluation="translation", files=("pairs.en-fr.txt",))
+    >>> run = evaluate_words(["en.vec,fr.vec"], [request], "words", scorings=["nn"])
+    >>> [result.score for result in run if result.cell.encoder != "copy"]
+    [1.0]
     """
     check_options(2, limit=limit)
     chosen_scorings = _scorings(scorings)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sentprobe.core.arguments import check_options
 from sentprobe.core.hashing import digest
+from sentprobe.core.plugins import part_repr
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.words.sentence_encoders import EncoderPair
 from sentprobe.lab.words.systems import PairSearch, SpacePair
@@ -91,30 +92,59 @@ class EncoderEvaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class WordEvaluation:
-    """A way to evaluate spaces of words."""
+    """A way to evaluate spaces of words.
+
+    Parameters
+    ----------
+    name
+        What users type, and the first part of the names of its sets.
+    summary
+        One line.
+    task
+        The name of the task in results.
+    metric
+        The name of the metric of its scores.
+    question
+        What is asked about each row.
+    version
+        Of the task: what it asks, and how answers are scored. Results of another version are computed again.
+    files
+        How many files it reads: one, or two that are aligned line by line.
+    read
+        Read the files; a DataError names the file and the line.
+    find_queries
+        The queries whose words a pair knows; TooFewError if there are none.
+    score
+        Scores what a pair finds for the queries.
+    score_copy
+        The baseline that leaves words as they are; None if there is none.
+    retrieves
+        Whether the score depends on how neighbours are scored.
+    encoders
+        How sentence encoders are evaluated; None: they are not.
+    order
+        Its place in lists.
+
+    Examples
+    --------
+    >>> from sentprobe.lab.words import WORD_EVALUATIONS
+    >>> WORD_EVALUATIONS.get("translation"), WORD_EVALUATIONS.get("translation").metric
+    (WordEvaluation('translation'), 'precision@1')
+    """
 
     name: str
-    """What users type, and the first part of the names of its sets."""
     summary: str
-    """One line."""
     task: str
-    """The name of the task in results."""
     metric: str
     question: str
-    """What is asked about each row."""
     version: int = 1
-    """Of the task: what it asks, and how answers are scored. Results of another version are computed again."""
     files: int
-    """How many files it reads: one, or two that are aligned line by line."""
     read: Callable[[EvaluationRequest], Any]
-    """Read the files; a DataError names the file and the line."""
     find_queries: Callable[[Any, SpacePair, EvaluationRequest], Queries]
-    """The queries whose words a pair knows; TooFewError if there are none."""
     score: Callable[[Queries, PairSearch, Scoring], EvaluationScores]
     score_copy: Callable[[Queries], EvaluationScores | None] = lambda queries: None
-    """The baseline that leaves words as they are; None if there is none."""
     retrieves: bool = True
-    """Whether the score depends on how neighbours are scored."""
     encoders: EncoderEvaluation | None = None
-    """How sentence encoders are evaluated; None: they are not."""
     order: int = 0
+
+    __repr__ = part_repr

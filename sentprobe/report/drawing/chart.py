@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sentprobe.core.plugins import part_repr
 from sentprobe.errors import UsageError
 from sentprobe.report.drawing.figure_style import Row, Spec, Width
 from sentprobe.report.names import set_names, short_names
@@ -91,19 +92,22 @@ class Chart:
     title: str
     doc: str
     needs: str
-    rows: Callable[[Summary, Options], list[Row]] = field(repr=False)
-    spec: Callable[[Sequence[Row], Options], Spec] = field(repr=False)
-    fields: Sequence[str] = field(default=(), repr=False)
-    options: Mapping[str, str] = field(default_factory=dict, repr=False)
-    caption: str | Callable[[Summary], str] = field(default="", repr=False)
-    notes: Callable[[Summary, Sequence[Row]], Iterable[str]] = field(default=_no_notes, repr=False)
-    page: OnPage | None = field(default=None, repr=False)
+    rows: Callable[[Summary, Options], list[Row]]
+    spec: Callable[[Sequence[Row], Options], Spec]
+    fields: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    caption: str | Callable[[Summary], str] = ""
+    notes: Callable[[Summary, Sequence[Row]], Iterable[str]] = _no_notes
+    page: OnPage | None = None
     order: int = 1000
     needs_run: bool = True
     reads: str = ""
 
-    def draw(self, summary: Summary, options: Options) -> tuple[list[Row], Spec]:
+    __repr__ = part_repr
+
+    def draw(self, summary: Summary, options: Options | None = None) -> tuple[list[Row], Spec]:
         """The rows of the figure and its spec. UsageError, with what is needed, if there are no rows."""
+        options = options or Options()
         rows = self.rows(summary, options)
         if not rows:
             raise UsageError(self.needs)

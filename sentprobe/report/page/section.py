@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from sentprobe.core.plugins import part_repr
 from sentprobe.errors import UsageError
 from sentprobe.report.page.figures import Figure
 from sentprobe.report.types import Summary
@@ -83,16 +84,18 @@ class Section:
 
     name: str
     title: str
-    intro: str = field(default="", repr=False)
-    words_intro: str = field(default="", repr=False)
-    template: str = field(default=CHARTS_ONLY, repr=False)
-    data: Callable[[PageData], Mapping[str, object]] = field(default=_nothing, repr=False)
-    absent: Callable[[PageData], str | None] = field(default=_always, repr=False)
-    needs_results: bool = field(default=True, repr=False)
-    script: str = field(default="", repr=False)
-    style: str = field(default="", repr=False)
-    script_data: Callable[[PageData], object] | None = field(default=None, repr=False)
+    intro: str = ""
+    words_intro: str = ""
+    template: str = CHARTS_ONLY
+    data: Callable[[PageData], Mapping[str, object]] = _nothing
+    absent: Callable[[PageData], str | None] = _always
+    needs_results: bool = True
+    script: str = ""
+    style: str = ""
+    script_data: Callable[[PageData], object] | None = None
     order: int = 1000
+
+    __repr__ = part_repr
 
     def __post_init__(self) -> None:
         """Refuse what would end its own element."""
