@@ -33,7 +33,10 @@ def main(folder: Path) -> None:
             sizes[suite, task][name] = _cell(found)
         sys.stderr.write(f"{name}\n")
     rows = [["", *facts], ["---", *("---:" for _ in facts)], ["sentences", *(f"{n:,}" for n, _, _ in facts.values())]]
-    rows += [[f"`{suite}/{task}`", *(found.get(n, "") for n in facts)] for (suite, task), found in sizes.items()]
+    suites: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for (suite, task), cells in sizes.items():  # suites whose sets of a task have the same sizes share a row
+        suites[task, *(cells.get(n, "") for n in facts)].append(suite)
+    rows += [[f"`{task}` ({', '.join(names)})", *cells] for (task, *cells), names in suites.items()]
     rows += [[f"sets of `{suite}`", *(str(f[k]) for f in facts.values())] for k, suite in enumerate(PARAMETRIC, 1)]
     sys.stdout.write("".join(f"| {' | '.join(row)} |\n" for row in rows))
 
