@@ -15,6 +15,7 @@ from sentprobe.errors import DataError, UsageError
 from sentprobe.lab.training.examples import Stream
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
 from sentprobe.lab.training.plan import TrainingPlan
+from sentprobe.lab.training.request import TrainingRequest
 
 FIELDS = ("text",)
 
@@ -22,12 +23,7 @@ FIELDS = ("text",)
 def prepare(plan: TrainingPlan) -> Prepared:
     """Read the texts and build gensim's model."""
     request, settings, options = plan.request, plan.settings, plan.request.options
-    if request.vectors:
-        raise UsageError(f"words learns word vectors: leave --vectors {request.vectors} out.")
-    if request.dev or request.held_out:
-        raise UsageError("words has no score on dev data: leave --dev and --held-out out.")
-    if options.optimiser != "sgd":
-        raise UsageError(f"words is trained by gensim, with SGD: leave --optimiser {options.optimiser} out.")
+    _check_request(request)
     inputs = plan.inputs(lambda: (row.values[0] for row in plan.rows("train", FIELDS)), bag=True)
     encoder = inputs.encoder()
     if untrained := sum(
@@ -86,6 +82,16 @@ def prepare(plan: TrainingPlan) -> Prepared:
 
     stream = Stream("train", np.zeros(1, np.int64), lambda rows: rows)
     return Prepared(model, (stream,), dict, "", inputs, update=update)
+
+
+def _check_request(request: TrainingRequest) -> None:
+    """Refuse what has no meaning for word vectors."""
+    if request.vectors:
+        raise UsageError(f"words learns word vectors: leave --vectors {request.vectors} out.")
+    if request.dev or request.held_out:
+        raise UsageError("words has no score on dev data: leave --dev and --held-out out.")
+    if request.options.optimiser != "sgd":
+        raise UsageError(f"words is trained by gensim, with SGD: leave --optimiser {request.options.optimiser} out.")
 
 
 objective = Objective(
