@@ -61,11 +61,11 @@ class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
             return self
         return msgspec.structs.replace(self, low=max(low, self.low), high=min(high, self.high))
 
-    def widened(self, other: Interval | None, method: str) -> Estimate:
+    def widened(self, wider: Interval | None, method: str) -> Estimate:
         """The same with an interval that covers another one, too."""
-        if other is None or self.low is None or self.high is None:
+        if wider is None or self.low is None or self.high is None:
             return self
-        low, high = min(self.low, other[0]), max(self.high, other[1])
+        low, high = min(self.low, wider[0]), max(self.high, wider[1])
         return msgspec.structs.replace(self, low=low, high=high, method=method)
 
     def text(self, form: NumberFormat = POINTS) -> str:

@@ -16,8 +16,8 @@ def scores_html(results: Sequence[Result], caption: str) -> str:
     """Results as an HTML table, one row each, under a caption; all text is escaped."""
     headings = ("dataset", "encoder", "layer", "probe", "seed", "metric", "score", f"{level_text()} interval", "n")
     left_out = len(results) - MAX_ROWS
-    more = f"<p>… and {left_out} more results: see <code>Run.frame()</code>.</p>" if left_out > 0 else ""
-    return Table.of_rows(headings, map(_row, results[:MAX_ROWS]), title=caption).html() + more
+    note = f"<p>… and {left_out} more results: see <code>Run.frame()</code>.</p>" if left_out > 0 else ""
+    return Table.of_rows(headings, map(_row, results[:MAX_ROWS]), title=caption).html() + note
 
 
 def _row(result: Result) -> list[str]:

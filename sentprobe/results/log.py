@@ -72,9 +72,9 @@ class Log:
         except (OSError, DataError) as e:
             raise RunError(f"{self.path} cannot be written to: {e}. Free some space or choose another folder.") from e
         for result in list(self.done.values()):
-            places = {"predictions": predictions_path(self.folder, result), "probe": probe_path(self.folder, result)}
-            sound = {name: matches_checksum(path, result.files.get(name)) for name, path in places.items()}
-            damaged += [altered_message(path, result) for name, path in places.items() if sound[name] is False]
+            paths = {"predictions": predictions_path(self.folder, result), "probe": probe_path(self.folder, result)}
+            sound = {name: matches_checksum(path, result.files.get(name)) for name, path in paths.items()}
+            damaged += [altered_message(path, result) for name, path in paths.items() if sound[name] is False]
             # a result whose predictions are missing or changed is computed again
             if not sound["predictions"] or sound["probe"] is False:
                 del self.done[result.key]
@@ -120,14 +120,14 @@ class Log:
         """Add requests to run.json, which is written before the next record: each list grows by the values it lacks."""
         info = dict(self.info)
         for name, values in facts.items():
-            known = list(info.get(name, ()))
+            recorded = list(info.get(name, ()))
             if name == "datasets":
                 new = {(value["name"], value["digest"]) for value in values}
-                known = [d for d in known if not (is_bare(d) and (d["name"], d["digest"]) in new)]
+                recorded = [d for d in recorded if not (is_bare(d) and (d["name"], d["digest"]) in new)]
                 if request := info.get("asked"):
-                    more = [value["digest"] for value in values if value["digest"] not in request["datasets"]]
-                    info["asked"] = {**request, "datasets": [*request["datasets"], *more]}
-            info[name] = known + [value for value in values if value not in known]
+                    new_digests = [value["digest"] for value in values if value["digest"] not in request["datasets"]]
+                    info["asked"] = {**request, "datasets": [*request["datasets"], *new_digests]}
+            info[name] = recorded + [value for value in values if value not in recorded]
         self._set(info)
 
     def close(self) -> None:
@@ -149,7 +149,8 @@ class Log:
         """Save the test rows of a set, all its rows if it is in folds, unless the file is there and intact."""
         path, sample = rows_path(self.folder, data, limit, folds), (data, limit, folds)
         results = [r for r in self.done.values() if _sample_of(r) == sample and "rows" in r.files]
-        now = next((known for known in {r.files["rows"] for r in results} if matches_checksum(path, known)), None)
+        checksums = {r.files["rows"] for r in results}
+        now = next((checksum for checksum in checksums if matches_checksum(path, checksum)), None)
         if now is None:
             rows = dataset.rows.get("te", ()) if folds is None else [row for _, row in dataset]
             content = encode_rows(dataset.name, {"te": rows})
@@ -174,8 +175,10 @@ class Log:
         if isinstance(record, Failure):
             record = replace(record, command=self.info.get("command", 0))
         else:
-            places = own_files(self.folder, record)  # a record that was loaded may be saved again
-            files = {name: known for name, known in record.files.items() if matches_checksum(places[name], known)}
+            paths = own_files(self.folder, record)  # a record that was loaded may be saved again
+            files = {
+                name: checksum for name, checksum in record.files.items() if matches_checksum(paths[name], checksum)
+            }
             if probe is not None:  # weights hardly compress
                 contents[probe_path(self.folder, record)] = content = to_npz(probe, compressed=False)
                 files["probe"] = digest(content)
@@ -217,8 +220,8 @@ def open_log(folder: Path | str) -> Iterator[Log]:
     try:
         if folder.exists() and (not folder.is_dir() or (any(_visible(folder)) and not _is_run(folder))):
             raise RunError(f"{folder} exists and is not a run; choose a new folder, or one that `sentprobe run` wrote.")
-        for place in (folder, folder / PREDICTIONS, folder / PROBES, folder / DATASETS):
-            place.mkdir(parents=True, exist_ok=True)
+        for path in (folder, folder / PREDICTIONS, folder / PROBES, folder / DATASETS):
+            path.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
     job = run_job(folder.absolute())  # encoders may change the working directory

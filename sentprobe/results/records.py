@@ -94,10 +94,10 @@ class Records:
             what = f"expected {expected} lines, got {lines}. Lines were removed, repeated or moved."
         self.damaged.append(f"{path} is damaged: {what} {REDO_MISSING}")
 
-    def drop_unowned(self, own: Callable[[Result], bool]) -> None:
+    def drop_unowned(self, owns: Callable[[Result], bool]) -> None:
         """Drop the results of other runs from a damaged file."""
         if self.damaged:
-            self._drop({key for key, result in self.results.items() if not own(result)})
+            self._drop({key for key, result in self.results.items() if not owns(result)})
 
     def _unnamed(self) -> set[str]:
         """The results of encoders without an identity."""
@@ -113,20 +113,20 @@ def read_records(path: Path, log: SalvagedLog) -> Records:
     """The records that count among the lines of results.jsonl, which is ``path``."""
     parsed = [from_line(line) for line in log.lines]
     # a damaged line is assumed to be in its place
-    numbers = [place if record is None else record[1] for place, record in enumerate(parsed)]
+    numbers = [index if record is None else record[1] for index, record in enumerate(parsed)]
     records = Records()
     seen: set[int] = set()
-    for place in sorted(range(len(parsed)), key=numbers.__getitem__):
-        numbered = parsed[place]
+    for index in sorted(range(len(parsed)), key=numbers.__getitem__):
+        numbered = parsed[index]
         if numbered is None:
-            records.forget(log.lines[place])
+            records.forget(log.lines[index])
         elif numbered[1] not in seen:
             seen.add(numbered[1])
             records.note(numbered[0])
             records.lines.append(numbered[0])
-    wrong = [place for place, numbered in enumerate(parsed) if numbered is None]
-    for place in wrong[:SHOWN]:
-        records.damaged.append(f"{path}:{place + 1}: this line is damaged and left out. {REDO_MISSING}")
+    wrong = [index for index, numbered in enumerate(parsed) if numbered is None]
+    for index in wrong[:SHOWN]:
+        records.damaged.append(f"{path}:{index + 1}: this line is damaged and left out. {REDO_MISSING}")
     if len(wrong) > SHOWN:
         records.damaged.append(f"{path}: {len(wrong) - SHOWN} more lines are damaged. {REDO_MISSING}")
     if numbers != list(range(len(parsed))):

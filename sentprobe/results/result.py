@@ -76,21 +76,21 @@ class Signature:
     @classmethod
     def parse(cls, text: str) -> Signature:
         """Parse a signature; UsageError says what is wrong with it."""
-        found: dict[str, str] = {}
+        facts: dict[str, str] = {}
         for part in text.strip().split("|"):
             name, equals, value = part.partition("=")
-            if not equals or name not in _ORDER or name in found:
+            if not equals or name not in _ORDER or name in facts:
                 raise UsageError(
                     f"Invalid signature: got {part!r}; expected name=value, each name once, separated by |, with names "
                     f"from {', '.join(_ORDER)}. Quote it on the command line."
                 )
             try:
-                found[name] = unquote(value, errors="surrogatepass")
+                facts[name] = unquote(value, errors="surrogatepass")
             except UnicodeDecodeError:
                 raise UsageError(f"Invalid signature: {part!r} has bytes that are not UTF-8; copy it again.") from None
-        if missing := sorted(_NEEDED - found.keys()):
+        if missing := sorted(_NEEDED - facts.keys()):
             raise UsageError(f"Invalid signature: {', '.join(missing)} missing; copy all of it, in quotes.")
-        return cls(**found)
+        return cls(**facts)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -228,8 +228,8 @@ class Result:
             "folds": cell.folds,
             "seed": cell.seed,
         }
-        shown = "".join(f", {name}={value}" for name, value in facts.items() if value is not None)
-        return f"Result({cell.encoder} on {cell.dataset}: {self.metric} {self.score:.3f}{interval}{shown})"
+        fact_text = "".join(f", {name}={value}" for name, value in facts.items() if value is not None)
+        return f"Result({cell.encoder} on {cell.dataset}: {self.metric} {self.score:.3f}{interval}{fact_text})"
 
     @property
     def _sizes(self) -> str:

@@ -161,10 +161,10 @@ class Run:
             warnings.warn(note, CorruptionWarning, stacklevel=2)
         done = {request_of(r.cell) for r in results}  # a failure that has succeeded since no longer counts
         last = info.get("command", 0)
-        left = (f for f in records.failures.values() if f.command == last and request_of(f.cell) not in done)
+        failures = (f for f in records.failures.values() if f.command == last and request_of(f.cell) not in done)
         plain = in_order((r for r in results if r.cell.variant is None), info)
         extras = in_order((r for r in results if r.cell.variant is not None), info)
-        return cls(folder, info, plain, in_order(left, info), extras=extras, damaged=tuple(damaged))
+        return cls(folder, info, plain, in_order(failures, info), extras=extras, damaged=tuple(damaged))
 
     @cached_property
     def folders(self) -> list[Path]:
@@ -257,8 +257,8 @@ class Run:
         except ImportError:
             raise NotInstalled("Run.frame() needs pandas: pip install pandas.") from None
         results = [*self.results, *self.extras]
-        more = sorted({name for result in results for name in result.scores} - set(SCORES))
-        return pandas.DataFrame([to_row(r) | {name: r.scores.get(name) for name in more} for r in results])
+        further = sorted({name for result in results for name in result.scores} - set(SCORES))
+        return pandas.DataFrame([to_row(r) | {name: r.scores.get(name) for name in further} for r in results])
 
 
 def _plural(n: int, noun: str) -> str:
@@ -392,9 +392,9 @@ def _superseded(results: Iterable[Result]) -> list[tuple[Result, Result]]:
     superseded: list[Result] = []
     for result in results:
         cell = replace(result.cell, parts=None)
-        known = newest.setdefault(cell, result)
-        if known is not result:
-            older, newest[cell] = sorted((known, result), key=_versions)
+        latest = newest.setdefault(cell, result)
+        if latest is not result:
+            older, newest[cell] = sorted((latest, result), key=_versions)
             superseded.append(older)
     return [(older, newest[replace(older.cell, parts=None)]) for older in superseded]
 
@@ -404,16 +404,17 @@ def _versions(result: Result) -> int:
     return sum(int(part.rpartition(".v")[2]) for part in (result.cell.parts or "").split(",") if part)
 
 
-def _differ(one: Result, two: Result) -> bool:
+def _differ(first: Result, second: Result) -> bool:
     """Whether two results of one cell differ; without an identity of the encoder, predictions count, too."""
-    if one.cell.identity is not None or one.resamples != two.resamples:
-        return one.score != two.score
-    return (one.score, one.files.get("predictions")) != (two.score, two.files.get("predictions"))
+    if first.cell.identity is not None or first.resamples != second.resamples:
+        return first.score != second.score
+    return (first.score, first.files.get("predictions")) != (second.score, second.files.get("predictions"))
 
 
-def _conflict(one: Result, here: Path, two: Result, there: Path) -> str:
-    cell = one.cell
-    what = f"{cell.encoder} on {cell.dataset} has {one.score:.4f} in {here} and {two.score:.4f} in {there}"
+def _conflict(first: Result, first_folder: Path, second: Result, second_folder: Path) -> str:
+    cell = first.cell
+    scores = f"{first.score:.4f} in {first_folder} and {second.score:.4f} in {second_folder}"
+    what = f"{cell.encoder} on {cell.dataset} has {scores}"
     if cell.identity is None:
         raise UsageError(
             f"{what}, and the encoder has no identity, so these may be two encoders. Read the runs one by one, or give "
@@ -434,8 +435,8 @@ def _merged(infos: Sequence[Any]) -> dict[str, Any]:
                 merged.setdefault(name, value)
                 continue
             values = merged.setdefault(name, [])
-            known = [_name(entry) for entry in values]
-            values += [entry for entry in value if _name(entry) not in known]
+            names = [_name(entry) for entry in values]
+            values += [entry for entry in value if _name(entry) not in names]
     return merged
 
 

@@ -38,8 +38,8 @@ def select_side(run: Run, text: str) -> Side:
     name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
     called = read_aliases(run.info).get(encoder, encoder)
-    own = [r for r in run.results if r.cell.encoder == encoder]
-    found = [r for r in own if _testable(r)] or own
+    of_encoder = [r for r in run.results if r.cell.encoder == encoder]
+    results = [r for r in of_encoder if _testable(r)] or of_encoder
     for part in parts:
         typed, equals, value = part.partition("=")
         key = SYNONYMS.get(typed, typed)
@@ -48,23 +48,23 @@ def select_side(run: Run, text: str) -> Side:
                 f"{text!r}: expected name=value after the encoder, where name is one of "
                 f"layer, {', '.join(ONE_OF)}; got {part!r}."
             )
-        known = dict.fromkeys(str(getattr(r.cell, key)) for r in found)
-        if value not in known:
-            raise UsageError(f"{text!r}: {called} has no results with {typed}={value}; it has {', '.join(known)}.")
-        found = [r for r in found if str(getattr(r.cell, key)) == value]
-    untested = dict.fromkeys(f"{r.cell.dataset} ({_reason(r)})" for r in own if not _testable(r))
-    found = [r for r in found if _testable(r)]
+        present = dict.fromkeys(str(getattr(r.cell, key)) for r in results)
+        if value not in present:
+            raise UsageError(f"{text!r}: {called} has no results with {typed}={value}; it has {', '.join(present)}.")
+        results = [r for r in results if str(getattr(r.cell, key)) == value]
+    untested = dict.fromkeys(f"{r.cell.dataset} ({_reason(r)})" for r in of_encoder if not _testable(r))
+    results = [r for r in results if _testable(r)]
     for key in ONE_OF:
-        values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in found))
+        values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in results))
         if len(values) > 1:
-            name = "retrieval" if key == "probe" and found[0].metric == "precision@1" else key
+            name = "retrieval" if key == "probe" and results[0].metric == "precision@1" else key
             example = f"'{called}|{name}={values[-1]}'"
             raise UsageError(f"{called} has results with {name} {', '.join(values)}; choose one, as in {example}.")
     groups: dict[str, dict[str | None, list[Result]]] = {}
-    for r in found:
-        place = f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}"
-        groups.setdefault(place, {}).setdefault(r.cell.layer, []).append(r)
-    return Side(text, {place: best_layer(by_layer) for place, by_layer in groups.items()}, tuple(untested))
+    for r in results:
+        set_key = f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}"
+        groups.setdefault(set_key, {}).setdefault(r.cell.layer, []).append(r)
+    return Side(text, {set_key: best_layer(by_layer) for set_key, by_layer in groups.items()}, tuple(untested))
 
 
 def _testable(result: Result) -> bool:
@@ -79,22 +79,22 @@ def _reason(result: Result) -> str:
 
 def untested_sets(run: Run, names: Iterable[str]) -> tuple[str, ...]:
     """Sets of these encoders that paired tests leave out, each with its metric, as in ``similarity/en (Pearson)``."""
-    return tuple(dict.fromkeys(each for name in names for each in select_side(run, name).untested))
+    return tuple(dict.fromkeys(text for name in names for text in select_side(run, name).untested))
 
 
 def shown_names(run: Run, texts: Iterable[str]) -> list[str]:
     """What encoders are called, given as ``select_side`` takes them: their aliases where they have one."""
-    aliases, found = read_aliases(run.info), []
+    aliases, titles = read_aliases(run.info), []
     for text in texts:
         name, *parts = [text] if text in run.encoders else text.split("|")
         encoder = _encoder(run, name)
-        found.append("|".join((aliases.get(encoder, name), *parts)))
-    return found
+        titles.append("|".join((aliases.get(encoder, name), *parts)))
+    return titles
 
 
 def nothing_shared(run: Run, sides: Sequence[Side]) -> UsageError:
     """The error if there is no set to compare these on."""
-    untested = list(dict.fromkeys(each for side in sides for each in side.untested))
+    untested = list(dict.fromkeys(text for side in sides for text in side.untested))
     names = shown_names(run, [side.name for side in sides])
     who = f"{', '.join(names[:-1])} and {names[-1]}"
     if not untested:
@@ -134,10 +134,12 @@ def _encoder(run: Run, name: str) -> str:
     if called:
         return called[-1]
     near = [encoder for encoder in run.encoders if name in encoder or name in aliases.get(encoder, "")]
-    own = [encoder for encoder in near if encoder not in _BASELINES]  # which are only meant if they are named in full
-    if name and len(own) == 1:
-        return own[0]
-    known = [aliases.get(encoder, encoder) for encoder in run.encoders]
-    close = [aliases.get(encoder, encoder) for encoder in near] or difflib.get_close_matches(name, known, n=3)
+    encoders = [
+        encoder for encoder in near if encoder not in _BASELINES
+    ]  # which are only meant if they are named in full
+    if name and len(encoders) == 1:
+        return encoders[0]
+    titles = [aliases.get(encoder, encoder) for encoder in run.encoders]
+    close = [aliases.get(encoder, encoder) for encoder in near] or difflib.get_close_matches(name, titles, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise UsageError(f"{run.folder} has no results of {name!r}.{hint} It has {', '.join(known) or 'none'}.")
+    raise UsageError(f"{run.folder} has no results of {name!r}.{hint} It has {', '.join(titles) or 'none'}.")

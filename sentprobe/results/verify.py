@@ -83,15 +83,15 @@ def find_damaged(folder: Path, results: Iterable[Result], *, foreign: bool = Fal
     missing: list[Path] = []
     rows: dict[Path, bool | None] = {}
     for r in results:
-        places = own_files(folder, r)
-        sound = matches_checksum(places["predictions"], r.files.get("predictions"))
+        paths = own_files(folder, r)
+        sound = matches_checksum(paths["predictions"], r.files.get("predictions"))
         if sound is False:
             wrong.add(r.key)
-            notes[altered_message(places["predictions"], r)] = None
+            notes[altered_message(paths["predictions"], r)] = None
         elif sound is None and "predictions" in r.files:
-            missing.append(places["predictions"])
+            missing.append(paths["predictions"])
             wrong |= {r.key} if foreign else set()
-        path = places["rows"]
+        path = paths["rows"]
         if "rows" in r.files and path not in rows:
             rows[path] = matches_checksum(path, r.files["rows"])
             if not rows[path]:
@@ -120,9 +120,9 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
         content = _content(path, result.files.get("predictions"))
         arrays = from_npz(content, names)
     except KeyError as e:
-        known = from_npz(content)
-        missing = ", ".join(name for name in names if name not in known)
-        raise UsageError(f"{path} has no array {missing}; expected one of {', '.join(known)}.") from e
+        arrays = from_npz(content)
+        missing = ", ".join(name for name in names if name not in arrays)
+        raise UsageError(f"{path} has no array {missing}; expected one of {', '.join(arrays)}.") from e
     except UNREADABLE as e:
         raise RunError(f"{path} cannot be read: {e}. {REDO_CELL}") from e
     short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(AUXILIARY_PREFIX))
@@ -145,12 +145,12 @@ def read_test_rows(folder: Path, result: Result) -> Sequence[Example]:
     """The test rows of a result in the order of its predictions, checked against their digest and labels."""
     path = rows_path(folder, result.cell.data, result.cell.limit, result.cell.folds)
     try:
-        found = _decoded(_content(path, result.files.get("rows")))
+        rows = _decoded(_content(path, result.files.get("rows")))
     except (OSError, ValueError) as e:
         raise RunError(f"{path}, the test rows of {result.cell.dataset}, cannot be read: {e}. {REWRITE}") from e
-    if is_plain(result) and not _agree(result, read_predictions(folder, result, ["truth"])["truth"], found):
+    if is_plain(result) and not _agree(result, read_predictions(folder, result, ["truth"])["truth"], rows):
         raise RunError(f"{path} does not hold the test rows of {result.cell.encoder}. {REDO_CELL}")
-    return found
+    return rows
 
 
 @lru_cache(maxsize=2)
@@ -171,7 +171,7 @@ def read_model(folder: Path, result: Result) -> Model:
     """The trained probe of a result."""
     path, what = probe_path(folder, result), f"{result.cell.encoder} on {result.cell.dataset}"
     try:
-        found = from_arrays(from_npz(_content(path, result.files.get("probe"))))
+        model = from_arrays(from_npz(_content(path, result.files.get("probe"))))
     except FileNotFoundError:
         raise RunError(
             f"There is no probe of {what} in {path.parent}. Runs save probes of sets with a train/test split, up to "
@@ -180,12 +180,12 @@ def read_model(folder: Path, result: Result) -> Model:
     except (*UNREADABLE, DataError) as e:
         raise RunError(f"{path} cannot be read: {str(e).rstrip('.')}. {REDO_CELL}") from e
     expected = (len(result.labels), result.dimension)
-    if found.shape != expected:
+    if model.shape != expected:
         raise RunError(
             f"{path}: expected a probe of {expected[0]} classes and {expected[1]} dimensions, for {what}; got "
-            f"{found.shape[0]} and {found.shape[1]}. {REDO_CELL}"
+            f"{model.shape[0]} and {model.shape[1]}. {REDO_CELL}"
         )
-    return found
+    return model
 
 
 UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)

@@ -48,10 +48,11 @@ def classes(values: npt.ArrayLike, name: str, minimum: int) -> npt.NDArray[np.in
     return array.astype(np.int64)
 
 
-def check_same_shape(one: npt.NDArray[Any], one_name: str, two: npt.NDArray[Any], two_name: str) -> None:
+def check_same_shape(first: npt.NDArray[Any], first_name: str, second: npt.NDArray[Any], second_name: str) -> None:
     """Refuse arrays that differ in their number of rows."""
-    if one.shape[-1] != two.shape[-1]:
-        raise DataError(f"{one_name} has {one.shape[-1]} rows and {two_name} {two.shape[-1]}; expected the same.")
+    if first.shape[-1] != second.shape[-1]:
+        rows = f"{first_name} has {first.shape[-1]} rows and {second_name} {second.shape[-1]}"
+        raise DataError(f"{rows}; expected the same.")
 
 
 def share(value: float, name: str) -> float:
