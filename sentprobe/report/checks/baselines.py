@@ -138,10 +138,9 @@ checks = (
         find=leak_like,
         advice="Run `sentprobe audit` on the set, which lists the duplicates; remove them, or do not use the set.",
         doc="""
-The baseline `baseline:random`, which draws a vector for each text and knows nothing but which texts are identical. An
-issue where it is significantly above the best constant answer: the accuracy of the majority, or the share of the most
-frequent label of the test rows where that is known and higher. The only way for it to get there is that test rows occur
-in the training rows.
+An issue where the baseline `baseline:random`, a random vector for each text, is significantly above the best constant
+answer: the accuracy of the majority, or the share of the most frequent label of the test rows where that is higher. It
+knows nothing but which texts are identical, so test rows must occur in the training rows.
 """,
     ),
     Check(
@@ -151,11 +150,11 @@ in the training rows.
         advice="Do not claim that the encoder captures the property; words alone, or duplicates, explain the score as "
         "well.",
         doc="""
-Each score and the [best baseline](show.md#the-best-baseline) on the same rows: what is listed here is what † marks in
-every table and figure. An issue where a score is not higher; a tip where it is, but not significantly by a paired test,
-adjusted by Holm over the encoders of a set. Length on sentence length, and bags of words on word content, read the
-answer off the sentence and are only a tip: in table 2 of Conneau et al. (2018) they have 100 and 97.8. The best of
-several baselines is partly luck on a small set, so the bar is a little too high there.
+An issue where a score is not higher than the [best baseline](show.md#the-best-baseline) on the same rows; a tip where
+it is, but not significantly by a paired test, adjusted by Holm over the encoders of a set. These are the scores that †
+marks in every table and figure. Length on sentence length, and bags of words on word content, are only a tip: they
+read the answer off the sentence, and have 100 and 97.8 in table 2 of Conneau et al. (2018). The best of several
+baselines is partly luck on a small set, so the bar is a little too high there.
 """,
     ),
     Check(
@@ -165,10 +164,10 @@ several baselines is partly luck on a small set, so the bar is a little too high
         advice='Report scores at chance as "not found by this probe with this many rows"; where they are below, look '
         "at the set.",
         doc="""
-Each score and the most frequent label of the test rows. A tip where that lies within the interval, or above it,
-and the score is not significantly better than the best baseline: the probe found nothing. An issue where the score
-is significantly below: what was learned is reversed in the test rows, as happens where sentences come in pairs or the
-splits were not drawn alike, or labels are wrong.
+A tip where the share of the most frequent label of the test rows lies within the interval of a score, or above it, and
+the score is not significantly better than the best baseline: the probe found nothing. An issue where the score is
+significantly below: what was learned is reversed in the test rows, as happens where sentences come in pairs, splits
+were not drawn alike, or labels are wrong.
 """,
     ),
 )

@@ -122,9 +122,8 @@ checks = (
         find=not_apart,
         advice="Do not call one of them the best. `sentprobe compare` gives the difference with its interval.",
         doc="""
-The letters of each set on which columns were compared. A tip where the best column shares its letter with another one:
-McNemar's mid-p, or a permutation of the target forms or sentences that rows share, adjusted by Holm over pairs, did not
-tell them apart at 5 %.
+A tip where the best column of a set shares its letter with another one: the two are not significantly different by
+McNemar's mid-p, or a permutation of the target forms or sentences that rows share, adjusted by Holm over pairs.
 """,
     ),
     Check(
@@ -133,12 +132,11 @@ tell them apart at 5 %.
         find=few_rows,
         advice="Use a larger test set. Half the difference takes four times the rows.",
         doc="""
-The largest difference between columns of a set, and the smallest that its test rows detect with 80 % power at 5 %. A
-tip where the latter is above 3 points, the difference shown is smaller, and the two columns are not significantly
-different. Their errors are assumed to be independent. Real pairs find the same rows hard: over four runs, pairs of
-encoders or of layers disagreed on 0.54 to 0.75 times as many rows (medians of the runs), so that differences from 0.7
-times what the report says are detected as well. Where rows share target forms, fewer count: as many as explain the
-width of the interval.
+A tip where a set's test rows detect only differences above 3 points (with 80 % power at 5 %), the largest difference
+shown is smaller than what they detect, and the two columns are not significantly different. Errors are assumed to be
+independent. Real pairs find the same rows hard: over four runs, pairs of encoders or of layers disagreed on 0.54 to
+0.75 times as many rows (medians of the runs), so that differences from 0.7 times what the report says are detected as
+well. Where rows share target forms, fewer count: as many as explain the width of the interval.
 """,
     ),
     Check(
@@ -148,9 +146,9 @@ width of the interval.
         advice="Trust a difference that many sets show; for a claim about one set, `sentprobe compare` adjusts two "
         "encoders over all sets.",
         doc="""
-The number of sets on which columns were compared. Letters are adjusted over the pairs of a set but not across sets, so
-each set has a probability of up to 5 % of showing a difference that is not there. A tip from 14 sets on, where at least
-one such set is more likely than none: 1 − 0.95¹⁴ = 0.51.
+A tip where columns were compared on 14 sets or more. Letters are adjusted over the pairs of a set but not across sets,
+so each set has a probability of up to 5 % of showing a difference that is not there; with 14, at least one such set is
+more likely than none: 1 − 0.95¹⁴ = 0.51.
 """,
     ),
 )

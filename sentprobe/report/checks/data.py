@@ -112,9 +112,9 @@ with gaps compares encoders on different sets.
         find=unsound_data,
         advice="Run `sentprobe audit` on the set; its codes say what each finding means.",
         doc="""
-The audit of each set. Errors are an issue, since with them scores do not mean what they seem to; warnings are a tip; so
-are sets without an audit, in runs of earlier versions. Unless a set was made with `sentprobe make --audit`, it was
-checked for duplicates, labels, targets and size only. [All audit codes](audit-codes.md).
+Errors in the audit of a set are an issue: with them, scores do not mean what they seem to. Warnings are a tip, and so
+are sets without an audit, in runs of earlier versions. Unless a set was made with `sentprobe make --audit`, only
+duplicates, labels, targets and size were checked. [All audit codes](audit-codes.md).
 """,
     ),
     Check(
@@ -123,8 +123,7 @@ checked for duplicates, labels, targets and size only. [All audit codes](audit-c
         find=synthetic,
         advice="Make sets from a corpus.",
         doc="""
-Sets whose sentences come from the built-in grammar. An issue: these scores are for trying things out, and say nothing
-about a language.
+An issue for sets whose sentences come from the built-in grammar: their scores say nothing about a language.
 """,
     ),
     Check(
@@ -133,7 +132,7 @@ about a language.
         find=partial,
         advice="Run the command again without `--limit`.",
         doc="""
-Scores from `sentprobe run --limit`, which trains and tests on a sample of each split. An issue, because they look like
+An issue for scores from `sentprobe run --limit`, which trains and tests on a sample of each split: they look like
 scores on the full set.
 """,
     ),

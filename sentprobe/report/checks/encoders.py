@@ -86,21 +86,19 @@ checks = (
         find=broken_encoder,
         advice="Look at a few vectors; `sentprobe check ENCODER` tests it rule by rule. Do not publish the scores.",
         doc="""
-What `sentprobe run` observed when each encoder was run, on up to 2,000 texts spread evenly over the sets and five that
-were encoded a second time. An issue where
+An issue where, on up to 2,000 texts spread evenly over the sets,
 
-- more than 5 % of texts (and more than three) have the same vector as a text with other letters, as with a tokenizer to
-  which all words are unknown. Texts with the same letters and digits in any order, case and punctuation may share a
-  vector: bags of words do not see a bigram shift. Two vectors are the same if they differ by less than 1e-5 of their
-  norm;
+- more than 5 % of texts (and more than three) have the same vector as a text with other letters, as with a tokenizer
+  to which all words are unknown. Bags of words do not see a bigram shift, so texts with the same letters and digits in
+  any order, case and punctuation may share a vector. Two vectors are the same if they differ by less than 1e-5 of
+  their norm;
 - more than 5 % of vectors (and more than three) are all zeros;
-- a text has another vector alone, in another order of the batch or the second time: by more than 0.001 of its norm,
-  0.03 for models in half precision and servers. Where all vectors came from the store, they are not those that the
-  encoder gives now.
+- one of five texts has another vector alone, in another order of the batch or a second time: by more than 0.001 of its
+  norm, 0.03 for models in half precision and servers. Where all vectors came from the store, they are not those that
+  the encoder gives now.
 
-A tip where dimensions are the same for all texts, or where the first two symptoms hold for some of several layers:
-where the first token is pooled, layer 0 is the same for all texts. The built-in baselines know nothing by design, and
-are not checked.
+A tip where dimensions are the same for all texts, or where the first two symptoms hold for some of several layers: in
+layer 0, the first token is the same for all texts. The built-in baselines are not checked.
 """,
     ),
     Check(
@@ -110,8 +108,8 @@ are not checked.
         advice="Use `tokenise=simple` for untokenised text; vectors of the right language; `case=lower` for vectors of "
         "lower-cased words.",
         doc="""
-Word vectors (`vec:`) that lack more than 5 % of the running tokens of the sets. An issue, since these words are
-skipped. With the default `tokenise=space` a word and the full stop behind it are one token, which no vectors have.
+An issue where word vectors (`vec:`) lack more than 5 % of the running tokens of the sets: these words are skipped.
+With the default `tokenise=space` a word and the full stop behind it are one token, which no vectors have.
 """,
     ),
     Check(
@@ -120,9 +118,9 @@ skipped. With the default `tokenise=space` a word and the full stop behind it ar
         find=taken_on_trust,
         advice="Give them a new `version=` with every change.",
         doc="""
-Encoders whose identity covers less than everything that can change a vector: your own functions (`py:` with
-`version=`), identified by their version and source files, but not by data that they read or packages that they use; and
-servers, identified by their address and the model's name. A tip, since a change behind such an identity goes unnoticed.
+A tip for encoders whose identity covers less than everything that can change a vector, as a change behind it goes
+unnoticed: your own functions (`py:` with `version=`), identified by their version and source files, but not by data
+that they read or packages that they use; and servers, identified by their address and the model's name.
 """,
     ),
 )

@@ -190,10 +190,9 @@ checks = (
         find=mlp_gain,
         advice="Name the probe with the score, and compare encoders by the same probe.",
         doc="""
-Columns of one encoder that differ in their probe only: each MLP and the best probe without a hidden layer. A tip where
-the MLP is more than 3 points better, and the letters do not say that the two are not significantly different. The gain
-says that the vectors hold something that a linear probe misses; Conneau et al. (2018) found it for tree depth, odd man
-out and coordination inversion.
+A tip where an MLP is more than 3 points better than the best probe without a hidden layer on the same encoder, unless
+the letters say that the two are not significantly different. The vectors then hold something that a linear probe
+misses; Conneau et al. (2018) found it for tree depth, odd man out and coordination inversion.
 """,
     ),
     Check(
@@ -202,10 +201,10 @@ out and coordination inversion.
         find=dev_test_gap,
         advice="Run `sentprobe audit` on the set; look at lengths and labels by split.",
         doc="""
-The accuracy on dev, by which hyperparameters were chosen, and the accuracy on test. A tip where they are more than 3
-points apart, and significantly so, with dev taken to be as noisy per row as test. Dev is naturally a little higher, as
-the best of a grid and of the layers; a gap that sampling does not explain says that dev and test were not drawn alike,
-or that one of them shares rows with train. The score on test was not used for any choice, and remains valid.
+A tip where the accuracy on dev, by which hyperparameters were chosen, and that on test are more than 3 points apart,
+and significantly so, with dev taken to be as noisy per row as test. Dev is naturally a little higher, as the best of a
+grid and of the layers. A larger gap says that dev and test were not drawn alike, or that one of them shares rows with
+train. The score on test was not used for any choice, and remains valid.
 """,
     ),
     Check(
@@ -214,8 +213,8 @@ or that one of them shares rows with train. The score on test was not used for a
         find=grid_edge,
         advice='Use a wider grid, as in `-p "linear?l2=0.01,0.1,1,10,100"`.',
         doc="""
-The L2 that dev chose. A tip where it is the weakest or the strongest of three or more that were tried and the score is
-significantly above the most frequent label; at chance the choice is random.
+A tip where the L2 that dev chose is the weakest or the strongest of three or more, and the score is significantly
+above the most frequent label; at chance the choice is random.
 """,
     ),
     Check(
@@ -224,10 +223,9 @@ significantly above the most frequent label; at chance the choice is random.
         find=wide_vectors,
         advice="Use more training rows, or encoders of the same dimension.",
         doc="""
-Training rows of the probe, and dimensions of its input. A tip where there are at most two rows per dimension: a
-hyperplane then more likely than not separates two classes whatever their labels (Cover 1965), and L2 decides how much
-of what it fits is kept. Longer vectors have an advantage, or a disadvantage, that has nothing to do with what they
-encode.
+A tip where there are at most two training rows per dimension: a hyperplane then more likely than not separates two
+classes whatever their labels (Cover 1965), and L2 decides how much of that is kept. Longer vectors have an advantage,
+or a disadvantage, that has nothing to do with what they encode.
 """,
     ),
     Check(
@@ -237,9 +235,9 @@ encode.
         advice="Use `--seeds 5`, as Holmes (Waldis et al. 2024) does; the report then shows means, and intervals over "
         "rows and seeds.",
         doc="""
-Scores that depend on a seed: those of MLPs, of tasks with folds, and of SentEval's regressions on pairs. A tip where
-there is only one seed, because intervals do not cover what another seed would give. A convex probe on fixed splits has
-no seed, and nothing is trained for similarity.
+A tip where a score depends on a seed (MLPs, tasks with folds, SentEval's regressions on pairs) and there is only one:
+intervals do not cover what another seed would give. A convex probe on fixed splits has no seed, and nothing is trained
+for similarity.
 """,
     ),
 )
