@@ -193,12 +193,7 @@ def _untrained_counterparts(context: RunContext, request: _RunRequest) -> dict[s
 
 def _for_baselines(context: RunContext, sets: Sequence[PreparedSet]) -> tuple[RunContext, list[PreparedSet]]:
     """Baselines that are encoders have one linear probe, on sets with a train/test split."""
-    linear = replace(
-        context,
-        probes=dict([parse("linear")]),
-        seeds=context.seeds[:1],
-        options=replace(context.options, resample=0),
-    )
+    linear = replace(context, probes=dict([parse("linear")]), seeds=context.seeds[:1])
     return linear, [prepared for prepared in sets if prepared.splits.protocol == "split"]
 
 

@@ -440,7 +440,7 @@ def test_hashed_bags_of_words_are_sparse_and_probed_in_every_way(tmp_path):
         sets[1],
         rows={s: [r._replace(extra=(("word", r.tokens[1]),)) for r in rows] for s, rows in sets[1].rows.items()},
     )
-    always = evaluate({"k": Knowing(3)}, sets, tmp_path / "one")
+    always = evaluate({"k": Knowing(3)}, sets, tmp_path / "one", resample=0)
     named = evaluate("baseline:hash", sets, tmp_path / "two", resample=10)
     for one in only(always, "baseline:hash"):
         (two,) = (r for r in only(named, "baseline:hash") if r.key == one.key)
