@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sentprobe.report.page.section import Section as Section
     from sentprobe.report.types import Summary as Summary
     from sentprobe.results.metric import Metric as Metric
+    from sentprobe.results.run_kind import RunKind as RunKind
     from sentprobe.run.control import Control as Control
     from sentprobe.run.job import FitJob as FitJob
     from sentprobe.run.job import features_of as features_of
@@ -94,6 +95,7 @@ _HOMES = {
     "Preset": "sentprobe.probes",
     "ProbeKind": "sentprobe.probes",
     "ReadOptions": "sentprobe.annotate.source",
+    "RunKind": "sentprobe.results.run_kind",
     "Section": "sentprobe.report.page.section",
     "ShortcutScore": "sentprobe.audit",
     "Spec": "sentprobe.encoders",
@@ -148,6 +150,7 @@ __all__ = [
     "Preset",
     "ProbeKind",
     "ReadOptions",
+    "RunKind",
     "Section",
     "ShortcutScore",
     "Spec",

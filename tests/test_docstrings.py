@@ -14,7 +14,7 @@ from sentprobe import Corpus, Dataset, Probe, audit_set, embed_texts, load_encod
 PARTS = {
     "sentprobe.extend": [
         "Annotator", "AuditCheck", "Chart", "Check", "Control", "FolderType", "Listing", "Measure", "Metric",
-        "ParametricTask", "ProbeKind", "Section", "SummaryExtension", "TextSource",
+        "ParametricTask", "ProbeKind", "RunKind", "Section", "SummaryExtension", "TextSource",
     ],
     "sentprobe.lab": ["AlignmentMethod", "Architecture", "Objective", "TrainingPreset", "WordEvaluation"],
 }  # fmt: skip

@@ -62,6 +62,7 @@ SMALL = {
     "sentprobe.report.page.set_sections.making",
     "sentprobe.report.page.set_sections.sets",
     "sentprobe.results.html",
+    "sentprobe.results.run_kind",
     "sentprobe.senteval.mrpc",
     "sentprobe.senteval.tools.ranking",
     "sentprobe.senteval.trec",

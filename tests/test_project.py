@@ -243,6 +243,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sentprobe.report.extension import SUMMARY_EXTENSIONS
     from sentprobe.report.page.sections import SECTIONS
     from sentprobe.results.metric import METRICS
+    from sentprobe.results.run_kind import RUN_KINDS
     from sentprobe.run.control import CONTROLS
     from sentprobe.run.measure import MEASURES
     from sentprobe.tasks import PARAMETRIC_TASKS, TASKS
@@ -254,7 +255,7 @@ def test_the_architecture_says_where_each_addition_goes():
         "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS, "parametric task": PARAMETRIC_TASKS,
         "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES, "task": TASKS, "type of folder": FOLDER_TYPES,
         "list of `sentprobe ls`": LISTINGS, "extension of the summary of a run": SUMMARY_EXTENSIONS,
-        "metric": METRICS,
+        "metric": METRICS, "kind of run": RUN_KINDS,
     }  # fmt: skip
     rows = {
         noun: (f"sentprobe.{folder.replace('/', '.')}", text, group)

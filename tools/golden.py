@@ -193,7 +193,8 @@ def _without_times(value: object) -> object:
 
 def _text(content: bytes, base: Path) -> str:
     text = content.decode("utf-8", "replace").replace(str(base.resolve() / "work"), "WORK")
-    return text.replace(base.resolve().name, "BASE")  # names of sets have the last folders of a path
+    # names of sets have the last folders of a path; without the slash, "before" and "after" are words of sentences
+    return text.replace(f"{base.resolve().name}/", "BASE/")
 
 
 def _plain(text: str) -> str:
@@ -204,7 +205,8 @@ def _plain(text: str) -> str:
         r"((\| |  )[\d,]+ *)?(\| |  )\d+\.\d( \|)?$", "SECONDS", text, flags=re.MULTILINE
     )  # the last column of a history
     text = re.sub(r"[\d,]+ words/s", "SPEED", text)
-    return re.sub(r"\b\d+:\d\d(:\d\d)?\b", "CLOCK", text)
+    text = re.sub(r"\b\d+:\d\d(:\d\d)?\b", "CLOCK", text)
+    return re.sub(r" +$", "", text, flags=re.MULTILINE)  # padding of tables
 
 
 def _numbers(text: str) -> str:

@@ -73,6 +73,7 @@ def published_lines(task: str, language: str | None = None) -> Iterator[str]:
     """The published results of a task of the suites ``training`` and ``xnli``, in a line per table and metric."""
     from sentprobe.core.formatting import POINTS
     from sentprobe.published import papers, published
+    from sentprobe.results.metric import metric_named
 
     models_by_table: dict[tuple[str, str, str, str], list[str]] = {}
     for row in published(task, language=language):
@@ -81,7 +82,7 @@ def published_lines(task: str, language: str | None = None) -> Iterator[str]:
         models_by_table.setdefault(key, []).append(f"{row.model} {value}{f' ({row.note})' if row.note else ''}")
     for (paper, table, metric, row_language), models in models_by_table.items():
         where = "in the text" if table == "text" else f"in table {table}"
-        name = "BLEU" if metric == "bleu" else metric
+        name = metric_named(metric).title
         source = f"{paper}, {where}: {papers()[paper].tables[table]}"
         yield f"published, {row_language}, {name}: {', '.join(models)} ({source})"
 

@@ -13,6 +13,7 @@ def compare(
     folder: Path,
     /,
     *encoders: str,
+    metric: str = "accuracy",
     margin: float = 1.0,
     format: Literal["table", "md", "csv", "json"] = "table",
 ) -> int:
@@ -25,6 +26,9 @@ def compare(
     encoders: str
         Two or more, as given to `sentprobe run` or a part of that, with |layer=… and |probe=… if necessary; baselines
         such as nb-uni, too. Default: all except baselines.
+    metric: str
+        By what: accuracy (with precision@1 of what is retrieved), or another metric of predicted classes that
+        `sentprobe ls metrics` lists and that has a paired test, such as balanced_accuracy. Default: accuracy.
     margin: float
         For two encoders: the difference in points below which they count as equivalent. Default: 1.
     format: str
@@ -46,7 +50,7 @@ def compare(
     with printed_warnings():
         run = Run.load(folder)
         names = encoders or non_baseline_encoders(run)
-        rows = compare_two(run, *names) if len(names) == 2 else ties(run, names)
+        rows = compare_two(run, *names, metric=metric) if len(names) == 2 else ties(run, names, metric=metric)
     if errors := erroneous_sets(run.info):
         where = ", ".join(f"{name} ({codes})" for name, codes in errors.items())
         text = f"Data errors: differences on {where} do not mean what they seem to; `sentprobe show {folder}` says why."
@@ -55,7 +59,7 @@ def compare(
         print_comparison(rows, names, margin / 100, shown_names(run, names))
     else:
         sys.stdout.write(format_comparison(rows, names, format, margin / 100, shown_names(run, names)))
-    if untested := untested_sets(run, names):
+    if untested := untested_sets(run, names, metric):
         text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
         say(printable(text))
     return 0

@@ -29,6 +29,7 @@ def figure(
     relative_to: str | None = None,
     lines: Literal["set", "encoder"] | None = None,
     columns: Literal[1, 2] = 1,
+    metric: str = "accuracy",
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None = None,
     published: bool = False,
     sentence: tuple[str, ...] = (),
@@ -60,6 +61,9 @@ def figure(
         encoder if there are several, and always for learning.
     columns: int
         1 or 2: as wide as one column (3.3 in) or two columns (6.9 in) of a paper. Default: 1.
+    metric: str
+        What sets are scored by: another metric of predicted classes, in points, that `sentprobe ls metrics` lists, such
+        as balanced_accuracy. Default: accuracy, or what the manifest of a set names.
     adjust: str
         For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
         false discovery rate) or none. Default: holm.
@@ -93,7 +97,7 @@ def figure(
     if runs and not typed_folders:
         with printed_warnings():
             loaded = [Run.load(folder) for folder in runs]
-        summary = full_summary(join(loaded), adjust=adjust or "holm", published=published)
+        summary = full_summary(join(loaded), metric=metric, adjust=adjust or "holm", published=published)
         check_published(summary, published)
     caption = ""
     for path in out:

@@ -33,6 +33,7 @@ def report(
     path: Path,
     /,
     *further: Path,
+    metric: Annotated[str, Parameter(group=RUN)] = "accuracy",
     adjust: Annotated[Literal["holm", "bonferroni", "bh", "none"] | None, Parameter(group=RUN)] = None,
     published: Annotated[bool, Parameter(group=RUN)] = False,
     against: Annotated[str | None, Parameter(group=RUN)] = None,
@@ -53,6 +54,9 @@ def report(
         they were made.
     further: Path
         Further runs, or sets, to be shown together with the first.
+    metric: str
+        What sets are scored by: another metric of predicted classes, in points, that `sentprobe ls metrics` lists, such
+        as balanced_accuracy; controls are left out. Default: accuracy, or what the manifest of a set names.
     adjust: str
         For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
         false discovery rate) or none. Default: holm.
@@ -77,6 +81,7 @@ def report(
     """
     from sentprobe.cli._options import is_run
     from sentprobe.errors import UsageError
+    from sentprobe.results.metric import DEFAULT_METRIC
 
     runs = [*map(is_run, (path, *further))]
     if any(runs) != all(runs):
@@ -85,9 +90,11 @@ def report(
     if any(runs) or not path.exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
-        return _report_run(path, further, out, open, title, adjust, published, against)
-    if adjust or published or against:
-        raise UsageError(f"--adjust, --published and --against are for runs; {path} has no run.json. Leave them out.")
+        return _report_run(path, further, out, open, title, metric, adjust, published, against)
+    if adjust or published or against or metric != DEFAULT_METRIC:
+        raise UsageError(
+            f"--metric, --adjust, --published and --against are for runs; {path} has no run.json. Leave them out."
+        )
     return _report_sets((path, *further), columns, per_class, seed, jobs, out, open, title)
 
 
@@ -97,6 +104,7 @@ def _report_run(
     out: tuple[Path, ...],
     open: bool,
     title: str | None,
+    metric: str,
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None,
     published: bool,
     against: str | None,
@@ -115,7 +123,9 @@ def _report_run(
     pages = _pages(files, open)
     with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *further)]
-    report = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published, against=against)
+    report = Report.of(
+        join(runs), title=title, metric=metric, adjust=adjust or "holm", published=published, against=against
+    )
     if adjust and report.summary.correlations is None:
         raise UsageError("--adjust is for correlations of probing and transfer tasks, and this run has none.")
     check_published(report.summary, published)

@@ -22,9 +22,7 @@ def show(
     /,
     *,
     format: Annotated[Literal["table", "md", "tex", "csv", "json"], Parameter(group=RUN)] = "table",
-    metric: Annotated[
-        Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"], Parameter(group=RUN)
-    ] = "accuracy",
+    metric: Annotated[str, Parameter(group=RUN)] = "accuracy",
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=RUN)] = (),
     set: Annotated[tuple[str, ...], Parameter(group=RUN)] = (),
     above: Annotated[bool, Parameter(group=RUN)] = False,
@@ -49,8 +47,8 @@ def show(
         For an encoder or an alignment, too: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
         result or epoch) or json. Default: table.
     metric: str
-        accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
-        Default: accuracy.
+        accuracy, balanced_accuracy, macro_f1, log2_loss (bits, with calibrated values), log2_loss_calibrated, or
+        another metric of predicted classes that `sentprobe ls metrics` lists. Default: accuracy.
     encoder: tuple[str, ...]
         Only the encoders whose name contains this, or matches it as a glob; may be repeated.
     set: tuple[str, ...]
@@ -86,6 +84,7 @@ def show(
     from sentprobe.core.folders import folder_type_of
     from sentprobe.errors import UsageError
     from sentprobe.report.filters import Filter
+    from sentprobe.results.metric import DEFAULT_METRIC
 
     for option, count in (("examples", examples), ("features", features)):
         if count < 0:
@@ -108,11 +107,11 @@ def show(
         )
     folder_type = folder_type_of(path)
     if folder_type is not None and folder_type.show is not None:
-        if any((*for_sets, published, task, language, signatures, metric != "accuracy")):
+        if any((*for_sets, published, task, language, signatures, metric != DEFAULT_METRIC)):
             raise UsageError(f"{path} is {folder_type.title}: the only option for it is --format.")
         folder_type.show(path, format)
         return 0
-    if format != "table" or metric != "accuracy" or signatures:
+    if format != "table" or metric != DEFAULT_METRIC or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
     return show_sets(path, examples, baselines, features, task, language, seed, published)
 
@@ -122,14 +121,15 @@ def _check_run_options(
 ) -> None:
     """Raise UsageError if an option has no effect together with another one."""
     from sentprobe.errors import UsageError
+    from sentprobe.results.metric import DEFAULT_METRIC
 
-    if with_signatures and (format != "table" or metric != "accuracy"):
+    if with_signatures and (format != "table" or metric != DEFAULT_METRIC):
         raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
     if means and (with_signatures or published or against or format in ("csv", "json")):
         raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
-    if format == "csv" and metric != "accuracy":
+    if format == "csv" and metric != DEFAULT_METRIC:
         raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
-    if (published or against) and (format == "csv" or metric != "accuracy" or with_signatures):
+    if (published or against) and (format == "csv" or metric != DEFAULT_METRIC or with_signatures):
         option = "--published" if published else "--against"
         raise UsageError(f"{option} is for tables of accuracy: leave out --format csv, --metric and --signatures.")
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sentprobe.lab.verbs import train as train
     from sentprobe.lab.verbs import translate as translate
     from sentprobe.lab.words.evaluate import evaluate_words as evaluate_words
+    from sentprobe.lab.words.evaluation import DetailNumber as DetailNumber
     from sentprobe.lab.words.evaluation import EvaluationRequest as EvaluationRequest
     from sentprobe.lab.words.evaluation import EvaluationScores as EvaluationScores
     from sentprobe.lab.words.evaluation import Queries as Queries
@@ -41,6 +42,7 @@ _HOMES = {
     "AlignmentMethod": "sentprobe.lab.alignment.method:Method",
     "EvaluationScores": "sentprobe.lab.words.evaluation",
     "Architecture": "sentprobe.lab.networks.architecture",
+    "DetailNumber": "sentprobe.lab.words.evaluation",
     "Encoded": "sentprobe.lab.networks.architecture",
     "EvaluationRequest": "sentprobe.lab.words.evaluation",
     "Loss": "sentprobe.lab.training.objective",
@@ -66,6 +68,7 @@ __all__ = [
     "AlignmentFolder",
     "AlignmentMethod",
     "Architecture",
+    "DetailNumber",
     "Encoded",
     "EvaluationRequest",
     "EvaluationScores",

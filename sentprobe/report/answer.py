@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sentprobe.core.formatting import POINTS, count_of
+from sentprobe.core.formatting import count_of
 from sentprobe.core.table import plain
-from sentprobe.report.cells import LOSSES
 from sentprobe.report.names import brief_set_names, listed, short_names
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
-from sentprobe.report.verdict import MEANINGS, UNCOMPARED, verdict_of
-from sentprobe.report.word_texts import is_of_words, noun_of
+from sentprobe.report.verdict import MEANINGS, verdict_of
+from sentprobe.results.metric import metric_named
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
 
@@ -36,7 +35,7 @@ class _Standing:
 def answer(summary: Summary) -> tuple[str, ...]:
     """What a run says, as one to four sentences of plain text; none if it has no results."""
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
-    if not sets or summary.metric in UNCOMPARED:
+    if not sets or not metric_named(summary.metric).compared:
         return ()
     compared = [i for i in sets if any(cell is not None and cell.against for cell in summary.sets[i].cells)]
     if not compared:
@@ -55,7 +54,7 @@ def answer_note(summary: Summary) -> str:
         return ""
     # Holm over one test changes nothing, and is not worth a clause
     several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
-    within = f", adjusted by Holm over the {noun_of(summary)}s of a set" if several else ""
+    within = f", adjusted by Holm over the {summary.kind.noun}s of a set" if several else ""
     across = " They are not adjusted over sets." if len(tested) > 1 else ""
     untested = len(summary.sets) - len(tested)
     untested_note = (
@@ -80,7 +79,7 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
         any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
         any_set += _shown(summary.hidden_sets)
         where = any_set if len(tested) > 1 else _set_name(summary, tested[0])
-        nobody = f"Neither {noun_of(summary)}" if len(names) == 2 else f"None of the {len(names)} {noun_of(summary)}s"
+        nobody = f"Neither {summary.kind.noun}" if len(names) == 2 else f"None of the {len(names)} {summary.kind.noun}s"
         nobody += _shown(summary.hidden_columns)
         who = f"{nobody} is" if len(names) > 1 else f"{names[0]} is not"
         return plain(f"{who} {BETTER} on {where}.")
@@ -101,7 +100,7 @@ def _on_one_set(summary: Summary, set_index: int, standings: Sequence[_Standing]
     above = [name for standing in standings if standing.above for name in standing.names]
     not_better = [name for standing in standings if not standing.above for name in standing.names]
     against = next(iter(_comparisons(summary, set_index)))
-    best = f"{BETTER} ({against.baseline}, {_number(against.value, summary.metric)})"
+    best = f"{BETTER} ({against.baseline}, {_number(against.value, _metric(summary, set_index))})"
     but = f"; {listed(not_better)} {'is' if len(not_better) == 1 else 'are'} not" if not_better else ""
     is_are = "is" if len(above) == 1 else "are"
     return plain(f"On {_set_name(summary, set_index)}, {listed(above)} {is_are} {best}{but}.")
@@ -115,7 +114,7 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in without_winner]
     set_list = listed(names, most=MAX_NAMED_SETS, remainder="more sets")
     several = len([name for standing in _standings(summary, tested) for name in standing.names]) > 1
-    who = f"No {noun_of(summary)}{_shown(summary.hidden_columns)} is" if several else "It is not"
+    who = f"No {summary.kind.noun}{_shown(summary.hidden_columns)} is" if several else "It is not"
     return [plain(f"{who} significantly better on {set_list}.")]
 
 
@@ -142,7 +141,7 @@ def _explained_away(summary: Summary, tested: Sequence[int]) -> list[str]:
 def _best_baselines(summary: Summary, set_index: int) -> str:
     """The best baseline with its score; several if encoders were run on different samples."""
     baselines = dict.fromkeys((against.baseline, against.value) for against in _comparisons(summary, set_index))
-    return ", ".join(f"{name} {_number(value, summary.metric)}" for name, value in baselines)
+    return ", ".join(f"{name} {_number(value, _metric(summary, set_index))}" for name, value in baselines)
 
 
 def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:
@@ -187,11 +186,11 @@ def _all_of(which: str, noun: str, all_of: Sequence[int], tested: Sequence[int])
 
 
 def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
-    if is_of_words(summary):
-        who = count_of(len(summary.columns), noun_of(summary))
+    if not summary.kind.trains_probes:
+        who = count_of(len(summary.columns), summary.kind.noun)
         return f"{who} on {count_of(len(sets), 'set')}, for which there is no baseline."
     # the columns of one encoder may differ in the probe alone
-    who = count_of(len({(column.encoder, column.identity) for column in summary.columns}), noun_of(summary))
+    who = count_of(len({(column.encoder, column.identity) for column in summary.columns}), summary.kind.noun)
     return (
         f"{who} on {count_of(len(sets), 'set')}, without baselines: how much of a score is due to length, words or the "
         "most frequent label is not known."
@@ -213,7 +212,7 @@ def _among_encoders(summary: Summary) -> list[str]:
     if not lettered:
         return []
     if not leads:
-        return [f"No {noun_of(summary)} is significantly better than all others on a set."]
+        return [f"No {summary.kind.noun} is significantly better than all others on a set."]
     order = sorted(leads, key=lambda j: -len(leads[j]))
     first, *following = order
     everyone = "the other" if len(summary.columns) == 2 else "all others"
@@ -279,8 +278,12 @@ def _names(summary: Summary, sets: Sequence[int]) -> str:
     return listed([names[i] for i in sets], most=MAX_NAMED_SETS, remainder="more")
 
 
+def _metric(summary: Summary, set_index: int) -> str:
+    return summary.sets[set_index].scored_by if summary.by_set_metric else summary.metric
+
+
 def _number(value: float, metric: str) -> str:
-    return f"{value:.2f} bits" if metric in LOSSES else POINTS.number(value)
+    return metric_named(metric).in_text(value)
 
 
 # Power

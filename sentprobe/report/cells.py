@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Literal, cast, get_args
+from typing import Literal
 
 import numpy as np
 
-from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.errors import SentProbeError
 from sentprobe.probes import parse
 from sentprobe.published import TRANSFER
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey
 from sentprobe.report.types import BaselineComparison, CellSummary, Score, TransferMean, UsableInformation
 from sentprobe.results.inference import row_clusters
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named, table_metrics
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.scores import applies, class_score, interval_by, predictions_for, score_by
 from sentprobe.results.sides import best_layer
-from sentprobe.stats.classification import MOST_BITS
 from sentprobe.stats.level import standard_errors
-from sentprobe.stats.means import combined, mean
+from sentprobe.stats.means import combined
 from sentprobe.stats.seeds import spread
 
 MIN_GRID_SIZE = 3
@@ -33,7 +34,7 @@ def value_of(cell: CellSummary | None) -> float | None:
 
 
 def make_cell(
-    run: Run, grid: Grid, column: ColumnKey, set_key: SetKey, metric: Metric, notes: list[str]
+    run: Run, grid: Grid, column: ColumnKey, set_key: SetKey, metric: str, notes: list[str]
 ) -> CellSummary | None:
     """The layer that dev chose, over all seeds; None without results. Missing intervals are added to ``notes``."""
     layers = grid.layers(column, set_key)
@@ -41,32 +42,44 @@ def make_cell(
         return None
     results = best_layer(layers)
     metric_score = _with_interval(run, results, metric, notes)
-    calibrated = _with_interval(run, results, "log2_loss_calibrated", notes) if metric == "log2_loss" else None
-    return _cell(results, metric_score, calibrated=calibrated, layers=len(layers))
+    beside = metric_named(metric).beside
+    calibrated = _with_interval(run, results, beside, notes) if beside else None
+    by_metric = {name: value for name in table_metrics() if (value := _from_classes(run, results, name)) is not None}
+    return _cell(results, metric_score, calibrated=calibrated, layers=len(layers), by_metric=by_metric)
+
+
+def _from_classes(run: Run, results: Sequence[Result], metric: str) -> float | None:
+    """The mean over seeds; None for a metric that needs more than predicted classes, or if they cannot be read."""
+    part = metric_named(metric)
+    if not {"predicted", "truth"}.issuperset(part.needs) or not applies(part, results[0]):
+        return None
+    with suppress(SentProbeError):  # of which the tests of the score have told
+        return _mean_of_all([class_score(run, result, part) for result in results])
+    return None
 
 
 def make_layer_cell(
-    layers: Layers, name: str | None, metric: Metric, dev_cell: CellSummary | None
+    run: Run, layers: Layers, name: str | None, metric: str, dev_cell: CellSummary | None
 ) -> CellSummary | None:
     """One layer on a set; ``dev_cell`` is that of the layer that dev chose, which alone has a baseline comparison."""
     if name not in layers:
         return None
     results = layers[name]
-    # intervals of the loss are left out: to resample them for every layer takes too long
-    intervals = accuracy_intervals(results) if metric == "accuracy" else []
+    # intervals of other metrics are left out: to compute them for every layer takes too long
+    intervals = accuracy_intervals(results) if metric == results[0].metric else []
     by_dev = best_layer(layers) is results
     against = dev_cell.against if by_dev and dev_cell is not None else None
-    return _cell(results, score(results, metric, intervals), against=against, by_dev=by_dev)
+    return _cell(results, score(results, metric, intervals, run), against=against, by_dev=by_dev)
 
 
-def _with_interval(run: Run, results: Sequence[Result], metric: Metric, notes: list[str]) -> Score:
+def _with_interval(run: Run, results: Sequence[Result], metric: str, notes: list[str]) -> Score:
     """A metric over seeds, with its interval if that can be computed."""
     try:
         intervals = intervals_of(run, results, metric)
     except SentProbeError as e:
         intervals = []
         notes.append(f"An interval is missing: {e}")
-    return score(results, metric, intervals)
+    return score(results, metric, intervals, run)
 
 
 def _cell(
@@ -77,9 +90,11 @@ def _cell(
     layers: int = 1,
     against: BaselineComparison | None = None,
     by_dev: bool = True,
+    by_metric: Mapping[str, float] | None = None,
 ) -> CellSummary:
-    first, accuracy = results[0], score(results, "accuracy", accuracy_intervals(results))
-    probe = score(results, "accuracy", [] if first.constant else [r.range for r in results])
+    first = results[0]
+    accuracy = score(results, first.metric, accuracy_intervals(results))
+    probe = score(results, first.metric, [] if first.constant else [r.range for r in results])
     assert accuracy.value is not None  # every result has a score
     return CellSummary(
         score=metric_score,
@@ -96,9 +111,10 @@ def _cell(
         sd=accuracy.sd,
         seeds=len(results),
         n=first.n["te"],
-        macro_f1=score(results, "macro_f1").value,
-        log2_loss=score(results, "log2_loss").value,
-        log2_loss_calibrated=score(results, "log2_loss_calibrated").value,
+        by_metric=dict(by_metric or {}),
+        macro_f1=_mean_of_all(r.macro_f1 for r in results),
+        log2_loss=_mean_of_all(r.log2_loss for r in results),
+        log2_loss_calibrated=_mean_of_all(r.log2_loss_calibrated for r in results),
         temperature=_mean(r.scores.get("temperature") for r in results),
         dev_score=_mean(r.dev_score for r in results),
         layer=first.cell.layer,
@@ -120,6 +136,12 @@ def _mean(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are there."""
     numbers = [value for value in values if value is not None]
     return sum(numbers) / len(numbers) if numbers else None
+
+
+def _mean_of_all(values: Iterable[float | None]) -> float | None:
+    """The mean over seeds; None if a value is missing."""
+    numbers = list(values)
+    return None if None in numbers else _mean(numbers)
 
 
 def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
@@ -147,30 +169,23 @@ def _information(results: Sequence[Result]) -> UsableInformation | None:
 # Over seeds
 
 
-Metric = Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"]
-METRICS: tuple[str, ...] = get_args(Metric)
-LOSSES: Mapping[str, str] = {"log2_loss": "log2", "log2_loss_calibrated": "log2_calibrated"}
-"""Metrics in bits, of which less is better, and what they are the mean of among the predictions."""
 INFINITE_DF = 1e9
 """Degrees of freedom of a variance that is treated as known."""
 
 Interval = tuple[float, float]
 
 
-def check_metric(metric: str) -> Metric:
-    """The metric of this name."""
-    if metric not in METRICS:
-        raise UsageError(f"There is no metric {metric!r}; expected {', '.join(METRICS)}.")
-    return cast("Metric", metric)
+def score(results: Sequence[Result], metric: str, intervals: Sequence[Interval] = (), run: Run | None = None) -> Score:
+    """The metric over results that differ in their seed, each with its own interval, if it has one.
 
-
-def score(results: Sequence[Result], metric: Metric, intervals: Sequence[Interval] = ()) -> Score:
-    """The metric over results that differ in their seed, each with its own interval, if it has one."""
-    # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
-    values = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
-    if any(value is None for value in values):
+    A metric that was not recorded is computed from the predictions in ``run``.
+    """
+    values = [score_by(run, result, metric_named(metric)) for result in results]
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < len(values):
         return Score()
-    return over_seeds(values, intervals, upper=math.inf if metric in LOSSES else 1.0)
+    lowest, highest = metric_named(metric).range
+    return over_seeds(numbers, intervals, lower=lowest, upper=highest)
 
 
 def over_seeds(
@@ -212,25 +227,22 @@ def accuracy_intervals(results: Sequence[Result]) -> list[Interval]:
     return about if len(about) == len(results) else [result.range for result in results]
 
 
-def intervals_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Interval]:
-    """The interval of each result; none for macro-averaged F1.
+def intervals_of(run: Run, results: Sequence[Result], metric: str) -> list[Interval]:
+    """The interval of each result; none for a metric that has no interval, or a prediction that is the same for all.
 
-    That of the accuracy is in the result. That of the loss is from the predictions, over target forms where the set
-    has them or sentences, as that of the accuracy is.
+    That of what a result is scored by is in the result. Others are from the predictions, over target forms where the
+    set has them or sentences, as that of the accuracy is.
     """
-    if metric == "accuracy":
+    if metric == results[0].metric:
         return accuracy_intervals(results)
-    if metric not in LOSSES or any(getattr(result, metric) is None for result in results):
+    part = metric_named(metric)
+    if not part.has_interval or any(result.constant for result in results):
         return []
-    clusters = None
-    if results[0].cluster_interval is not None:
-        clusters = row_clusters(run, results[0])
-    intervals = []
-    for result in results:
-        name = LOSSES[metric]
-        bits = (-run.predictions(result, name)[name].astype(np.float64)).clip(0.0, MOST_BITS)
-        intervals.append(mean(bits, clusters).interval())
-    return intervals
+    predictions = [predictions_for(run, result, part) for result in results]
+    if any(arrays is None for arrays in predictions):
+        return []
+    clusters = row_clusters(run, results[0]) if results[0].cluster_interval is not None else None
+    return [interval_by(part, arrays, clusters) for arrays in predictions if arrays is not None]
 
 
 Estimate = tuple[float | None, float | None, float | None]
@@ -254,7 +266,7 @@ def aggregate(results: Sequence[Result]) -> TransferMean | None:
     transfer_scores = [
         (r.dev_score, r.n["va"] or (r.n["te"] if r.interval_kind == "nadeau-bengio" else r.n["tr"]), r.cell.task)
         for r in results
-        if r.cell.task in TRANSFER and r.metric == "accuracy" and r.dev_score is not None
+        if r.cell.task in TRANSFER and r.metric == DEFAULT_METRIC and r.dev_score is not None
     ]
     if len(transfer_scores) < 2:
         return None

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from sentprobe.core.plugins import part_repr
 from sentprobe.report.types import CellSummary, CheckResult, Column, SetSummary, Summary
-from sentprobe.results.result import RIGHT_OR_WRONG
+from sentprobe.results.metric import metric_named
 from sentprobe.stats import holm
 from sentprobe.stats import level as levels
 
@@ -113,12 +113,12 @@ class ScoredCell(NamedTuple):
     @property
     def right_or_wrong(self) -> bool:
         """Whether the score is the share of rows that are right."""
-        return self.set_summary.scored_by in RIGHT_OR_WRONG
+        return metric_named(self.set_summary.scored_by).right_or_wrong
 
     @property
-    def by_accuracy(self) -> bool:
-        """Whether the set is scored by accuracy."""
-        return self.set_summary.scored_by == "accuracy"
+    def predicts_classes(self) -> bool:
+        """Whether classes are predicted, so that the cell has an accuracy."""
+        return metric_named(self.set_summary.scored_by).predicts == "classes"
 
 
 def scored_cells(summary: Summary) -> Iterator[ScoredCell]:

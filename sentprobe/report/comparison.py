@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from sentprobe.console import narrow_out, out
-from sentprobe.core.formatting import POINTS, printable
+from sentprobe.core.formatting import printable
 from sentprobe.core.table import Table, TableColumn, csv_text, table_width
 from sentprobe.report.names import short_names
 from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
+from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 
@@ -80,17 +81,19 @@ def _tables(rows: Rows, names: Sequence[str], margin: float, labels: Sequence[st
     tied = [r for r in rows if isinstance(r, TieGroups)]
     if tied:
         body = [[_name(r), r.n, *(_tied(r, name) for name in names)] for r in tied]
+        metric, noun = _metric(rows), "Systems" if _of_words(rows) else "Encoders"
         legend = (
-            f"{_metric(rows)} in points. {'Systems' if _of_words(rows) else 'Encoders'} that share a letter are not "
-            "significantly different on that set, which does "
-            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {alpha_text()}.{partial}"
+            f"{metric.heading}{metric.in_unit}. {noun} that share a letter are not significantly different on that "
+            f"set, which does not show that they are equal. {_tests(rows)} Holm over the pairs, at {alpha_text()}."
+            f"{partial}"
         )
         yield Table.of_rows(["set", "test", *labels], body, notes=[legend])
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
     headings = ["set", "test", *labels, "difference", level_text(), "p Holm", "verdict", "within", "detectable"]
+    what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}: "
     legend = (
-        f"{labels[0]} minus {labels[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
+        f"{what}{labels[0]} minus {labels[1]}, {_unit(rows)}; ! where p, adjusted by Holm over the sets, is at most "
         f"{alpha_text()}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
         f"(two one-sided tests at {alpha_text()}). verdict: the better one; or equivalent if that margin is "
         f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
@@ -119,8 +122,16 @@ def _of_words(rows: Rows) -> bool:
     return all(row.about == "system" for row in rows)
 
 
-def _metric(rows: Rows) -> str:
-    return "Precision@1" if _of_words(rows) else "Accuracy"
+def _metric(rows: Rows) -> Metric:
+    """What is compared; without a metric of classes, the share of what is retrieved correctly."""
+    metrics = METRICS.parts().values()
+    if _of_words(rows):
+        return next(metric for metric in metrics if metric.right_or_wrong and not metric.trained)
+    return metric_named(rows[0].metric)
+
+
+def _unit(rows: Rows) -> str:
+    return _metric(rows).in_unit.removeprefix(" ") or "as they are"
 
 
 def _name(row: Comparison | TieGroups) -> str:
@@ -128,23 +139,24 @@ def _name(row: Comparison | TieGroups) -> str:
 
 
 def _tied(row: TieGroups, name: str) -> str:
-    return f"{POINTS.number(row.accuracy[name])} {row.letters[name]}"
+    return f"{metric_named(row.metric).number.number(row.accuracy[name])} {row.letters[name]}"
 
 
 def _compared(r: Comparison, margin: float, labels: Sequence[str]) -> list[str]:
     verdict = r.verdict(margin)
     mark = "!" if r.p_holm <= levels.ALPHA else ""
+    form = metric_named(r.metric).number
     return [
         _name(r),
         f"{r.n:,}",
-        POINTS.number(r.one),
-        POINTS.number(r.two),
-        f"{POINTS.number(r.difference, sign=True)}{mark}",
-        POINTS.interval(r.low, r.high, sign=True, between=" … "),
+        form.number(r.one),
+        form.number(r.two),
+        f"{form.number(r.difference, sign=True)}{mark}",
+        form.interval(r.low, r.high, sign=True, between=" … "),
         _p(r.p_holm),
         {"first": labels[0], "second": labels[1]}.get(verdict, verdict),
-        f"±{POINTS.number(r.equivalence_margin)}",
-        POINTS.number(r.detectable),
+        f"±{form.number(r.equivalence_margin)}",
+        form.number(r.detectable),
     ]
 
 
@@ -185,7 +197,7 @@ def print_repeated(reproduction: Reproduction) -> None:
     def say(text: str, style: str | None = None) -> None:
         console.print(printable(text), style=style, markup=False, soft_wrap=True)
 
-    scale = 1 if reproduction.reproduced.metric in ("bits", "compression", "rank") else 100
+    scale = metric_named(reproduction.reproduced.metric).number.scale
     say(f"now   {scale * reproduction.reproduced.score:.4f}  {reproduction.reproduced.signature}")
     if reproduction.recorded is not None:
         say(f"then  {scale * reproduction.recorded.score:.4f}  {reproduction.recorded.signature}")

@@ -18,6 +18,7 @@ from sentprobe.errors import SentProbeError
 from sentprobe.probes import parse
 from sentprobe.probes.probe import PairFeatures
 from sentprobe.report.types import CellSummary, Column, CurvePoint, Curves, SetSummary, Summary
+from sentprobe.results.metric import metric_named
 from sentprobe.transfer.pairs import TASK_PAIRS, pair_features
 
 SIZE_OPTIONS = ("dim", "dimensions")
@@ -85,7 +86,7 @@ def _size(s: SetSummary, cell: CellSummary | None, probe: str | None) -> int | N
     """The size of the vectors, if the probe's input shows it: for a pair that is two or four times as large."""
     if cell is None or not cell.dimension:
         return None
-    if not s.inputs or s.scored_by == "spearman":  # the cosines of two vectors as they are
+    if not s.inputs or not metric_named(s.scored_by).trained:  # the cosines of two vectors as they are
         return cell.dimension
     if s.task not in TASK_PAIRS:
         return None

@@ -14,6 +14,7 @@ from sentprobe.errors import RunError, SentProbeError
 from sentprobe.report.extension import SUMMARY_EXTENSIONS
 from sentprobe.report.result_grid import Grid, SetKey, grid_of
 from sentprobe.report.types import Bin, ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
+from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
@@ -48,7 +49,7 @@ def error_analysis(run: Run, summary: Summary) -> tuple[Errors, tuple[str, ...]]
     notes: dict[str, None] = {}
     errors = tuple(
         _of_set(run, grid, set_key, s, notes)
-        if s.scored_by == "accuracy"
+        if metric_named(s.scored_by).predicts == "classes"
         else _of_extensions(run, grid, set_key, s, notes)
         for set_key, s in zip(grid.sets, summary.sets, strict=True)
     )

@@ -19,6 +19,7 @@ from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, 
 from sentprobe.report.filters import column_names, find_named, find_sets_of
 from sentprobe.report.types import Seconds, Summary
 from sentprobe.report.verdict import mark_note
+from sentprobe.results.metric import DEFAULT_METRIC
 
 FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".json", ".csv")
 """Formats of figures."""
@@ -28,7 +29,7 @@ PPI = 300
 
 NO_RUN = Summary(
     folder="",
-    metric="accuracy",
+    metric=DEFAULT_METRIC,
     columns=(),
     baselines=(),
     sets=(),

@@ -17,6 +17,7 @@ from sentprobe.report.names import set_names, short_names
 from sentprobe.report.result_grid import identity_digest, missing_notes
 from sentprobe.report.types import HumanResult, MissingCells, SetSummary, Summary
 from sentprobe.report.verdict import verdict_of
+from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Cell
 
 T = TypeVar("T")
@@ -144,7 +145,7 @@ def _note(summary: Summary, columns: Sequence[int], sets: Sequence[int], above: 
 
 
 def _metric_name(summary: Summary) -> str:
-    return {"accuracy": "score", "macro_f1": "macro-averaged F1"}.get(summary.metric, "loss")
+    return "score" if summary.by_set_metric else metric_named(summary.metric).title.removeprefix("mean ")
 
 
 def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], note: str) -> Summary:

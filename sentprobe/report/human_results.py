@@ -105,7 +105,7 @@ def _mean(by_seed: Sequence[Sequence[bool]]) -> float | None:
 def human_tables(summary: Summary) -> Iterator[Table]:
     """People beside encoders, on the sentences that people judged; and how often each gives each answer."""
     judged = [(s, s.people) for s in summary.sets if s.people is not None]
-    if not judged or summary.metric != "accuracy":
+    if not judged or not summary.by_set_metric:
         return
     yield Table(
         [

@@ -8,31 +8,24 @@ from dataclasses import dataclass, replace
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
 from sentprobe.report import published as published_results
-from sentprobe.report.cells import LOSSES
 from sentprobe.report.human_results import human_notes
 from sentprobe.report.names import failure_text
 from sentprobe.report.published import difference_notes
 from sentprobe.report.types import CellSummary, FailureSummary, SetSummary, Summary
 from sentprobe.report.variants import interpretations
-from sentprobe.report.verdict import BOLD_NOTE, UNCOMPARED, footnotes
-from sentprobe.report.word_texts import WORD_TASKS, is_of_words, metric_line, retrieval_lines
+from sentprobe.report.verdict import BOLD_NOTE, footnotes
+from sentprobe.results.metric import CLUSTERED, DEFAULT_METRIC, METRICS, Metric, metric_named, table_metrics
 from sentprobe.results.result import CONSTANT_INTERVAL
+from sentprobe.results.run_kind import set_notes
 from sentprobe.run.variant import base_variant
 from sentprobe.stats.level import alpha_text, level_text
 
 MAX_NAMED_SETS = 3
 """Up to this many sets are named; of more, the first one and how many others there are."""
-SHARED = "clustered where several rows have the same target word or sentence"
 INTERVAL_KINDS = {
     "nadeau-bengio": "that of Nadeau and Bengio where there are folds",
     "bootstrap": "bootstrap over rows for correlations",
 }
-CORRELATIONS = {
-    "pearson": "Pearson's r times 100, by SentEval's regression on pairs, whatever the probe (except for pairs=…).",
-    "spearman": "Spearman's rho of the cosines times 100, over all rows at once; nothing is trained.",
-    "recall@1": "share of captions that find their image first, in points.",
-}
-"""How sets are scored that are not scored by accuracy."""
 
 
 @dataclass(frozen=True)
@@ -58,52 +51,60 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
     baselines = [cell for s in summary.sets for cell in s.baselines if cell is not None]
     if not every and not baselines:
         return list(summary.notes)
-    kinds = {cell.interval for cell in every + baselines}
+    kinds, main = {cell.interval for cell in every + baselines}, _main_metric(summary)
     return [
-        metric_line(kinds) if is_of_words(summary) else _metric(summary.metric, kinds),
+        _metric(main, kinds) if summary.kind.score_note is None else summary.kind.score_note(kinds),
         *_calibrated(every + baselines),
-        *_uncompared(summary.metric, bool(baselines)),
-        *(() if is_of_words(summary) else _about(summary.metric, every, baselines)),
+        *_uncompared(main, bool(baselines)),
+        *(_about(main, every, baselines) if summary.kind.trains_probes else ()),
         *_constant(summary, seen),
-        *_correlated(summary.sets),
+        *_set_metrics(summary, main, kinds),
         *_transfer(summary),
         *_probes(summary, seen),
-        *_seeds(every, summary.metric),
+        *_seeds(every, main),
         *_letters(summary, every),
         *(note for note in footnotes(summary) if seen.bold or note != BOLD_NOTE),
         *_layers(every),
         *_folds(summary.sets),
         *_partial(summary),
         *_synthetic(summary.sets),
-        *(human_notes(summary) if summary.metric == "accuracy" else ()),
+        *(human_notes(summary) if summary.by_set_metric else ()),
         *(_human(summary) if seen.human else ()),
         *_published(summary),
-        *(interpretations(summary) if summary.metric == "accuracy" else ()),
+        *(interpretations(summary) if summary.by_set_metric else ()),
         *summary.notes,
     ]
 
 
-def _metric(metric: str, kinds: set[str]) -> str:
-    if metric == "macro_f1":
-        return "Macro-averaged F1 on test in points, without an interval."
-    if metric in LOSSES:
-        sampling = f"over rows, {SHARED}" if "cluster" in kinds else "over rows"
-        which = " at the temperature fitted on dev" if metric == "log2_loss_calibrated" else ""
-        return (
-            f"Mean loss on test in bits{which}, lower is better; ± is half the width of the {level_text()} interval "
-            f"{sampling}, of the trained probe."
-        )
-    wilson = f"Wilson's, {SHARED}" if "cluster" in kinds else "Wilson's"
-    intervals = "; ".join([wilson, *(text for kind, text in INTERVAL_KINDS.items() if kind in kinds)])
-    return f"Accuracy on test in points; ± is half the width of the {level_text()} interval: {intervals}."
+def _main_metric(summary: Summary) -> Metric:
+    """The metric of the numbers of a table; where sets have different ones, the default if a set has that."""
+    if not summary.by_set_metric:
+        return metric_named(summary.metric)
+    names = list(dict.fromkeys(s.scored_by for s in summary.sets if any((*s.cells, *s.baselines))))
+    computed = [name for name in names if name in table_metrics()]
+    return metric_named(DEFAULT_METRIC if DEFAULT_METRIC in names or not computed else computed[0])
 
 
-def _about(metric: str, cells: Sequence[CellSummary], baselines: Sequence[CellSummary]) -> Iterator[str]:
+def _metric(metric: Metric, kinds: set[str]) -> str:
+    if metric.name == DEFAULT_METRIC:
+        wilson = f"Wilson's{CLUSTERED}" if "cluster" in kinds else "Wilson's"
+        note = f": {'; '.join([wilson, *(text for kind, text in INTERVAL_KINDS.items() if kind in kinds)])}"
+    else:
+        note = metric.interval_note.format(clustered=CLUSTERED if "cluster" in kinds else "")
+    direction = "" if metric.higher_is_better else ", lower is better"
+    condition = f" {metric.condition}" if metric.condition else ""
+    score = f"{metric.heading} on test{metric.in_unit}{condition}{direction}"
+    if not metric.has_interval:
+        return f"{score}, without an interval."
+    return f"{score}; ± is half the width of the {level_text()} interval{note}."
+
+
+def _about(metric: Metric, cells: Sequence[CellSummary], baselines: Sequence[CellSummary]) -> Iterator[str]:
     """What an interval is about."""
     scored, of_baselines = (
         [cell.about for cell in column if cell.interval in ("wilson", "cluster")] for column in (cells, baselines)
     )
-    if metric != "accuracy" or not scored:
+    if not metric.right_or_wrong or not scored:
         return
     encoder = "± of an encoder is about the encoder: it covers other samples of test, training and dev rows"
     probe = "about the one trained probe, on other samples of test rows"
@@ -123,7 +124,7 @@ def _constant(summary: Summary, seen: Seen) -> Iterator[str]:
         for column, cell in zip(summary.baselines, s.baselines, strict=True)
         if cell is not None and cell.interval == CONSTANT_INTERVAL and column.encoder in seen
     )
-    if constant and summary.metric == "accuracy":
+    if constant and summary.by_set_metric:
         names = ", ".join(constant)
         yield f"{names}: the same prediction for every row; its score is fixed by the test rows and has no interval."
 
@@ -136,20 +137,25 @@ def _calibrated(cells: Sequence[CellSummary]) -> Iterator[str]:
         )
 
 
-def _uncompared(metric: str, baselines: bool) -> Iterator[str]:
-    if metric in UNCOMPARED and baselines:
+def _uncompared(metric: Metric, baselines: bool) -> Iterator[str]:
+    if not metric.compared and baselines:
         yield (
             "Raw losses are not compared with baselines: an overconfident baseline may lose more bits than a guess by "
             "class frequencies. --metric log2_loss_calibrated compares."
         )
 
 
-def _correlated(sets: Sequence[SetSummary]) -> Iterator[str]:
-    for metric, text in CORRELATIONS.items():
-        labels = [s.label for s in sets if s.scored_by == metric and s.task not in WORD_TASKS]
-        if labels:
-            yield f"{_listed(labels)}: {text}"
-    for task, text in WORD_TASKS.items():
+def _set_metrics(summary: Summary, main: Metric, kinds: set[str]) -> Iterator[str]:
+    """What sets are scored by that is not the metric of the table."""
+    sets, notes_by_task = summary.sets, set_notes(column.probe for column in summary.columns)
+    for metric in METRICS.parts().values():
+        labels = [s.label for s in sets if s.scored_by == metric.name and s.task not in notes_by_task]
+        if labels and metric.set_note:
+            yield f"{_listed(labels)}: {metric.set_note}"
+        elif labels and metric.name in table_metrics() and metric.name not in (main.name, DEFAULT_METRIC):
+            sentence = _metric(metric, kinds)
+            yield f"{_listed(labels)}: {metric.title}{sentence[len(metric.heading) :]}"
+    for task, text in notes_by_task.items():
         labels = [s.label for s in sets if s.task == task]
         if labels:
             yield f"{_listed(labels)}: {text}"
@@ -165,8 +171,8 @@ def _transfer(summary: Summary) -> Iterator[str]:
 
 
 def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
-    if is_of_words(summary):
-        yield from retrieval_lines(summary)
+    if not summary.kind.trains_probes:
+        yield from summary.kind.notes(summary)
         return
     probes = {c.probe for c in summary.columns if c.probe}
     baseline_probes = {
@@ -178,11 +184,11 @@ def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
         yield f"Probe of {', '.join(baseline_probes)}: {', '.join(dict.fromkeys(baseline_probes.values()))}."
 
 
-def _seeds(cells: Sequence[CellSummary], metric: str) -> Iterator[str]:
+def _seeds(cells: Sequence[CellSummary], metric: Metric) -> Iterator[str]:
     counts = sorted({cell.seeds for cell in cells})
     if counts and counts[-1] > 1:
         seed_count = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        yield f"Means of {seed_count} seeds" + ("." if metric == "macro_f1" else "; ± is over rows and seeds.")
+        yield f"Means of {seed_count} seeds" + ("; ± is over rows and seeds." if metric.has_interval else ".")
 
 
 def _letters(summary: Summary, cells: Sequence[CellSummary]) -> Iterator[str]:
@@ -192,10 +198,9 @@ def _letters(summary: Summary, cells: Sequence[CellSummary]) -> Iterator[str]:
         about = {s.letters_about for s in summary.sets if s.letters_about is not None}
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
         tests = "the trained probes alone" if about == {"probe"} else whose
-        words = is_of_words(summary)
-        tested = "on the same words or sentences" if words else f"about {tests}"
+        tested = summary.kind.tested or f"about {tests}"
         yield (
-            f"{'Columns' if words else 'Encoders'} that share a letter on a set are not significantly different on it, "
+            f"{summary.kind.columns} that share a letter on a set are not significantly different on it, "
             f"which does not show that they are equal (paired tests {tested}, as sentprobe compare makes them; Holm "
             f"over pairs, {alpha_text()}){only}."
         )
@@ -234,12 +239,12 @@ def _synthetic(sets: Sequence[SetSummary]) -> Iterator[str]:
 
 def _human(summary: Summary) -> Iterator[str]:
     sets = [replace(s, published=()) for s in summary.sets if s.human is not None and s.people is None]
-    if summary.metric == "accuracy":
+    if summary.by_set_metric:
         yield from published_results.footnotes(sets, "human")
 
 
 def _published(summary: Summary) -> Iterator[str]:
-    if summary.metric == "accuracy":
+    if summary.by_set_metric:
         yield from published_results.printed_scores(summary.sets)
         yield from difference_notes(summary)
 

@@ -14,6 +14,7 @@ from sentprobe.report.published import choose_published
 from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown
 from sentprobe.report.types import Summary
+from sentprobe.results.metric import DEFAULT_METRIC
 from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Report:
         run: Run,
         *,
         title: str | None = None,
+        metric: str = DEFAULT_METRIC,
         adjust: Adjustment = "holm",
         published: bool = False,
         against: str | None = None,
@@ -79,6 +81,8 @@ class Report:
             The run.
         title
             The title of the page. Default: the name of the run's folder.
+        metric
+            What every set is scored by, such as balanced_accuracy. Default: by what its manifest or its results name.
         adjust
             How the p-values of correlations are adjusted: holm, bonferroni, bh (Benjamini and Hochberg's false
             discovery rate) or none.
@@ -87,7 +91,7 @@ class Report:
         against
             The published model that differences are from. Default: the best one of each set.
         """
-        summary = full_summary(run, adjust=adjust, published=published)
+        summary = full_summary(run, metric=metric, adjust=adjust, published=published)
         return cls(run, summary if against is None else choose_published(summary, against), title)
 
     def __repr__(self) -> str:

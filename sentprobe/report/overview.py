@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sentprobe.core.formatting import BITS, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
-from sentprobe.report.cells import LOSSES, value_of
+from sentprobe.report.cells import value_of
 from sentprobe.report.languages import class_note, language_of, named_tasks, task_of
 from sentprobe.report.types import Summary
+from sentprobe.results.metric import metric_named
 
 MIN_COLUMNS = 2
 """With a single encoder there is nothing to average over, and nothing to win."""
@@ -70,8 +70,8 @@ def task_spreads(summary: Summary) -> list[TaskSpread]:
     return spreads
 
 
-def count_wins(table: Sequence[Mapping[int, float]], columns: int, *, lower: bool = False) -> list[tuple[int, int]]:
-    """How often each column has the best number of a row, alone and together with others; rows need two numbers.
+def count_wins(table: Sequence[Mapping[int, float]], columns: int) -> list[tuple[int, int]]:
+    """How often each column has the highest number of a row, alone and together with others; rows need two numbers.
 
     Means over seeds that differ by rounding are equal.
     """
@@ -79,7 +79,7 @@ def count_wins(table: Sequence[Mapping[int, float]], columns: int, *, lower: boo
     for row in table:
         if len(row) < MIN_COLUMNS:
             continue
-        best = (min if lower else max)(row.values())
+        best = max(row.values())
         winners = [column for column, value in row.items() if abs(value - best) < TOLERANCE]
         for column in winners:
             wins[column][len(winners) > 1] += 1
@@ -89,9 +89,14 @@ def count_wins(table: Sequence[Mapping[int, float]], columns: int, *, lower: boo
 def encoder_wins(summary: Summary) -> list[Wins]:
     """Per column."""
     table = [
-        {i: value for i, cell in enumerate(s.cells) if (value := value_of(cell)) is not None} for s in summary.sets
+        {
+            i: metric_named(s.scored_by).gain(value, 0.0)
+            for i, cell in enumerate(s.cells)
+            if (value := value_of(cell)) is not None
+        }
+        for s in summary.sets
     ]
-    counted = count_wins(table, len(summary.columns), lower=summary.metric in LOSSES)
+    counted = count_wins(table, len(summary.columns))
     contested = [(s.cells, row) for s, row in zip(summary.sets, table, strict=True) if len(row) >= MIN_COLUMNS]
     return [
         Wins(
@@ -110,7 +115,7 @@ def overview_tables(summary: Summary) -> Iterator[Table]:
     spreads, wins = task_spreads(summary), encoder_wins(summary)
     if not spreads:
         return
-    form = BITS if summary.metric in LOSSES else POINTS
+    form = metric_named(summary.metric).number
 
     def numbers(heading: str, values: Sequence[float | None]) -> TableColumn:
         return TableColumn([heading], values, format=lambda value: CellText(form.number(value)))
@@ -134,7 +139,7 @@ def overview_tables(summary: Summary) -> Iterator[Table]:
         TableColumn(["shared"], [str(w.shared) for w in wins]),
     ]
     title = "Wins: on how many sets an encoder has the best number"
-    if summary.metric == "accuracy":
+    if summary.by_set_metric:
         columns.append(TableColumn(["among the best"], [str(w.significant) for w in wins]))
         title += "; and is above the best baseline with no other significantly better"
     columns.append(TableColumn(["of"], [str(w.of) if w.of else None for w in wins]))

@@ -20,6 +20,7 @@ from sentprobe.probes import parse
 from sentprobe.published import TRANSFER, WORDS, PublishedRow, human, papers, published
 from sentprobe.published.releases import Extent, recognise
 from sentprobe.report.types import PublishedResult, SetSummary, Summary
+from sentprobe.results.metric import DEFAULT_METRIC
 from sentprobe.results.result import Result
 from sentprobe.tasks import SUITES
 
@@ -86,12 +87,12 @@ def published_results(
             people = None
     else:
         return Published()
-    metrics = {r.metric for r in results} or {"accuracy"}
+    metrics = {r.metric for r in results} or {DEFAULT_METRIC}
     # papers score the test rows of the set: not a sample of them, nor all rows in folds
     if results and all(r.cell.limit is not None or r.cell.folds is not None for r in results):
         rows, extent = [], "the whole set" if extent == "this set" else extent
     printed = _selected([row for row in rows if row.metric in metrics], task, results)
-    has_human = people is not None and people.metric == "accuracy"
+    has_human = people is not None and people.metric == DEFAULT_METRIC
     return Published(
         extent if printed or has_human else None, _result(people) if people is not None and has_human else None, printed
     )
@@ -227,7 +228,7 @@ def compared(s: SetSummary) -> PublishedResult | None:
 def difference_table(summary: Summary) -> Table | None:
     """The table of sets with a published result: that result, and the difference of each encoder; None for samples."""
     rows = [(s, printed) for s in summary.sets if (printed := compared(s)) is not None]
-    if summary.metric != "accuracy" or not rows or not summary.columns:
+    if not summary.by_set_metric or not rows or not summary.columns:
         return None
     twice = _printed_twice(summary)
     models = {_name(printed, twice) for _, printed in rows}
@@ -249,7 +250,7 @@ def difference_table(summary: Summary) -> Table | None:
 
 def difference_notes(summary: Summary) -> Iterator[str]:
     """How to read the table, and what its numbers were printed for."""
-    if summary.metric != "accuracy":
+    if not summary.by_set_metric:
         return
     # of each set only what the table shows: the paper of another row is not meant
     compared_sets = [replace(s, human=None, published=(row,)) for s in summary.sets if (row := compared(s)) is not None]

@@ -11,6 +11,7 @@ from sentprobe.core.formatting import count_of
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sentprobe.report.names import listed, short_names
 from sentprobe.report.types import Column, MissingCells, Summary
+from sentprobe.results.metric import DEFAULT_METRIC
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run
@@ -171,7 +172,7 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
     datasets = run.info.get("datasets", ())
     selected = requested.get("datasets", [d["digest"] for d in datasets])
     names = {d["digest"]: d["name"] for d in datasets if d["digest"] in selected}
-    split = {r.cell.data for r in run.results if (r.metric, r.trained_on, r.chosen_on) == ("accuracy", "tr", "va")}
+    split = {r.cell.data for r in run.results if (r.metric, r.trained_on, r.chosen_on) == (DEFAULT_METRIC, "tr", "va")}
     several = len({run.folder_of(r) for r in run.results}) > 1  # runs that were joined request different things
     done: dict[str, set[str]] = {}
     for column in (*grid.columns, *grid.baselines):

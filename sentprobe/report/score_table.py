@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sentprobe.core.formatting import ABSENT, BITS, POINTS
+from sentprobe.core.formatting import ABSENT, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn, folded_width, in_blocks, table_width
-from sentprobe.report.cells import LOSSES, value_of
+from sentprobe.report.cells import value_of
 from sentprobe.report.published import EXTENT_NOTES
 from sentprobe.report.types import CellSummary, Column, LayerTable, Score, SetSummary, Summary
 from sentprobe.report.verdict import mark_of
+from sentprobe.results.metric import metric_named
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def score_table(summary: Summary) -> ScoreTable:
         column
         for i, baseline in enumerate(summary.baselines)
         for column in _score_columns(
-            summary, baseline, [s.baselines[i] for s in sets], [s.failed_baselines.get(i) for s in sets]
+            sets, baseline, [s.baselines[i] for s in sets], [s.failed_baselines.get(i) for s in sets]
         )
     ]
     return ScoreTable(
@@ -52,7 +53,7 @@ def score_table(summary: Summary) -> ScoreTable:
         encoders=[
             column
             for i, encoder in enumerate(summary.columns)
-            for column in _score_columns(summary, encoder, [s.cells[i] for s in sets], [s.failed.get(i) for s in sets])
+            for column in _score_columns(sets, encoder, [s.cells[i] for s in sets], [s.failed.get(i) for s in sets])
         ],
         # those that only predict labels have no loss
         baselines=[column for column in baselines if any(cell.text != ABSENT for cell in column.cells)],
@@ -64,7 +65,7 @@ def score_table(summary: Summary) -> ScoreTable:
 def layer_table(summary: Summary, layers: LayerTable) -> Table:
     """The table of one encoder: rows are its layers, columns sets."""
     columns = [
-        TableColumn([s.label], [row[i] for row in layers.cells], format=partial(_layer_text, metric=summary.metric))
+        TableColumn([s.label], [row[i] for row in layers.cells], format=partial(_layer_text, metric=s.scored_by))
         for i, s in enumerate(summary.sets)
     ]
     title = "(dev: the one that was best there, and is compared with the baselines)"
@@ -78,16 +79,18 @@ def layer_table(summary: Summary, layers: LayerTable) -> Table:
 
 
 def _score_columns(
-    summary: Summary, column: Column, cells: Sequence[CellSummary | None], errors: Sequence[str | None]
+    sets: Sequence[SetSummary],
+    column: Column,
+    cells: Sequence[CellSummary | None],
+    errors: Sequence[str | None],
 ) -> Iterator[TableColumn]:
     """The column of an encoder or a baseline; next to raw bits, the calibrated ones."""
-    texts = [score_text(cell, summary.metric, error) for cell, error in zip(cells, errors, strict=True)]
+    texts = [score_text(cell, s.scored_by, error) for s, cell, error in zip(sets, cells, errors, strict=True)]
     yield TableColumn(column.label, texts)
     calibrated = [None if cell is None else cell.calibrated for cell in cells]
     if any(score is not None and score.value is not None for score in calibrated):
-        yield TableColumn(
-            [*column.label, "calibrated"], [_number(score or Score(), summary.metric) for score in calibrated]
-        )
+        texts = [_number(score or Score(), s.scored_by) for s, score in zip(sets, calibrated, strict=True)]
+        yield TableColumn([*column.label, "calibrated"], texts)
 
 
 def score_text(cell: CellSummary | None, metric: str, error: str | None = None) -> CellText:
@@ -113,12 +116,12 @@ def _number(score: Score, metric: str) -> CellText:
     """A number with half the width of its interval: points with one decimal, or bits with three."""
     if score.value is None:
         return CellText(ABSENT)
-    form = BITS if metric in LOSSES else POINTS
+    form = metric_named(metric).number
     return CellText(form.number(score.value), form.half_width(score.low, score.high))
 
 
 def _human(summary: Summary) -> Iterator[TableColumn]:
-    if summary.metric == "accuracy" and any(s.human or s.people for s in summary.sets):
+    if summary.by_set_metric and any(s.human or s.people for s in summary.sets):
         yield TableColumn(["human"], summary.sets, format=human_text)
 
 
@@ -139,7 +142,7 @@ def _test_size(s: SetSummary) -> str:
 
 def _best_baseline(summary: Summary) -> list[TableColumn]:
     """The best baseline of each set, with its name as a note: a column per sample of rows."""
-    baselines, better = summary.baselines, min if summary.metric in LOSSES else max
+    baselines = summary.baselines
     columns = []
     for sample in dict.fromkeys(column.sample for column in baselines):
         indices = [i for i, c in enumerate(baselines) if c.sample == sample]
@@ -149,8 +152,9 @@ def _best_baseline(summary: Summary) -> list[TableColumn]:
             if not values:
                 cells.append(CellText(ABSENT))
             else:
+                better = max if metric_named(s.scored_by).higher_is_better else min
                 best = better(values, key=values.__getitem__)
-                cells.append(score_text(s.baselines[best], summary.metric)._replace(note=baselines[best].encoder))
+                cells.append(score_text(s.baselines[best], s.scored_by)._replace(note=baselines[best].encoder))
         columns.append(TableColumn(["best baseline", *baselines[indices[0]].label[1:]], cells))
     return columns
 

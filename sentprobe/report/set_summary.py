@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sentprobe.core.formatting import count_of
 from sentprobe.errors import SentProbeError
-from sentprobe.report.published import published_results
+from sentprobe.report.published import Published, published_results
 from sentprobe.report.result_grid import Grid, SetKey
 from sentprobe.report.types import AuditFinding, SetSummary, Summary
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named, table_metrics
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.scores import applies
 from sentprobe.tasks import TASKS, load_task
 
 SOURCE_KINDS = {
@@ -23,8 +26,14 @@ SOURCE_KINDS = {
 """What a source of each kind is; others are transfer sets, and go by their own names."""
 
 
-def describe_set(run: Run, grid: Grid, set_key: SetKey, *, published: bool = False) -> SetSummary:
-    """A set without its cells; ``published``: also results that papers printed for other sets."""
+def describe_set(
+    run: Run, grid: Grid, set_key: SetKey, *, metric: str = DEFAULT_METRIC, published: bool = False
+) -> SetSummary:
+    """A set without its cells.
+
+    ``metric``: what to score it by, unless it is the default; ``published``: also results that papers printed for other
+    sets.
+    """
     layers = (grid.layers(column, set_key) for column in (*grid.columns, *grid.baselines))
     results = [r for by_layer in layers for by_seed in by_layer.values() for r in by_seed]
     every = [d for d in run.info.get("datasets", ()) if d["digest"] == set_key.data]
@@ -33,7 +42,11 @@ def describe_set(run: Run, grid: Grid, set_key: SetKey, *, published: bool = Fal
     language = results[0].language if results else info.get("language")
     twins = sum(key.name == set_key.name for key in grid.sets)
     audit = info.get("audit")
-    printed = published_results(info, set_key.name, cell.task, language, results, other_sets=published)
+    scored_by = _scored_by(results, info, metric)
+    if results and scored_by != results[0].metric:  # which published scores are of
+        printed = Published()
+    else:
+        printed = published_results(info, set_key.name, cell.task, language, results, other_sets=published)
     return SetSummary(
         name=set_key.name,
         label=set_key.name if twins == 1 else f"{set_key.name} #{set_key.data[:8]}",
@@ -45,7 +58,7 @@ def describe_set(run: Run, grid: Grid, set_key: SetKey, *, published: bool = Fal
         label_names=label_names_of(cell.task, results[0].labels if results else info.get("labels", ())),
         n=dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
         folds=results[0].cell.folds if results else info.get("folds"),
-        scored_by=results[0].metric if results else "accuracy",
+        scored_by=scored_by,
         synthetic=any(r.synthetic for r in results),
         question=info.get("question"),
         corpus=info.get("corpus"),
@@ -57,6 +70,20 @@ def describe_set(run: Run, grid: Grid, set_key: SetKey, *, published: bool = Fal
         human=printed.human,
         published=printed.models,
     )
+
+
+def _scored_by(results: Sequence[Result], info: Mapping[str, Any], requested: str) -> str:
+    """The metric of a set: the requested one, else that of its manifest, if results can be scored by it."""
+    recorded = results[0].metric if results else DEFAULT_METRIC
+    name = info.get("metric") if requested == DEFAULT_METRIC else requested
+    return name if name and results and applies(metric_named(name), results[0]) else recorded
+
+
+def metric_note(run: Run) -> Iterator[str]:
+    """Sets whose manifests name a metric that is not installed."""
+    for info in run.info.get("datasets", ()):
+        if (name := info.get("metric")) and name not in table_metrics():
+            yield f"{info['name']}: its metric {name} is not installed; its scores are of the metric of its results."
 
 
 def label_names_of(task: str, labels: Iterable[str]) -> dict[str, str]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sentprobe.errors import SentProbeError
-from sentprobe.report.cells import Metric, aggregate, check_metric, make_cell, make_layer_cell, value_of
+from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.report.cells import aggregate, make_cell, make_layer_cell, value_of
 from sentprobe.report.curves import curves
 from sentprobe.report.error_analysis import error_analysis
 from sentprobe.report.extension import SUMMARY_EXTENSIONS, attempt
@@ -17,7 +17,7 @@ from sentprobe.report.languages import class_note
 from sentprobe.report.published import mark_best
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
-from sentprobe.report.set_summary import describe_set
+from sentprobe.report.set_summary import describe_set, metric_note
 from sentprobe.report.types import (
     CellSummary,
     EncoderDiagnosis,
@@ -30,8 +30,9 @@ from sentprobe.report.types import (
 from sentprobe.report.variants import interpret_variants, variant_results
 from sentprobe.report.verdict import Scored, compare_with_baseline, meanings, verdict_of
 from sentprobe.results.compare import tie_letters
+from sentprobe.results.metric import DEFAULT_METRIC, check_metric, metric_named
 from sentprobe.results.records import read_aliases
-from sentprobe.results.result import RIGHT_OR_WRONG, Failure, Result
+from sentprobe.results.result import Failure, Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
 from sentprobe.run.info import read_diagnoses, read_training_scores
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from sentprobe.report.correlations import Adjustment
 
 
-def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) -> Summary:
+def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False) -> Summary:
     """Summarise a run: every number of its tables, with intervals, baselines and notes.
 
     Parameters
@@ -48,7 +49,8 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     run
         The run, or several joined by ``sentprobe.results.run``.
     metric
-        What ``CellSummary.score`` holds: accuracy, macro_f1, log2_loss or log2_loss_calibrated (bits; lower is better).
+        What ``CellSummary.score`` holds: a metric that is computed from predicted classes, as `sentprobe ls metrics`
+        lists them: accuracy, balanced_accuracy, macro_f1, log2_loss (bits; lower is better), …
     published
         Also include results that papers printed for other sets of the same task, which are not comparable.
     """
@@ -56,10 +58,11 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     missing = missing_cells(run, grid)
     notes = [*run.damaged, *missing_notes(missing, [set_key.name for set_key in grid.sets])]
     sets = mark_best([_with_cells(run, grid, set_key, checked, published, notes) for set_key in grid.sets])
+    notes += metric_note(run)
     if people := judged_sets(run, notes):
         sets = [
             replace(s, people=human_result(run, grid, set_key, people[set_key.data], notes))
-            if set_key.data in people
+            if set_key.data in people and metric_named(s.scored_by).right_or_wrong
             else s
             for set_key, s in zip(grid.sets, sets, strict=True)
         ]
@@ -67,9 +70,9 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     aliases = read_aliases(run.info)
     columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
     sets = [replace(s, variants=set_variants) for s, set_variants in zip(sets, variants, strict=True)]
-    if checked == "accuracy":
+    if checked == DEFAULT_METRIC:
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
-    tables = (_layer_table(grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
+    tables = (_layer_table(run, grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
     training_scores = read_training_scores(run)
     notes += filter(None, [class_note(sets)])
     return Summary(
@@ -103,14 +106,15 @@ def _chosen(grid: Grid, column: ColumnKey) -> list[Result]:
 # One set
 
 
-def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: Metric, published: bool, notes: list[str]) -> SetSummary:
-    described = describe_set(run, grid, set_key, published=published)
+def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: str, published: bool, notes: list[str]) -> SetSummary:
+    described = describe_set(run, grid, set_key, metric=metric, published=published)
+    metric = _metric_of(described, metric)
     cells = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.columns]
     baselines = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.baselines]
     cells = _compare(run, grid, set_key, cells, baselines, metric, notes)
     letters_about = None
-    if metric == "accuracy" and described.scored_by in RIGHT_OR_WRONG:
-        cells, letters_about = _add_letters(run, grid, set_key, cells, notes)
+    if metric_named(metric).share is not None and metric == described.scored_by:
+        cells, letters_about = _add_letters(run, grid, set_key, cells, metric, notes)
     return replace(
         described,
         cells=tuple(cells),
@@ -119,6 +123,11 @@ def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: Metric, published
         failed_baselines=_failed(grid, grid.baselines, baselines, set_key),
         letters_about=letters_about,
     )
+
+
+def _metric_of(s: SetSummary, requested: str) -> str:
+    """The metric of the cells of a set, which are empty if it cannot be scored by the requested one."""
+    return s.scored_by if requested == DEFAULT_METRIC else requested
 
 
 def _failed(
@@ -138,7 +147,7 @@ def _compare(
     set_key: SetKey,
     cells: Sequence[CellSummary | None],
     baselines: Sequence[CellSummary | None],
-    metric: Metric,
+    metric: str,
     notes: list[str],
 ) -> list[CellSummary | None]:
     """Cells compared with the best baseline on the same rows."""
@@ -165,7 +174,7 @@ def _compare(
 
 
 def _add_letters(
-    run: Run, grid: Grid, set_key: SetKey, cells: Sequence[CellSummary | None], notes: list[str]
+    run: Run, grid: Grid, set_key: SetKey, cells: Sequence[CellSummary | None], metric: str, notes: list[str]
 ) -> tuple[list[CellSummary | None], str | None]:
     """Cells with letters, for columns on the same rows, and what the letters are about.
 
@@ -179,7 +188,7 @@ def _add_letters(
         if len(rivals) < 2:
             continue
         try:
-            letters, letters_about = tie_letters(run, rivals)
+            letters, letters_about = tie_letters(run, rivals, metric)
         except SentProbeError as e:
             notes.append(f"The letters of {set_key.name} are missing: {e}")
             continue
@@ -193,7 +202,7 @@ def _add_letters(
 
 
 def _layer_table(
-    grid: Grid, number: int, column: ColumnKey, metric: Metric, sets: Sequence[SetSummary]
+    run: Run, grid: Grid, number: int, column: ColumnKey, metric: str, sets: Sequence[SetSummary]
 ) -> LayerTable | None:
     """Every layer of an encoder on every set; None if there is only one."""
     layers_by_set = [grid.layers(column, set_key) for set_key in grid.sets]
@@ -205,7 +214,7 @@ def _layer_table(
         names=names,
         cells=tuple(
             tuple(
-                make_layer_cell(layers, name, metric, s.cells[number])
+                make_layer_cell(run, layers, name, _metric_of(s, metric), s.cells[number])
                 for layers, s in zip(layers_by_set, sets, strict=True)
             )
             for name in names
@@ -252,13 +261,18 @@ def _seconds(results: Sequence[Result]) -> Seconds:
 # With analyses
 
 
-def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = False) -> Summary:
+def full_summary(
+    run: Run, *, metric: str = DEFAULT_METRIC, adjust: Adjustment = "holm", published: bool = False
+) -> Summary:
     """Summarise a run, with error analysis, curves, correlations, languages, reproduction, extensions and checks.
 
     Parameters
     ----------
     run
         The run, or several joined by ``sentprobe.results.run``.
+    metric
+        What every set is scored by: a metric in points that is computed from predicted classes. Controls and measures
+        are scored by accuracy, and are left out with another metric.
     adjust
         How the p-values of the correlation matrix are adjusted: holm, bonferroni, bh (Benjamini and Hochberg's false
         discovery rate) or none.
@@ -269,7 +283,12 @@ def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = Fal
     from sentprobe.report.correlations import correlations
     from sentprobe.report.languages import languages
 
-    summary = summarise(run, published=published)
+    if (part := metric_named(check_metric(metric))).unit != "points":
+        raise UsageError(f"Pages and figures are in points, and {part.title} is in {part.unit or 'another unit'}.")
+    summary = summarise(run, metric=metric, published=published)
+    if not summary.by_set_metric:
+        sets = tuple(replace(s, variants=()) for s in summary.sets)
+        summary = replace(summary, sets=sets, interpretations={})
     errors, notes = error_analysis(run, summary)
     summary = replace(
         summary,

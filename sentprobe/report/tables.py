@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from shlex import quote
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 from sentprobe.console import narrow_out, print_wrapped
 from sentprobe.core.table import Table, TableColumn, in_latex, in_markdown, plain
 from sentprobe.core.table import csv_text as as_csv
+from sentprobe.errors import SentProbeError
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.extension import SUMMARY_EXTENSIONS
 from sentprobe.report.filters import keeps
@@ -25,7 +27,10 @@ from sentprobe.report.set_summary import data_errors, error_codes
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.variants import variant_tables
 from sentprobe.report.verdict import MARK, NOT_SIGNIFICANT
-from sentprobe.results.run import Run, to_row
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named, table_metrics
+from sentprobe.results.result import Result
+from sentprobe.results.run import SCORES, Run, to_row
+from sentprobe.results.scores import applies, class_score
 
 NO_RESULTS = "There are no results."
 
@@ -60,10 +65,26 @@ def csv_text(run: Run, summary: Summary) -> str:
     codes = {(s.name, s.data): error_codes(s) for s in summary.sets}
     results = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
     rows = [
-        _with_verdict(to_row(result), against, codes.get((result.cell.dataset, result.cell.data), ""))
+        _with_verdict(
+            to_row(result) | _class_scores(run, result), against, codes.get((result.cell.dataset, result.cell.data), "")
+        )
         for result in results
     ]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
+
+
+def _class_scores(run: Run, result: Result) -> dict[str, float | None]:
+    """The scores by metrics of predicted classes that results do not record; None for controls and measures."""
+    scores: dict[str, float | None] = {}
+    for name in table_metrics():
+        metric = metric_named(name)
+        if name in (DEFAULT_METRIC, *SCORES) or not {"predicted", "truth"}.issuperset(metric.needs):
+            continue
+        scores[name] = None
+        with suppress(SentProbeError):  # predictions that cannot be read
+            if result.cell.variant is None and applies(metric, result):
+                scores[name] = class_score(run, result, metric)
+    return scores
 
 
 def _with_verdict(
@@ -132,7 +153,7 @@ def _further_tables(summary: Summary) -> Iterator[Table]:
         yield differences
     yield from (layer_table(summary, layers) for layers in summary.layers)
     yield from human_tables(summary)
-    if summary.metric == "accuracy":  # which controls and measures are scored by
+    if summary.by_set_metric:  # which controls and measures are scored by
         yield from variant_tables(summary)
 
 

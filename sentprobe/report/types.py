@@ -13,6 +13,8 @@ from typing import Any, Literal
 from sentprobe.encoders.diagnosis import Symptom
 from sentprobe.encoders.encoder import TrainingScore
 from sentprobe.published.releases import Extent
+from sentprobe.results.metric import DEFAULT_METRIC
+from sentprobe.results.run_kind import RunKind, run_kind
 from sentprobe.run.variant import VariantSummary
 
 # One number
@@ -92,10 +94,11 @@ class CellSummary:
     """A column on a set: the layer that dev chose, over all seeds."""
 
     score: Score
-    """The summary's metric."""
+    """By the metric that its set is ``scored_by``."""
     calibrated: Score | None = None
     """The calibrated bits, in addition to the raw ones: for the metric log2_loss only."""
     accuracy: float
+    """Or the score of its results, where these are of another metric."""
     low: float | None
     high: float | None
     """The interval of the accuracy; None for a prediction that is the same for every row, whose score is a fact."""
@@ -112,6 +115,8 @@ class CellSummary:
     seeds: int
     n: int
     """Test rows."""
+    by_metric: Mapping[str, float] = field(default_factory=dict)
+    """The score by every metric that predicted classes alone are enough for, by its name."""
     macro_f1: float | None
     log2_loss: float | None
     log2_loss_calibrated: float | None
@@ -227,6 +232,8 @@ class SetSummary:
     label_names: Mapping[str, str] = field(default_factory=dict)
     """What labels that are codes mean, where the task says so: ``{"NNS": "plural"}``."""
     scored_by: str
+    """The metric of the scores: the one that was requested, or that the set's manifest names, or that of its results.
+    """
     synthetic: bool
     question: str | None
     corpus: str | None
@@ -635,3 +642,13 @@ class Summary:
     """None: nothing is a translation of words."""
     reproduction: RunProvenance | None = None
     checks: tuple[CheckResult, ...] = ()
+
+    @property
+    def by_set_metric(self) -> bool:
+        """Whether every set is scored by its own metric, and not by one that was requested for all."""
+        return self.metric == DEFAULT_METRIC
+
+    @property
+    def kind(self) -> RunKind:
+        """What the run is of: of probes, unless something else stands in their place."""
+        return run_kind(column.probe for column in self.columns)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from sentprobe.core.formatting import POINTS
-from sentprobe.errors import RunError, SentProbeError
-from sentprobe.report.cells import LOSSES, Metric
+from sentprobe.errors import SentProbeError
+from sentprobe.report.cells import estimate_of, value_of
 from sentprobe.report.types import (
     BaselineComparison,
     CellSummary,
@@ -22,19 +19,16 @@ from sentprobe.report.types import (
     Verdict,
 )
 from sentprobe.report.variants import part_of
-from sentprobe.report.word_texts import MARK_NOTE as WORDS_MARK_NOTE
-from sentprobe.report.word_texts import is_of_words
 from sentprobe.results.inference import detectable_by, row_clusters, system_p, systems_of
-from sentprobe.results.result import RIGHT_OR_WRONG, Result
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.scores import score_difference
 from sentprobe.run.variant import Objection, PlainScore, VariantSummary
-from sentprobe.stats import clustered_p, holm
+from sentprobe.stats import holm
 from sentprobe.stats import level as levels
-from sentprobe.stats.classification import MOST_BITS
 
 MARK = "†"
-UNCOMPARED = frozenset({"log2_loss"})
-"""Metrics by which nothing is compared with baselines."""
 BOLD_NOTE = (
     "Bold: the best of a set and what is not significantly different from it, if significantly better than the best "
     "baseline."
@@ -50,6 +44,11 @@ MARK_NOTE = (
     "to vary as much with training rows as the encoder; Holm over the encoders of a set, {alpha})."
 )
 
+PREDICTIONS_MARK_NOTE = (
+    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test of the trained probes, which swaps the predictions of the "
+    "two at random; Holm over the encoders of a set, {alpha})."
+)
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -61,15 +60,15 @@ class Scored:
 
 
 def compare_with_baseline(
-    run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: Metric, notes: list[str]
+    run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: str, notes: list[str]
 ) -> list[BaselineComparison | None]:
     """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
-    lower = metric in LOSSES
+    part = metric_named(metric)
     # the best of several is partly luck on a small set: the bar is a little too high there
-    best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
-    if best is None or metric in UNCOMPARED:
+    best = (max if part.higher_is_better else min)(baselines, key=lambda scored: scored.value, default=None)
+    if best is None or not part.compared:
         return [None] * len(numbers)
-    tests = [None if metric == "macro_f1" else _test(run, scored, best, metric, notes) for scored in numbers]
+    tests = [None if not part.has_paired_test else _test(run, scored, best, metric, notes) for scored in numbers]
     tested = [i for i, test in enumerate(tests) if test is not None]
     # over the encoders of one set, as tables are read row by row; `many-comparisons` warns about many sets
     p_values = [test.p for test in tests if test is not None]
@@ -78,7 +77,7 @@ def compare_with_baseline(
         BaselineComparison(
             best.name,
             best.value,
-            _verdict(best.value - scored.value if lower else scored.value - best.value, adjusted.get(i)),
+            _verdict(part.gain(scored.value, best.value), adjusted.get(i)),
             adjusted.get(i),
             len(tested),
             None if test is None else test.detectable,
@@ -105,9 +104,7 @@ class PairedTest:
     """Of accuracies, unless there is no variance: the difference that is detected four times out of five."""
 
 
-def _test(run: Run, scored: Scored, baseline: Scored, metric: Metric, notes: list[str]) -> PairedTest | None:
-    if metric == "accuracy" and scored.results[0].metric not in RIGHT_OR_WRONG:
-        return None
+def _test(run: Run, scored: Scored, baseline: Scored, metric: str, notes: list[str]) -> PairedTest | None:
     try:
         return paired_test(run, scored.results, baseline.results, metric)
     except SentProbeError as e:
@@ -117,24 +114,16 @@ def _test(run: Run, scored: Scored, baseline: Scored, metric: Metric, notes: lis
         return None
 
 
-def paired_test(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric = "accuracy") -> PairedTest:
+def paired_test(
+    run: Run, first: Sequence[Result], second: Sequence[Result], metric: str = DEFAULT_METRIC
+) -> PairedTest:
     """Test two systems on the same test rows, each with the results of its seeds."""
-    clusters = row_clusters(run, first[0])
-    if metric == "accuracy":
-        sides = systems_of(run, (first, second), clusters)
+    part = metric_named(metric)
+    if part.right_or_wrong:
+        sides = systems_of(run, (first, second), row_clusters(run, first[0]))
         apart = sides.difference(0, 1)
         return PairedTest(system_p(sides, 0, 1), detectable_by(apart) if apart.variance > 0 else None)
-    first_bits, second_bits = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (first, second))
-    return PairedTest(clustered_p(first_bits.mean(axis=0), second_bits.mean(axis=0), clusters), None)
-
-
-def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
-    """The loss of each test row (n)."""
-    arrays = run.predictions(result)
-    if name not in arrays:
-        raise RunError(f"{result.cell.encoder} has no probabilities.")
-    # a single row with probability 0 would make the mean infinite
-    return (-arrays[name].astype(np.float64)).clip(0.0, MOST_BITS)
+    return PairedTest(score_difference(run, first, second, part).p, None)
 
 
 # What is shown of it
@@ -167,8 +156,21 @@ def footnotes(summary: Summary) -> Iterator[str]:
 
 
 def mark_note(summary: Summary) -> str:
-    """What the mark means."""
-    return levels.with_levels(WORDS_MARK_NOTE if is_of_words(summary) else MARK_NOTE)
+    """What the mark means, in a sentence for each kind of test."""
+    if summary.kind.mark_note:
+        return levels.with_levels(summary.kind.mark_note)
+    marked = {s.scored_by for s in summary.sets if any(map(mark_of, s.cells))}
+    notes = dict.fromkeys(_mark_note(name, requested=not summary.by_set_metric) for name in sorted(marked))
+    return " ".join(map(levels.with_levels, notes or [MARK_NOTE]))
+
+
+def _mark_note(name: str, *, requested: bool) -> str:
+    metric = metric_named(name)
+    if metric.has_paired_test and not metric.right_or_wrong:
+        return PREDICTIONS_MARK_NOTE
+    if requested and not metric.has_paired_test:
+        return f"{MARK} no better than the best baseline on the same rows; there is no paired test of {metric.title}."
+    return MARK_NOTE
 
 
 # What a score shows
@@ -226,19 +228,22 @@ PRECEDENCE = ("leak", "words", "length", "memorised", "untrained")
 
 def meanings(s: SetSummary, columns: Sequence[Column], baselines: Sequence[Column]) -> tuple[Meaning | None, ...]:
     """What the score of each column on a set shows; None where there is none, or it is not an accuracy of a probe."""
-    if s.scored_by not in RIGHT_OR_WRONG:
+    metric = metric_named(s.scored_by)
+    if not metric.has_paired_test or not metric.higher_is_better or metric.unit != "points":
         return (None,) * len(columns)
     column_meanings = []
     for i, (column, cell) in enumerate(zip(columns, s.cells, strict=True)):
         majority = next(
             (
-                baseline_cell.accuracy
+                value_of(baseline_cell)
                 for baseline, baseline_cell in zip(baselines, s.baselines, strict=True)
                 if baseline_cell is not None and baseline.encoder == "majority" and baseline.sample == column.sample
             ),
             None,
         )
-        column_meanings.append(None if cell is None else _meaning(cell, s.variants[i] if s.variants else (), majority))
+        # controls and measures are scored by accuracy
+        variants = s.variants[i] if s.variants and metric.right_or_wrong else ()
+        column_meanings.append(None if value_of(cell) is None or cell is None else _meaning(cell, variants, majority))
     return tuple(column_meanings)
 
 
@@ -250,8 +255,9 @@ def _meaning(cell: CellSummary, variants: Sequence[VariantSummary], majority: fl
     if objections and objections[0].explanation == "leak":
         return Meaning("leak", objections[0].reason)
     against, score = cell.against, _score(cell)
-    wide = cell.low is not None and cell.high is not None and cell.high - cell.low > 2 * MAX_HALF_WIDTH
-    at_chance = majority is not None and cell.low is not None and cell.low <= majority
+    value, low, high = cell.score.value or 0.0, cell.score.low, cell.score.high
+    wide = low is not None and high is not None and high - low > 2 * MAX_HALF_WIDTH
+    at_chance = majority is not None and low is not None and low <= majority
     if at_chance and (against is None or against.verdict != "above"):
         return Meaning("few" if wide else "chance", f"{score}, majority {POINTS.number(majority or 0)}")
     if against is None:
@@ -268,27 +274,29 @@ def _meaning(cell: CellSummary, variants: Sequence[VariantSummary], majority: fl
     if objections:
         return Meaning(objections[0].explanation, objections[0].reason)
     could_object = any(getattr(part_of(v.of), "objection", None) is not None for v in variants)
-    return Meaning(
-        "holds" if could_object else "above", f"{POINTS.number(cell.accuracy - against.value, sign=True)} to {than}"
-    )
+    return Meaning("holds" if could_object else "above", f"{POINTS.number(value - against.value, sign=True)} to {than}")
 
 
 def _is_far_below(cell: CellSummary, against: BaselineComparison) -> bool:
     """Whether a score is significantly below the baseline, or without a test by a difference that counts."""
-    return against.value - cell.accuracy > MIN_DETECTABLE if against.p is None else against.p <= levels.ALPHA
+    if against.p is not None:
+        return against.p <= levels.ALPHA
+    return against.value - (cell.score.value or 0.0) > MIN_DETECTABLE
 
 
 def _would_miss(cell: CellSummary, against: BaselineComparison) -> bool:
     """Whether a difference that counts may have been missed; without a detectable one, by the interval."""
     if against.detectable is not None:
         return against.detectable > MIN_DETECTABLE
-    return cell.low is None or cell.high is None or cell.high - cell.low > 2 * MIN_DETECTABLE
+    low, high = cell.score.low, cell.score.high
+    return low is None or high is None or high - low > 2 * MIN_DETECTABLE
 
 
 def _objections(cell: CellSummary, variants: Sequence[VariantSummary], majority: float | None) -> Iterator[Objection]:
-    if cell.low is None or cell.high is None:
+    value, low, high = estimate_of(cell)
+    if value is None or low is None or high is None:
         return
-    plain = PlainScore(value=cell.accuracy, low=cell.low, high=cell.high, majority=majority)
+    plain = PlainScore(value=value, low=low, high=high, majority=majority)
     for variant in variants:
         part = part_of(variant.of)
         if (
@@ -300,4 +308,5 @@ def _objections(cell: CellSummary, variants: Sequence[VariantSummary], majority:
 
 
 def _score(cell: CellSummary) -> str:
-    return " ".join(filter(None, (POINTS.number(cell.accuracy), POINTS.half_width(cell.low, cell.high))))
+    value, low, high = estimate_of(cell)
+    return " ".join(filter(None, (POINTS.number(value), POINTS.half_width(low, high))))

@@ -13,11 +13,14 @@ one-sided tests reject for every margin of at least ``equivalence_margin``.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeVar
+
+import numpy as np
 
 from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.errors import CorruptionWarning, RunError, UsageError
@@ -30,8 +33,10 @@ from sentprobe.results.inference import (
     systems_of,
     target_of,
 )
+from sentprobe.results.metric import DEFAULT_METRIC, Metric, check_metric, metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.scores import score_by, score_difference
 from sentprobe.results.sides import nothing_shared, select_side
 from sentprobe.stats import holm, letters, mcnemar
 from sentprobe.stats import level as levels
@@ -65,7 +70,7 @@ class Comparison:
     n: int
     one: float
     two: float
-    """Accuracies, means over seeds."""
+    """Scores, means over seeds."""
     difference: float
     about: InferenceTarget
     """What the interval and the p-values that follow are about."""
@@ -95,6 +100,8 @@ class Comparison:
     rows differ equally."""
     seeds: int
     partial: bool
+    metric: str = DEFAULT_METRIC
+    """What the two are compared by; by the default, precision@1 of what is retrieved."""
 
     def __repr__(self) -> str:
         return (
@@ -105,7 +112,7 @@ class Comparison:
     def verdict(self, margin: float = EQUIVALENCE_MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
         """Which one is significantly better, or whether they are equivalent within a margin, or undecided."""
         if self.p_holm <= levels.ALPHA:
-            return "first" if self.difference > 0 else "second"
+            return "first" if metric_named(self.metric).gain(self.one, self.two) > 0 else "second"
         return "equivalent" if self.equivalence_margin <= margin else "undecided"
 
 
@@ -131,17 +138,19 @@ class TieGroups:
     dataset: str
     n: int
     accuracy: dict[str, float]
+    """The score of each encoder, by the metric."""
     letters: dict[str, str]
     about: InferenceTarget
     """What the letters are about."""
     partial: bool
+    metric: str = DEFAULT_METRIC
 
     def __repr__(self) -> str:
         encoders = ", ".join(f"{name} {self.accuracy[name]:.3f} {self.letters[name]}" for name in self.letters)
         return f"TieGroups({self.dataset}: {encoders}, n = {self.n:,})"
 
 
-def compare(run: Run, one: str, two: str) -> list[Comparison]:
+def compare(run: Run, one: str, two: str, *, metric: str = DEFAULT_METRIC) -> list[Comparison]:
     """Compare two encoders on every set that both have results for.
 
     Parameters
@@ -151,6 +160,9 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     one, two
         The encoders, by name or an unambiguous part of it, optionally with ``|layer=…``, ``|probe=…`` and so on if a
         run has several.
+    metric
+        By what: a metric that is computed from predicted classes. Other metrics than accuracy are about the trained
+        probes.
 
     Returns
     -------
@@ -177,11 +189,12 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     'first'
     >>> folder.cleanup()
     """
-    first, second = select_side(run, one), select_side(run, two)
+    part = tested_metric(metric)
+    first, second = select_side(run, one, metric), select_side(run, two, metric)
     shared = [place for place in first.results if place in second.results]
     if not shared:
         raise nothing_shared(run, (first, second))
-    found = _readable(shared, lambda place: _pair(run, first.results[place], second.results[place]))
+    found = _readable(shared, lambda place: _pair(run, first.results[place], second.results[place], part))
     adjusted = holm([c.p for c in found]).tolist()
     named = _apart([c.dataset for c in found], [first.results[place][0] for place in shared])
     return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(found, adjusted, named, strict=True)]
@@ -211,7 +224,17 @@ def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
+def tested_metric(name: str) -> Metric:
+    """The metric of this name, which can be computed from predicted classes and has a paired test."""
+    metric = metric_named(check_metric(name))
+    if not metric.has_paired_test:
+        raise UsageError(f"There is no paired test of {metric.title}: it cannot be compared by.")
+    return metric
+
+
+def _pair(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric) -> Comparison:
+    if metric.name != DEFAULT_METRIC:
+        return _pair_by(run, one, two, metric)
     clusters = row_clusters(run, one[0])
     sides = systems_of(run, (one, two), clusters)
     first, second = sides.correct
@@ -248,12 +271,61 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
     )
 
 
-def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, str], InferenceTarget]:
+def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
+    """A comparison of the trained probes by any metric."""
+    clusters = row_clusters(run, first[0])
+    difference = score_difference(run, first, second, metric)
+    sides = first, second
+    first_correct, second_correct = (np.mean([run.correct(result) for result in side], axis=0) for side in sides)
+    (low, high), ends = difference.interval(None), difference.interval(1 - 2 * levels.ALPHA)
+    values = [_mean_score(run, side, metric) for side in sides]
+    return Comparison(
+        dataset=first[0].cell.dataset,
+        n=len(first_correct),
+        one=values[0],
+        two=values[1],
+        difference=difference.value,
+        about="probe",
+        low=low,
+        high=high,
+        p=difference.p,
+        p_holm=1.0,
+        equivalence_margin=max(map(abs, ends)),
+        clusters=len(set(clusters)) if clusters else None,
+        only_first=float((first_correct - second_correct).clip(min=0).sum()),
+        only_second=float((second_correct - first_correct).clip(min=0).sum()),
+        p_exact=None,
+        p_mid=None,
+        p_t=None,
+        p_probe=difference.p,
+        detectable=difference.detectable,
+        seeds=min(len(first), len(second)),
+        partial=first[0].partial,
+        metric=metric.name,
+    )
+
+
+def _metric_of(metric: Metric, result: Result) -> Metric:
+    """The default is what a result is scored by."""
+    return metric_named(result.metric) if metric.name == DEFAULT_METRIC else metric
+
+
+def _mean_score(run: Run, results: Sequence[Result], metric: Metric) -> float:
+    """The mean over seeds."""
+    scores = [score_by(run, result, metric) for result in results]
+    return float(np.mean([math.nan if score is None else score for score in scores]))
+
+
+def tie_letters(
+    run: Run, results: Mapping[str, Sequence[Result]], metric: str = DEFAULT_METRIC
+) -> tuple[dict[str, str], InferenceTarget]:
     """Letters for encoders on the same test rows, the best first, and what the tests are about.
 
     Encoders that share a letter do not differ significantly. ``results`` has those of all seeds.
     """
-    given = list(results)
+    given, part = list(results), metric_named(metric)
+    if not part.right_or_wrong:
+        return _letters_by(run, results, part), "probe"
     clusters = row_clusters(run, results[given[0]][0])
     found = systems_of(run, list(results.values()), clusters)
     order = sorted(range(len(given)), key=lambda i: (-float(found.correct[i].sum()), given[i]))
@@ -263,12 +335,20 @@ def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict
     return letters([given[i] for i in order], values), _about(results[given[0]][0], target_of(found, *order))
 
 
+def _letters_by(run: Run, results: Mapping[str, Sequence[Result]], metric: Metric) -> dict[str, str]:
+    scores = {name: _mean_score(run, side, metric) for name, side in results.items()}
+    order = sorted(results, key=lambda name: (-metric.gain(scores[name], 0.0), name))
+    pairs = list(combinations(order, 2))
+    p_values = [score_difference(run, results[first], results[second], metric).p for first, second in pairs]
+    return letters(order, dict(zip(pairs, holm(p_values).tolist(), strict=True)))
+
+
 def _about(result: Result, target: InferenceTarget) -> InferenceTarget:
     """What a test is about: without a probe, systems as they are."""
-    return "system" if result.metric == "precision@1" else target
+    return target if metric_named(result.metric).trained else "system"
 
 
-def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
+def ties(run: Run, names: StringsOrPaths, *, metric: str = DEFAULT_METRIC) -> list[TieGroups]:
     """Group several encoders by letters on every set that all of them have results for.
 
     Encoders that share a letter do not differ significantly.
@@ -279,6 +359,8 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
         The run, or several joined by ``join_runs``.
     names
         The encoders, as for ``compare``.
+    metric
+        By what, as for ``compare``.
 
     Returns
     -------
@@ -302,7 +384,8 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     [TieGroups(mine/parity: last_digit 1.000 a, length 0.500 b, n = 20)]
     >>> folder.cleanup()
     """
-    columns = [select_side(run, name) for name in dict.fromkeys(as_strings(names, "an encoder"))]
+    part = tested_metric(metric)
+    columns = [select_side(run, name, metric) for name in dict.fromkeys(as_strings(names, "an encoder"))]
     if len(columns) < 2:
         raise UsageError("Expected at least two encoders to compare.")
     shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
@@ -311,15 +394,16 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
 
     def look(place: str) -> TieGroups:
         of_set = {c.name: c.results[place] for c in columns}
-        found_letters, about = tie_letters(run, of_set)
+        found_letters, about = tie_letters(run, of_set, metric)
         first = of_set[columns[0].name][0]
         return TieGroups(
             dataset=first.cell.dataset,
             n=first.n["te"],
-            accuracy={name: sum(r.score for r in of_set[name]) / len(of_set[name]) for name in found_letters},
+            accuracy={name: _mean_score(run, of_set[name], _metric_of(part, first)) for name in found_letters},
             letters=found_letters,
             about=about,
             partial=first.partial,
+            metric=metric,
         )
 
     found = _readable(shared, look)

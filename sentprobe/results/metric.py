@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from sentprobe.core.formatting import POINTS, NumberFormat
 from sentprobe.core.plugins import Kind, part_repr
+from sentprobe.errors import UsageError
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 """The predictions of a result, by name, as ``Run.predictions`` describes them."""
@@ -58,6 +59,8 @@ class Metric:
         The arrays of predictions that it reads.
     number
         How it is written: scale and digits.
+    condition
+        What follows the title and the unit where a legend explains the score: at the temperature fitted on dev.
     unit
         What a number so written is in: points, bits, …; empty: a plain number.
     higher_is_better
@@ -70,7 +73,7 @@ class Metric:
         What the legend says of how, after "± is half the width of the 95 % interval"; ``{clustered}`` is where it says
         that rows are clustered.
     tested
-        Whether two systems can be compared by a paired test.
+        Whether two systems can be compared by a paired test, if it can be computed.
     compared
         Whether results are compared with baselines.
     trained
@@ -104,6 +107,7 @@ class Metric:
     predicts: Predictions = "classes"
     needs: tuple[str, ...] = ("predicted", "truth")
     number: NumberFormat = POINTS
+    condition: str = ""
     unit: str = "points"
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
@@ -126,9 +130,14 @@ class Metric:
         return any(part is not None for part in (self.compute, self.row_values, self.share))
 
     @property
+    def has_paired_test(self) -> bool:
+        """Whether two systems are compared by a paired test."""
+        return self.tested and self.computable
+
+    @property
     def right_or_wrong(self) -> bool:
-        """Whether a score is a share of rows that are right, so that results can be compared row by row."""
-        return self.share is not None
+        """Whether a score is the share of rows that are right, so that results can be compared row by row."""
+        return self.share == "rows"
 
     @property
     def heading(self) -> str:
@@ -174,6 +183,18 @@ METRICS: Kind[Metric] = Kind("metric", "sentprobe.results.metrics", Metric)
 """All metrics, also those that other packages offer as entry points of the group ``sentprobe.metrics``."""
 DEFAULT_METRIC = "accuracy"
 """What a run is summarised by, unless a set is scored by another metric."""
+
+
+def table_metrics() -> tuple[str, ...]:
+    """The metrics that a run can be shown by: those that are computed from predicted classes."""
+    return tuple(name for name, part in METRICS.parts().items() if part.computable and part.predicts == "classes")
+
+
+def check_metric(metric: str) -> str:
+    """The name of a metric that a run can be shown by."""
+    if metric not in table_metrics():
+        raise UsageError(f"There is no metric {metric!r}; expected {', '.join(table_metrics())}.")
+    return metric
 
 
 def metric_named(name: str) -> Metric:

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from sentprobe.errors import UsageError
+from sentprobe.results.metric import DEFAULT_METRIC
 
 GRID_FIELDS = ("l2", "hidden", "dropout")
 """The settings that a grid may cover, in the order of a signature."""
@@ -20,8 +21,6 @@ FLOAT16_FACT = "kept=float16"
 """The fact in the identity of an encoder whose vectors are rounded."""
 CONSTANT_INTERVAL = "constant"
 """The kind of interval of a score that has none to show."""
-RIGHT_OR_WRONG = frozenset({"accuracy", "precision@1"})
-"""Metrics that are the share of test rows that are right, so that results can be compared row by row."""
 _SAFE = "/:@#?=,.*+!() "
 _ORDER = (
     "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *GRID_FIELDS, "parts", "n", "split", "labels",
@@ -173,7 +172,7 @@ class Result:
     trained_on: str = "tr"
     chosen_on: str | None = "va"
     dimension: int | None = None
-    metric: str = "accuracy"
+    metric: str = DEFAULT_METRIC
     """The metric of ``score``."""
     score: float
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -266,7 +265,7 @@ class Result:
     @property
     def accuracy(self) -> float:
         """The score, if it is an accuracy; UsageError for other metrics."""
-        if self.metric != "accuracy":
+        if self.metric != DEFAULT_METRIC:
             raise UsageError(f"{self.cell.dataset} is scored by {self.metric} and has no accuracy; use score.")
         return self.score
 

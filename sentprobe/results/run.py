@@ -24,6 +24,7 @@ from sentprobe.errors import CorruptionWarning, NotInstalled, RunError, UsageErr
 from sentprobe.probes import Model
 from sentprobe.probes.baselines import BASELINES
 from sentprobe.results.html import scores_html
+from sentprobe.results.metric import metric_named
 from sentprobe.results.records import (
     FORMAT,
     RESULTS,
@@ -35,7 +36,7 @@ from sentprobe.results.records import (
     request_of,
     run_job,
 )
-from sentprobe.results.result import RIGHT_OR_WRONG, Cell, Failure, Result
+from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.verify import (
     CHOSEN_ARRAY,
     FOLD_ARRAY,
@@ -218,7 +219,7 @@ class Run:
 
     def correct(self, result: Result) -> npt.NDArray[np.bool_]:
         """Which test rows (n) are labelled correctly; UsageError for sets whose rows are not right or wrong."""
-        if result.metric not in RIGHT_OR_WRONG:
+        if not metric_named(result.metric).right_or_wrong:
             raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: its rows are not right or wrong.")
         arrays = self.paired_arrays(result)
         return np.asarray(arrays["predicted"] == arrays["truth"])

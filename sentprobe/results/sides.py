@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.results.records import read_aliases
-from sentprobe.results.result import RIGHT_OR_WRONG, Result
+from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 
 ONE_OF = ("probe", "limit", "device", "sentprobe", "id")
@@ -17,8 +18,6 @@ ONE_OF = ("probe", "limit", "device", "sentprobe", "id")
 SYNONYMS = {"retrieval": "probe"}
 """What a fact is called, too: neighbours of words are retrieved by nn, csls or isf."""
 
-METRICS = {"pearson": "Pearson", "spearman": "Spearman", "bleu": "BLEU"}
-"""Metrics that are not written as they are named."""
 _BASELINES = frozenset((*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES))
 
 
@@ -33,13 +32,16 @@ class Side:
     """Sets that cannot be tested, since rows are not right or wrong, each with its metric."""
 
 
-def select_side(run: Run, text: str) -> Side:
-    """The results of ``encoder[|layer=L][|probe=P]…``; part of the name is enough if it is unambiguous."""
+def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
+    """The results of ``encoder[|layer=L][|probe=P]…``; part of the name is enough if it is unambiguous.
+
+    ``metric``: what they are to be compared by.
+    """
     name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
     called = read_aliases(run.info).get(encoder, encoder)
     of_encoder = [r for r in run.results if r.cell.encoder == encoder]
-    results = [r for r in of_encoder if _testable(r)] or of_encoder
+    results = [r for r in of_encoder if _testable(r, metric)] or of_encoder
     for part in parts:
         typed, equals, value = part.partition("=")
         key = SYNONYMS.get(typed, typed)
@@ -52,12 +54,12 @@ def select_side(run: Run, text: str) -> Side:
         if value not in present:
             raise UsageError(f"{text!r}: {called} has no results with {typed}={value}; it has {', '.join(present)}.")
         results = [r for r in results if str(getattr(r.cell, key)) == value]
-    untested = dict.fromkeys(f"{r.cell.dataset} ({_reason(r)})" for r in of_encoder if not _testable(r))
-    results = [r for r in results if _testable(r)]
+    untested = dict.fromkeys(f"{r.cell.dataset} ({_reason(r)})" for r in of_encoder if not _testable(r, metric))
+    results = [r for r in results if _testable(r, metric)]
     for key in ONE_OF:
         values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in results))
         if len(values) > 1:
-            name = "retrieval" if key == "probe" and results[0].metric == "precision@1" else key
+            name = "retrieval" if key == "probe" and _retrieved(results[0]) else key
             example = f"'{called}|{name}={values[-1]}'"
             raise UsageError(f"{called} has results with {name} {', '.join(values)}; choose one, as in {example}.")
     groups: dict[str, dict[str | None, list[Result]]] = {}
@@ -67,19 +69,24 @@ def select_side(run: Run, text: str) -> Side:
     return Side(text, {set_key: best_layer(by_layer) for set_key, by_layer in groups.items()}, tuple(untested))
 
 
-def _testable(result: Result) -> bool:
-    """Whether there are rows that are right or wrong, which paired tests need."""
-    return result.metric in RIGHT_OR_WRONG and result.n["te"] > 1
+def _testable(result: Result, metric: str) -> bool:
+    """Whether a result can be compared by a metric; by default, whether there are rows that are right or wrong."""
+    if result.n["te"] <= 1:
+        return False
+    if metric == DEFAULT_METRIC:
+        return metric_named(result.metric).right_or_wrong
+    part = metric_named(metric)
+    return part.has_paired_test and part.predicts == metric_named(result.metric).predicts
 
 
 def _reason(result: Result) -> str:
     """Why a result is not testable."""
-    return "one row" if result.metric in RIGHT_OR_WRONG else METRICS.get(result.metric, result.metric)
+    return "one row" if result.n["te"] <= 1 else metric_named(result.metric).title
 
 
-def untested_sets(run: Run, names: Iterable[str]) -> tuple[str, ...]:
+def untested_sets(run: Run, names: Iterable[str], metric: str = DEFAULT_METRIC) -> tuple[str, ...]:
     """Sets of these encoders that paired tests leave out, each with its metric, as in ``similarity/en (Pearson)``."""
-    return tuple(dict.fromkeys(text for name in names for text in select_side(run, name).untested))
+    return tuple(dict.fromkeys(text for name in names for text in select_side(run, name, metric).untested))
 
 
 def shown_names(run: Run, texts: Iterable[str]) -> list[str]:
@@ -123,7 +130,7 @@ def non_baseline_encoders(run: Run) -> tuple[str, ...]:
 
 
 def _retrieved(result: Result) -> bool:
-    return result.metric == "precision@1"
+    return metric_named(result.metric).predicts == "neighbours"
 
 
 def _encoder(run: Run, name: str) -> str:

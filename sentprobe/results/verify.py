@@ -21,7 +21,8 @@ from sentprobe.data.dataset import decode_rows
 from sentprobe.errors import DataError, RunError, UsageError
 from sentprobe.probes import Model
 from sentprobe.probes.fitting import MAX_SAVED_BYTES, from_arrays
-from sentprobe.results.result import RIGHT_OR_WRONG, Result
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named
+from sentprobe.results.result import Result
 from sentprobe.tasks import Example
 
 PREDICTIONS, PROBES, DATASETS = "predictions", "probes", "datasets"
@@ -128,7 +129,8 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
     short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(AUXILIARY_PREFIX))
     if short or not arrays:
         raise RunError(f"{path}: expected {result.n['te']} predictions. {REDO_CELL}")
-    counted = is_plain(result) or (result.metric in RIGHT_OR_WRONG and result.metric != "accuracy")
+    metric = metric_named(result.metric)
+    counted = is_plain(result) or (metric.right_or_wrong and metric.predicts == "neighbours")
     if counted and {"predicted", "truth"} <= arrays.keys():
         share = float((arrays["predicted"] == arrays["truth"]).mean())
         if abs(share - result.score) > SCORE_TOLERANCE:
@@ -138,7 +140,7 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
 
 def is_plain(result: Result) -> bool:
     """Whether a score is the accuracy on the test rows of the set, not a mean over folds or of other rows or labels."""
-    return result.metric == "accuracy" and result.cell.variant is None and result.trained_on != "folds"
+    return result.metric == DEFAULT_METRIC and result.cell.variant is None and result.trained_on != "folds"
 
 
 def read_test_rows(folder: Path, result: Result) -> Sequence[Example]:

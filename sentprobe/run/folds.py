@@ -18,6 +18,7 @@ from sentprobe.data.folds import in_order_of_set, relabelled
 from sentprobe.data.splits import Splits
 from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.probes.baselines.predict import Baselines
+from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.verify import AUXILIARY_PREFIX, FOLD_ARRAY, Arrays
 from sentprobe.run.fit import Finished, most_common, with_encoder_interval
@@ -53,7 +54,7 @@ def join_results(splits: Splits, finished: Sequence[Finished], over_folds: OverF
         tried=_mean_points([result.tried for result in results], shares),
         seconds={name: sum(result.seconds.get(name, 0.0) for result in results) for name in first.seconds},
     )
-    if first.metric == "accuracy" and arrays.keys() >= {*LABEL_ARRAYS}:
+    if metric_named(first.metric).predicts == "classes" and arrays.keys() >= {*LABEL_ARRAYS}:
         pooled = classification_result(joined.cell, splits, arrays["predicted"], arrays["truth"], {})
         joined = replace(
             joined,

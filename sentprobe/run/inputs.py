@@ -198,6 +198,7 @@ def _set_entry(dataset: Dataset, source: Dataset | Source, info: Mapping[str, An
         "source": _source_entry(source) if isinstance(source, Source) else None,
         "audit": _quick_audit(dataset) if audit is None else audit,
         "redundancy": manifest.get("redundancy", {}).get("te"),
+        **({"metric": manifest["metric"]} if manifest.get("metric") else {}),
     }
 
 

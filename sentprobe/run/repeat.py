@@ -17,14 +17,13 @@ from sentprobe.encoders import load, refuse_untrusted
 from sentprobe.encoders.store import Store
 from sentprobe.errors import RunError, SentProbeError, UsageError
 from sentprobe.probes.baselines import BASELINES
+from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Result, Signature
+from sentprobe.results.run_kind import RUN_KINDS
 from sentprobe.run import Run, evaluate
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.info import base_folders, resolve_source, working_folders
 from sentprobe.run.variant import ERASED, GIVEN
-
-WORD_TASKS = ("word_translation", "word_similarity", "sentence_retrieval", "word_by_word", "translation_closeness")
-"""Tasks of `sentprobe words`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def repeat(
         new_run = _evaluate(requested, dataset, folder / "run", store)
         reproduced = _reproduced_result(requested, new_run)
         changed_rows = None
-        if run is not None and recorded is not None and recorded.metric == "accuracy":
+        if run is not None and recorded is not None and metric_named(recorded.metric).predicts == "classes":
             old, new = (r.predictions(c)["predicted"] for r, c in ((run, recorded), (new_run, reproduced)))
             changed_rows = int((np.asarray(old) != np.asarray(new)).sum())
     notes = _notes(requested, Signature.parse(reproduced.signature))
@@ -123,8 +122,9 @@ def _recorded_result(requested: Signature, run: Run) -> Result:
 def _check_repeatable(requested: Signature) -> None:
     """UsageError if a result depends on more than its signature says."""
     instead = "run the command of the run again, with another folder."
-    if requested.task.rpartition(".v")[0] in WORD_TASKS:
-        raise UsageError(f"{requested.data} is of `sentprobe words`, whose results are not repeated alone: {instead}")
+    task = requested.task.rpartition(".v")[0]
+    if (kind := next((kind for kind in RUN_KINDS.parts().values() if task in kind.set_notes()), None)) is not None:
+        raise UsageError(f"{requested.data} is of `{kind.command}`, whose results are not repeated alone: {instead}")
     is_baseline = requested.enc in BASELINES
     if not is_baseline and requested.probe is None and requested.n.startswith("0/"):
         raise UsageError(

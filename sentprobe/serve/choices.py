@@ -11,6 +11,7 @@ from sentprobe.errors import UsageError
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sentprobe.report.set_summary import describe_set
+from sentprobe.results.metric import metric_named
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
@@ -123,7 +124,7 @@ def _exclusion_reason(run: Run, grid: Grid, set_key: SetKey) -> str:
     results = [
         r for column in grid.columns for layer_results in grid.layers(column, set_key).values() for r in layer_results
     ]
-    if results and results[0].metric != "accuracy":
+    if results and metric_named(results[0].metric).predicts != "classes":
         return f"It is scored by {results[0].metric}: there are no classes to predict."
     return (
         "Its probes were not stored: they are too large, or there is one per fold, or the run is of an older version."

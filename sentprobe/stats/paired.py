@@ -8,8 +8,10 @@ swapping the systems gives the same numbers with the opposite sign.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ from sentprobe.stats.resample import (
     Clusters,
     Floats,
     bootstrap_sums,
+    cluster_numbers,
     cluster_sums,
     draw_chunks,
     percentile_interval,
@@ -173,6 +176,62 @@ def permutation(
     flipped_sums = _some_sums(sizes, inputs.checked_draws(draws), np.random.default_rng(seed))
     p = (int(_as_large(flipped_sums, total, sizes).sum()) + 1) / (len(flipped_sums) + 1)
     return Permutation(total / len(d), p, exact=False)
+
+
+Columns = Mapping[Any, npt.NDArray[Any]]
+"""The predictions of a system, by name: (n, …) each."""
+
+
+def swap_permutation(
+    score: Callable[[Columns], float],
+    first: Sequence[Columns],
+    second: Sequence[Columns],
+    *,
+    clusters: Clusters | None = None,
+    seed: int = 0,
+    draws: int = 2_000,
+) -> Permutation:
+    """Swap the predictions of two systems at random, row by row, or with ``clusters`` (n) cluster by cluster.
+
+    For scores that are no means over rows. Systems have the same number of seeds, whose scores are averaged. Only
+    clusters in which the systems differ count; if these can be swapped in at most ``draws`` ways, all are enumerated.
+    """
+    n = len(next(iter(first[0].values())))
+    seeds = list(zip(first, second, strict=True))
+    number = np.arange(n) if clusters is None else cluster_numbers(clusters, n)
+
+    def difference(swapped: npt.NDArray[np.bool_]) -> float:
+        gaps = [
+            score(_swapped(columns, rivals, swapped)) - score(_swapped(rivals, columns, swapped))
+            for columns, rivals in seeds
+        ]
+        return float(np.mean(gaps))
+
+    unlike = np.zeros(n, bool)
+    for columns, rivals in seeds:
+        for name, column in columns.items():
+            unlike |= (column != rivals[name]).reshape(n, -1).any(axis=1)
+    differing = np.unique(number[unlike])
+    exact = 2 ** min(len(differing), 64) <= inputs.checked_draws(draws)
+    if exact:
+        ways = np.arange(2 ** len(differing))[:, None] >> np.arange(len(differing)) & 1
+    else:
+        ways = np.random.default_rng(seed).integers(2, size=(draws, len(differing)), dtype=np.int8)
+    swaps = np.zeros((len(ways), int(number.max()) + 1), bool)
+    swaps[:, differing] = ways
+    observed = difference(np.zeros(n, bool))
+    differences = np.array([difference(swap[number]) for swap in swaps])
+    as_large = int((np.abs(differences) >= abs(observed) - DIFFERENCE_TIE).sum())
+    # the observed way is one of those that are enumerated, but not of those that are sampled
+    return Permutation(observed, as_large / len(ways) if exact else (as_large + 1) / (len(ways) + 1), exact=exact)
+
+
+def _swapped(columns: Columns, rivals: Columns, swapped: npt.NDArray[np.bool_]) -> Columns:
+    """The predictions of the first system, but those of the second in swapped rows (n)."""
+    return {
+        name: np.where(swapped.reshape(-1, *(1,) * (column.ndim - 1)), rivals[name], column)
+        for name, column in columns.items()
+    }
 
 
 def clustered_p(first: npt.ArrayLike, second: npt.ArrayLike, clusters: Clusters | None = None) -> float:

@@ -7,7 +7,7 @@ wrong, are drawn together: the counts of the distinct rows are multinomial.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,31 @@ def draw_chunks(draws: int, width: int) -> Iterator[slice]:
     step = max(1, CHUNK_CELLS // width)
     for start in range(0, draws, step):
         yield slice(start, min(draws, start + step))
+
+
+def bootstrap_score(
+    score: Callable[[Mapping[Any, npt.NDArray[Any]]], float],
+    columns: Mapping[Any, npt.NDArray[Any]],
+    clusters: Clusters | None = None,
+    *,
+    seed: int = 0,
+    draws: int = 1000,
+) -> Floats:
+    """Any function of columns (n, …) over samples of the rows or clusters, drawn with replacement: (draws)."""
+    n = len(next(iter(columns.values())))
+    number = np.arange(n) if clusters is None else cluster_numbers(clusters, n)
+    order, sizes = np.argsort(number, kind="stable"), np.bincount(number)
+    if len(sizes) < 2:
+        raise TooFewError("There is only one row or cluster; expected at least two, to estimate a variance.")
+    starts, rng = np.cumsum(sizes) - sizes, np.random.default_rng(seed)
+    scores = np.empty(draws)
+    for draw in range(draws):
+        sample = rng.integers(len(sizes), size=len(sizes))
+        ends = np.cumsum(sizes[sample])
+        # the rows of each sampled cluster, one after the other
+        rows = order[np.arange(ends[-1]) + np.repeat(starts[sample] - ends + sizes[sample], sizes[sample])]
+        scores[draw] = score({name: column[rows] for name, column in columns.items()})
+    return scores
 
 
 def percentile_interval(values: Floats, level: float | None = None) -> tuple[float, float]:

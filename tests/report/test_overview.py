@@ -63,10 +63,20 @@ def test_laser_is_best_in_17_of_22_without_combo():
     assert sum(w.sole for w in wins.values()) == 22
 
 
-def test_equal_numbers_share_a_win_and_lower_may_be_better():
+def test_equal_numbers_share_a_win():
     table = [{0: 0.5, 1: 0.5, 2: 0.4}, {0: 0.1, 2: 0.9}, {1: 0.3}]
     assert count_wins(table, 3) == [(0, 1), (0, 1), (1, 0)]
-    assert count_wins(table, 3, lower=True) == [(1, 0), (0, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("scored_by", "wins"),
+    [("accuracy", [(0, 1), (0, 1), (1, 0)]), ("log2_loss", [(1, 0), (0, 0), (1, 0)])],
+    ids=["higher is better", "lower is better"],
+)
+def test_wins_are_of_the_better_number(scored_by, wins):
+    rows = [[0.5, 0.5, 0.4], [0.1, None, 0.9], [None, 0.3, None]]
+    sets = [replace(make_set(f"mine/{i}", values), scored_by=scored_by) for i, values in enumerate(rows)]
+    assert [win[:2] for win in encoder_wins(make_summary(sets, [column(f"st:{name}") for name in "abc"]))] == wins
 
 
 def test_means_over_seeds_that_differ_by_rounding_are_equal():

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentprobe.core.plugins import Kind
 from sentprobe.report.cells import intervals_of, score
+from sentprobe.report.legend import legend
+from sentprobe.report.summary import summarise
 from sentprobe.results.log import open_log
+from sentprobe.results.metric import METRICS, Metric
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.stats.intervals import wilson
+from sentprobe.stats.level import level_text
 from sentprobe.stats.means import mean
 from sentprobe.stats.seeds import hierarchical_bootstrap
 from tests.report.runs import cell, result
@@ -77,3 +82,51 @@ def test_the_interval_of_a_loss_is_from_the_predictions(tmp_path):
     assert intervals_of(run, [by_rows], "log2_loss_calibrated") == [mean(calm).interval()]
     assert intervals_of(run, [by_forms], "accuracy") == [forms[0].range]
     assert intervals_of(run, [by_forms], "macro_f1") == []
+
+
+@pytest.fixture
+def uneven(tmp_path):
+    """A run with one result on three rows of one class to each of the other: recalls 1 and 1/2."""
+    data = dataset(n=(80, 40, 40))
+    truth = np.repeat([0, 1], [30, 10]).astype(np.int32)
+    predicted = truth.copy()
+    predicted[30:35] = 0
+    record, arrays = result("st:a", data.name, n=40, data=data.digest)
+    share = float((predicted == truth).mean())
+    record = replace(record, labels=data.labels, score=share, interval=wilson(40 * share, 40))
+    with open_log(tmp_path / "run") as log:
+        log.describe(encoders=["st:a"])
+        log.save_rows(data, data.digest, None)
+        log.add(record, {**arrays, "predicted": predicted, "truth": truth})
+    return Run.load(tmp_path / "run")
+
+
+def test_a_metric_that_was_not_recorded_is_computed_from_the_predictions(uneven):
+    assert score(uneven.results, "balanced_accuracy").value is None  # without the run
+    assert score(uneven.results, "balanced_accuracy", run=uneven).value == pytest.approx(0.75)  # (30/30 + 5/10) / 2
+    ((low, high),) = intervals_of(uneven, uneven.results, "balanced_accuracy")
+    assert low < 0.75 < high < 1
+
+
+def test_tables_are_of_balanced_accuracy_if_requested(uneven):
+    summary = summarise(uneven, metric="balanced_accuracy")
+    assert summary.sets[0].cells[0].score.value == pytest.approx(0.75)
+    assert legend(summary)[0] == (
+        f"Balanced accuracy on test in points; ± is half the width of the {level_text()} interval: Wilson's of each "
+        "class, combined, of the trained probe."
+    )
+    assert not any("Accuracy" in line for line in legend(summary))
+
+
+def test_a_metric_of_another_package_needs_its_formula_only(uneven, monkeypatch):
+    error = Metric(
+        name="error_rate", title="error rate", doc="The share of wrong rows.", higher_is_better=False,
+        compute=lambda arrays: float((arrays["predicted"] != arrays["truth"]).mean()),
+    )  # fmt: skip
+    parts, parts_of = {**METRICS.parts(), error.name: error}, Kind.parts
+    monkeypatch.setattr(Kind, "parts", lambda kind: parts if kind is METRICS else parts_of(kind))
+    summary = summarise(uneven, metric="error_rate")
+    error_rate = summary.sets[0].cells[0].score
+    assert error_rate.value == pytest.approx(5 / 40)
+    assert 0 <= error_rate.low < error_rate.value < error_rate.high
+    assert legend(summary)[0].startswith("Error rate on test in points, lower is better; ± is half the width")

@@ -260,7 +260,7 @@ def test_another_metric(tmp_path):
     assert f1.accuracy == loss.accuracy == own.accuracy
     words = summarise(run, metric="log2_loss").sets[0].baselines[0]
     assert words.score.value is None
-    with pytest.raises(UsageError, match="expected accuracy, macro_f1, log2_loss"):
+    with pytest.raises(UsageError, match="expected accuracy, balanced_accuracy, macro_f1, log2_loss"):
         summarise(run, metric="f1")
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from sentprobe.stats import clustered_p, detectable, mcnemar, newcombe, paired_bootstrap, permutation
+from sentprobe.stats.paired import swap_permutation
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=50)
 NUMBERS = st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=2, max_size=25)
@@ -233,3 +234,49 @@ def test_all_sign_flips_of_a_handful():
 def test_with_few_clusters_all_exchanges_are_gone_through():
     one, two = np.array([1, 1, 1, 1, 0, 1]), np.array([0, 0, 1, 0, 0, 1])
     assert clustered_p(one, two, [0, 0, 1, 2, 3, 4]) == permutation(one, two, clusters=[0, 0, 1, 2, 3, 4], seed=0).p
+
+
+def f1(columns):
+    """Of class 1: no mean over rows."""
+    predicted, truth = columns["predicted"], columns["truth"]
+    return 2 * float((predicted & truth).sum()) / max(1, int(predicted.sum() + truth.sum()))
+
+
+@pytest.mark.parametrize("clusters", [None, [0, 0, 1, 1, 2, 2, 3, 4, 5, 5]], ids=["rows", "clusters"])
+def test_swapped_predictions_are_enumerated(clusters):
+    truth = np.array([1, 1, 1, 1, 0, 0, 0, 1, 0, 1])
+    first, second = np.array([1, 1, 1, 1, 0, 0, 1, 1, 0, 1]), np.array([1, 0, 0, 1, 1, 0, 0, 0, 1, 1])
+    number = np.arange(10) if clusters is None else np.array(clusters)
+    gaps = []
+    for swaps in product([False, True], repeat=int(number.max()) + 1):  # also of rows that do not differ
+        swapped = np.array(swaps)[number]
+        one, two = np.where(swapped, second, first), np.where(swapped, first, second)
+        gaps.append(f1({"predicted": one, "truth": truth}) - f1({"predicted": two, "truth": truth}))
+    expected = float((np.abs(gaps) >= abs(gaps[0]) - 1e-12).mean())
+    sides = [[{"predicted": predicted, "truth": truth}] for predicted in (first, second)]
+    test = swap_permutation(f1, *sides, clusters=clusters)
+    assert test.exact
+    assert test.difference == pytest.approx(gaps[0])
+    assert test.p == pytest.approx(expected)
+    assert swap_permutation(f1, *sides[::-1], clusters=clusters).p == pytest.approx(expected)
+
+
+def test_of_shares_swapped_predictions_are_the_exact_mcnemar_test():
+    one, two = (np.array(side, int) for side in table(5, 8, 2, 4))
+    truth = np.ones(len(one), int)
+    sides = [[{"predicted": side, "truth": truth}] for side in (one, two)]
+    test = swap_permutation(lambda arrays: float((arrays["predicted"] == arrays["truth"]).mean()), *sides)
+    assert test.p == pytest.approx(mcnemar(one, two).p_exact)
+
+
+def test_sampled_swaps_come_near_the_enumerated_ones():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=60)
+    one, two = (np.where(rng.random(60) < share, truth, 1 - truth) for share in (0.9, 0.72))
+    sides = [[{"predicted": side, "truth": truth}] for side in (one, two)]
+    differing = int((one != two).sum())
+    assert 11 < differing < 20
+    exact, sampled = (swap_permutation(f1, *sides, draws=draws) for draws in (2**differing, 2000))
+    assert exact.exact
+    assert not sampled.exact
+    assert sampled.p == pytest.approx(exact.p, abs=0.03)  # three standard errors of 2,000 draws

@@ -85,6 +85,7 @@ listings = (
     Listing(name="sections", order=150, kind="sentprobe.report.page.sections:SECTIONS"),
     Listing(name="checks", order=160, kind="sentprobe.report.checks:CHECKS"),
     Listing(name="audit-checks", order=170, kind="sentprobe.audit:AUDIT_CHECKS"),
+    Listing(name="run-kinds", order=183, kind="sentprobe.results.run_kind:RUN_KINDS"),
     Listing(name="summary-extensions", order=185, kind="sentprobe.report.extension:SUMMARY_EXTENSIONS"),
     Listing(name="folder-types", order=190, kind="sentprobe.core.folders:FOLDER_TYPES"),
     Listing(name="verbs", order=210, kind="sentprobe.cli._verbs:VERBS", rows=_verbs),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sentprobe.core.table import plain
-from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, METRIC_TITLES, NAME_COLUMNS, Chart, Lines, OnPage, Options
+from sentprobe.report.drawing.chart import INTERVAL_COLUMNS, NAME_COLUMNS, Chart, Lines, OnPage, Options
 from sentprobe.report.drawing.figure_style import FigureStyle, Row, Spec, figure_style, number_axis, styles, tooltip
 from sentprobe.report.drawing.lines import (
     CURVE_FIELDS,
@@ -23,6 +23,7 @@ from sentprobe.report.drawing.lines import (
 )
 from sentprobe.report.drawing.matrix import Panel, legend_columns
 from sentprobe.report.types import Summary
+from sentprobe.results.metric import METRICS
 
 MAX_TICKS = 10
 """Epochs that are all labelled."""
@@ -201,7 +202,8 @@ def _ends(rows: Sequence[Row]) -> tuple[int, int]:
 
 
 def _axis_title(metric: str) -> str:
-    return METRIC_TITLES.get(metric, metric)
+    part = METRICS.parts().get(metric)
+    return metric if part is None else part.axis_title
 
 
 def _is_training(value: bool) -> Spec:

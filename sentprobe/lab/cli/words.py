@@ -18,12 +18,6 @@ resumes = True
 
 ON = Group("What to evaluate on", sort_key=10)
 HOW = Group("How", sort_key=20)
-USERS = {
-    "pos": (("translation",), "--dictionary"),
-    **dict.fromkeys(("idf", "weights", "unit", "center"), (("retrieval",), "--sentences")),
-    "tokenise": (("retrieval", "word_by_word"), "--sentences and --word-by-word"),
-}
-"""The evaluations that an option is for, and how these are named on the command line."""
 
 
 def words(
@@ -153,13 +147,18 @@ def _evaluations(
 ) -> list[tuple[str, tuple[str, ...]]]:
     """The evaluations that were named, each with its files; UsageError if there are none."""
     from sentprobe.errors import UsageError
+    from sentprobe.lab.words import WORD_EVALUATIONS
+
+    def of_flag(flag: str, texts: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+        parts = [part for part in WORD_EVALUATIONS.parts().values() if part.flag == flag]
+        return [(part.name, (text,) if part.files == 1 else _two(text, flag)) for text in texts for part in parts]
 
     evaluations = [
-        *((name, (file,)) for file in dictionary for name in ("translation", "closeness")),
+        *of_flag("--dictionary", dictionary),
         *([("translation", ())] if identical else []),
-        *(("similarity", (file,)) for file in similarity),
-        *(("retrieval", _two(text, "--sentences")) for text in sentences),
-        *(("word_by_word", _two(text, "--word-by-word")) for text in word_by_word),
+        *of_flag("--similarity", similarity),
+        *of_flag("--sentences", sentences),
+        *of_flag("--word-by-word", word_by_word),
         *map(_named, evaluate),
     ]
     if not evaluations:
@@ -186,7 +185,9 @@ def _print_results(results: Run, common: bool, out: Path) -> None:
 
 def _directions(name: str, reverse: bool, both: bool) -> Sequence[bool]:
     """The directions that an evaluation is made in; cosines are the same in both."""
-    if name in ("similarity", "closeness"):
+    from sentprobe.lab.words import WORD_EVALUATIONS
+
+    if not WORD_EVALUATIONS.get(name).directed:
         return (False,)
     return (False, True) if both else (reverse,)
 
@@ -225,12 +226,15 @@ def _languages(text: str | None) -> tuple[str, str] | None:
 def _options(typed: Mapping[str, Any], evaluations: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, dict[str, Any]]:
     """By evaluation, its options among those that were typed; one that no evaluation has is refused."""
     from sentprobe.errors import UsageError
+    from sentprobe.lab.words import WORD_EVALUATIONS
     from sentprobe.lab.words.sentences import weighting
 
     names = {name for name, _ in evaluations}
+    parts = WORD_EVALUATIONS.parts().values()
     for option in typed:
-        users, needed = USERS[option]
-        if names.isdisjoint(users):
+        users = [part for part in parts if option in part.options]
+        if names.isdisjoint(part.name for part in users):
+            needed = " and ".join(part.flag or f"--evaluate {part.name}=FILE" for part in users)
             raise UsageError(f"--{option} is for {needed}: leave it out.")
     values = dict(typed)
     if "idf" in values:
@@ -239,4 +243,7 @@ def _options(typed: Mapping[str, Any], evaluations: Sequence[tuple[str, tuple[st
         weighting(values["weights"])
     if "tokenise" in values:
         values["tokenise"] = tuple(values["tokenise"].split(","))
-    return {name: {option: value for option, value in values.items() if name in USERS[option][0]} for name in names}
+    return {
+        name: {option: value for option, value in values.items() if option in WORD_EVALUATIONS.get(name).options}
+        for name in names
+    }

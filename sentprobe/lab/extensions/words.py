@@ -19,6 +19,7 @@ from sentprobe.report.error_analysis import by_length, by_rank, shown_row, tally
 from sentprobe.report.extension import SummaryExtension
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of
 from sentprobe.report.types import ColumnErrors, FrequencyCurve, MapPoint, SetErrors, SetSummary, Summary, WordSpaces
+from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
@@ -90,7 +91,7 @@ def _is_chosen(grid: Grid, column: ColumnKey, alignment: str) -> bool:
 
 def retrieval_errors(run: Run, grid: Grid, set_key: SetKey, s: SetSummary, notes: dict[str, None]) -> SetErrors | None:
     """What each column retrieved wrongly on a set, the highest cosine first; None if nothing is retrieved, or read."""
-    if s.scored_by != "precision@1":
+    if metric_named(s.scored_by).predicts != "neighbours":
         return None
     columns: list[ColumnErrors | None] = [None] * len(grid.columns)
     for i, column in enumerate(grid.columns):

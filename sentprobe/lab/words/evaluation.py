@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sentprobe.core.arguments import check_options
 from sentprobe.core.hashing import digest
@@ -90,6 +90,15 @@ class EncoderEvaluation:
     score: Callable[[Queries, EncoderPair, Scoring], EvaluationScores]
 
 
+class DetailNumber(NamedTuple):
+    """A further number of a result: its name there, the heading of its column, and how it is printed."""
+
+    key: str
+    heading: str
+    scale: float = 100
+    digits: int = 1
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordEvaluation:
     """A way to evaluate spaces of words.
@@ -122,6 +131,20 @@ class WordEvaluation:
         Whether the score depends on how neighbours are scored.
     encoders
         How sentence encoders are evaluated; None: they are not.
+    directed
+        Whether the score depends on which language is the source.
+    flag
+        The option of `sentprobe words` that names its files; none: `--evaluate NAME=FILE`.
+    options
+        The fields of a request that it reads and others do not: pos, idf, weights, unit, tokenise, center.
+    set_note
+        How a set is scored, as the legend of a table says it.
+    table_title
+        Of the table of what the score is made of.
+    heading
+        Of the score in this table; empty: the title of the metric.
+    numbers
+        The further numbers of this table.
     order
         Its place in lists.
 
@@ -145,6 +168,13 @@ class WordEvaluation:
     score_copy: Callable[[Queries], EvaluationScores | None] = lambda queries: None
     retrieves: bool = True
     encoders: EncoderEvaluation | None = None
+    directed: bool = True
+    flag: str = ""
+    options: tuple[str, ...] = ()
+    set_note: str = ""
+    table_title: str = ""
+    heading: str = ""
+    numbers: tuple[DetailNumber, ...] = ()
     order: int = 0
 
     __repr__ = part_repr

@@ -7,6 +7,7 @@ from sentprobe.errors import UsageError
 from sentprobe.report.drawing.chart import Chart, Options
 from sentprobe.report.drawing.figure_style import Row, Spec
 from sentprobe.report.types import Summary
+from sentprobe.results.metric import metric_named
 
 __all__ = ["CHARTS", "Chart", "Options", "chart"]
 
@@ -17,6 +18,8 @@ CHARTS = Kind("chart", __name__, Chart)
 def chart(kind: str, summary: Summary, options: Options | None = None) -> tuple[list[Row], Spec]:
     """The rows of a figure and its spec. UsageError if the summary has nothing for it, or there is no such chart."""
     part = CHARTS.get(kind)
-    if summary.metric != "accuracy":
-        raise UsageError(f"Figures show accuracy; expected a summary of it, got one of {summary.metric}.")
+    in_points = metric_named(summary.metric).unit == "points"
+    if not summary.by_set_metric and (part.by_accuracy or not in_points):
+        shown = "shows accuracy" if part.by_accuracy else "is in points"
+        raise UsageError(f"The chart {kind} {shown}; expected a summary of that, got one of {summary.metric}.")
     return part.draw(summary, options or Options())

@@ -18,6 +18,7 @@ from sentprobe.report.drawing.chart import (
     Options,
     selected_columns,
     selected_sets,
+    share_metric,
 )
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
 from sentprobe.report.drawing.lines import INTERVAL_CAPTION, Axes, curves
@@ -51,7 +52,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                     "text_kind": kind,
                     "series_name": series and plain(series),
                     "size": size,
-                    "metric": summary.sets[i].scored_by,
+                    "metric": share_metric(summary.sets[i]),
                     **numbers(value, low, high),
                     "text": f"{name}, {title}, {kind} text: {POINTS.with_interval(value, low, high)}",
                 }
@@ -96,6 +97,7 @@ def _line(row: Row, names: dict[str, str]) -> str:
 
 chart = Chart(
     name="conditions",
+    by_accuracy=True,
     order=56,
     title="Scores on natural, permuted and synthetic text",
     doc="scores on natural text, on the same words in random order, and on random words; by size where encoders differ "

@@ -20,6 +20,7 @@ from sentprobe.report.drawing.chart import (
     score_title,
     selected_columns,
     selected_sets,
+    share_metric,
 )
 from sentprobe.report.drawing.figure_style import (
     SERIES_COLOURS,
@@ -49,7 +50,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     records: list[Row] = []
     for i, title in titles.items():
         s = summary.sets[i]
-        head = {"set": i, "set_name": title, "metric": s.scored_by}
+        head = {"set": i, "set_name": title, "metric": share_metric(s)}
         set_rows: list[Row] = []
         for j, name in short.items():
             cell, variants = s.cells[j], s.variants[j] if j < len(s.variants) else ()
@@ -151,6 +152,7 @@ def _panel(
 
 chart = Chart(
     name="controls",
+    by_accuracy=True,
     order=55,
     title="Scores under controls, set by set",
     doc="each score with what controls on the same test rows leave of it, a panel per set "

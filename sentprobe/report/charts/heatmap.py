@@ -26,6 +26,7 @@ from sentprobe.report.drawing.matrix import Matrix, cells
 from sentprobe.report.languages import class_note, class_notes, language_of, task_of
 from sentprobe.report.types import CellSummary, Summary
 from sentprobe.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of
+from sentprobe.results.metric import metric_named
 
 FIELDS = {"absolute": "points", "above": "points_above", "relative": "ratio"}
 """The field that each mode draws."""
@@ -52,7 +53,8 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             value, low, high = estimate_of(cell)
             scored = cell if value is not None else None
             baseline = scored.against if scored else None
-            above = None if value is None or not baseline else value - baseline.value
+            gain = metric_named(s.scored_by).gain
+            above = None if value is None or not baseline else gain(value, baseline.value)
             records.append(
                 {
                     "set": i,

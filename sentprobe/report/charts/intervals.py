@@ -8,6 +8,7 @@ the best baseline; † marks those that are not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
@@ -15,7 +16,6 @@ from sentprobe.report import published as published_results
 from sentprobe.report.cells import estimate_of
 from sentprobe.report.drawing.chart import (
     INTERVAL_COLUMNS,
-    METRIC_TITLES,
     NAME_COLUMNS,
     Chart,
     OnPage,
@@ -40,6 +40,7 @@ from sentprobe.report.drawing.matrix import Panel, grid, legend_columns
 from sentprobe.report.names import listed
 from sentprobe.report.types import SetSummary, Summary
 from sentprobe.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 
 MARKS: Mapping[str, tuple[Sequence[float], str]] = {
     "majority": ([1, 1.5], "#5a5a5a"),
@@ -109,11 +110,12 @@ def _marks(summary: Summary, s: SetSummary, samples: set[tuple[int | None, str]]
         for column, cell in zip(summary.baselines, s.baselines, strict=True)
         if cell and cell.score.value is not None and column.sample in samples
     ]
+    gain = partial(metric_named(s.scored_by).gain, baseline=0.0)
     for mark, names in MARK_BASELINES.items():
-        best = max(((value, name) for name, value in scores if name in names), default=None)
+        best = max(((gain(value), name, value) for name, value in scores if name in names), default=None)
         if best:
-            yield mark, plain(best[1]), best[0]
-    name, value = max(scores, key=lambda pair: pair[1], default=("", 0.0))
+            yield mark, plain(best[1]), best[2]
+    name, value = max(scores, key=lambda pair: gain(pair[1]), default=("", 0.0))
     if name and all(name not in names for names in MARK_BASELINES.values()):
         yield "other baseline", plain(name), value
     extent = "" if s.printed_for in (None, "this set") else f", {s.printed_for}"
@@ -160,7 +162,9 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 def _panel(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], marks: Sequence[str], panel: Panel) -> Spec:
     along = ticks(row[name] for row in rows for name in ("points", "points_low", "points_high"))
     x = points_axis(
-        along, "points", score_title(rows) if panel.last or score_title(rows) != METRIC_TITLES["accuracy"] else ""
+        along,
+        "points",
+        score_title(rows) if panel.last or score_title(rows) != metric_named(DEFAULT_METRIC).axis_title else "",
     )
     lines = [*names, *([PUBLISHED_ROW] if "published" in marks else ())]
     axis = name_axis(style, lines, labels=panel.first, labelPadding=style.font / 1.5)

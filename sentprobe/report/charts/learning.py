@@ -25,6 +25,7 @@ from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbe
 from sentprobe.report.drawing.lines import LINES_OPTION, Axes, curves
 from sentprobe.report.names import listed
 from sentprobe.report.types import SetSummary, Summary
+from sentprobe.results.metric import DEFAULT_METRIC
 from sentprobe.run.variant import VariantSummary
 
 MEASURE = "learning"
@@ -68,7 +69,7 @@ def _points(i: int, title: str, j: int | None, name: str, points: Sequence[Mappi
             "set_name": title,
             "column": j,
             "encoder_name": name,
-            "metric": "accuracy",
+            "metric": DEFAULT_METRIC,
             "x": p["rows"],
             "subsamples": p.get("subsamples"),
             **numbers(value, low, high),
@@ -122,6 +123,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 chart = Chart(
     name="learning",
+    by_accuracy=True,
     order=60,
     title="Scores by number of training rows",
     doc="learning curves: accuracy by the number of training rows, with the majority and naive Bayes on the same rows, "

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.report.drawing.chart import Chart, Options, selected_columns, selected_sets
+from sentprobe.report.drawing.chart import Chart, Options, selected_columns, selected_sets, share_metric
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, numbers
 from sentprobe.report.drawing.lines import Axes, curves
 from sentprobe.report.types import Summary
+from sentprobe.results.metric import DEFAULT_METRIC
 
 
 def rows(summary: Summary, options: Options) -> list[Row]:
@@ -19,7 +20,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         errors = summary.errors[i] if summary.errors else None
         for j, encoder in short.items():
             column_errors = errors.columns[j] if errors else None
-            if column_errors and summary.sets[i].scored_by != "accuracy" and len(column_errors.length) < 2:
+            if column_errors and share_metric(summary.sets[i]) != DEFAULT_METRIC and len(column_errors.length) < 2:
                 continue  # single words
             for b in column_errors.length if column_errors else ():
                 value = b.correct / b.n
@@ -30,7 +31,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                         "set_name": title,
                         "column": j,
                         "encoder_name": encoder,
-                        "metric": summary.sets[i].scored_by,
+                        "metric": share_metric(summary.sets[i]),
                         "from": b.low,
                         "to": b.high,
                         "x": (b.low + b.high) / 2,
@@ -51,6 +52,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 chart = Chart(
     name="length",
+    by_accuracy=True,
     order=70,
     title="Scores by sentence length",
     doc="accuracy by sentence length, a line per encoder",

@@ -6,7 +6,7 @@ from sentprobe.core.formatting import POINTS
 from sentprobe.report.check import Check, CheckFinding, ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import verdict_of
-from sentprobe.report.word_texts import noun_of
+from sentprobe.results.metric import metric_named
 from sentprobe.stats.level import alpha_text
 
 WORD_BASELINES = ("nb-uni", "nb-bi", "baseline:hash")
@@ -25,11 +25,12 @@ def below_baseline(summary: Summary) -> CheckFinding | None:
         [n for n in scores if verdict_of(n.cell) == verdict] for verdict in ("below", "not_significant", "untested")
     )
     where = [
-        f"{n.name}: {POINTS.number(n.cell.accuracy)}, {n.cell.against.baseline} {POINTS.number(n.cell.against.value)}"
+        f"{n.name}: {POINTS.number(n.cell.score.value)}, "
+        f"{n.cell.against.baseline} {POINTS.number(n.cell.against.value)}"
         for n in (*below, *close)
         if n.cell.against
     ]
-    tested = f"paired test, Holm over the {noun_of(summary)}s of a set, {alpha_text()}"
+    tested = f"paired test, Holm over the {summary.kind.noun}s of a set, {alpha_text()}"
     if below or close:
         text = []
         if below:
@@ -61,7 +62,7 @@ def _is_answer(scored_cell: ScoredCell) -> bool:
 
 def chance(summary: Summary) -> CheckFinding | None:
     """Scores that the most frequent label reaches as well."""
-    scores = [n for n in scored_cells(summary) if "majority" in n.baselines]
+    scores = [n for n in scored_cells(summary) if "majority" in n.baselines and n.right_or_wrong]
     if not scores:
         return None
     bounds = [n.baselines["majority"].accuracy for n in scores]
@@ -94,7 +95,7 @@ def leak_like(summary: Summary) -> CheckFinding | None:
     scores = []
     for i, s in enumerate(summary.sets):
         for column, cell in zip(summary.baselines, s.baselines, strict=True):
-            if column.encoder == "baseline:random" and cell and s.scored_by == "accuracy":
+            if column.encoder == "baseline:random" and cell and metric_named(s.scored_by).predicts == "classes":
                 scores.append((s.label, cell, _constant(summary, i, column.sample)))
     if not scores:
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sentprobe.report.check import Check, CheckFinding, scored_cells
 from sentprobe.report.names import failure_text
 from sentprobe.report.types import SetSummary, Summary
-from sentprobe.report.word_texts import is_of_words
 
 
 def failures(summary: Summary) -> CheckFinding | None:
@@ -49,7 +48,7 @@ def _has(s: SetSummary, severity: str) -> bool:
 
 def unsound_data(summary: Summary) -> CheckFinding | None:
     """What audits found in the sets."""
-    sets = () if is_of_words(summary) else summary.sets  # audits are of probing sets
+    sets = () if not summary.kind.trains_probes else summary.sets  # audits are of probing sets
     if not sets:
         return None
     audited = [s for s in sets if s.audit is not None]
@@ -82,7 +81,7 @@ def unsound_data(summary: Summary) -> CheckFinding | None:
 
 def synthetic(summary: Summary) -> CheckFinding | None:
     """Sets of generated sentences."""
-    sets = () if is_of_words(summary) else summary.sets
+    sets = () if not summary.kind.trains_probes else summary.sets
     if not sets:
         return None
     labels = [s.label for s in sets if s.synthetic]

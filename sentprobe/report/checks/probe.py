@@ -15,7 +15,6 @@ from sentprobe.probes.kind import kind_of
 from sentprobe.report.cells import MIN_GRID_SIZE
 from sentprobe.report.check import MARGIN, Check, CheckFinding, ScoredCell, differs_significantly, scored_cells
 from sentprobe.report.types import CellSummary, Summary
-from sentprobe.report.word_texts import is_of_words
 from sentprobe.results.result import Signature
 from sentprobe.stats.level import alpha_text
 
@@ -54,7 +53,7 @@ def _by_encoder(summary: Summary) -> list[list[ScoredCell]]:
     """Results that differ in their probe only."""
     groups: dict[tuple[Any, ...], list[ScoredCell]] = {}
     for scored_cell in scored_cells(summary):
-        if scored_cell.by_accuracy:
+        if scored_cell.predicts_classes:
             groups.setdefault(
                 (*scored_cell.sample, scored_cell.column.encoder, scored_cell.column.identity), []
             ).append(scored_cell)
@@ -86,7 +85,7 @@ def dev_test_gap(summary: Summary) -> CheckFinding | None:
     scores: list[tuple[ScoredCell, float, int]] = []
     for n in scored_cells(summary):
         rows = int(Signature.parse(n.cell.signatures[0]).n.split("/")[1])
-        if n.by_accuracy and n.cell.dev_score is not None and rows:
+        if n.predicts_classes and n.cell.dev_score is not None and rows:
             scores.append((n, n.cell.dev_score, rows))
     if not scores:
         return None
@@ -110,7 +109,7 @@ def dev_test_gap(summary: Summary) -> CheckFinding | None:
 
 def grid_edge(summary: Summary) -> CheckFinding | None:
     """Scores for which dev chose an L2 at the edge of the grid."""
-    tuned = [n for n in scored_cells(summary) if n.by_accuracy and _grid(n) >= MIN_GRID_SIZE]
+    tuned = [n for n in scored_cells(summary) if n.predicts_classes and _grid(n) >= MIN_GRID_SIZE]
     if not tuned:
         return None
     edges = [n for n in tuned if n.cell.edge and not _nothing(n)]
@@ -138,7 +137,7 @@ def _nothing(scored_cell: ScoredCell) -> bool:
 
 def one_seed(summary: Summary) -> CheckFinding | None:
     """Scores that another seed could change, by an unknown amount."""
-    every = [] if is_of_words(summary) else list(scored_cells(summary))
+    every = [] if not summary.kind.trains_probes else list(scored_cells(summary))
     if not every:
         return None
     moved = [n for n in every if _moves(n)]
@@ -167,7 +166,7 @@ def _moves(scored_cell: ScoredCell) -> bool:
 
 def wide_vectors(summary: Summary) -> CheckFinding | None:
     """Scores from so few training rows that a linear probe can fit any labels."""
-    scores = [n for n in scored_cells(summary) if n.by_accuracy and n.cell.dimension]
+    scores = [n for n in scored_cells(summary) if n.predicts_classes and n.cell.dimension]
     if not scores:
         return None
     wide = [n for n in scores if n.cell.train_n <= COVER_CAPACITY * (n.cell.dimension or 0)]

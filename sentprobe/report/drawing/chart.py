@@ -10,7 +10,8 @@ from sentprobe.core.plugins import part_repr
 from sentprobe.errors import UsageError
 from sentprobe.report.drawing.figure_style import Row, Spec, Width
 from sentprobe.report.names import set_names, short_names
-from sentprobe.report.types import Summary
+from sentprobe.report.types import SetSummary, Summary
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.stats.level import with_levels
 
 MAX_MARKS = 2500
@@ -78,6 +79,8 @@ class Chart:
         False if it is about ``Options.encoders`` and ``Options.sentences``, or another folder, and not about a run.
     reads
         The name of a ``FolderType`` if it draws such a folder, ``Options.folder``; with ``needs_run``, that or a run.
+    by_accuracy
+        Whether it shows shares of correct rows, whatever the set is scored by; it has no `--metric`.
     order
         The order of charts in lists and on the page.
 
@@ -102,6 +105,7 @@ class Chart:
     order: int = 1000
     needs_run: bool = True
     reads: str = ""
+    by_accuracy: bool = False
 
     __repr__ = part_repr
 
@@ -121,19 +125,6 @@ class Chart:
 Mode = Literal["absolute", "above", "relative"]
 Lines = Literal["set", "encoder"]
 
-METRIC_TITLES = {
-    "accuracy": "accuracy (%)",
-    "pearson": "Pearson × 100",
-    "spearman": "Spearman × 100",
-    "recall@1": "recall@1 (%)",
-    "precision@1": "precision@1 (%)",
-    "bleu": "BLEU",
-    "cosine": "cosine × 100",
-}
-MIXED_METRICS_TITLE = "accuracy or correlation, × 100"
-MIXED_WORD_METRICS_TITLE = "precision@1, correlation, cosine or BLEU, × 100"
-"""For spaces of words."""
-WORD_SPACE_METRICS = {"precision@1", "bleu", "cosine"}
 NAME_COLUMNS = (("set_name", "Set"), ("encoder_name", "Encoder"))
 INTERVAL_COLUMNS = (("points", "Score, × 100"), ("points_low", "from"), ("points_high", "to"))
 """Columns that the tables below most charts of the page have: fields of the rows, and headings."""
@@ -180,8 +171,15 @@ def _selected(n: int, indices: Sequence[int]) -> list[int]:
     return [i for i in range(n) if not indices or i in indices]
 
 
+def share_metric(s: SetSummary) -> str:
+    """The metric of shares of correct rows of a set: of bins of rows, and of controls."""
+    return DEFAULT_METRIC if metric_named(s.scored_by).predicts == "classes" else s.scored_by
+
+
 def score_title(rows: Sequence[Row]) -> str:
-    """The title of an axis of scores: the metric that all rows have, or that there are several."""
-    metrics = {row["metric"] for row in rows}
-    mixed = MIXED_WORD_METRICS_TITLE if metrics & WORD_SPACE_METRICS else MIXED_METRICS_TITLE
-    return METRIC_TITLES.get(metrics.pop(), mixed) if len(metrics) == 1 else mixed
+    """The title of an axis of scores: the metric that all rows have, or the families of several."""
+    metrics = sorted({metric_named(row["metric"]) for row in rows}, key=lambda metric: (metric.order, metric.name))
+    if len(metrics) == 1:
+        return metrics[0].axis_title
+    *families, last = dict.fromkeys(metric.family or metric.title for metric in metrics)
+    return f"{', '.join(families)} or {last}, × 100" if families else f"{last}, × 100"

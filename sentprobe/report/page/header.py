@@ -12,7 +12,6 @@ from sentprobe.report.names import listed
 from sentprobe.report.result_grid import missing_line
 from sentprobe.report.set_summary import data_errors
 from sentprobe.report.types import CheckResult, Summary
-from sentprobe.report.word_texts import is_of_words, noun_of
 
 
 @dataclass(frozen=True)
@@ -55,15 +54,13 @@ def head_of(summary: Summary) -> PageHeader:
     probes = list(dict.fromkeys(c.probe for c in columns if c.probe))
     seeds = sorted({cell.seeds for s in sets for cell in s.cells if cell})
     encoders = len({(c.encoder, c.identity) for c in columns})
-    words = is_of_words(summary)
-    lede = [f"{count_of(encoders, noun_of(summary))} × {count_of(len(sets), 'set')}"]
+    lede = [f"{count_of(encoders, summary.kind.noun)} × {count_of(len(sets), 'set')}"]
     if languages:
         lede.append(listed(languages) if len(languages) <= 4 else f"{len(languages)} languages")
-    if probes and words:
-        lede.append(f"retrieval: {listed(probes)}")
-    elif probes:
-        lede.append(f"probe: {listed(probes)}" if len(probes) == 1 else f"probes: {listed(probes)}")
-    if seeds and not words:
+    if probes:
+        way = summary.kind.way + "s" * (len(probes) > 1 and summary.kind.trains_probes)
+        lede.append(f"{way}: {listed(probes)}")
+    if seeds and summary.kind.trains_probes:
         lede.append(count_of(seeds[-1], "seed"))
     if summary.days:
         lede.append(_date(summary.days))
@@ -131,7 +128,7 @@ def duration(seconds: float) -> str:
 def not_audited(summary: Summary) -> str:
     """How to audit the sets that have no audit."""
     unaudited = [s.label for s in summary.sets if s.audit is None]
-    if not unaudited or is_of_words(summary):
+    if not unaudited or not summary.kind.trains_probes:
         return ""
     which = "No set has" if len(unaudited) == len(summary.sets) else "Not every set has"
     return f"{which} an audit. `sentprobe audit` looks for duplicates, leaks, shortcuts and imbalance in any set."

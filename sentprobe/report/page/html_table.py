@@ -13,6 +13,7 @@ from sentprobe.report.score_table import score_table
 from sentprobe.report.set_summary import error_codes
 from sentprobe.report.types import CellSummary, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
+from sentprobe.results.metric import Metric, metric_named
 
 CSV_COLUMNS = (
     "set",
@@ -97,7 +98,7 @@ def table(summary: Summary) -> HtmlTable:
     rows = []
     for i, s in enumerate(summary.sets):
         encoders = [
-            _shown(cell, column.cells[i], s.failed.get(j))
+            _shown(cell, column.cells[i], s.failed.get(j), metric_named(s.scored_by))
             for j, (cell, column) in enumerate(zip(s.cells, main.encoders, strict=True))
         ]
         rows.append(
@@ -108,15 +109,15 @@ def table(summary: Summary) -> HtmlTable:
     return HtmlTable(headings, rows, _scale(rows))
 
 
-def gain_of(cell: CellSummary | None) -> float | None:
-    """Points of a cell above the best baseline on the same rows; None without a score or a baseline."""
+def gain_of(cell: CellSummary | None, metric: Metric) -> float | None:
+    """Points by which a cell is better than the best baseline on its rows; None without a score or a baseline."""
     if cell is None or cell.against is None or cell.score.value is None:
         return None
-    return 100 * (cell.score.value - cell.against.value)
+    return 100 * metric.gain(cell.score.value, cell.against.value)
 
 
-def _shade(cell: CellSummary) -> str:
-    gain = gain_of(cell)
+def _shade(cell: CellSummary, metric: Metric) -> str:
+    gain = gain_of(cell, metric)
     if not gain or not is_significant(cell):
         return ""
     return f"{'up' if gain > 0 else 'down'}{min(SHADES, math.ceil(abs(gain) / SHADE_POINTS))}"
@@ -161,27 +162,28 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _shown(cell: CellSummary | None, words: CellText, failure: str | None) -> HtmlCell:
+def _shown(cell: CellSummary | None, words: CellText, failure: str | None, metric: Metric) -> HtmlCell:
     if cell is None:
         return HtmlCell(words, failure=failure)
     return HtmlCell(
         words,
         cell.score.value,
-        _shade(cell),
-        gain_of(cell),
+        _shade(cell, metric),
+        gain_of(cell, metric),
         cell.against.baseline if cell.against and mark_of(cell) else None,
-        _comparison(cell),
+        _comparison(cell, metric),
     )
 
 
-def _comparison(cell: CellSummary) -> str:
+def _comparison(cell: CellSummary, metric: Metric) -> str:
     """``12.3 points above nb-uni (66.0), p 0.003``."""
-    gain, against = gain_of(cell), cell.against
+    gain, against = gain_of(cell, metric), cell.against
     if gain is None or against is None:
         return ""
     p = "" if against.p is None else ", p < 0.001" if against.p < 0.001 else f", p {against.p:.3f}"
     than = f"{against.baseline} ({POINTS.number(against.value)})"
-    return f"{abs(gain):.1f} points {'above' if gain > 0 else 'below'} {than}{p}"
+    above = gain > 0 if metric.higher_is_better else gain < 0
+    return f"{abs(gain):.1f} points {'above' if above else 'below'} {than}{p}"
 
 
 def table_csv(summary: Summary) -> str:

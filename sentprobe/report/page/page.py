@@ -21,7 +21,6 @@ from sentprobe.report.page.sections import SECTIONS
 from sentprobe.report.page.templates import bundle, environment, page_policy, raw, script_json
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import footnotes
-from sentprobe.report.word_texts import is_of_words, noun_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,9 +58,9 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     by_section = {name: [f for f in figures if f.section == name] for name in names}
     by_section["more_charts"] += [f for f in figures if f.section not in names]
     page = PageData(summary=summary, brief=_brief(summary), figures=by_section)
-    templates = environment(_renamed(page), noun_of(summary))
+    templates = environment(_renamed(page), summary.kind.noun)
     rendered, absent = render_sections(sections, page, templates)
-    if summary.sets and not is_of_words(summary):
+    if summary.sets and summary.kind.trains_probes:
         absent = [*absent_charts, *absent]
     return assemble(
         templates,
@@ -72,8 +71,8 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         head=head_of(page.brief),
         folders=_folders(summary),
         served=extra is not None,
-        of_words=is_of_words(summary),
-        noun=noun_of(summary),
+        of_words=not summary.kind.trains_probes,
+        noun=summary.kind.noun,
     )
 
 
@@ -131,7 +130,7 @@ def render_sections(
         result = attempt(f"The section {section.name}", partial(_section, section, page, templates))
         if isinstance(result, RenderedSection):
             rendered.append(result)
-        elif result and (section.words_intro or not is_of_words(page.summary)):
+        elif result and (section.words_intro or page.summary.kind.trains_probes):
             absent.append((section.title, result))
     return rendered, absent
 
@@ -151,7 +150,7 @@ def fragment(summary: Summary, *, title: str | None = None) -> str:
     """The table of a run with its own style, and no script, for a notebook."""
     page = PageData(summary=summary, brief=_brief(summary), figures={})
     return (
-        environment(_renamed(page), noun_of(summary))
+        environment(_renamed(page), summary.kind.noun)
         .get_template("notebook.html")
         .render(
             title=title or _title(summary),

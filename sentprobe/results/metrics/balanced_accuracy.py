@@ -10,6 +10,6 @@ metric = Metric(
     doc="The mean over classes of the share of their test rows that are classified correctly; a constant prediction "
     "has 1 / classes.",
     share="classes",
-    interval_note=": Wilson's of each class, combined{clustered}",
+    interval_note=": Wilson's of each class, combined{clustered}, of the trained probe",
     order=20,
 )

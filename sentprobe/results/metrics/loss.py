@@ -35,7 +35,8 @@ raw = Metric(
 )
 calibrated = Metric(
     name="log2_loss_calibrated",
-    title="mean loss at the temperature fitted on dev",
+    title="mean loss",
+    condition="at the temperature fitted on dev",
     doc="The same at the temperature that was fitted on dev.",
     row_values=partial(_row_bits, name="log2_calibrated"),
     needs=("log2_calibrated",),

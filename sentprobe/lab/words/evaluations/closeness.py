@@ -11,7 +11,14 @@ from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.alignment.space import Rows
 from sentprobe.lab.words.dictionaries import Entries, matched, pair_counts, read_entries
-from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.evaluation import (
+    DetailNumber,
+    EvaluationRequest,
+    EvaluationScores,
+    Queries,
+    WordEvaluation,
+    content_digest,
+)
 from sentprobe.lab.words.systems import PairSearch, SpacePair
 from sentprobe.stats.intervals import cluster_bootstrap
 from sentprobe.tasks import Example
@@ -116,5 +123,17 @@ word_evaluation = WordEvaluation(
     find_queries=find_queries,
     score=score,
     retrieves=False,
+    directed=False,
+    flag="--dictionary",
+    set_note="mean cosine, times 100, of words and their translations.",
+    table_title="mean cosine of words and their translations, of those that are not the same string, and of random "
+    "pairs, times 100; mean Euclidean distance",
+    numbers=(
+        DetailNumber("cosine, spelled otherwise", "spelled otherwise"),
+        DetailNumber("random pairs", "random pairs"),
+        DetailNumber("l2", "distance", 1, 3),
+        DetailNumber("l2 of unit vectors", "of unit vectors", 1, 3),
+        DetailNumber("pairs left out", "pairs left out", 1, 0),
+    ),
     order=50,
 )

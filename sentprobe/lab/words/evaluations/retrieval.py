@@ -21,6 +21,7 @@ from sentprobe.lab.alignment.maps import unit_rows
 from sentprobe.lab.alignment.retrieval import Scoring, nearest, penalty_of
 from sentprobe.lab.alignment.space import Matrix
 from sentprobe.lab.words.evaluation import (
+    DetailNumber,
     EncoderEvaluation,
     EvaluationRequest,
     EvaluationScores,
@@ -340,5 +341,19 @@ word_evaluation = WordEvaluation(
     score=score,
     score_copy=score_copy,
     encoders=EncoderEvaluation(find_encoder_queries, score_encoders),
+    flag="--sentences",
+    options=("idf", "weights", "unit", "tokenise", "center"),
+    set_note="precision@1 in points, the share of sentences whose nearest sentence is their translation, by vectors of "
+    "sentences: in a space of words, these are means of words, weighted by inverse document frequency as in MUSE, "
+    "unless the name of the set says otherwise.",
+    table_title="precision at 1, at 5 and at 10",
+    heading="at 1",
+    numbers=(
+        DetailNumber("precision@5", "at 5"),
+        DetailNumber("precision@10", "at 10"),
+        DetailNumber("chance", "chance", digits=2),
+        DetailNumber("candidates", "candidates", 1, 0),
+        DetailNumber("sentences left out", "pairs left out", 1, 0),
+    ),
     order=30,
 )

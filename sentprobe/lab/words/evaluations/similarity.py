@@ -13,7 +13,14 @@ from sentprobe.core.reader import read_lines, table_format
 from sentprobe.errors import CorpusError, DataError, TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.alignment.space import Rows
-from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.evaluation import (
+    DetailNumber,
+    EvaluationRequest,
+    EvaluationScores,
+    Queries,
+    WordEvaluation,
+    content_digest,
+)
 from sentprobe.lab.words.systems import MappedSpace, PairSearch, SpacePair
 from sentprobe.tasks import Example
 from sentprobe.transfer.similarity import MIN_PAIRS, correlations
@@ -133,5 +140,14 @@ word_evaluation = WordEvaluation(
     find_queries=find_queries,
     score=score,
     retrieves=False,
+    directed=False,
+    flag="--similarity",
+    set_note="Pearson's r, times 100, of cosines and scores of people; pairs with an unknown word are left out.",
+    table_title="Pearson's and Spearman's correlation of cosines and scores of people, times 100",
+    numbers=(
+        DetailNumber("spearman", "Spearman"),
+        DetailNumber("coverage", "known (%)"),
+        DetailNumber("pairs left out", "pairs left out", 1, 0),
+    ),
     order=20,
 )

@@ -14,7 +14,14 @@ from sentprobe.lab.alignment.dictionary import WordPair
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.alignment.space import Rows
 from sentprobe.lab.words.dictionaries import Entries, matched, pair_counts, read_entries
-from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.evaluation import (
+    DetailNumber,
+    EvaluationRequest,
+    EvaluationScores,
+    Queries,
+    WordEvaluation,
+    content_digest,
+)
 from sentprobe.lab.words.precision import LOOKED, by_band, by_group, precision_scores, ranks_of
 from sentprobe.lab.words.systems import MappedSpace, PairSearch, SpacePair
 from sentprobe.tasks import Example
@@ -154,5 +161,17 @@ word_evaluation = WordEvaluation(
     find_queries=find_queries,
     score=score,
     score_copy=score_copy,
+    flag="--dictionary",
+    options=("pos",),
+    set_note="precision@1 in points, the share of source words whose nearest word is one of their translations; a word "
+    "with several translations counts once, and pairs with an unknown word are left out.",
+    table_title="precision at 1, at 5 and at 10; at 1 by the frequency rank of the source word, or its part of speech",
+    heading="at 1",
+    numbers=(
+        DetailNumber("precision@5", "at 5"),
+        DetailNumber("precision@10", "at 10"),
+        DetailNumber("chance", "chance", digits=2),
+        DetailNumber("pairs left out", "pairs left out", 1, 0),
+    ),
     order=10,
 )

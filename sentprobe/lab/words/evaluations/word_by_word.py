@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from sentprobe.errors import TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.training.targets import bleu
-from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.evaluation import (
+    DetailNumber,
+    EvaluationRequest,
+    EvaluationScores,
+    Queries,
+    WordEvaluation,
+    content_digest,
+)
 from sentprobe.lab.words.sentences import UNKNOWN, Lines, WordRows, aligned_words, read_sentences
 from sentprobe.lab.words.systems import PairSearch, SpacePair
 from sentprobe.stats.resample import bootstrap_sums, percentile_interval
@@ -147,5 +154,14 @@ word_evaluation = WordEvaluation(
     find_queries=find_queries,
     score=score,
     score_copy=score_copy,
+    flag="--word-by-word",
+    options=("tokenise",),
+    set_note="BLEU of translating every word by its nearest neighbour, over pairs of sentences all of whose words are "
+    "known.",
+    table_title="BLEU, and the share of n-grams that are in the reference",
+    numbers=(
+        *(DetailNumber(f"{n}-gram precision", f"{n}-grams") for n in range(1, 5)),
+        DetailNumber("sentences left out", "pairs left out", 1, 0),
+    ),
     order=40,
 )

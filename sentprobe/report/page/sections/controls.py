@@ -9,7 +9,6 @@ from sentprobe.core.table import Table
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.variants import column_tables
 from sentprobe.report.verdict import DEFINITIONS, MEANINGS
-from sentprobe.report.word_texts import is_of_words
 
 MAX_CELLS = 2500
 """Cells of all tables together; more would take a page beyond three megabytes."""
@@ -61,7 +60,7 @@ def absent(page: PageData) -> str | None:
     """Why there are none: nothing was requested, or nothing could be computed."""
     if any(column for s in page.summary.sets for column in s.variants):
         return None
-    if is_of_words(page.summary):
+    if not page.summary.kind.trains_probes:
         return ""
     return "No controls or measures were requested: sentprobe run --controls all --measures all."
 

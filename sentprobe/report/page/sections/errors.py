@@ -9,7 +9,7 @@ from sentprobe.report.names import set_names
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.types import Bin, ColumnErrors, SetErrors, SetSummary, ShownRow
 from sentprobe.report.verdict import verdict_of
-from sentprobe.report.word_texts import is_of_words
+from sentprobe.results.metric import metric_named
 
 MAX_SENTENCE_LENGTH = 240
 """Characters of a sentence shown; 99.7 % of 93,000 test rows of X-Probe, EWT, GUM and transfer tasks are shorter."""
@@ -31,7 +31,7 @@ def script_data(page: PageData) -> object:
         "names": set_names(page.summary.sets),
         "columns": page.names,
         "errors": pack_errors(errors, [s.label_names for s in page.summary.sets]),
-        "retrieved": [s.scored_by == "precision@1" for s in page.summary.sets],
+        "retrieved": [metric_named(s.scored_by).predicts == "neighbours" for s in page.summary.sets],
         "best": [_best(s) for s in page.summary.sets],
     }
 
@@ -62,9 +62,7 @@ def absent(page: PageData) -> str | None:
     """Whether there is a set with predictions."""
     if any(page.summary.errors):
         return None
-    if is_of_words(page.summary):
-        return "No words or sentences were retrieved, or the predictions cannot be read."
-    return "No set is scored by accuracy, or its predictions cannot be read."
+    return page.summary.kind.no_errors
 
 
 # Packed: the page of a run with many encoders and sets must stay small enough to send

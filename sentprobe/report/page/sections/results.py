@@ -10,7 +10,12 @@ from sentprobe.report.page.html_table import table, table_csv
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.tables import latex, markdown
 from sentprobe.report.verdict import BOLD_NOTE
-from sentprobe.report.word_texts import RESULTS_INTRO
+
+RESULTS_INTRO = (
+    "Rows are sets, columns are systems and how neighbours are retrieved. Colours show how far a score is above (blue) "
+    "or below (orange) the baseline copy, which leaves words as they are, if significantly; † and no colour: not "
+    "significantly better."
+)
 
 
 def data(page: PageData) -> Mapping[str, object]:

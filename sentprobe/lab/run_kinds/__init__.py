@@ -1,0 +1,1 @@
+"""The kinds of runs of the lab, one file each."""

@@ -1,0 +1,156 @@
+"""Results scored by any metric, from their predictions: score, interval, and how two systems differ.
+
+What a result was scored by when it was made is in the result. Everything here is about the trained probes, on other
+samples of test rows: a probe that was retrained has no other predictions than right and wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sentprobe.errors import RunError
+from sentprobe.results.inference import detectable_by, row_clusters
+from sentprobe.results.metric import Arrays, Floats, Metric, metric_named
+from sentprobe.results.result import Result
+from sentprobe.results.run import Run
+from sentprobe.stats import clustered_p
+from sentprobe.stats.class_shares import ClassShares
+from sentprobe.stats.means import Mean, ScoredRows, mean
+from sentprobe.stats.paired import swap_permutation
+from sentprobe.stats.resample import Clusters, bootstrap_score, percentile_interval
+
+Interval = tuple[float, float]
+
+
+def applies(metric: Metric, result: Result) -> bool:
+    """Whether a result is scored by a metric, or has predictions that it can be computed from."""
+    scored_by = metric_named(result.metric)
+    return metric.name == result.metric or (metric.computable and metric.predicts == scored_by.predicts)
+
+
+def predictions_for(run: Run, result: Result, metric: Metric) -> Arrays | None:
+    """The predictions that a metric is computed from; None if the result has others."""
+    if not applies(metric, result):
+        return None
+    arrays = run.predictions(result)
+    return {name: arrays[name] for name in metric.needs} if all(name in arrays for name in metric.needs) else None
+
+
+def score_by(run: Run | None, result: Result, metric: Metric) -> float | None:
+    """The score: as recorded, or computed from the predictions; None if there are neither."""
+    if metric.name == result.metric:
+        return result.score
+    if metric.name in result.scores or run is None:
+        return result.scores.get(metric.name)
+    arrays = predictions_for(run, result, metric)
+    return None if arrays is None else _finite(metric.score(arrays))
+
+
+def _finite(score: float) -> float | None:
+    """None where a metric is undefined for these predictions."""
+    return score if math.isfinite(score) else None
+
+
+def class_score(run: Run, result: Result, metric: Metric) -> float | None:
+    """The score by a metric of predicted classes alone, which are kept in memory for paired tests."""
+    if metric.name == result.metric:
+        return result.score
+    recorded = result.scores.get(metric.name)
+    return _finite(metric.score(run.paired_arrays(result))) if recorded is None else recorded
+
+
+def interval_by(metric: Metric, arrays: Arrays, clusters: Clusters | None) -> Interval:
+    """The interval of a score, on other samples of rows or clusters."""
+    if metric.row_values is not None:
+        return mean(metric.row_values(arrays), clusters).interval()
+    if metric.share == "classes":
+        correct = (arrays["predicted"] == arrays["truth"]).astype(np.float64)
+        rows, classes = ScoredRows.of(len(correct), clusters), ClassShares.of(arrays["truth"], clusters)
+        return classes.interval(correct, rows.mean(classes.linearised(correct)), rows)
+    return percentile_interval(bootstrap_score(metric.score, arrays, clusters))
+
+
+@dataclass(frozen=True)
+class ScoreDifference:
+    """The first of two systems minus the second, by a metric: a difference with its interval and a paired test."""
+
+    value: float
+    p: float
+    """Two-sided."""
+    interval: Callable[[float | None], Interval]
+    """At a level; None: the usual one."""
+    detectable: float | None
+    """What is detected four times out of five; None if that is unknown, or if all rows differ equally."""
+
+
+def score_difference(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> ScoreDifference:
+    """How two systems differ on the same test rows, each with its results of all seeds."""
+    clusters = row_clusters(run, first[0])
+    sides = [[_required(run, result, metric) for result in side] for side in (first, second)]
+    if metric.share is None and metric.row_values is None:
+        return _swapped_difference(sides[0], sides[1], metric, clusters)
+    first_values, second_values = (np.mean([_row_values(metric, arrays) for arrays in side], axis=0) for side in sides)
+    gaps = first_values - second_values
+    difference = _mean_difference(sides, clusters) if metric.share == "classes" else mean(gaps, clusters)
+    return ScoreDifference(
+        value=float(gaps.mean()),
+        p=clustered_p(first_values, second_values, clusters),
+        interval=difference.interval,
+        detectable=detectable_by(difference) if difference.variance > 0 else None,
+    )
+
+
+def _required(run: Run, result: Result, metric: Metric) -> Arrays:
+    arrays = predictions_for(run, result, metric)
+    if arrays is None:
+        raise RunError(f"{result.cell.encoder} has no predictions that {metric.title} can be computed from.")
+    return arrays
+
+
+def _row_values(metric: Metric, arrays: Arrays) -> Floats:
+    """What each test row (n) contributes to the score, which is their mean."""
+    if metric.row_values is not None:
+        return metric.row_values(arrays)
+    correct = (arrays["predicted"] == arrays["truth"]).astype(np.float64)
+    return ClassShares.of(arrays["truth"]).weighted(correct) if metric.share == "classes" else correct
+
+
+def _mean_difference(sides: Sequence[Sequence[Arrays]], clusters: Clusters | None) -> Mean:
+    """Of means over classes: how many rows a class has is no part of their variance."""
+    classes = ClassShares.of(sides[0][0]["truth"], clusters)
+    first, second = (
+        np.mean([classes.linearised((a["predicted"] == a["truth"]).astype(np.float64)) for a in side], axis=0)
+        for side in sides
+    )
+    return mean(first - second, clusters)
+
+
+def _swapped_difference(
+    first: Sequence[Arrays], second: Sequence[Arrays], metric: Metric, clusters: Clusters | None
+) -> ScoreDifference:
+    """By swapping predictions at random; of several seeds, the first of a side with the first of the other, and on."""
+    pairs = list(zip(first, second, strict=False))
+    test = swap_permutation(metric.score, [a for a, _ in pairs], [b for _, b in pairs], clusters=clusters)
+    columns = {(i, j, name): column for i, pair in enumerate(pairs) for j in (0, 1) for name, column in pair[j].items()}
+
+    def difference(sample: Mapping[Any, npt.NDArray[Any]]) -> float:
+        scores = [
+            [metric.score({name: sample[i, j, name] for name in metric.needs}) for i in range(len(pairs))]
+            for j in (0, 1)
+        ]
+        return float(np.mean(scores[0]) - np.mean(scores[1]))
+
+    draws = cache(partial(bootstrap_score, difference, columns, clusters))
+
+    def interval(level: float | None = None) -> Interval:
+        return percentile_interval(draws(), level)
+
+    value = float(np.mean([metric.score(a) for a in first]) - np.mean([metric.score(b) for b in second]))
+    return ScoreDifference(value=value, p=test.p, interval=interval, detectable=None)
