@@ -149,8 +149,8 @@ def _compared(r: Comparison, margin: float, labels: Sequence[str]) -> list[str]:
     return [
         _name(r),
         f"{r.n:,}",
-        form.number(r.one),
-        form.number(r.two),
+        form.number(r.first),
+        form.number(r.second),
         f"{form.number(r.difference, sign=True)}{mark}",
         form.interval(r.low, r.high, sign=True, between=" … "),
         _p(r.p_holm),

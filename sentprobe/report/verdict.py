@@ -40,8 +40,8 @@ FILLED_NOTE = (
 NOT_SIGNIFICANT = "not significantly better than the best baseline"
 """What the mark means, where there is little room."""
 MARK_NOTE = (
-    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it, with the baseline assumed "
-    "to vary as much with training rows as the encoder; Holm over the encoders of a set, {alpha})."
+    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it; Holm over the encoders of "
+    "a set, {alpha})."
 )
 
 PREDICTIONS_MARK_NOTE = (

@@ -68,8 +68,8 @@ class Comparison:
 
     dataset: str
     n: int
-    one: float
-    two: float
+    first: float
+    second: float
     """Scores, means over seeds."""
     difference: float
     about: InferenceTarget
@@ -105,14 +105,14 @@ class Comparison:
 
     def __repr__(self) -> str:
         return (
-            f"Comparison({self.dataset}: {self.one:.3f} - {self.two:.3f} = {self.difference:+.3f} "
+            f"Comparison({self.dataset}: {self.first:.3f} - {self.second:.3f} = {self.difference:+.3f} "
             f"[{self.low:+.3f}, {self.high:+.3f}], p = {self.p_holm:.3f}, n = {self.n:,})"
         )
 
     def verdict(self, margin: float = EQUIVALENCE_MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
         """Which one is significantly better, or whether they are equivalent within a margin, or undecided."""
         if self.p_holm <= levels.ALPHA:
-            return "first" if metric_named(self.metric).gain(self.one, self.two) > 0 else "second"
+            return "first" if metric_named(self.metric).gain(self.first, self.second) > 0 else "second"
         return "equivalent" if self.equivalence_margin <= margin else "undecided"
 
 
@@ -150,14 +150,14 @@ class TieGroups:
         return f"TieGroups({self.dataset}: {encoders}, n = {self.n:,})"
 
 
-def compare(run: Run, one: str, two: str, *, metric: str = DEFAULT_METRIC) -> list[Comparison]:
+def compare(run: Run, first: str, second: str, *, metric: str = DEFAULT_METRIC) -> list[Comparison]:
     """Compare two encoders on every set that both have results for.
 
     Parameters
     ----------
     run
         The run, or several joined by ``join_runs``.
-    one, two
+    first, second
         The encoders, by name or an unambiguous part of it, optionally with ``|layer=…``, ``|probe=…`` and so on if a
         run has several.
     metric
@@ -182,38 +182,39 @@ def compare(run: Run, one: str, two: str, *, metric: str = DEFAULT_METRIC) -> li
     ...     return [[len(text), 1] for text in texts]
     >>> folder = tempfile.TemporaryDirectory()
     >>> run = evaluate([last_digit, length], parity, folder.name, baselines=[], resample=0)
-    >>> (found,) = compare(run, "last_digit", "length")
-    >>> found
+    >>> (comparison,) = compare(run, "last_digit", "length")
+    >>> comparison
     Comparison(mine/parity: 1.000 - 0.500 = +0.500 [+0.243, +0.740], p = 0.001, n = 20)
-    >>> found.verdict()
+    >>> comparison.verdict()
     'first'
     >>> folder.cleanup()
     """
     part = tested_metric(metric)
-    first, second = select_side(run, one, metric), select_side(run, two, metric)
-    shared = [place for place in first.results if place in second.results]
+    sides = select_side(run, first, metric), select_side(run, second, metric)
+    first_results, second_results = (side.results for side in sides)
+    shared = [set_key for set_key in first_results if set_key in second_results]
     if not shared:
-        raise nothing_shared(run, (first, second))
-    found = _readable(shared, lambda place: _pair(run, first.results[place], second.results[place], part))
-    adjusted = holm([c.p for c in found]).tolist()
-    named = _apart([c.dataset for c in found], [first.results[place][0] for place in shared])
-    return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(found, adjusted, named, strict=True)]
+        raise nothing_shared(run, sides)
+    comparisons = _readable(shared, lambda key: _pair(run, first_results[key], second_results[key], part))
+    adjusted = holm([c.p for c in comparisons]).tolist()
+    names = _apart([c.dataset for c in comparisons], [first_results[key][0] for key in shared])
+    return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(comparisons, adjusted, names, strict=True)]
 
 
-def _readable(places: list[str], look: Callable[[str], T]) -> list[T]:
-    """What ``look`` finds in each place; places with missing or damaged files are removed with a warning."""
-    found, lost = [], []
-    for place in places:
+def _readable(set_keys: list[str], read: Callable[[str], T]) -> list[T]:
+    """What ``read`` returns for each set; sets with missing or damaged files are removed with a warning."""
+    values, damaged = [], []
+    for key in set_keys:
         try:
-            found.append(look(place))
+            values.append(read(key))
         except RunError as e:
-            lost.append((place, e))
-    if not found:
-        raise lost[0][1]
-    for place, error in lost:
-        warnings.warn(f"{place.partition('#')[0]} is not compared: {error}", CorruptionWarning, stacklevel=3)
-        places.remove(place)
-    return found
+            damaged.append((key, e))
+    if not values:
+        raise damaged[0][1]
+    for key, error in damaged:
+        warnings.warn(f"{key.partition('#')[0]} is not compared: {error}", CorruptionWarning, stacklevel=3)
+        set_keys.remove(key)
+    return values
 
 
 def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
@@ -232,27 +233,27 @@ def tested_metric(name: str) -> Metric:
     return metric
 
 
-def _pair(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric) -> Comparison:
+def _pair(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
     if metric.name != DEFAULT_METRIC:
-        return _pair_by(run, one, two, metric)
-    clusters = row_clusters(run, one[0])
-    sides = systems_of(run, (one, two), clusters)
-    first, second = sides.correct
-    found, apart = sides.difference(0, 1), first - second
-    single = len(one) == len(two) == 1
+        return _pair_by(run, first, second, metric)
+    clusters = row_clusters(run, first[0])
+    sides = systems_of(run, (first, second), clusters)
+    first_correct, second_correct = sides.correct
+    difference, apart = sides.difference(0, 1), first_correct - second_correct
+    single = len(first) == len(second) == 1
     one_sided = 1 - 2 * levels.ALPHA  # an interval at this level is two one-sided tests
-    test, narrow = (mcnemar(first > 0.5, second > 0.5, level=level) for level in (None, one_sided))
+    test, narrow = (mcnemar(first_correct > 0.5, second_correct > 0.5, level=level) for level in (None, one_sided))
     # which has a width even if both are right on the same rows
-    low, high = min(found.interval()[0], test.low), max(found.interval()[1], test.high)
-    equivalence_margin = max(map(abs, (*found.interval(one_sided), narrow.low, narrow.high)))
+    low, high = min(difference.interval()[0], test.low), max(difference.interval()[1], test.high)
+    equivalence_margin = max(map(abs, (*difference.interval(one_sided), narrow.low, narrow.high)))
     by_rows = mean(apart)
     return Comparison(
-        dataset=one[0].cell.dataset,
-        n=len(first),
-        one=float(first.mean()),
-        two=float(second.mean()),
-        difference=found.value,
-        about=_about(one[0], target_of(sides, 0, 1)),
+        dataset=first[0].cell.dataset,
+        n=len(first_correct),
+        first=float(first_correct.mean()),
+        second=float(second_correct.mean()),
+        difference=difference.value,
+        about=_about(first[0], target_of(sides, 0, 1)),
         low=max(-1.0, low),
         high=min(1.0, high),
         p=system_p(sides, 0, 1),
@@ -265,9 +266,9 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric
         p_mid=test.p_mid if single else None,
         p_t=by_rows.p if by_rows.variance > 0 else None,
         p_probe=probe_p(sides, 0, 1),
-        detectable=detectable_by(found) if found.variance > 0 else None,
-        seeds=min(len(one), len(two)),
-        partial=one[0].partial,
+        detectable=detectable_by(difference) if difference.variance > 0 else None,
+        seeds=min(len(first), len(second)),
+        partial=first[0].partial,
     )
 
 
@@ -282,8 +283,8 @@ def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric
     return Comparison(
         dataset=first[0].cell.dataset,
         n=len(first_correct),
-        one=values[0],
-        two=values[1],
+        first=values[0],
+        second=values[1],
         difference=difference.value,
         about="probe",
         low=low,
@@ -323,16 +324,16 @@ def tie_letters(
 
     Encoders that share a letter do not differ significantly. ``results`` has those of all seeds.
     """
-    given, part = list(results), metric_named(metric)
+    names, part = list(results), metric_named(metric)
     if not part.right_or_wrong:
         return _letters_by(run, results, part), "probe"
-    clusters = row_clusters(run, results[given[0]][0])
-    found = systems_of(run, list(results.values()), clusters)
-    order = sorted(range(len(given)), key=lambda i: (-float(found.correct[i].sum()), given[i]))
+    clusters = row_clusters(run, results[names[0]][0])
+    systems = systems_of(run, list(results.values()), clusters)
+    order = sorted(range(len(names)), key=lambda i: (-float(systems.correct[i].sum()), names[i]))
     pairs = list(combinations(order, 2))
-    adjusted = holm([system_p(found, one, two) for one, two in pairs]).tolist()
-    values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
-    return letters([given[i] for i in order], values), _about(results[given[0]][0], target_of(found, *order))
+    adjusted = holm([system_p(systems, first, second) for first, second in pairs]).tolist()
+    values = {(names[first], names[second]): value for (first, second), value in zip(pairs, adjusted, strict=True)}
+    return letters([names[i] for i in order], values), _about(results[names[0]][0], target_of(systems, *order))
 
 
 def _letters_by(run: Run, results: Mapping[str, Sequence[Result]], metric: Metric) -> dict[str, str]:
@@ -388,24 +389,24 @@ def ties(run: Run, names: StringsOrPaths, *, metric: str = DEFAULT_METRIC) -> li
     columns = [select_side(run, name, metric) for name in dict.fromkeys(as_strings(names, "an encoder"))]
     if len(columns) < 2:
         raise UsageError("Expected at least two encoders to compare.")
-    shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
+    shared = [key for key in columns[0].results if all(key in c.results for c in columns)]
     if not shared:
         raise nothing_shared(run, columns)
 
-    def look(place: str) -> TieGroups:
-        of_set = {c.name: c.results[place] for c in columns}
-        found_letters, about = tie_letters(run, of_set, metric)
+    def tie_groups_of(set_key: str) -> TieGroups:
+        of_set = {c.name: c.results[set_key] for c in columns}
+        letters_by_name, about = tie_letters(run, of_set, metric)
         first = of_set[columns[0].name][0]
         return TieGroups(
             dataset=first.cell.dataset,
             n=first.n["te"],
-            accuracy={name: _mean_score(run, of_set[name], _metric_of(part, first)) for name in found_letters},
-            letters=found_letters,
+            accuracy={name: _mean_score(run, of_set[name], _metric_of(part, first)) for name in letters_by_name},
+            letters=letters_by_name,
             about=about,
             partial=first.partial,
             metric=metric,
         )
 
-    found = _readable(shared, look)
-    names = _apart([t.dataset for t in found], [columns[0].results[place][0] for place in shared])
-    return [replace(t, dataset=name) for t, name in zip(found, names, strict=True)]
+    groups = _readable(shared, tie_groups_of)
+    names = _apart([t.dataset for t in groups], [columns[0].results[key][0] for key in shared])
+    return [replace(t, dataset=name) for t, name in zip(groups, names, strict=True)]

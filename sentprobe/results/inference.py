@@ -30,15 +30,15 @@ POWER = 0.8
 """The power to detect a difference that is called detectable."""
 
 
-def detectable_by(found: Mean) -> float:
+def detectable_by(difference: Mean) -> float:
     """The difference that a test with this standard error detects with probability POWER."""
-    errors = quantile(1 - levels.ALPHA, found.df) + quantile(2 * POWER - 1, found.df)
-    return errors * math.sqrt(found.variance)
+    errors = quantile(1 - levels.ALPHA, difference.df) + quantile(2 * POWER - 1, difference.df)
+    return errors * math.sqrt(difference.variance)
 
 
-def difference_p(run: Run, one: Sequence[Result], two: Sequence[Result]) -> float:
+def difference_p(run: Run, first: Sequence[Result], second: Sequence[Result]) -> float:
     """The two-sided p-value of the difference of two encoders on the same test rows, over all seeds."""
-    return system_p(systems_of(run, (one, two), row_clusters(run, one[0])), 0, 1)
+    return system_p(systems_of(run, (first, second), row_clusters(run, first[0])), 0, 1)
 
 
 def target_of(sides: Systems, *systems: int) -> InferenceTarget:
@@ -49,18 +49,20 @@ def target_of(sides: Systems, *systems: int) -> InferenceTarget:
     return "partly" if varied else "probe"
 
 
-def system_p(sides: Systems, one: int, two: int) -> float:
+def system_p(sides: Systems, first: int, second: int) -> float:
     """The p-value about the encoders as far as it is known, never below that of the trained probes."""
-    alone = probe_p(sides, one, two)
-    return alone if target_of(sides, one, two) == "probe" else max(alone, sides.difference(one, two).p)
+    of_probes = probe_p(sides, first, second)
+    if target_of(sides, first, second) == "probe":
+        return of_probes
+    return max(of_probes, sides.difference(first, second).p)
 
 
-def probe_p(sides: Systems, one: int, two: int) -> float:
+def probe_p(sides: Systems, first: int, second: int) -> float:
     """McNemar's mid-p; a permutation test over clusters if rows share them, or over rows with several seeds."""
-    first, second = sides.sums[one], sides.sums[two]
-    if sides.rows.clustered or max(sides.seeds[one][1], sides.seeds[two][1]) > 1:
-        return clustered_p(first, second)  # of clusters already
-    apart = first - second
+    first_sums, second_sums = sides.sums[first], sides.sums[second]
+    if sides.rows.clustered or max(sides.seeds[first][1], sides.seeds[second][1]) > 1:
+        return clustered_p(first_sums, second_sums)  # of clusters already
+    apart = first_sums - second_sums
     return binomial_p(int((apart > 0).sum()), int((apart < 0).sum()))[1]
 
 
@@ -76,14 +78,15 @@ def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[s
     )
 
 
-def _retrained(found: Sequence[Retrained | None]) -> Retrained | None:
+def _retrained(by_seed: Sequence[Retrained | None]) -> Retrained | None:
     """Which rows retrained probes have right, means over seeds; None unless known for all seeds."""
-    known = [each for each in found if each is not None]
-    if len(known) < len(found):
+    resamples = [retrained for retrained in by_seed if retrained is not None]
+    if len(resamples) < len(by_seed):
         return None
-    k = min(len(each.trained) for each in known)  # joined runs may have retrained different numbers
-    trained, chosen = (np.mean(each, axis=0) for each in zip(*((a.trained[:k], a.chosen) for a in known), strict=True))
-    return replace(known[0], trained=trained, chosen=chosen)
+    k = min(len(retrained.trained) for retrained in resamples)  # joined runs may have retrained different numbers
+    trained = np.mean([retrained.trained[:k] for retrained in resamples], axis=0)
+    chosen = np.mean([retrained.chosen for retrained in resamples], axis=0)
+    return replace(resamples[0], trained=trained, chosen=chosen)
 
 
 def row_clusters(run: Run, result: Result) -> list[str] | None:

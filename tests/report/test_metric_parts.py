@@ -121,7 +121,7 @@ def test_csv_and_json_have_a_column_for_it_and_for_balanced_accuracy(run, capsys
 def test_comparisons_are_by_the_metric_and_about_the_trained_probes(run):
     expected = expected_scores(run)
     for c in compare(run, "st:a", "st:b", metric="matthews"):
-        assert (c.one, c.two) == pytest.approx((expected["st:a", c.dataset], expected["st:b", c.dataset]))
+        assert (c.first, c.second) == pytest.approx((expected["st:a", c.dataset], expected["st:b", c.dataset]))
         assert c.low < c.difference < c.high
         assert c.about == "probe"
         assert c.verdict() == "first"

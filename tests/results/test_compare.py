@@ -41,8 +41,8 @@ def test_two_encoders_on_every_set(run):
     found = compare(run, "py:good", "py:poor")
     assert [c.dataset for c in found] == ["own/forms", "own/rows", "own/many"]
     for c in found:
-        assert c.one > c.two
-        assert c.difference == pytest.approx(c.one - c.two)
+        assert c.first > c.second
+        assert c.difference == pytest.approx(c.first - c.second)
         assert c.low <= c.difference <= c.high
         assert c.difference == pytest.approx((c.only_first - c.only_second) / c.n)
         table = [[0, int(c.only_first)], [int(c.only_second), 0]]
@@ -129,7 +129,7 @@ def test_seeds_are_averaged(run):
     found = select_side(run, "py:fair|probe=senteval?passes=8")
     assert {len(rs) for rs in found.results.values()} == {2}
     for c in compare(run, "py:fair|probe=senteval?passes=8", "py:poor"):
-        assert c.one == pytest.approx(np.mean([r.accuracy for r in found.results[f"{c.dataset}#{digest(c)} None"]]))
+        assert c.first == pytest.approx(np.mean([r.accuracy for r in found.results[f"{c.dataset}#{digest(c)} None"]]))
 
 
 def digest(comparison):
@@ -228,7 +228,7 @@ def test_a_handful_of_rows_proves_nothing(tmp_path):
 
     encoders = {"py:good": Knowing(name="good"), "py:wrong": Wrong(name="wrong")}
     (found,) = compare(evaluate(encoders, [own], tmp_path / "run", baselines=[]), "py:good", "py:wrong")
-    assert (found.one, found.two, found.difference) == (1.0, 0.0, 1.0)
+    assert (found.first, found.second, found.difference) == (1.0, 0.0, 1.0)
     assert found.p == found.p_mid == pytest.approx(0.125)  # half of two times one in eight
     assert (found.p_t, found.detectable) == (None, None)
     assert found.verdict() == "undecided"
@@ -283,7 +283,7 @@ def test_two_versions_of_a_set_are_distinguished(tmp_path):
 def test_the_table_fits_and_names_the_better_one(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(width))
     row = Comparison(
-        dataset="conneau2018/coordination_inversion", n=100, one=0.55, two=0.93, difference=-0.38, about="encoder",
+        dataset="conneau2018/coordination_inversion", n=100, first=0.55, second=0.93, difference=-0.38, about="encoder",
         low=-0.5, high=-0.25, p=1e-7, p_holm=1e-7, equivalence_margin=0.48, clusters=None, only_first=1, only_second=39,
         p_exact=0.01, p_mid=0.01, p_t=0.01, p_probe=0.01, detectable=0.17, seeds=1, partial=False,
     )  # fmt: skip
