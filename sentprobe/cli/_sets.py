@@ -8,7 +8,7 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sentprobe.core.formatting import POINTS
+from sentprobe.core.formatting import POINTS, WHOLE_POINTS
 
 if TYPE_CHECKING:
     from sentprobe.data.dataset import Dataset
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MIN_WORKER_BYTES = 1 << 23
 """Smaller files are read sooner than worker processes start."""
-SPARE_COLUMNS = ("requested", "reading", "r(length)", "majority", "classes")
+SPARE_COLUMNS = ("detects", "requested", "reading", "r(length)", "majority", "classes")
 """Columns of the table of sets that a narrow terminal goes without, the first ones first."""
 
 
@@ -150,6 +150,9 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
 
     console = out()
     rows = [_set_facts(manifest) for manifest in manifests]
+    if not any("detects" in manifest for manifest in manifests):  # they were made before manifests said so
+        for row in rows:
+            del row["detects"]
     columns = {
         name: TableColumn(
             [name], [row[name] for row in rows], "left" if name in ("set", "reading", "audit") else "right"
@@ -161,7 +164,7 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
     audit = columns.pop("audit") if table_width(needed) > console.width else None
     left_out = []
     for name in SPARE_COLUMNS:
-        if table_width(list(columns.values())) > console.width:
+        if name in columns and table_width(list(columns.values())) > console.width:
             left_out.append(name)
             del columns[name]
     print_columns(console, list(columns.values()))
@@ -175,6 +178,8 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
 
 def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a set, by column."""
+    from sentprobe.data.planning import default_difference
+
     sizes = manifest["sizes"]
     rows, sentences, requested = (sum(sizes.get(key, {}).values()) for key in ("made", "drawn", "requested"))
     per_sentence = (
@@ -188,8 +193,35 @@ def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
         "requested": f"{requested * per_sentence:,}",
         "majority": POINTS.number(manifest["majority"].get("te", nan)),
         "r(length)": f"{manifest['label_length_correlation'].get('te', nan):+.2f}",
+        "detects": POINTS.number(default_difference(manifest)),
         "audit": ", ".join(sorted({f["code"] for f in manifest["audit"]})) or "clean",
     }
+
+
+def differences_text(manifests: Sequence[Mapping[str, Any]], folder: Path) -> str:
+    """Which differences made sets can show, in folds and on their test splits, and what says what smaller ones need."""
+    from sentprobe.data.planning import default_difference
+
+    by_default = [difference for m in manifests if (difference := default_difference(m)) is not None]
+    on_split = [m["detects"]["split"] for m in manifests if "detects" in m]
+    if not by_default:
+        return ""
+    folded = sum(default != split for default, split in zip(by_default, on_split, strict=True))
+    how = "On test splits of this size"
+    if folded:
+        which = "" if folded == len(by_default) else f" for {folded} of the {len(by_default)} sets"
+        how = f"In five folds, the default of `sentprobe run`{which}"
+    split_text = f"; on test splits alone, of {_points(on_split)}" if folded else ""
+    return (
+        f"{how}, differences between encoders of {_points(by_default)} points or more can be shown{split_text}. "
+        f"`sentprobe plan {folder} --difference 3` says how many rows smaller ones need."
+    )
+
+
+def _points(differences: Sequence[float]) -> str:
+    """The range of differences, in whole points."""
+    low, high = (WHOLE_POINTS.number(end) for end in (min(differences), max(differences)))
+    return low if low == high else f"{low} to {high}"
 
 
 def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[Path]:

@@ -285,8 +285,8 @@ def _make_sets(
 def _print_sets(manifests: Sequence[Mapping[str, Any]], out: Path, exclude: Path | None) -> None:
     """Print the sets that were made, and what was left out of the corpus and of them."""
     from sentprobe.cli._annotated import print_annotations
-    from sentprobe.cli._sets import print_sets
-    from sentprobe.console import err, warn
+    from sentprobe.cli._sets import differences_text, print_sets
+    from sentprobe.console import err, print_wrapped, warn
     from sentprobe.core.formatting import count_of
     from sentprobe.make.filters import EXCLUDED_REASON
 
@@ -304,6 +304,7 @@ def _print_sets(manifests: Sequence[Mapping[str, Any]], out: Path, exclude: Path
     exhausted = not any(m["stages"]["cells cut to their limit"] for m in short)
     if short:
         err().print(f"{len(short)} smaller than requested{': the corpus has no more candidates' * exhausted}.")
+    print_wrapped(err(), differences_text(manifests, out))
     if exclude and not any(EXCLUDED_REASON in m["stages"]["rejected"] for m in manifests):
         err().print(
             f"No sentence of {exclude} is in the corpus: does it have one sentence per line, and no other columns?"

@@ -17,6 +17,7 @@ from sentprobe.corpus.folding import fold
 from sentprobe.corpus.provenance import read_provenances
 from sentprobe.corpus.treebanks.metadata import describe_treebanks
 from sentprobe.data.dataset import MANIFEST_FORMAT, Dataset
+from sentprobe.data.planning import differences_of
 from sentprobe.make.candidates import Candidate, Cells, Pool
 from sentprobe.make.job import Job
 from sentprobe.make.passes import ReadLog
@@ -78,6 +79,7 @@ def build_manifest(
         },
         **describe(dataset),
         **_note_shares(selection.splits),
+        "detects": differences_of(dataset),
         "audit": [asdict(f) for f in findings],
         "versions": {"sentprobe": __version__, "python": platform.python_version()},
     }

@@ -8,9 +8,10 @@ from statistics import median
 
 from sentprobe.core.formatting import count_of
 from sentprobe.core.table import plain
+from sentprobe.data.folds import ENOUGH_TEST_ROWS
 from sentprobe.report.names import brief_set_names, listed, short_names
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
-from sentprobe.report.verdict import MEANINGS, verdict_of
+from sentprobe.report.verdict import MEANINGS, MIN_DETECTABLE, verdict_of
 from sentprobe.results.metric import metric_named
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
@@ -33,7 +34,7 @@ class _Standing:
 
 
 def answer(summary: Summary) -> tuple[str, ...]:
-    """What a run says, as one to four sentences of plain text; none if it has no results."""
+    """What a run says, as one to five sentences of plain text; none if it has no results."""
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
     if not sets or not metric_named(summary.metric).compared:
         return ()
@@ -291,22 +292,35 @@ def _number(value: float, metric: str) -> str:
 
 SMALL = 400
 """With fewer test rows, differences of several points are rarely significant."""
+PLANNED_DIFFERENCE = 0.03
+"""A difference that a larger set should show."""
 
 
 def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
     """A sentence, if most comparisons with baselines that are not significant are on few test rows."""
     undecided = list(_undecided(summary, tested))
     # on large sets a difference that is not significant is small, and nothing is missed
-    small = [(cell.n, size) for cell, size in undecided if cell.n < SMALL]
+    small = [
+        (cell.n, size)
+        for cell, size in undecided
+        if cell.n < SMALL or (cell.n < ENOUGH_TEST_ROWS and size > MIN_DETECTABLE)
+    ]
     if 2 * len(small) <= len(undecided):
         return []
     about = f"below about {max(1, round(100 * median(size for _, size in small)))} points"
+    needed = median(n * (size / PLANNED_DIFFERENCE) ** 2 for n, size in small)
+    remedy = (
+        f"About {float(f'{needed:.2g}'):,.0f} test rows would show differences of {100 * PLANNED_DIFFERENCE:g} points."
+    )
+    sentences = [remedy] if needed > max(n for n, _ in small) else []
     if len(undecided) == 1:
-        return [f"With {small[0][0]} test rows, a difference {about} would often have been missed."]
+        return [f"With {small[0][0]} test rows, a difference {about} would often have been missed.", *sentences]
     which = "The" if len(small) == len(undecided) else "Most"
+    limit = SMALL if max(n for n, _ in small) < SMALL else ENOUGH_TEST_ROWS
     return [
-        f"{which} comparisons that are not significant are on fewer than {SMALL} test rows: differences {about} would "
-        "often have been missed."
+        f"{which} comparisons that are not significant are on fewer than {limit:,} test rows: differences {about} "
+        "would often have been missed.",
+        *sentences,
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -16,9 +15,9 @@ from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.verify import CHOSEN_ARRAY, FOLD_ARRAY, RESAMPLED
 from sentprobe.stats import clustered_p
-from sentprobe.stats import level as levels
-from sentprobe.stats.means import Mean, ScoredRows, quantile
+from sentprobe.stats.means import Mean, ScoredRows
 from sentprobe.stats.paired import binomial_p
+from sentprobe.stats.planning import detectable_difference
 from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
 
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
@@ -26,14 +25,11 @@ InferenceTarget = Literal["encoder", "partly", "probe", "system"]
 something in between: only one of two was retrained, and the other is assumed to vary as much, or only seeds vary. Or a
 system as it is, if there is nothing to train, as for spaces of words.
 """
-POWER = 0.8
-"""The power to detect a difference that is called detectable."""
 
 
 def detectable_by(difference: Mean) -> float:
-    """The difference that a test with this standard error detects with probability POWER."""
-    errors = quantile(1 - levels.ALPHA, difference.df) + quantile(2 * POWER - 1, difference.df)
-    return errors * math.sqrt(difference.variance)
+    """The difference that a test with this standard error detects with a power of 80 %."""
+    return detectable_difference(difference.variance, difference.df)
 
 
 def difference_p(run: Run, first: Sequence[Result], second: Sequence[Result]) -> float:

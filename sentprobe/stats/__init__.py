@@ -16,6 +16,7 @@ from sentprobe.stats.paired import (
     paired_bootstrap,
     permutation,
 )
+from sentprobe.stats.planning import Variation, design_effect, detectable_difference, expected_discordance
 from sentprobe.stats.seeds import CorrectedT, Spread, corrected_t, hierarchical_bootstrap, spread
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "PairedBootstrap",
     "Permutation",
     "Spread",
+    "Variation",
     "accuracy",
     "benjamini_hochberg",
     "bits",
@@ -35,7 +37,10 @@ __all__ = [
     "correct",
     "corrected_t",
     "correlate",
+    "design_effect",
     "detectable",
+    "detectable_difference",
+    "expected_discordance",
     "hierarchical_bootstrap",
     "holm",
     "letters",

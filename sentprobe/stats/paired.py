@@ -20,6 +20,7 @@ from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
 from sentprobe.stats import level as levels
 from sentprobe.stats.intervals import wilson
+from sentprobe.stats.planning import detectable_difference
 from sentprobe.stats.resample import (
     FEW_KINDS,
     Clusters,
@@ -297,7 +298,4 @@ def detectable(discordance: float, n: int, power: float = 0.8, alpha: float | No
     """
     if not 0 <= discordance <= 1 or n <= 0:
         raise UsageError(f"A discordance must be between 0 and 1 and n above 0, got {discordance} and {n}.")
-    quantile = NormalDist().inv_cdf
-    share = inputs.share(levels.ALPHA if alpha is None else alpha, "alpha")
-    errors = quantile(1 - share / 2) + quantile(inputs.share(power, "power"))
-    return errors * math.sqrt(discordance / n)
+    return detectable_difference(discordance / n, power=power, alpha=alpha)

@@ -233,6 +233,36 @@ def test_small_test_sets_cannot_tell(cells, expected):
     assert found == ([expected] if expected else [])
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        # 100 · (14 / 3)²: a difference needs rows as one over its square
+        ([("o", 100, 0.14)], "About 2,200 test rows would show differences of 3 points."),
+        (
+            [("o", 100, 0.1), ("-", 200, 0.09), ("o", 300, 0.05)],
+            "About 1,100 test rows would show differences of 3 points.",
+        ),
+        ([("o", 100, 0.02)], None),  # they do
+    ],
+)
+def test_what_would_have_been_needed(cells, expected):
+    sets = [set_summary(f"set {i}", [rows_and_power(*facts)], [cell(0.6)]) for i, facts in enumerate(cells)]
+    sentences = answer(summary(sets, [column("a")], [column("nb-uni", probe=None)]))
+    assert [sentence for sentence in sentences if "would show" in sentence] == ([expected] if expected else [])
+
+
+def test_small_sets_in_folds_cannot_tell():
+    sets = [set_summary(name, [rows_and_power("o", 700, 0.08)], [cell(0.6)]) for name in ("tense", "shift")]
+    sentences = answer(summary(sets, [column("a")], [column("nb-uni", probe=None)]))
+    assert sentences[-2:] == (
+        "The comparisons that are not significant are on fewer than 1,000 test rows: differences below about 8 points "
+        "would often have been missed.",
+        "About 5,000 test rows would show differences of 3 points.",
+    )
+    large = [set_summary("tense", [rows_and_power("o", 1000, 0.08)], [cell(0.6)])]
+    assert not any("missed" in s for s in answer(summary(large, [column("a")], [column("nb-uni", probe=None)])))
+
+
 def test_names_are_shown_as_text():
     hidden = chr(0x202E)
     assert hidden not in "".join(answer(table([f"a{hidden}b"], {"tense": "+", "shift": "o"})))
