@@ -30,7 +30,7 @@ def plan(
     task: tuple[str, ...] = (),
     format: Literal["table", "md", "csv", "json"] = "table",
 ) -> int:
-    """Say which differences between encoders sets can show, in folds and on one split, and how many rows others need.
+    """Say which differences between encoders sets can show, and how many rows smaller ones need.
 
     Parameters
     ----------
