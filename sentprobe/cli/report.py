@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 from sentprobe.cli._options import OUTPUT, TABLES, Jobs, TableOptions, with_options
 
 if TYPE_CHECKING:
-    from sentprobe.data.tables import Columns
+    from sentprobe.data.rows import Columns
 
 order = 100
 

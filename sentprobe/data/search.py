@@ -14,7 +14,8 @@ from sentprobe.core.files import open_bytes
 from sentprobe.core.reader import TABLE_SUFFIXES, without_compression_suffix
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, read_manifest
 from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in
-from sentprobe.data.tables import SPLIT_NAMES, Columns, common_name, only_file_split, split_of, xprobe_parts
+from sentprobe.data.rows import SPLIT_NAMES, Columns
+from sentprobe.data.tables import common_name, only_file_split, split_of, xprobe_parts
 from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.tasks import SPLITS
 

@@ -16,8 +16,9 @@ from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
 from sentprobe.data.expectations import expectations_for
 from sentprobe.data.layouts import LAYOUTS, read_layout
 from sentprobe.data.lookalike_labels import merge_labels
+from sentprobe.data.rows import Columns
 from sentprobe.data.search import FoundSet, distinct, is_made, is_plain_file, sets_below, sets_in_files, table_sets
-from sentprobe.data.tables import Columns, read_parts, read_senteval, read_table
+from sentprobe.data.tables import read_parts, read_senteval, read_table
 from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.tasks import load_task
 

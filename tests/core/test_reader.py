@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from sentprobe.annotate.source import TEXT_SOURCES, Reading
 from sentprobe.core.reader import read_aligned, read_lines, read_rows
 from sentprobe.data.layouts import read_layout, scan
-from sentprobe.data.tables import Columns, read_senteval, read_table, read_xprobe
+from sentprobe.data.rows import Columns
+from sentprobe.data.tables import read_senteval, read_table, read_xprobe
 from sentprobe.encoders.wordvectors.pooling import read_frequencies
 from sentprobe.errors import CorpusError, DataError, SentProbeError
 from sentprobe.judge.judgments import read_judgments

@@ -31,7 +31,8 @@ from sentprobe.data.layouts.xnli import (
     no_language,
     train_language,
 )
-from sentprobe.data.tables import Columns, Interned, RowBuilder, build_dataset, empty_splits
+from sentprobe.data.rows import Columns, Interned, RowBuilder, empty_splits
+from sentprobe.data.tables import build_dataset
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 from sentprobe.tasks import Example
 
