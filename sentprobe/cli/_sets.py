@@ -38,11 +38,11 @@ def map_sets(
     task: Sequence[str] = (),
 ) -> Iterator[T]:
     """The same with a function called on each set where it is read: here, or in worker processes if they are large."""
-    from sentprobe.console import warn
+    from sentprobe.console import announce, warn
     from sentprobe.core.workers import map_largest_first
     from sentprobe.data.sources import find_sets
 
-    sources = find_sets(paths, task=task)
+    sources = find_sets(paths, task=task, guess=announce)
     sizes = [source.size_bytes for source in sources] if jobs > 1 else [0] * len(sources)
     calls = [(source, call) for source in sources]
     outcomes = map_largest_first(_read, calls, sizes, jobs if sum(sizes) >= MIN_WORKER_BYTES else 1)

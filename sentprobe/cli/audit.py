@@ -67,6 +67,7 @@ def audit(
         Say what this code means, and nothing else; all: every code, as a Markdown page.
     """
     from sentprobe.cli._options import typed_paths
+    from sentprobe.console import announce
     from sentprobe.data.sources import find_sets
     from sentprobe.errors import UsageError
     from sentprobe.tasks import load_task
@@ -81,6 +82,7 @@ def audit(
     sources = find_sets(
         typed_paths(paths), columns, task=[selected.name for selected in tasks[: len(task)]], language=language,
         as_task=tasks[-1].name if as_task else None, as_language=as_language,
+        guess=announce,
     )  # fmt: skip
     disjoint = columns.has_targets if columns else None
     audits, unreadable = _audit_sets(sources, tasks, disjoint, jobs, cluster, format, min_severity)

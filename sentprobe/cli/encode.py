@@ -70,7 +70,7 @@ def encode(
     if out is not None:
         check_writable(out)
     store = open_store(no_store, store_limit)
-    reads = [path for source in find_sets(paths) for path in source.paths]
+    reads = [path for source in find_sets(paths, guess=lambda _: None) for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
         return _encode(paths, encoder, out, half, batch_size, workers, store)
 

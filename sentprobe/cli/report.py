@@ -164,7 +164,7 @@ def _report_sets(
         raise UsageError(f"{odd[0]}: expected the suffix .html or .json; tables are of runs.")
     pages = _pages(files, open)
     try:
-        sources = find_sets([str(path) for path in paths], columns)
+        sources = find_sets([str(path) for path in paths], columns, guess=announce)
     except DataError as e:
         raise DataError(f"{paths[0]} is not a run, which would have a run.json; and {e}") from e
     workers = resolve_jobs(jobs)
