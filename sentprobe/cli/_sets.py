@@ -156,11 +156,13 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
         )
         for name in rows[0]
     }
+    if not any(row["requested"] for row in rows):
+        del columns["requested"]
     # codes of findings may be longer than all numbers together: below the table they cost no column
     needed = [column for name, column in columns.items() if name not in SPARE_COLUMNS]
     audit = columns.pop("audit") if table_width(needed) > console.width else None
     left_out = []
-    for name in SPARE_COLUMNS:
+    for name in filter(columns.__contains__, SPARE_COLUMNS):
         if table_width(list(columns.values())) > console.width:
             left_out.append(name)
             del columns[name]
@@ -185,11 +187,20 @@ def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
         "reading": str(manifest["reading"].get("name", "")),
         "classes": str(len(manifest["labels"])),
         **{split: f"{sizes.get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
-        "requested": f"{requested * per_sentence:,}",
+        "requested": "" if _has_default_sizes(manifest) else f"{requested * per_sentence:,}",
         "majority": POINTS.number(manifest["majority"].get("te", nan)),
         "r(length)": f"{manifest['label_length_correlation'].get('te', nan):+.2f}",
         "audit": ", ".join(sorted({f["code"] for f in manifest["audit"]})) or "clean",
     }
+
+
+def _has_default_sizes(manifest: Mapping[str, Any]) -> bool:
+    """Whether the sizes of a set are those of the paper, which are used where nobody requests others."""
+    from sentprobe.tasks import is_task_name, load_task
+
+    suite, _, task = manifest["name"].rpartition("/")
+    policy = load_task(task).policies.get(suite) if is_task_name(task) else None
+    return policy is not None and tuple(manifest["sizes"].get("requested", {}).values()) == tuple(policy.sizes)
 
 
 def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[Path]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sentprobe.encoders.store import Store
 
 order = 50
+group = "Probe"
 
 
 LONGEST_NAME = 200

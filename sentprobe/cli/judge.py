@@ -9,6 +9,7 @@ import cyclopts
 from cyclopts import Parameter
 
 order = 35
+group = "Sets"
 
 judge = cyclopts.App(
     name="judge",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sentprobe.data.rows import Columns
 
 order = 100
+group = "Read"
 
 RUN = Group("For a run", sort_key=10)
 SETS = Group("For sets", sort_key=20)

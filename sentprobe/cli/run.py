@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sentprobe.run import Run
 
 order = 70
+group = "Probe"
 resumes = True
 
 examples = """
