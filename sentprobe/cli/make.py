@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
@@ -253,7 +254,26 @@ def make(
         )  # fmt: skip
     if manifests:
         _print_sets(manifests, out, exclude)
-    return _print_incomplete(manifests, skipped)
+    code = _print_incomplete(manifests, skipped)
+    if any(task.kind == "columns" for task in skipped):
+        _suggest_annotating(source, paths)
+    return code
+
+
+def _suggest_annotating(source: Corpus, paths: Sequence[str]) -> None:
+    """Say how plain text gets the annotation that most tasks need."""
+    from sentprobe.console import say
+    from sentprobe.core.formatting import printable
+    from sentprobe.corpus.files import detect_format
+
+    if source.files and all((source.format or detect_format(file)) == "text" for file in source.files):
+        example = f"sentprobe make {' '.join(map(quote, paths[:2]))} --with spacy:en_core_web_sm"
+        say(
+            printable(
+                f"{source.name} is plain text: --with annotates it first, such as {example}; `sentprobe ls "
+                "annotators` lists annotators."
+            )
+        )
 
 
 def _make_sets(

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sentprobe.core.arguments import listed_names
 from sentprobe.core.files import open_bytes
 from sentprobe.core.reader import TABLE_SUFFIXES, without_compression_suffix
 from sentprobe.data.column_guess import described_guess, guess_columns, has_header_names
@@ -306,5 +307,5 @@ def unrecognised(path: str, file: str | None, columns: Columns | None, refused: 
     return DataError(
         f"{path} holds no set in a known format: {begin} folders that `sentprobe make` wrote, SentEval's probing files "
         "(tr, va or te, label, sentence, tab-separated), X-Probe's folders (tr.txt, va.txt, te.txt) or SentEval's "
-        f"transfer folders ({', '.join(LAYOUTS)}){end}"
+        f"transfer folders ({listed_names(LAYOUTS)}){end}"
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings, did_you_mean
+from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings, did_you_mean, listed_names
 from sentprobe.core.files import open_bytes, reject_special_file
 from sentprobe.core.reader import read_rows
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
@@ -94,7 +94,7 @@ class Source:
         if self.kind not in LAYOUTS:
             raise DataError(
                 f"{self.name} is a set of the kind {self.kind!r}; expected made, senteval, xprobe, table or a transfer "
-                f"set: {', '.join(LAYOUTS)}."
+                f"set: {listed_names(LAYOUTS)}."
             )
         return read_layout(self.kind, Path(self.paths[0]), language=self.part, train=self.train)
 
@@ -242,8 +242,8 @@ def _of_tasks(sources: list[Source], tasks: Sequence[str]) -> list[Source]:
         if task not in names:
             hint = did_you_mean(text, names)
             raise UsageError(
-                f"--task {text}: no set is of this task.{hint} Expected one of {', '.join(names)}. To name the task of "
-                f"files without a manifest, use --as-task {text}."
+                f"--task {text}: no set is of this task.{hint} Expected one of {listed_names(names)}. To name the task "
+                f"of files without a manifest, use --as-task {text}."
             )
         wanted.add(task)
     return [source for source in sources if not tasks or source.task in wanted]
@@ -262,7 +262,7 @@ def _of_languages(sources: list[Source], languages: Sequence[str]) -> list[Sourc
     codes = list(dict.fromkeys(source.language for source in sources))
     for code in languages:
         if code not in codes:
-            have = ", ".join(code or "unknown" for code in codes)
+            have = listed_names(code or "unknown" for code in codes)
             raise UsageError(
                 f"--language {code}: no set is in this language; they are in: {have}. To name the language of files "
                 f"without a manifest, use --as-language {code}."
@@ -277,7 +277,7 @@ def filter_by_suite(sources: Source | Iterable[Source], suites: StringsOrPaths) 
     for suite in suites:
         if suite not in suite_of:
             raise UsageError(
-                f"No set belongs to the suite {suite}; expected one of {', '.join(dict.fromkeys(suite_of))}."
+                f"No set belongs to the suite {suite}; expected one of {listed_names(dict.fromkeys(suite_of))}."
             )
     return [s for s, suite in zip(sources, suite_of, strict=True) if suite in suites]
 
