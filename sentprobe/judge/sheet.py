@@ -216,7 +216,7 @@ def _instructions(sheet: Sheet, strings: SheetStrings) -> str:
     listed = list(sheet.answers.items())[:MAX_LISTED_ANSWERS]
     answers = [f"- `{label}`" + (f": {name}" if name != label else "") for label, name in listed]
     n_omitted = len(sheet.answers) - len(listed)
-    omitted = [f"- … ({fill(strings.more, n=n_omitted)})"] if n_omitted else []
+    omitted = [f"- … ({fill(strings.unlisted, n=n_omitted)})"] if n_omitted else []
     return "\n".join(
         [
             f"# {sheet.question or sheet.name}",

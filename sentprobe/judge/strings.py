@@ -33,7 +33,7 @@ class SheetStrings:
     not_possible: str = "{n} not among the possible answers"
     name_first: str = "Write your name first: it tells your answers from those of others."
     instructions: str = "Write one of these answers into the column `label` of {file}, for every sentence:"
-    more: str = "{n} more"
+    unlisted: str = "{n} more"
     leave_empty: str = "Leave the label empty if you cannot tell. Do not look at other people's answers."
     questions: Mapping[str, str] = field(default_factory=dict)
     """The question of each task, by its name, where it is not that of the set."""
