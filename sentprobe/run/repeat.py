@@ -220,7 +220,7 @@ def _find_dataset(requested: Signature, paths: Sequence[str], run: Run | None) -
             return dataset
         mismatches.append(f"{source.name}#{dataset.digest}")
     searched = listed_names([*paths, *(source.paths[0] for source in recorded)])
-    where = f"was not found in {searched}" if searched else "is not in a run"
+    where = f"was not found in {searched}" if searched else "was not looked for, since no folder was named"
     got = f"; got {listed_names(mismatches)}" if mismatches else ""
     raise UsageError(f"The dataset {requested.data} {where}{got}. Name its folder with --data.")
 
