@@ -50,6 +50,21 @@ def test_the_examples_in_the_help_are_commands():
         app.parse_args(words[1:], exit_on_error=False, print_error=False)
 
 
+def test_every_built_in_verb_has_a_group_in_the_help():
+    from sentprobe.cli._verbs import GROUPS, VERBS, built_in_verbs
+
+    assert {VERBS[name].group for name in built_in_verbs()} == set(GROUPS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="cyclopts completes for bash, zsh and fish")
+def test_the_shell_completes_verbs_and_options(tmp_path):
+    environment = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    words = [sys.executable, "-m", "sentprobe", "--install-completion"]
+    subprocess.run(words, check=True, env=environment, capture_output=True)
+    (script,) = tmp_path.rglob("completions/sentprobe*")
+    assert all(word in script.read_text() for word in ("compare", "--controls", "--as-language"))
+
+
 def test_version():
     import sentprobe as package
 
@@ -311,6 +326,13 @@ def test_check_says_which_rule_is_broken(tmp_path):
 def test_ls(snapshot):
     assert sentprobe("ls", "suites").stdout == snapshot
     assert "bigram_shift" in sentprobe("ls", "tasks").stdout
+
+
+def test_ls_alone_lists_the_kinds_with_counts():
+    _, *rows = sentprobe("ls").stdout.splitlines()
+    assert {row.split()[0] for row in rows} == {*LISTINGS}
+    counts = {row.split()[0]: row.split()[1] for row in rows}
+    assert counts["suites"] == str(len([*LISTINGS["suites"].table()]) - 1)
 
 
 @pytest.mark.parametrize("what", list(LISTINGS))

@@ -85,7 +85,7 @@ def everything(folder, name):
     done(folder, "report", run, *(word for file in files for word in ("-o", file)))
     for kind in FIGURES:
         files += [f"{name}-{kind}.json", f"{name}-{kind}.csv"]
-        chosen = ("--set", "passive", "--encoder", "static") if kind == "confusion" else ()
+        chosen = ("--on", "passive", "--encoder", "static") if kind == "confusion" else ()
         said[kind] = done(folder, "figure", run, "--kind", kind, *chosen, "-o", files[-2], "-o", files[-1])
     asked = ("--dictionary", "test.dict", "--similarity", "near.txt", "-o", words)
     said["words"] = done(folder, "words", "aligned", "a.vec,b.vec", *asked)

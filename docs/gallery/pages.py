@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from sentprobe import Corpus, Dataset, Report, evaluate, find_sets, make_sets, select_tasks
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus import Sentence
-from sentprobe.data.tables import Columns
+from sentprobe.data.rows import Columns
 from sentprobe.report.described_sets import describe_sets
 from sentprobe.report.page.sets import render_sets
 

@@ -96,11 +96,13 @@ class AnnotationRequest:
             raise UsageError("--split has no effect with --lines sentences, which are split: leave one of them out.")
         if self.language and model.language and code_of(self.language) != code_of(model.language):
             raise UsageError(
-                f"--language {self.language}: {self.annotator} is a model of {model.language}. Leave --language out, "
+                f"--as-language {self.language}: {self.annotator} is a model of {model.language}. Leave it out, "
                 "or choose a model of that language."
             )
         if self.check_language and not (self.language or model.language):
-            raise UsageError(f"--check-language needs --language CODE: {self.annotator} does not say which it is for.")
+            raise UsageError(
+                f"--check-language needs --as-language CODE: {self.annotator} does not say which it is for."
+            )
 
     def facts(self, model: Model) -> dict[str, Any]:
         """What must be the same when work is resumed, and what is compared with a finished file, as plain data."""
@@ -112,7 +114,7 @@ class AnnotationRequest:
             "--id": self.id,
             "--lines": self.lines,
             "--split": self.split,
-            "--language": self.language,
+            "--as-language": self.language,
             "--check-language": self.check_language,
             "--dedupe": self.dedupe,
             "--length": None if self.length is None else list(self.length),

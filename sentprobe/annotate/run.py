@@ -192,7 +192,7 @@ def _work(request: AnnotationRequest, model: Model) -> Work:
     if not splitter_name and not model.splits and request.lines != "sentences":
         if not (language := request.language or model.language):
             raise UsageError(
-                f"{request.annotator} does not split sentences: add --language CODE or --split NAME, or --lines "
+                f"{request.annotator} does not split sentences: add --as-language CODE or --split NAME, or --lines "
                 "sentences if each line is one."
             )
         splitter_name = splitter_for(language)

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.core.arguments import did_you_mean
+from sentprobe.core.arguments import did_you_mean, listed_names
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.data.expectations import Expectations
@@ -255,5 +255,5 @@ def explain(name: str) -> Code:
     by_name = {code.name: code for topic_codes in codes().values() for code in topic_codes}
     if name not in by_name:
         hint = did_you_mean(name, by_name)
-        raise UsageError(f"There is no audit code {name!r}.{hint} Expected one of {', '.join(by_name)}.")
+        raise UsageError(f"There is no audit code {name!r}.{hint} Expected one of {listed_names(by_name)}.")
     return by_name[name]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sentprobe.cli._exits import run_to_exit_code
 from sentprobe.cli._options import STDIN
 from sentprobe.cli._printing import printed_warnings
-from sentprobe.cli._verbs import VERBS, add_installed_verbs, built_in_verbs, make_app
+from sentprobe.cli._verbs import COMPLETION, VERBS, add_installed_verbs, built_in_verbs, make_app
 
 if TYPE_CHECKING:
     import cyclopts
@@ -43,6 +43,8 @@ def main() -> None:
                 app = make_app(arguments[:1])
             else:
                 app = make_app(built_in_verbs())
+                if arguments[:1] == [COMPLETION]:  # costs time that no other command should take
+                    app.register_install_completion_command(COMPLETION)
                 add_installed_verbs(app)
             return app(arguments, result_action="return_value", exit_on_error=False)
 

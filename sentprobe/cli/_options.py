@@ -16,7 +16,7 @@ from cyclopts import Group, Parameter
 from sentprobe.core.arguments import as_parameters, describe_fields, option
 
 if TYPE_CHECKING:
-    from sentprobe.data.tables import Columns
+    from sentprobe.data.rows import Columns
     from sentprobe.encoders.store import Store
 
 TABLES = Group("Sets in tables (TSV, CSV, JSON lines, Parquet)", sort_key=30)
@@ -70,7 +70,7 @@ class TableOptions:
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> Columns | None:
         """The columns that the options of a verb name, if any; these options are removed from the others."""
-        from sentprobe.data.tables import parse_columns
+        from sentprobe.data.rows import parse_columns
 
         table = cls(**{f.name: options.pop(f.name) for f in fields(cls) if f.name in options})
         return parse_columns(**asdict(table))

@@ -38,11 +38,11 @@ def map_sets(
     task: Sequence[str] = (),
 ) -> Iterator[T]:
     """The same with a function called on each set where it is read: here, or in worker processes if they are large."""
-    from sentprobe.console import warn
+    from sentprobe.console import announce, warn
     from sentprobe.core.workers import map_largest_first
     from sentprobe.data.sources import find_sets
 
-    sources = find_sets(paths, task=task)
+    sources = find_sets(paths, task=task, guess=announce)
     sizes = [source.size_bytes for source in sources] if jobs > 1 else [0] * len(sources)
     calls = [(source, call) for source in sources]
     outcomes = map_largest_first(_read, calls, sizes, jobs if sum(sizes) >= MIN_WORKER_BYTES else 1)
@@ -159,12 +159,14 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
         )
         for name in rows[0]
     }
+    if not any(row["requested"] for row in rows):
+        del columns["requested"]
     # codes of findings may be longer than all numbers together: below the table they cost no column
     needed = [column for name, column in columns.items() if name not in SPARE_COLUMNS]
     audit = columns.pop("audit") if table_width(needed) > console.width else None
     left_out = []
-    for name in SPARE_COLUMNS:
-        if name in columns and table_width(list(columns.values())) > console.width:
+    for name in filter(columns.__contains__, SPARE_COLUMNS):
+        if table_width(list(columns.values())) > console.width:
             left_out.append(name)
             del columns[name]
     print_columns(console, list(columns.values()))
@@ -190,7 +192,7 @@ def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
         "reading": str(manifest["reading"].get("name", "")),
         "classes": str(len(manifest["labels"])),
         **{split: f"{sizes.get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
-        "requested": f"{requested * per_sentence:,}",
+        "requested": "" if _has_default_sizes(manifest) else f"{requested * per_sentence:,}",
         "majority": POINTS.number(manifest["majority"].get("te", nan)),
         "r(length)": f"{manifest['label_length_correlation'].get('te', nan):+.2f}",
         "detects": POINTS.number(default_difference(manifest)),
@@ -222,6 +224,15 @@ def _points(differences: Sequence[float]) -> str:
     """The range of differences, in whole points."""
     low, high = (WHOLE_POINTS.number(end) for end in (min(differences), max(differences)))
     return low if low == high else f"{low} to {high}"
+
+
+def _has_default_sizes(manifest: Mapping[str, Any]) -> bool:
+    """Whether the sizes of a set are those of the paper, which are used where nobody requests others."""
+    from sentprobe.tasks import is_task_name, load_task
+
+    suite, _, task = manifest["name"].rpartition("/")
+    policy = load_task(task).policies.get(suite) if is_task_name(task) else None
+    return policy is not None and tuple(manifest["sizes"].get("requested", {}).values()) == tuple(policy.sizes)
 
 
 def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[Path]:

@@ -1,10 +1,11 @@
 """The verbs: a kind of part whose files have the names of the verbs.
 
 The file of a verb has a function of the file's name, or a cyclopts ``App`` with commands of its own, and ``order``, its
-place in ``sentprobe --help``; and it may have ``examples``, which are printed below its own help, and ``resumes``, if
-the same command goes on where it was interrupted. A file ``data_xnli.py`` has a function or an App ``xnli`` and is the
-command ``xnli`` of the verb ``data``, which is an App. Files whose names begin with _ hold what verbs share. An entry
-point names a function or an ``App``, and is not imported before the verb is called:
+place in ``sentprobe --help``, and ``group``, its heading there; and it may have ``examples``, which are printed below
+its own help, and ``resumes``, if the same command goes on where it was interrupted. A file ``data_xnli.py`` has a
+function or an App ``xnli`` and is the command ``xnli`` of the verb ``data``, which is an App. Files whose names begin
+with _ hold what verbs share. An entry point names a function or an ``App``, and is not imported before the verb is
+called:
 
     [project.entry-points."sentprobe.verbs"]
     cluster = "my_package.cluster:cluster"
@@ -26,6 +27,13 @@ from sentprobe.errors import SentProbeError, UsageError, describe_error, error_l
 
 AFTER_BUILT_IN = 1000
 """The place of installed verbs in ``sentprobe --help``."""
+GROUPS = {
+    name: cyclopts.Group(name, sort_key=i)
+    for i, name in enumerate(("Start", "Sets", "Probe", "Read", "Train and align"), 1)
+}
+"""The headings of ``sentprobe --help``."""
+COMPLETION = "--install-completion"
+"""Instead of a verb: has the shell (bash, zsh, fish) complete verbs and options."""
 PARAMETER_INDENT = " " * 8
 """Of the lines in a docstring that describe a parameter."""
 DEFAULT_PARAMETER = Parameter(negative=(), show_default=False)
@@ -38,6 +46,7 @@ class Verb:
     name: str
     command: cyclopts.App | Callable[..., Any]
     order: int = AFTER_BUILT_IN
+    group: str = ""
     summary: str = ""
     examples: str = ""
     resumes: bool = False
@@ -51,6 +60,7 @@ def _read(source: PartSource, content: object) -> Verb:
             source.name,
             about[source.name.partition("_")[2] or source.name],
             about.get("order", AFTER_BUILT_IN),
+            about.get("group", ""),
             summary[:1].upper() + summary[1:],
             about.get("examples", ""),
             about.get("resumes", False),
@@ -74,7 +84,8 @@ def make_app(verbs: Iterable[str]) -> cyclopts.App:
         name="sentprobe",
         help="Ask a sentence encoder what it knows.\n\nExit codes: 0 success, 1 wrong usage or bad input, "
         "2 some of what was requested failed, 130 interrupted, 143 or 129 terminated by SIGTERM or SIGHUP (what was "
-        "written is kept). `--debug` shows the traceback of an error.",
+        "written is kept). `--debug` shows the traceback of an error.\n\n"
+        f"`sentprobe {COMPLETION}` has your shell complete verbs and options.",
         version=__version__,
         help_format="plaintext",
         suppress_keyboard_interrupt=False,
@@ -84,11 +95,13 @@ def make_app(verbs: Iterable[str]) -> cyclopts.App:
         if isinstance(verb.command, cyclopts.App):
             _add_commands(verb)
             verb.command.sort_key = verb.order
+            verb.command.group = GROUPS.get(verb.group, ())
             app.command(verb.command)
         else:
             _unwrap(verb.command)
             epilogue = f"Examples\n{verb.examples.rstrip()}" if verb.examples else ""
-            app.command(verb.command, sort_key=verb.order, help_epilogue=epilogue)
+            group = GROUPS.get(verb.group)
+            app.command(verb.command, sort_key=verb.order, group=group, help_epilogue=epilogue)
     return app
 
 

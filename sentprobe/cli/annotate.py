@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter
 from sentprobe.cli._options import OUTPUT, ClusterName, Jobs
 
 order = 15
+group = "Sets"
 resumes = True
 
 examples = """
@@ -35,7 +36,7 @@ def annotate(
     id: Annotated[str | None, Parameter(group=TEXTS)] = None,
     lines: Annotated[Literal["wrapped", "paragraphs", "sentences"] | None, Parameter(group=TEXTS)] = None,
     split: Annotated[str, Parameter(group=ANNOTATOR)] = "",
-    language: Annotated[str | None, Parameter(group=ANNOTATOR)] = None,
+    as_language: Annotated[str | None, Parameter(group=ANNOTATOR)] = None,
     gold: Annotated[str | None, Parameter(("--gold", "--evaluate"), group=ANNOTATOR)] = None,
     skip_bad: Annotated[bool, Parameter(group=TEXTS)] = False,
     check_language: Annotated[bool, Parameter(group=KEPT)] = False,
@@ -70,7 +71,7 @@ def annotate(
     split: str
         Split sentences with moses-fr and other languages, marks (Chinese, Japanese, Hindi, …) or pythainlp (Thai).
         Default: the annotator does, or if it cannot, what suits the language.
-    language: str
+    as_language: str
         The language of the texts. Default: that of the model.
     gold: str
         A treebank on which the annotator is scored by the rules of CoNLL 2018, for the record of the corpus.
@@ -101,7 +102,7 @@ def annotate(
         if out is not None:
             raise UsageError(f"--out {out}: nothing is written if there are no texts. Leave it out, or name the texts.")
         announce(f"Scoring {with_} on {gold}")
-        print_accuracy(*measure(with_, gold, split=split, language=language, lines=lines))
+        print_accuracy(*measure(with_, gold, split=split, language=as_language, lines=lines))
         return 0
     if out is None:
         raise UsageError("Expected --out FILE: where the corpus is written, such as corpus.conllu.gz.")
@@ -113,7 +114,7 @@ def annotate(
         id,
         lines,
         split,
-        language,
+        as_language,
         check_language,
         dedupe,
         parse_length(length),

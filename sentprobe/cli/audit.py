@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sentprobe.tasks import Task
 
 order = 30
+group = "Sets"
 
 
 @with_options(TableOptions, (TABLES,), before="task")
@@ -67,6 +68,7 @@ def audit(
         Say what this code means, and nothing else; all: every code, as a Markdown page.
     """
     from sentprobe.cli._options import typed_paths
+    from sentprobe.console import announce
     from sentprobe.data.sources import find_sets
     from sentprobe.errors import UsageError
     from sentprobe.tasks import load_task
@@ -81,6 +83,7 @@ def audit(
     sources = find_sets(
         typed_paths(paths), columns, task=[selected.name for selected in tasks[: len(task)]], language=language,
         as_task=tasks[-1].name if as_task else None, as_language=as_language,
+        guess=announce,
     )  # fmt: skip
     disjoint = columns.has_targets if columns else None
     audits, unreadable = _audit_sets(sources, tasks, disjoint, jobs, cluster, format, min_severity)
@@ -110,7 +113,7 @@ def _audit_sets(
     format: str,
     min_severity: Severity,
 ) -> tuple[list[Audit], list[UnreadableSet]]:
-    """Audit sets and print what is wrong with them, each when it is done if that is possible in the format."""
+    """Audit sets and print what is wrong with them, the totals first."""
     from sentprobe.audit.audit import UnreadableSet, audit_collection, audit_sources
     from sentprobe.audit.check import SEVERITIES
     from sentprobe.audit.show import as_json, count_findings, markdown, print_audit, print_collection_findings
@@ -130,15 +133,15 @@ def _audit_sets(
             audit, sentence_keys = result
             audits.append(audit)
             sentences.append(sentence_keys)
-            if format == "table":
-                print_audit(audit, severities)
     collection_findings = audit_collection(sentences)
     if format == "json":
         sys.stdout.write(as_json(audits, collection_findings, unreadable))
     elif format == "md":
         sys.stdout.write(markdown(audits, collection_findings, unreadable, severities))
     else:
-        print_collection_findings(collection_findings, severities)
         counts = count_findings(audits, collection_findings)
-        err().print(f"\n{counts}. `sentprobe audit --explain CODE` says what a code means.", markup=False)
+        err().print(f"{counts}. `sentprobe audit --explain CODE` says what a code means.", markup=False)
+        for audit in audits:
+            print_audit(audit, severities)
+        print_collection_findings(collection_findings, severities)
     return audits, unreadable

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sentprobe.testing.verdict import Verdict
 
 order = 150
+group = "Probe"
 
 
 def check(what: str, /, *corpus: str, annotator: bool = False) -> int:

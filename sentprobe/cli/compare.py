@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 order = 90
+group = "Read"
 
 
 def compare(

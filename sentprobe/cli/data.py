@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sentprobe.transfer.remote_sets import RemoteSet
 
 order = 40
+group = "Sets"
 
 data = cyclopts.App(
     name="data", help="Download, check and convert the data of SentEval's and other transfer sets.", version_flags=()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sentprobe.run import Run
 
 order = 10
+group = "Start"
 resumes = True
 
 TWINS = {"parser": "untrained"}

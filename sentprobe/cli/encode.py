@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sentprobe.encoders.store import Store
 
 order = 50
+group = "Probe"
 
 
 LONGEST_NAME = 200
@@ -70,7 +71,7 @@ def encode(
     if out is not None:
         check_writable(out)
     store = open_store(no_store, store_limit)
-    reads = [path for source in find_sets(paths) for path in source.paths]
+    reads = [path for source in find_sets(paths, guess=lambda _: None) for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
         return _encode(paths, encoder, out, half, batch_size, workers, store)
 

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from sentprobe.core.plugins import entry_points_in, part_modules
 
 order = 110
+group = "Read"
 
 
 def _kinds() -> str:
@@ -23,7 +24,7 @@ def figure(
     *runs: Path,
     kind: Annotated[str, Parameter(("--kind", "-k"), help=_kinds())],
     out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"))],
-    set: tuple[str, ...] = (),
+    on: tuple[str, ...] = (),
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
     mode: Literal["absolute", "above", "relative"] = "absolute",
     relative_to: str | None = None,
@@ -47,7 +48,7 @@ def figure(
     out: tuple[Path, ...]
         The file to write; may be repeated. The suffix sets the format: .pdf, .svg, .png, .json (the Vega-Lite spec) or
         .csv (the numbers).
-    set: tuple[str, ...]
+    on: tuple[str, ...]
         Only the sets whose name contains this; may be repeated.
     encoder: tuple[str, ...]
         Only the encoders whose name contains this; for selection, the encoders to load; may be repeated.
@@ -106,7 +107,7 @@ def figure(
             kind,
             path,
             columns=columns,
-            sets=set,
+            sets=on,
             encoders=encoder,
             mode=mode,
             relative_to=relative_to,

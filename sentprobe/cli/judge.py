@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import cyclopts
 from cyclopts import Parameter
 
 order = 35
+group = "Sets"
 
 judge = cyclopts.App(
     name="judge",
@@ -25,6 +27,7 @@ def sample(
     items: Annotated[int, Parameter(("--items", "-n"))] = 200,
     control: int = 0,
     seed: int = 0,
+    strings: Path | None = None,
 ) -> int:
     """Draw test sentences of sets, without their labels, as pages or tables to be filled in.
 
@@ -44,26 +47,34 @@ def sample(
         that their labels are beyond doubt. Default: 0.
     seed: int
         Another seed draws other sentences.
+    strings: Path
+        A JSON file with the fixed texts of pages and instructions in another language, and questions and meanings of
+        labels by task; `sentprobe judge strings` prints the English ones. Default: English.
     """
     from sentprobe.cli._sets import readable_sets
     from sentprobe.console import say, warn
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
     from sentprobe.judge.form import form
-    from sentprobe.judge.sheet import sample_sheet, write_sheets
+    from sentprobe.judge.sheet import sample_sheet, translated, write_sheets
+    from sentprobe.judge.strings import ENGLISH, read_strings
     from sentprobe.judge.vote import MIN_CONTROLS
     from sentprobe.tasks import is_task_name, load_task
 
     if not paths:
         raise UsageError("Name the sets to be judged: sentprobe judge sample probes/.")
     unread: list[str] = []
+    texts = ENGLISH if strings is None else read_strings(strings)
     sheets = [
-        sample_sheet(d, items, control, seed, load_task(d.task).label_names if is_task_name(d.task) else None)
+        translated(
+            sample_sheet(d, items, control, seed, load_task(d.task).label_names if is_task_name(d.task) else None),
+            texts,
+        )
         for d in readable_sets(paths, unread, task)
     ]
     if not sheets:
         return 1
-    write_sheets(sheets, out, form)
+    write_sheets(sheets, out, form, texts)
     total = sum(len(sheet.items) for sheet in sheets)
     say(
         f"{count_of(total, 'sentence')} of {count_of(len(sheets), 'set')} written to {out}/. Give "
@@ -76,6 +87,15 @@ def sample(
             f"--min-controls {control} to `sentprobe judge read`."
         )
     return 2 if unread else 0
+
+
+@judge.command(name="strings")
+def print_strings() -> int:
+    """Print the fixed texts of sheets and pages, as a file to translate for `judge sample --strings`."""
+    from sentprobe.judge.strings import strings_file
+
+    sys.stdout.write(strings_file())
+    return 0
 
 
 @judge.command

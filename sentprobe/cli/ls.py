@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -10,19 +10,27 @@ from cyclopts import Parameter
 from sentprobe.cli.listings import LISTINGS, Row
 
 order = 160
+group = "Start"
 
-NUMBERS = ("numbers", "vectors", "dimension", "MB", "last written", "sentences", "words")
+NUMBERS = ("number", "numbers", "vectors", "dimension", "MB", "last written", "sentences", "words")
 """Columns that are aligned to the right."""
 HELP = f"What to list: {', '.join(LISTINGS).replace('store', 'store (the vectors kept on this machine)')}."
 
 
-def ls(what: Annotated[str, Parameter(help=HELP)], /) -> int:
-    """List the tasks, suites, encoders, probes and other parts there are.
+def ls(what: Annotated[str | None, Parameter(help=HELP)] = None, /) -> int:
+    """List the tasks, suites, encoders, probes and other parts there are; without WHAT, the kinds and how many of each.
 
     Parts that installed packages offer as entry points are among them.
     """
-    print_table(LISTINGS.get(what).table())
+    print_table(_kinds() if what is None else LISTINGS.get(what).table())
     return 0
+
+
+def _kinds() -> Iterator[Row]:
+    """The lists there are, and the number of their rows."""
+    yield "list", "number", "command"
+    for listing in sorted(LISTINGS.parts().values(), key=lambda listing: listing.order):
+        yield listing.name, f"{sum(1 for _ in listing.table()) - 1:,}", f"sentprobe ls {listing.name}"
 
 
 def print_table(texts: Iterable[Row]) -> None:

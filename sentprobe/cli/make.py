@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sentprobe.tasks import Policy, Task
 
 order = 20
+group = "Sets"
 
 examples = """
 From a treebank of Universal Dependencies, which is downloaded:
@@ -56,7 +58,9 @@ class CorpusOptions:
     name
         The name of the corpus. Default: from the file names.
     language
-        Its language code. Default: from the file names.
+        With --builtin: en, or qto, an invented language. Default: en.
+    as_language
+        The language code of files. Default: from their names.
     format
         The format of the files: conllu, brackets or text; with --with one of `sentprobe ls text-sources`. Default: from
         their names and contents.
@@ -82,6 +86,7 @@ class CorpusOptions:
     skip_bad: bool = option(False, CORPUS.name)
     name: str | None = option(None, CORPUS.name)
     language: str | None = option(None, CORPUS.name)
+    as_language: str | None = option(None, CORPUS.name)
     format: str | None = option(None, CORPUS.name)
     tokenise: str = option("", CORPUS.name)
     with_: Annotated[str | None, Parameter(("--with", "-w"))] = option(None, RAW.name)
@@ -98,9 +103,12 @@ class CorpusOptions:
             raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
         if self.builtin:
             self._refuse(
-                ("trees", "name", "format", "skip_bad", "tokenise"),
+                ("trees", "name", "format", "skip_bad", "tokenise", "as_language"),
                 "is for corpus files, and has no effect on the built-in corpus: leave it out.",
             )
+        else:
+            hint = f"To name the language of files, use --as-language {self.language}."
+            self._refuse(("language",), f"is for --builtin. {hint}")
 
     def needs_annotation(self, paths: Sequence[str], treebanks: Sequence[str]) -> bool:
         """Whether the files are raw text; UsageError if an option does not fit them."""
@@ -137,7 +145,7 @@ class CorpusOptions:
         assert self.with_ is not None
         files, trees = annotate_first(
             paths, self.with_, folder, self.name, jobs=jobs, format=self.format, text=self.text, id=self.id,
-            lines=self.lines, language=self.language, skip_bad=self.skip_bad, gold=self.gold,
+            lines=self.lines, language=self.as_language, skip_bad=self.skip_bad, gold=self.gold,
         )  # fmt: skip
         return files, replace(self, trees=trees, format=None)
 
@@ -148,7 +156,12 @@ class CorpusOptions:
         if self.builtin:
             return Corpus.synthetic(self.builtin, language=self.language or "en")
         return Corpus.read(
-            *paths, name=self.name, language=self.language, format=self.format, trees=self.trees, tokenise=self.tokenise
+            *paths,
+            name=self.name,
+            language=self.as_language,
+            format=self.format,
+            trees=self.trees,
+            tokenise=self.tokenise,
         )
 
 
@@ -241,7 +254,26 @@ def make(
         )  # fmt: skip
     if manifests:
         _print_sets(manifests, out, exclude)
-    return _print_incomplete(manifests, skipped)
+    code = _print_incomplete(manifests, skipped)
+    if any(task.kind == "columns" for task in skipped):
+        _suggest_annotating(source, paths)
+    return code
+
+
+def _suggest_annotating(source: Corpus, paths: Sequence[str]) -> None:
+    """Say how plain text gets the annotation that most tasks need."""
+    from sentprobe.console import say
+    from sentprobe.core.formatting import printable
+    from sentprobe.corpus.files import detect_format
+
+    if source.files and all((source.format or detect_format(file)) == "text" for file in source.files):
+        example = f"sentprobe make {' '.join(map(quote, paths[:2]))} --with spacy:en_core_web_sm"
+        say(
+            printable(
+                f"{source.name} is plain text: --with annotates it first, such as {example}; `sentprobe ls "
+                "annotators` lists annotators."
+            )
+        )
 
 
 def _make_sets(

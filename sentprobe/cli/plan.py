@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sentprobe.data.planning import Plan
 
 order = 68
+group = "Probe"
 
 examples = """
 Which differences sets can show, and how many rows 3 points need:

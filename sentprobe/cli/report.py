@@ -11,9 +11,10 @@ from cyclopts import Group, Parameter
 from sentprobe.cli._options import OUTPUT, TABLES, Jobs, TableOptions, with_options
 
 if TYPE_CHECKING:
-    from sentprobe.data.tables import Columns
+    from sentprobe.data.rows import Columns
 
 order = 100
+group = "Read"
 
 RUN = Group("For a run", sort_key=10)
 SETS = Group("For sets", sort_key=20)
@@ -164,7 +165,7 @@ def _report_sets(
         raise UsageError(f"{odd[0]}: expected the suffix .html or .json; tables are of runs.")
     pages = _pages(files, open)
     try:
-        sources = find_sets([str(path) for path in paths], columns)
+        sources = find_sets([str(path) for path in paths], columns, guess=announce)
     except DataError as e:
         raise DataError(f"{paths[0]} is not a run, which would have a run.json; and {e}") from e
     workers = resolve_jobs(jobs)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sentprobe.run import Run
 
 order = 70
+group = "Probe"
 resumes = True
 
 examples = """
@@ -118,7 +119,7 @@ def run(
         The file of English pairs to train XNLI probes on. Default: one in the same folder.
     """
     from sentprobe.cli._options import command_line, open_store, typed_paths, workers_of
-    from sentprobe.console import err
+    from sentprobe.console import announce, err
     from sentprobe.core.formatting import count_of
     from sentprobe.data.sources import filter_by_suite, find_sets
     from sentprobe.errors import RunError, UsageError
@@ -134,7 +135,7 @@ def run(
     paths = (os.fspath(_demo_sets(jobs)),) if is_first_picture else typed_paths((*paths, *data))
     sources = find_sets(
         paths, columns, task=task, language=language, as_task=as_task, as_language=as_language, train=train,
-        merge_labels=merge_labels,
+        merge_labels=merge_labels, guess=announce,
     )  # fmt: skip
     if suite:
         sources = filter_by_suite(sources, suite)

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 
 order = 60
+group = "Sets"
 SPLITS = {"train": "tr", "dev": "va", "test": "te"}
 """The names of splits, and how they are written in files."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import cyclopts
 
 order = 140
+group = "Probe"
 
 senteval = cyclopts.App(
     name="senteval", help="Run scripts that were written for SentEval, unchanged.", version_flags=()

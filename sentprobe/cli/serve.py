@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 order = 120
+group = "Read"
 
 
 def serve(

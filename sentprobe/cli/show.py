@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sentprobe.report.filters import Filter
 
 order = 80
+group = "Read"
 
 RUN = Group("For a run", sort_key=10)
 SETS = Group("For sets", sort_key=20)
@@ -24,7 +25,7 @@ def show(
     format: Annotated[Literal["table", "md", "tex", "csv", "json"], Parameter(group=RUN)] = "table",
     metric: Annotated[str, Parameter(group=RUN)] = "accuracy",
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=RUN)] = (),
-    set: Annotated[tuple[str, ...], Parameter(group=RUN)] = (),
+    on: Annotated[tuple[str, ...], Parameter(group=RUN)] = (),
     above: Annotated[bool, Parameter(group=RUN)] = False,
     means: Annotated[bool, Parameter(group=RUN)] = False,
     signatures: Annotated[bool, Parameter(group=RUN)] = False,
@@ -51,7 +52,7 @@ def show(
         another metric of predicted classes that `sentprobe ls metrics` lists. Default: accuracy.
     encoder: tuple[str, ...]
         Only the encoders whose name contains this, or matches it as a glob; may be repeated.
-    set: tuple[str, ...]
+    on: tuple[str, ...]
         Only the sets whose name contains this, or matches it as a glob; may be repeated.
     above: bool
         Only the sets on which an encoder is significantly better than the best baseline, and the encoders
@@ -98,12 +99,12 @@ def show(
     if is_run(path):
         if any(for_sets):
             raise UsageError(f"--examples, --baselines, --features and --seed are for sets; {path} is a run.")
-        row_filter = Filter(encoder, set, above, task, language)
+        row_filter = Filter(encoder, on, above, task, language)
         _show_run(path, format, metric, signatures, published, means, against, row_filter)
         return 0
-    if encoder or set or above or means or against:
+    if encoder or on or above or means or against:
         raise UsageError(
-            f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
+            f"--encoder, --on, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
         )
     folder_type = folder_type_of(path)
     if folder_type is not None and folder_type.show is not None:

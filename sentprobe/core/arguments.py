@@ -108,6 +108,21 @@ def resolve_jobs(jobs: int) -> int:
 # Suggestions
 
 
+MAX_LISTED, LISTED_OF_MANY = 10, 5
+
+
+def listed_names(names: Iterable[object]) -> str:
+    """Names with commas between them; of more than ten, the first five and how many more there are.
+
+    >>> listed_names("abc"), listed_names(range(22))
+    ('a, b, c', '0, 1, 2, 3, 4 and 17 more')
+    """
+    texts = list(map(str, names))
+    if len(texts) <= MAX_LISTED:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:LISTED_OF_MANY])} and {len(texts) - LISTED_OF_MANY} more"
+
+
 def did_you_mean(name: str, names: Iterable[str], n: int = 2) -> str:
     """`` Did you mean X or Y?`` with the nearest ``n`` of the known names, or nothing."""
     near = difflib.get_close_matches(name, list(names), n=n)

@@ -26,6 +26,8 @@ from typing import Any, BinaryIO, Literal, Protocol, cast
 from sentprobe.errors import CorpusError, DataError, NotInstalled, SentProbeError, UsageError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+MAGIC = {b"\x1f\x8b\x08": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+"""The first bytes of compressed files, which may be named otherwise."""
 
 
 CHUNK_BYTES = 1 << 18
@@ -142,8 +144,17 @@ def _open_raw(path: str, stack: ExitStack) -> BinaryIO:
     return open_seekable(path, stack)
 
 
+def _compression(path: str, raw: BinaryIO) -> str:
+    """The suffix of the compression of a file: its own, or if that says nothing, the one that its first bytes show."""
+    suffix = Path(path).suffix.lower()
+    if suffix in COMPRESSED or not isinstance(raw, BufferedReader):
+        return suffix
+    start = raw.peek(max(map(len, MAGIC)))
+    return next((suffix for magic, suffix in MAGIC.items() if start.startswith(magic)), "")
+
+
 def _decompressed(path: str, raw: BinaryIO, stack: ExitStack) -> ByteStream:
-    match Path(path).suffix.lower():
+    match _compression(path, raw):
         case ".gz":
             return stack.enter_context(gzip.GzipFile(fileobj=raw))
         case ".bz2":

@@ -28,7 +28,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from sentprobe.core.arguments import did_you_mean
+from sentprobe.core.arguments import did_you_mean, listed_names
 from sentprobe.core.third_party import third_party_code
 from sentprobe.errors import SentProbeWarning, UsageError, describe_error, error_location
 
@@ -154,7 +154,7 @@ class Kind(Generic[T]):
             return self[name]
         if name not in self:
             hint = did_you_mean(name, self)
-            raise UsageError(f"There is no {self.noun} {name!r}.{hint} Expected one of {', '.join(self)}.")
+            raise UsageError(f"There is no {self.noun} {name!r}.{hint} Expected one of {listed_names(self)}.")
         return self[name]
 
     def _names(self) -> Mapping[str, object]:

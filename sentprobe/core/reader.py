@@ -12,7 +12,7 @@ import difflib
 import lzma
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -324,6 +324,31 @@ def table_columns(path: str, format: TableFormat) -> list[str]:
     if format == "parquet":
         return parquet_schema(path)[0]
     return next((list(record) for _, record in read_json(path, msgspec.Raw)), [])
+
+
+def sample_table(path: str, n: int) -> tuple[list[str], list[Cells]]:
+    """The names of the columns of a table that hold strings or numbers, and its first rows; broken ones are left out.
+
+    A TSV or CSV file is taken to have a header.
+    """
+    match table_format(path):
+        case "parquet":
+            names, types = parquet_schema(path)
+            plain = [name for name, kind in zip(names, types, strict=True) if is_plain_type(kind)]
+            values = islice(read_parquet(path, plain), n) if plain else ()
+            return plain, [tuple(map(_from_arrow, row)) for _, row in values]
+        case "json":
+            records = [record for _, record in islice(read_json(path, msgspec.Raw), n)]
+            keys = [key for key in (records[0] if records else ()) if all(_is_plain(r.get(key)) for r in records)]
+            return keys, [tuple(_from_json(record[key]) for key in keys) for record in records]
+        case format:
+            lines = (cells for _, cells in (read_csv(path) if format == "csv" else read_tsv(path)))
+            header = [cell.strip() for cell in next(lines, [])]
+            return header, [tuple(cells) for cells in islice(lines, n) if len(cells) == len(header)]
+
+
+def _is_plain(value: msgspec.Raw | None) -> bool:
+    return value is not None and bytes(value)[:1] not in b"[{"
 
 
 def column_index(path: str, names: Sequence[str], width: int, flag: str, name: str) -> int:

@@ -7,7 +7,7 @@ import json
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise
@@ -20,6 +20,7 @@ from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.core.hashing import digest
 from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
 from sentprobe.core.table import Table
+from sentprobe.data.rows import Columns, columns_in_memory, frame_cells, list_cells, rows_in_memory
 from sentprobe.errors import DataError
 from sentprobe.tasks import SPLITS, Example
 
@@ -156,6 +157,111 @@ class Dataset:
                 f"got {dataset.digest}. The file was altered or is damaged; make the set again."
             )
         return dataset
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        text: str | int | Sequence[str | int],
+        label: str | int,
+        split: str | int | None = None,
+        group: str | int | None = None,
+        split_seed: int | None = None,
+        language: str | None = None,
+        task: str | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Make a set of a frame of pandas, polars or Arrow, or of a dict of lists.
+
+        The set, and so its digest and every result, is that of a CSV file with the same rows.
+
+        Parameters
+        ----------
+        frame
+            Anything that has columns by name.
+        text
+            The column with the sentences; two names for pairs of sentences.
+        label
+            The column with the labels.
+        split
+            The column that says train, dev or test; or shares to split rows into, such as ``80/10/10``, which is the
+            default: rows with the same text are never in two splits, and every label has its share in each.
+        group
+            With shares: the column whose rows are kept together, such as the document.
+        split_seed
+            With shares: another seed splits otherwise. Default: 1111.
+        language
+            A language code.
+        task
+            The name of the task. Default: that of the set.
+        name
+            The name of the set. Default: that of the task, or ``table``.
+
+        Raises
+        ------
+        UsageError
+            If there is no such column; the message lists them.
+        DataError
+            If a row has no label or no known split, or if rows cannot be split.
+
+        Examples
+        --------
+        >>> import sentprobe
+        >>> frame = {"review": ["Good .", "Bad .", "Fine .", "Poor ."] * 10, "mood": ["pos", "neg"] * 20}
+        >>> frame["review"] = [f"{text} {i}" for i, text in enumerate(frame["review"])]
+        >>> sentprobe.Dataset.from_frame(frame, text="review", label="mood", name="reviews", language="en")
+        Dataset('reviews', en, 2 labels, tr 32, va 4, te 4)
+        """
+        columns = columns_in_memory(text, label, split, group, split_seed)
+        return cls._of_cells(frame_cells(frame, columns), columns, name or task or "table", task, language)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Any],
+        *,
+        text: str | int | Sequence[str | int] = "text",
+        label: str | int = "label",
+        split: str | int | None = None,
+        group: str | int | None = None,
+        split_seed: int | None = None,
+        language: str | None = None,
+        task: str | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Make a set of a list of rows: dicts, or tuples of a text and a label.
+
+        Parameters
+        ----------
+        rows
+            Dicts with the keys that ``text``, ``label``, ``split`` and ``group`` name; or tuples with these values, in
+            this order: (text, label), for pairs (text, text, label), with a column of splits (text, label, split).
+        text, label, split, group, split_seed, language, task, name
+            As for ``from_frame``; for tuples, the names of texts are those of the inputs of the probe.
+
+        Examples
+        --------
+        >>> import sentprobe
+        >>> rows = [("She left .", "PAST", "train"), ("He runs .", "PRES", "train"), ("We ran .", "PAST", "test")]
+        >>> sentprobe.Dataset.from_rows(rows, split="split", name="tense")
+        Dataset('tense', 2 labels, tr 2, va 0, te 1)
+        """
+        columns = columns_in_memory(text, label, split, group, split_seed)
+        return cls._of_cells(list_cells(rows, columns), columns, name or task or "table", task, language)
+
+    @classmethod
+    def _of_cells(
+        cls,
+        cells: Iterable[tuple[Sequence[str], int]],
+        columns: Columns,
+        name: str,
+        task: str | None,
+        language: str | None,
+    ) -> Dataset:
+        splits = rows_in_memory(cells, columns, name)
+        labels = tuple(sorted({row.label for rows in splits.values() for row in rows}))
+        return cls(name, task or name, 0, language, labels, splits, columns.manifest)
 
 
 def _canonical_lines(rows: Sequence[Sequence[Any]]) -> bytes:

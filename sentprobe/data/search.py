@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sentprobe.core.arguments import listed_names
 from sentprobe.core.files import open_bytes
 from sentprobe.core.reader import TABLE_SUFFIXES, without_compression_suffix
+from sentprobe.data.column_guess import described_guess, guess_columns, has_header_names
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, read_manifest
 from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in
-from sentprobe.data.tables import SPLIT_NAMES, Columns, common_name, only_file_split, split_of, xprobe_parts
+from sentprobe.data.rows import SPLIT_NAMES, Columns
+from sentprobe.data.tables import common_name, only_file_split, split_of, xprobe_parts
 from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.tasks import SPLITS
 
@@ -40,6 +43,8 @@ class FoundSet:
     task: str
     language: str | None = None
     name_parts: int = 1
+    columns: Columns | None = None
+    """Of a table."""
 
     @property
     def name(self) -> str:
@@ -74,17 +79,40 @@ def sets_below(root: Path, columns: Columns | None) -> list[FoundSet]:
     return sorted((replace(m, name_parts=max(1, len(m.trail) - len(top))) for m in candidates), key=lambda m: m.trail)
 
 
-def sets_in_files(files: list[str]) -> Iterator[FoundSet]:
-    """The sets in these files, which are SentEval's or parts of X-Probe's."""
+def sets_in_files(files: list[str], guess: Callable[[str], None] | None = None) -> Iterator[FoundSet]:
+    """The sets in these files, which are SentEval's, parts of X-Probe's, or tables whose columns are guessed."""
     parts: defaultdict[Path, list[str]] = defaultdict(list)
+    tables: list[str] = []
     for path in files:
-        if _is_senteval(_peek(path)):
+        lines = _peek(path)
+        has_header = bool(lines) and has_header_names(lines[0])
+        if _is_senteval(lines) and not (guess and has_header):  # its columns may be in SentEval's order
             yield _senteval(path)
         elif without_compression_suffix(path).name in _XPROBE_FILES:
             parts[Path(path).parent].append(path)
+        elif guess and lines and (_has_table_suffix(path) or has_header):
+            tables.append(path)
         else:
             raise unrecognised(path, path, None)
     yield from map(_xprobe, parts.values())
+    for path_group, columns in _guessed_tables(tables):
+        for table in table_sets(path_group, columns, typed=False):
+            if guess:
+                guess(described_guess(table.paths, columns))
+            yield table
+
+
+def _guessed_tables(files: Sequence[str]) -> Iterator[tuple[list[str], Columns]]:
+    """Tables by the columns that they seem to have."""
+    by_columns: defaultdict[Columns, list[str]] = defaultdict(list)
+    for path in files:
+        by_columns[guess_columns(path, from_names=split_of(path) is not None)].append(path)
+    for columns, paths in by_columns.items():
+        yield paths, columns
+
+
+def _has_table_suffix(path: str) -> bool:
+    return without_compression_suffix(path).suffix.lower() in TABLE_SUFFIXES
 
 
 def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[FoundSet]:
@@ -94,7 +122,7 @@ def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterat
     """
     if columns.random:
         _check_unsplit(files)
-        yield from (_table([path]) for path in files)
+        yield from (_table([path], columns) for path in files)
         return
     named = [] if columns.split else [path for path in files if split_of(path)]
     unnamed = [path for path in files if path not in named]
@@ -105,16 +133,16 @@ def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterat
     for path in named:
         groups[(Path(path).parent, common_name(path)) if twice else (Path(), "")].append(path)
     for group in (*groups.values(), *([path] for path in unnamed)):
-        table = _table(group)
+        table = _table(group, columns)
         yield replace(table, language=_code(table.trail) if twice and group[0] in named else None)
 
 
-def _table(group: Sequence[str]) -> FoundSet:
+def _table(group: Sequence[str], columns: Columns) -> FoundSet:
     """The set in these files, named as they are, or as their folder is."""
     above = Path(group[0]).parent.resolve().parts
     stems = {common_name(path) for path in group} - {""}
     trail = (*above, *stems) if len(stems) == 1 else above
-    return FoundSet("table", tuple(group), trail, trail[-1])
+    return FoundSet("table", tuple(group), trail, trail[-1], columns=columns)
 
 
 def _check_unsplit(files: Sequence[str]) -> None:
@@ -224,20 +252,28 @@ def _is_senteval(lines: Sequence[str]) -> bool:
 
 def distinct(candidates: Iterable[FoundSet]) -> list[FoundSet]:
     """Each set once, with enough of its path shown that no two have the same name."""
-    once: dict[tuple[str, ...], FoundSet] = {}
+    once: dict[tuple[object, ...], FoundSet] = {}
     for m in candidates:
-        key = (m.kind, *m.trail, *(Path(p).resolve().name for p in m.paths))
+        key = (m.kind, *m.trail, *(Path(p).resolve().name for p in m.paths), m.columns)
         once[key] = max(once.get(key, m), m, key=lambda candidate: candidate.name_parts)
-    trails = Counter(m.trail for m in once.values())
-    named = [
-        replace(m, trail=(*m.trail[:-1], Path(m.paths[0]).name)) if trails[m.trail] > 1 else m for m in once.values()
-    ]
+    files = Counter((m.trail, m.paths) for m in once.values())
+    sets = [_named_by_label(m) if files[m.trail, m.paths] > 1 else m for m in once.values()]
+    trails = Counter(m.trail for m in sets)
+    named = [replace(m, trail=(*m.trail[:-1], Path(m.paths[0]).name)) if trails[m.trail] > 1 else m for m in sets]
     while max((names := Counter(m.name for m in named)).values(), default=1) > 1:
         longer = [replace(m, name_parts=min(m.name_parts + 1, len(m.trail))) if names[m.name] > 1 else m for m in named]
         if longer == named:
             return [replace(m, trail=(*m.trail[:-1], f"{m.trail[-1]}#{i}")) for i, m in enumerate(named, 1)]
         named = longer
     return named
+
+
+def _named_by_label(table: FoundSet) -> FoundSet:
+    """A table that is several sets, with other columns each: as a set it is named after its label, too."""
+    if table.columns is None:
+        return table
+    name = f"{table.trail[-1]}-{table.columns.label}"
+    return replace(table, trail=(*table.trail[:-1], name), task=name)
 
 
 def _code(trail: Sequence[str]) -> str | None:
@@ -263,7 +299,7 @@ def unrecognised(path: str, file: str | None, columns: Columns | None, refused: 
             f"got {seen}."
         )
     hint = "name its columns with --text and --label, or give their numbers with --no-header"
-    if file is not None and without_compression_suffix(file).suffix.lower() in TABLE_SUFFIXES:
+    if file is not None and _has_table_suffix(file):
         begin = f"got {seen}. If it is a table, {hint}. Otherwise expected"
         end = "."
     else:
@@ -271,5 +307,5 @@ def unrecognised(path: str, file: str | None, columns: Columns | None, refused: 
     return DataError(
         f"{path} holds no set in a known format: {begin} folders that `sentprobe make` wrote, SentEval's probing files "
         "(tr, va or te, label, sentence, tab-separated), X-Probe's folders (tr.txt, va.txt, te.txt) or SentEval's "
-        f"transfer folders ({', '.join(LAYOUTS)}){end}"
+        f"transfer folders ({listed_names(LAYOUTS)}){end}"
     )

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings, did_you_mean
+from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings, did_you_mean, listed_names
 from sentprobe.core.files import open_bytes, reject_special_file
 from sentprobe.core.reader import read_rows
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
 from sentprobe.data.expectations import expectations_for
 from sentprobe.data.layouts import LAYOUTS, read_layout
 from sentprobe.data.lookalike_labels import merge_labels
+from sentprobe.data.rows import Columns, parse_columns
 from sentprobe.data.search import FoundSet, distinct, is_made, is_plain_file, sets_below, sets_in_files, table_sets
-from sentprobe.data.tables import Columns, read_parts, read_senteval, read_table
+from sentprobe.data.tables import read_parts, read_senteval, read_table
 from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.tasks import load_task
+
+_PATH_COLUMNS = re.compile(r"(?P<path>.+?):(?P<columns>(?:text|label|split|target|group)=.+)", re.DOTALL)
+_NEXT_COLUMN = re.compile(r",(?=(?:text|label|split|target|group)=)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ class Source:
         if self.kind not in LAYOUTS:
             raise DataError(
                 f"{self.name} is a set of the kind {self.kind!r}; expected made, senteval, xprobe, table or a transfer "
-                f"set: {', '.join(LAYOUTS)}."
+                f"set: {listed_names(LAYOUTS)}."
             )
         return read_layout(self.kind, Path(self.paths[0]), language=self.part, train=self.train)
 
@@ -104,6 +110,7 @@ def find_sets(
     as_language: str | None = None,
     train: StrOrPath | None = None,
     merge_labels: bool = False,
+    guess: Callable[[str], None] | None = None,
 ) -> list[Source]:
     """Find the sets in files and folders, and in the folders below them, without reading them.
 
@@ -111,7 +118,8 @@ def find_sets(
     ----------
     paths
         Files, folders and globs, or one of them: folders that `sentprobe make` wrote, SentEval's and X-Probe's sets,
-        SentEval's transfer sets, and tables.
+        SentEval's transfer sets, and tables. A path may have columns of its own:
+        ``reviews.csv:text=review,label=mood``.
     columns
         Read every file as a table with these columns; sets made by sentprobe are still recognised.
     name
@@ -125,6 +133,9 @@ def find_sets(
         A file of English pairs to train XNLI on.
     merge_labels
         Make labels that look alike one (Yes and yes, 1 and 1.0), when a set is read.
+    guess
+        Guess the columns of tables that are named without any, if there is no doubt, and call this with a line that
+        says what was guessed.
 
     Returns
     -------
@@ -153,16 +164,20 @@ def find_sets(
     True
     """
     candidates: list[FoundSet] = []
-    files: list[str] = []
-    for path in (path for typed in as_strings(paths, "a path") for path in _expand(typed)):
-        existing = _existing(path)
-        if existing.name in (MANIFEST_FILE, ROWS_FILE) and is_made(existing.parent):
-            existing = existing.parent
-        if existing.is_dir():
-            candidates += sets_below(existing, columns)
-        else:
-            files.append(path)
-    candidates = distinct([*candidates, *(table_sets(files, columns, typed=True) if columns else sets_in_files(files))])
+    files: dict[Columns | None, list[str]] = {}
+    for typed in as_strings(paths, "a path"):
+        pattern, path_columns = split_columns(typed, columns)
+        for path in _expand(pattern):
+            existing = _existing(path)
+            if existing.name in (MANIFEST_FILE, ROWS_FILE) and is_made(existing.parent):
+                existing = existing.parent
+            if existing.is_dir():
+                candidates += sets_below(existing, path_columns)
+            else:
+                files.setdefault(path_columns, []).append(path)
+    for file_columns, group in files.items():
+        candidates += table_sets(group, file_columns, typed=True) if file_columns else sets_in_files(group, guess)
+    candidates = distinct(candidates)
     if not candidates:
         raise UsageError("No set was given; name a file or a folder.")
     if train is not None and not any(m.kind == "XNLI" for m in candidates):
@@ -178,7 +193,7 @@ def find_sets(
             m.paths,
             _stated(m, "language", m.language, as_language),
             _stated(m, "task", m.task, as_task) or m.task,
-            columns=columns if m.kind == "table" else None,
+            columns=m.columns,
             part=m.language if m.kind == "XNLI" else None,
             train=os.fspath(train) if train is not None and m.kind == "XNLI" else None,
             merge_labels=merge_labels,
@@ -227,8 +242,8 @@ def _of_tasks(sources: list[Source], tasks: Sequence[str]) -> list[Source]:
         if task not in names:
             hint = did_you_mean(text, names)
             raise UsageError(
-                f"--task {text}: no set is of this task.{hint} Expected one of {', '.join(names)}. To name the task of "
-                f"files without a manifest, use --as-task {text}."
+                f"--task {text}: no set is of this task.{hint} Expected one of {listed_names(names)}. To name the task "
+                f"of files without a manifest, use --as-task {text}."
             )
         wanted.add(task)
     return [source for source in sources if not tasks or source.task in wanted]
@@ -247,7 +262,7 @@ def _of_languages(sources: list[Source], languages: Sequence[str]) -> list[Sourc
     codes = list(dict.fromkeys(source.language for source in sources))
     for code in languages:
         if code not in codes:
-            have = ", ".join(code or "unknown" for code in codes)
+            have = listed_names(code or "unknown" for code in codes)
             raise UsageError(
                 f"--language {code}: no set is in this language; they are in: {have}. To name the language of files "
                 f"without a manifest, use --as-language {code}."
@@ -262,9 +277,35 @@ def filter_by_suite(sources: Source | Iterable[Source], suites: StringsOrPaths) 
     for suite in suites:
         if suite not in suite_of:
             raise UsageError(
-                f"No set belongs to the suite {suite}; expected one of {', '.join(dict.fromkeys(suite_of))}."
+                f"No set belongs to the suite {suite}; expected one of {listed_names(dict.fromkeys(suite_of))}."
             )
     return [s for s, suite in zip(sources, suite_of, strict=True) if suite in suites]
+
+
+def split_columns(typed: str, columns: Columns | None = None) -> tuple[str, Columns | None]:
+    """A path, and the columns that are named after it: ``reviews.csv:text=review,label=mood``; otherwise ``columns``.
+
+    >>> split_columns("C:/data/reviews.csv:text=review,label=mood,split=80/10/10")[0]
+    'C:/data/reviews.csv'
+    >>> split_columns("C:/data/reviews.csv")
+    ('C:/data/reviews.csv', None)
+    """
+    match = _PATH_COLUMNS.fullmatch(typed)
+    if match is None or Path(typed).exists():
+        return typed, columns
+    options: dict[str, Any] = {}
+    texts: list[str] = []
+    for pair in _NEXT_COLUMN.split(match["columns"]):
+        name, _, value = pair.partition("=")
+        if name == "text":
+            texts.append(value)
+        elif options.setdefault(name, value) != value:
+            raise UsageError(f"{typed}: {name} is named twice.")
+    try:
+        return match["path"], parse_columns(tuple(texts), **options)
+    except UsageError as e:
+        example = f"{match['path']}:text=COLUMN,label=COLUMN,split=80/10/10"
+        raise UsageError(f"{typed}: expected columns after the path, as in {example}. {e}") from None
 
 
 def _expand(typed: str) -> list[str]:

@@ -32,6 +32,15 @@ from sentprobe.encoders.encoder import Encoder
 from sentprobe.encoders.identity import SCHEME_NAME, Spec
 from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_error
 
+USUAL_NAMES = {
+    **dict.fromkeys(("huggingface", "transformers"), "hf"),
+    **dict.fromkeys(("sbert", "sentence-transformers", "sentencetransformers"), "st"),
+    **dict.fromkeys(("word2vec", "glove", "fasttext"), "vec"),
+}
+"""What users call schemes that have another name here."""
+NEEDS_PATH = frozenset({"infersent", "npy", "sent2vec", "skipthought", "trained", "vec"})
+"""Schemes of which every name has a path, so that a lone scheme is refused before anything is computed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
@@ -115,8 +124,15 @@ def check_name(text: str) -> None:
     head = text.partition("?")[0]
     if ":" not in head and (hint := did_you_mean(head, SCHEMES, n=1)):
         raise UsageError(f"{text!r} names no encoder: expected scheme:name.{hint.replace('?', ':?')}")
-    if (scheme := Spec.parse(text).scheme) not in SCHEMES:
-        SCHEMES.get(scheme)  # says what is meant
+    spec = Spec.parse(text)
+    if spec.scheme not in SCHEMES:
+        if scheme := USUAL_NAMES.get(spec.scheme):
+            raise UsageError(
+                f"There is no encoder scheme {spec.scheme!r}. Did you mean {scheme}:{text.partition(':')[2]}?"
+            )
+        SCHEMES.get(spec.scheme)  # says what is meant
+    if spec.scheme in NEEDS_PATH and not spec.name:
+        raise UsageError(f"{text} names no file or folder; expected {spec.scheme}:PATH.")
 
 
 def load(text: str) -> Encoder:

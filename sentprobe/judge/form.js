@@ -11,6 +11,10 @@
     return [option.value.toLowerCase(), option.textContent.toLowerCase()];
   }).reduce(function (all, names) { return all.concat(names); }, []);
 
+  function fill(text, values) {
+    return text.replace(/\{(\w+)\}/g, function (braces, name) { return name in values ? values[name] : braces; });
+  }
+
   function answers() {
     var found = {};
     fields.forEach(function (field) {
@@ -26,8 +30,8 @@
       field.setAttribute("aria-invalid", String(wrong));
       return wrong;
     });
-    done.textContent = Object.keys(answers()).length + " of " + items.length + " answered"
-      + (odd.length ? "; " + odd.length + " not among the possible answers" : "");
+    done.textContent = fill(body.dataset.answered, { done: Object.keys(answers()).length, all: items.length })
+      + (odd.length ? "; " + fill(body.dataset.odd, { n: odd.length }) : "");
   }
 
   function keep() {
@@ -44,7 +48,7 @@
   document.getElementById("save").addEventListener("click", function () {
     var name = person.value.trim().replace(/[^\p{L}\p{N}_-]+/gu, "-"), found = answers();
     if (!name) {
-      done.textContent = "Write your name first: it tells your answers from those of others.";
+      done.textContent = body.dataset.unnamed;
       person.focus();
       return;
     }

@@ -14,12 +14,13 @@ from importlib import resources
 
 from sentprobe.core.hashing import hash_64
 from sentprobe.judge.sheet import Item, Sheet
+from sentprobe.judge.strings import ENGLISH, SheetStrings, fill
 
 MAX_BUTTONS = 12
 """With more possible answers, an answer is typed, and the browser suggests those that there are."""
 
 
-def form(sheet: Sheet) -> str:
+def form(sheet: Sheet, strings: SheetStrings = ENGLISH) -> str:
     """The page of a sheet: every text in it is escaped, and only its own script and style are allowed."""
     script, style = (resources.files(__package__).joinpath(name).read_text("utf-8") for name in ("form.js", "form.css"))
     allowed = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
@@ -27,7 +28,7 @@ def form(sheet: Sheet) -> str:
     title = escape(sheet.question or sheet.name)
     lines = [
         "<!doctype html>",
-        '<html lang="en">',
+        f'<html lang="{_attribute(strings.language)}">',
         "<head>",
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
@@ -35,17 +36,16 @@ def form(sheet: Sheet) -> str:
         f"<title>{title}</title>",
         f"<style>{style}</style>",
         "</head>",
-        f'<body data-sheet="{escape(sheet.stem, quote=True)}" data-key="{_digest(sheet)}">',
+        f'<body data-sheet="{_attribute(sheet.stem)}" data-key="{_digest(sheet)}" {_messages(strings)}>',
         "<main>",
-        f"<h1>{title}</h1>",
-        "<p>Answer for every sentence, without looking at other people's answers. Leave out those that you cannot "
-        "tell. Your answers are kept in this browser; save them at the end, and send the file back.</p>",
-        '<p><label>Your name <input id="name" autocomplete="off"></label></p>',
-        *(_answers(sheet) if len(sheet.answers) > MAX_BUTTONS else ()),
+        f'<h1 dir="auto">{title}</h1>',
+        f'<p dir="auto">{escape(strings.introduction)}</p>',
+        f'<p><label>{escape(strings.your_name)} <input id="name" autocomplete="off"></label></p>',
+        *(_answers(sheet, strings) if len(sheet.answers) > MAX_BUTTONS else ()),
         "<ol>",
-        *(_item(sheet, item) for item in sheet.items),
+        *(_item(sheet, item, strings) for item in sheet.items),
         "</ol>",
-        '<p><button type="button" id="save">Save the answers</button> <span id="done" role="status"></span></p>',
+        f'<p><button type="button" id="save">{escape(strings.save)}</button> <span id="done" role="status"></span></p>',
         "</main>",
         f"<script>{script}</script>",
         "</body>",
@@ -54,7 +54,7 @@ def form(sheet: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _item(sheet: Sheet, item: Item) -> str:
+def _item(sheet: Sheet, item: Item, strings: SheetStrings) -> str:
     inputs = "".join(f' <b dir="auto">{escape(name)}: {escape(value)}</b>' for name, value in item.inputs.items())
     name = escape(item.id, quote=True)
     if len(sheet.answers) <= MAX_BUTTONS:
@@ -63,20 +63,32 @@ def _item(sheet: Sheet, item: Item) -> str:
             for label, meaning in sheet.answers.items()
         )
     else:
-        answers = f'<label>Answer <input type="text" name="{name}" list="answers" autocomplete="off"></label>'
+        field = f'<input type="text" name="{name}" list="answers" autocomplete="off">'
+        answers = f"<label>{escape(strings.answer)} {field}</label>"
     return f'<li><fieldset><legend dir="auto">{escape(item.text)}{inputs}</legend>{answers}</fieldset></li>'
 
 
-def _answers(sheet: Sheet) -> Iterator[str]:
+def _answers(sheet: Sheet, strings: SheetStrings) -> Iterator[str]:
     """What may be typed."""
     yield '<datalist id="answers">'
     for label, meaning in sheet.answers.items():
         yield f'<option value="{escape(label, quote=True)}">{escape(meaning)}</option>'
     yield "</datalist>"
-    yield f"<details><summary>The {len(sheet.answers):,} possible answers</summary><ul>"
+    summary = fill(strings.possible_answers, n=f"{len(sheet.answers):,}")
+    yield f"<details><summary>{escape(summary)}</summary><ul>"
     for label, meaning in sheet.answers.items():
         yield f"<li><code>{escape(label)}</code>{'' if label == meaning else f': {escape(meaning)}'}</li>"
     yield "</ul></details>"
+
+
+def _messages(strings: SheetStrings) -> str:
+    """The texts that the script fills in and shows."""
+    texts = {"answered": strings.answered, "odd": strings.not_possible, "unnamed": strings.name_first}
+    return " ".join(f'data-{name}="{_attribute(text)}"' for name, text in texts.items())
+
+
+def _attribute(text: str) -> str:
+    return escape(text, quote=True)
 
 
 def _digest(sheet: Sheet) -> str:

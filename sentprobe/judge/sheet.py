@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,7 @@ from sentprobe.core.seal import is_intact, other_format, read_document, seal_doc
 from sentprobe.core.words import JOINERS, mark_class
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, TooFewError, UsageError
+from sentprobe.judge.strings import ENGLISH, SheetStrings, fill
 
 KEY_FILE = "key.json"
 FORMAT = "sentprobe.sheets.v2"
@@ -143,10 +144,22 @@ def _item_id(dataset: Dataset, sample: str, number: int, row: int) -> str:
     return f"{dataset.task}-{number:04}-{hash_64(f'{dataset.digest}/{sample}/{row}') & 0xFFFFFF:06x}"
 
 
-def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], str] | None = None) -> None:
+def translated(sheet: Sheet, strings: SheetStrings) -> Sheet:
+    """The sheet with the question and the meanings of labels that these texts have for its task."""
+    meanings = strings.answers.get(sheet.task, {})
+    answers = {label: meanings.get(label, meaning) for label, meaning in sheet.answers.items()}
+    return replace(sheet, question=strings.questions.get(sheet.task, sheet.question), answers=answers)
+
+
+def write_sheets(
+    sheets: Sequence[Sheet],
+    folder: Path,
+    form: Callable[[Sheet, SheetStrings], str] | None = None,
+    strings: SheetStrings = ENGLISH,
+) -> None:
     """Write the sheets of several sets and their key; a folder that has a key already is refused.
 
-    ``form`` makes the web page of a sheet, if there is to be one.
+    ``form`` makes the web page of a sheet, if there is to be one; ``strings`` are its fixed texts.
     """
     if (folder / KEY_FILE).exists():
         raise UsageError(f"{folder} has sheets already, which people may be working on; choose another folder.")
@@ -158,9 +171,9 @@ def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], 
     make_folder(folder)
     for sheet in sheets:
         write_atomically(folder / f"{sheet.stem}.tsv", _table(sheet).encode(errors="replace"))
-        write_atomically(folder / f"{sheet.stem}.md", _instructions(sheet).encode(errors="replace"))
+        write_atomically(folder / f"{sheet.stem}.md", _instructions(sheet, strings).encode(errors="replace"))
         if form is not None:
-            write_atomically(folder / f"{sheet.stem}.html", form(sheet).encode(errors="replace"))
+            write_atomically(folder / f"{sheet.stem}.html", form(sheet, strings).encode(errors="replace"))
     # lone surrogates are question marks, as in the tables
     plain = json.dumps([asdict(sheet) for sheet in sheets], ensure_ascii=False).encode(errors="replace")
     write_atomically(folder / KEY_FILE, seal_document({"format": FORMAT, "sheets": json.loads(plain)}))
@@ -199,20 +212,21 @@ def _flat(text: str) -> str:
     return f" {flat}" if flat[:1] in "=+-@" else flat
 
 
-def _instructions(sheet: Sheet) -> str:
+def _instructions(sheet: Sheet, strings: SheetStrings) -> str:
     listed = list(sheet.answers.items())[:MAX_LISTED_ANSWERS]
     answers = [f"- `{label}`" + (f": {name}" if name != label else "") for label, name in listed]
-    omitted = [f"- … ({len(sheet.answers) - len(listed)} more)"] if len(sheet.answers) > len(listed) else []
+    n_omitted = len(sheet.answers) - len(listed)
+    omitted = [f"- … ({fill(strings.unlisted, n=n_omitted)})"] if n_omitted else []
     return "\n".join(
         [
             f"# {sheet.question or sheet.name}",
             "",
-            f"Write one of these answers into the column `label` of {sheet.stem}.tsv, for every sentence:",
+            fill(strings.instructions, file=f"{sheet.stem}.tsv"),
             "",
             *answers,
             *omitted,
             "",
-            "Leave the label empty if you cannot tell. Do not look at other people's answers.",
+            strings.leave_empty,
             "",
         ]
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sentprobe.core.arguments import StringsOrPaths, as_strings
+from sentprobe.core.arguments import StringsOrPaths, as_strings, listed_names
 from sentprobe.core.folders import scratch_folder
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source, find_sets
@@ -219,11 +219,10 @@ def _find_dataset(requested: Signature, paths: Sequence[str], run: Run | None) -
         if dataset.digest == digest:
             return dataset
         mismatches.append(f"{source.name}#{dataset.digest}")
-    searched = ", ".join([*paths, *(source.paths[0] for source in recorded)]) or "no folder"
-    raise UsageError(
-        f"The dataset {requested.data} was not found in {searched}{'; got ' if mismatches else ''}"
-        f"{', '.join(mismatches)}. Name its folder with --data."
-    )
+    searched = listed_names([*paths, *(source.paths[0] for source in recorded)])
+    where = f"was not found in {searched}" if searched else "was not looked for, since no folder was named"
+    got = f"; got {listed_names(mismatches)}" if mismatches else ""
+    raise UsageError(f"The dataset {requested.data} {where}{got}. Name its folder with --data.")
 
 
 def _recorded_sources(run: Run, digest: str) -> list[Source]:

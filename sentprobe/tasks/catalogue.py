@@ -102,7 +102,7 @@ def load_task(name: StrOrPath) -> Task:
         if attribute:
             content = getattr(content, attribute, None)
     else:
-        hint = did_you_mean(name, TASKS)
+        hint = did_you_mean(name, TASKS) or _tasks_about(name)
         raise UsageError(f"There is no task {name!r}.{hint} `sentprobe ls tasks` lists all {len(TASKS)}.")
     task = getattr(content, "task", None) if isinstance(content, ModuleType) else content
     if not isinstance(task, Task):
@@ -111,6 +111,15 @@ def load_task(name: StrOrPath) -> Task:
         )
     check_signatures(task)
     return task
+
+
+def _tasks_about(word: str) -> str:
+    """A suggestion of the tasks whose question has this word; empty if there are none, or too many to choose from."""
+    about = [name for name, task in TASKS.parts().items() if word.lower() in re.findall(r"\w+", task.question.lower())]
+    return f" Did you mean {' or '.join(about)}?" if 0 < len(about) <= MAX_SUGGESTED_TASKS else ""
+
+
+MAX_SUGGESTED_TASKS = 3
 
 
 def parametric_suites() -> Mapping[str, ParametricTask]:

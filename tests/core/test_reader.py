@@ -16,10 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sentprobe.annotate.source import TEXT_SOURCES, Reading
+from sentprobe.annotate.source import TEXT_SOURCES, ReadOptions
 from sentprobe.core.reader import read_aligned, read_lines, read_rows
 from sentprobe.data.layouts import read_layout, scan
-from sentprobe.data.tables import Columns, read_senteval, read_table, read_xprobe
+from sentprobe.data.rows import Columns
+from sentprobe.data.tables import read_senteval, read_table, read_xprobe
 from sentprobe.encoders.wordvectors.pooling import read_frequencies
 from sentprobe.errors import CorpusError, DataError, SentProbeError
 from sentprobe.judge.judgments import read_judgments
@@ -50,7 +51,7 @@ class User:
 
 def annotated(source: str) -> Callable[[Path], list[str]]:
     def read(path: Path) -> list[str]:
-        pieces = TEXT_SOURCES[source].read(str(path), path.name, Reading("paragraphs"), None)
+        pieces = TEXT_SOURCES[source].read(str(path), path.name, ReadOptions("paragraphs"), None)
         return [piece.text for piece in pieces]
 
     return read

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from sentprobe.cli import app
 from sentprobe.data.random_split import RandomSplit, parse_random_split, split_name, split_rows
+from sentprobe.data.rows import Columns
 from sentprobe.data.sources import find_sets
 from sentprobe.data.splits import splits_of
-from sentprobe.data.tables import Columns, read_table
+from sentprobe.data.tables import read_table
 from sentprobe.errors import DataError, UsageError
 from sentprobe.run import Run, evaluate
 from sentprobe.run.repeat import repeat

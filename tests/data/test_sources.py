@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sentprobe.data import search
+from sentprobe.data.rows import Columns
 from sentprobe.data.sources import find_sets
-from sentprobe.data.tables import Columns
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 
 SENTEVAL = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\nte\tPAST\tWe ran .\n"

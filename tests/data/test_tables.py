@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.tables import Columns, common_name, read_senteval, read_table, read_xprobe, split_of
+from sentprobe.data.rows import Columns
+from sentprobe.data.tables import common_name, read_senteval, read_table, read_xprobe, split_of
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 
 GOOD = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\n\nte\tPAST\tWe ran .\r\n"

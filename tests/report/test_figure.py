@@ -128,7 +128,7 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
 
 
 def test_runs_are_drawn_together(figure, runs, tmp_path):
-    words = ("-k", "heatmap", "--mode", "relative", "--relative-to", "st:a", "--set", "subj", "--columns", "2")
+    words = ("-k", "heatmap", "--mode", "relative", "--relative-to", "st:a", "--on", "subj", "--columns", "2")
     figure(*runs, *words, "-o", tmp_path / "fig.csv", "-o", tmp_path / "fig.svg")
     rows = table(tmp_path / "fig.csv")
     assert [row["encoder"] for row in rows] == ["st:a", "st:b"]

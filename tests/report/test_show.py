@@ -91,10 +91,10 @@ def shown(show, *words):
 @pytest.mark.parametrize(
     ("words", "sets", "encoders"),
     [
-        (("--set", "bigram"), [SHIFT], ["st:Good", "hf:half?layer=*", "vec:bad", "st:lost"]),
-        (("--set", "conneau2018/*_number"), [SUBJ], ["st:Good", "hf:half?layer=*", "vec:bad", "st:lost"]),
+        (("--on", "bigram"), [SHIFT], ["st:Good", "hf:half?layer=*", "vec:bad", "st:lost"]),
+        (("--on", "conneau2018/*_number"), [SUBJ], ["st:Good", "hf:half?layer=*", "vec:bad", "st:lost"]),
         (("--encoder", "good", "-e", "vec:*"), [SUBJ, SHIFT], ["st:Good", "vec:bad"]),
-        (("-e", "hf:half?layer=*", "--set", "subj_number"), [SUBJ], ["hf:half?layer=*"]),
+        (("-e", "hf:half?layer=*", "--on", "subj_number"), [SUBJ], ["hf:half?layer=*"]),
         (("--above",), [SUBJ, SHIFT], ["st:Good", "hf:half?layer=*"]),
         (("--above", "-e", "half"), [SUBJ], ["hf:half?layer=*"]),
     ],
@@ -104,9 +104,7 @@ def test_only_what_is_asked_for_is_shown_in_every_format(show, wide, words, sets
 
 
 def test_a_filter_changes_no_number(show, wide):
-    whole, part = (
-        json.loads(show(wide, "--format", "json", *words)) for words in ((), ("-e", "half", "--set", "subj"))
-    )
+    whole, part = (json.loads(show(wide, "--format", "json", *words)) for words in ((), ("-e", "half", "--on", "subj")))
     assert part["sets"][0]["cells"] == whole["sets"][0]["cells"][1:2]
     assert part["sets"][0]["baselines"] == whole["sets"][0]["baselines"]
     assert part["layers"][0]["column"] == 0
@@ -137,7 +135,7 @@ def test_where_nothing_is_above_the_baselines_that_is_said(show, wide):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--set", "bigarm"), "There is no set 'bigarm' in the run. Did you mean bigram_shift"),
+        (("--on", "bigarm"), "There is no set 'bigarm' in the run. Did you mean bigram_shift"),
         (("-e", "vec:bda"), "There is no encoder 'vec:bda' in the run. Did you mean vec:bad"),
         (("-e", "zzz"), r"There is no encoder 'zzz' in the run. It has st:Good, hf:half.*, vec:bad, st:lost\."),
         (("-e", ""), "There is no encoder ''"),
@@ -167,7 +165,7 @@ def test_what_is_about_sets_is_refused_for_a_run(folder, words):
 
 @pytest.mark.parametrize(
     "words",
-    [("--format", "md"), ("--metric", "macro_f1"), ("--signatures",), ("-e", "x"), ("--set", "x"), ("--above",)],
+    [("--format", "md"), ("--metric", "macro_f1"), ("--signatures",), ("-e", "x"), ("--on", "x"), ("--above",)],
 )
 def test_what_is_about_runs_is_refused_for_sets(tmp_path, words):
     with pytest.raises(UsageError, match=r"are for runs; .* has no run.json"):

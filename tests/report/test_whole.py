@@ -6,8 +6,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from sentprobe.data.rows import Columns
 from sentprobe.data.sources import find_sets
-from sentprobe.data.tables import Columns
 from sentprobe.report import Report, summarise
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.summary import full_summary

@@ -24,7 +24,7 @@ import msgspec
 from sentprobe.core.files import describe_damage, map_array, open_bytes
 from sentprobe.core.reader import without_compression_suffix
 from sentprobe.data.dataset import Dataset
-from sentprobe.data.tables import Interned, RowBuilder
+from sentprobe.data.rows import Interned, RowBuilder
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.tasks import Example
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sentprobe.data.tables import Columns
+from sentprobe.data.rows import Columns
 
 Protocol = Literal["nested", "kfold", "split", "relatedness", "similarity", "retrieval"]
 """How a set is scored: nested cross-validation; cross-validation and a test part; train, dev and test; regression on

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sentprobe.core.arguments import listed_names
 from sentprobe.core.files import COMPRESSED
 from sentprobe.core.reader import (
     OnBad,
@@ -31,7 +32,8 @@ from sentprobe.data.layouts.xnli import (
     no_language,
     train_language,
 )
-from sentprobe.data.tables import Columns, Interned, RowBuilder, build_dataset, empty_splits
+from sentprobe.data.rows import Columns, Interned, RowBuilder, empty_splits
+from sentprobe.data.tables import build_dataset
 from sentprobe.errors import CorpusError, DataError, SentProbeError, UsageError
 from sentprobe.tasks import Example
 
@@ -60,7 +62,7 @@ def locate(name: str, data: Path) -> Path:
     Folders of 2017, which have no ``downstream``, are found as well.
     """
     if name not in LAYOUTS:
-        raise UsageError(f"There is no transfer set {name!r}; expected one of {', '.join(LAYOUTS)}.")
+        raise UsageError(f"There is no transfer set {name!r}; expected one of {listed_names(LAYOUTS)}.")
     home = LAYOUTS[name].home
     tried = (data / "downstream" / home, data / home, data / Path(home).name, data, data / Path(home).parts[0])
     for folder in tried:
@@ -127,7 +129,7 @@ def scan(
     The first broken line is an error, unless ``broken`` is given.
     """
     if name not in LAYOUTS:
-        raise UsageError(f"There is no transfer set {name!r}; expected one of {', '.join(LAYOUTS)}.")
+        raise UsageError(f"There is no transfer set {name!r}; expected one of {listed_names(LAYOUTS)}.")
     layout, strings, complain = LAYOUTS[name], Interned(), broken or _raise
     if layout.read == "nli":
         yield from _nli(layout, folder, language, train, strings, complain)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sentprobe.core.files import COMPRESSED
 from sentprobe.core.reader import OnBad, find_file, read_lines, wrong_width
-from sentprobe.data.tables import RowBuilder
+from sentprobe.data.rows import RowBuilder
 from sentprobe.errors import CorpusError, SentProbeError, UsageError
 from sentprobe.tasks import Example
 

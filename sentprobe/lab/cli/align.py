@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 order = 67
+group = "Train and align"
 resumes = True
 
 DATA = Group("Data", sort_key=1)

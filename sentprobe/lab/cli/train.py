@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sentprobe.lab.networks.folder import TrainedFolder
 
 order = 65
+group = "Train and align"
 resumes = True
 
 DATA = Group("Data", sort_key=1)

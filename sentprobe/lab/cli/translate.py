@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 order = 66
+group = "Train and align"
 BATCH = 256
 """Lines that are read before they are translated."""
 

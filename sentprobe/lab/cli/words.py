@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sentprobe.run import Run
 
 order = 75
+group = "Train and align"
 resumes = True
 
 ON = Group("What to evaluate on", sort_key=10)

@@ -22,7 +22,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     pairs = [(i, j) for i in titles for j in names if matrix_rows(summary, i, j)]
     if not pairs:
         return []
-    for which, option, all_names in ((0, "--set", titles), (1, "--encoder", names)):
+    for which, option, all_names in ((0, "--on", titles), (1, "--encoder", names)):
         indices = list(dict.fromkeys(pair[which] for pair in pairs))
         if len(indices) > 1:
             raise UsageError(

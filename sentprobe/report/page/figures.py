@@ -123,7 +123,7 @@ def figures_of(summary: Summary) -> tuple[list[Figure], list[tuple[str, str]]]:
         figure = attempt(f"The chart {chart.name}", partial(_figure, chart, chart.page, summary))
         if figure is not None and chart.page.max_rows is not None and len(figure.rows) > chart.page.max_rows:
             marks = f"There are {len(figure.rows):,} marks, too many for a page"
-            why = f"{marks}: sentprobe figure --kind {chart.name} --set …"
+            why = f"{marks}: sentprobe figure --kind {chart.name} --on …"
             absent.append((chart.page.heading or chart.title, f"{why} draws some."))
         elif figure is not None:
             figures.append(figure)
