@@ -104,7 +104,7 @@ def _variation(systems: Systems, tested: float, n: int, train: int) -> Variation
 
     def added(folds: np.ndarray | None) -> float:
         """The variance that training rows add, as it is estimated in folds or with one split."""
-        retrained = [known and replace(known, folds=folds) for known in systems.retrained]
+        retrained = [probes and replace(probes, folds=folds) for probes in systems.retrained]
         same_rows = Systems(systems.rows, systems.correct, retrained, constant=systems.constant)
         return same_rows.difference(0, 1).variance - tested
 

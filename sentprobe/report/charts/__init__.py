@@ -20,6 +20,6 @@ def chart(kind: str, summary: Summary, options: Options | None = None) -> tuple[
     part = CHARTS.get(kind)
     in_points = metric_named(summary.metric).unit == "points"
     if not summary.by_set_metric and (part.by_accuracy or not in_points):
-        shown = "shows accuracy" if part.by_accuracy else "is in points"
-        raise UsageError(f"The chart {kind} {shown}; expected a summary of that, got one of {summary.metric}.")
+        expectation = "shows accuracy" if part.by_accuracy else "is in points"
+        raise UsageError(f"The chart {kind} {expectation}; expected a summary of that, got one of {summary.metric}.")
     return part.draw(summary, options or Options())

@@ -12,6 +12,7 @@ import torch
 
 from sentprobe.core.arguments import Setting
 from sentprobe.errors import DataError, UsageError
+from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.training.examples import Stream
 from sentprobe.lab.training.objective import Loss, Objective, Prepared
 from sentprobe.lab.training.plan import TrainingPlan
@@ -26,13 +27,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
     _check_request(request)
     inputs = plan.inputs(lambda: (row.values[0] for row in plan.rows("train", FIELDS)), bag=True)
     encoder = inputs.encoder()
-    if untrained := sum(
-        weight.numel() for name, weight in encoder.named_parameters() if name != "inputs.learned.weight"
-    ):
-        raise UsageError(
-            f"words learns word vectors, and {request.encoder} has {untrained:,} other weights, which would stay "
-            "random. Expected a bag of words, such as --encoder bow-mean, without --projection."
-        )
+    _check_encoder(encoder, request.encoder)
     with plan.writer("train", FIELDS) as out:
         for row in plan.rows("train", FIELDS):
             if numbers := [number for number in inputs.vocabulary.ids(row.values[0]) if number]:
@@ -92,6 +87,16 @@ def _check_request(request: TrainingRequest) -> None:
         raise UsageError("words has no score on dev data: leave --dev and --held-out out.")
     if request.options.optimiser != "sgd":
         raise UsageError(f"words is trained by gensim, with SGD: leave --optimiser {request.options.optimiser} out.")
+
+
+def _check_encoder(encoder: SentenceEncoder, name: str) -> None:
+    """Refuse an encoder that has more than word vectors to learn."""
+    weights = {name: weight.numel() for name, weight in encoder.named_parameters()}
+    if untrained := sum(weights.values()) - weights.get("inputs.learned.weight", 0):
+        raise UsageError(
+            f"words learns word vectors, and {name} has {untrained:,} other weights, which would stay random. Expected "
+            "a bag of words, such as --encoder bow-mean, without --projection."
+        )
 
 
 objective = Objective(
