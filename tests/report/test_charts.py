@@ -524,7 +524,7 @@ def test_a_confusion_matrix_is_of_one_set_and_encoder():
     assert [(row["truth"], row["predicted"], row["n"], row["share"]) for row in rows] == [
         ("NN", "NN", 40, 0.8), ("NN", "NNS", 10, 0.2), ("NNS", "NN", 0, 0.0), ("NNS", "NNS", 50, 1.0),
     ]  # fmt: skip
-    with pytest.raises(UsageError, match=r"choose one with --set: bigram_shift \(en\)"):
+    with pytest.raises(UsageError, match=r"choose one with --on: bigram_shift \(en\)"):
         chart("confusion", summary())
     with pytest.raises(UsageError, match=r"choose one with --encoder: st:a, st:b"):
         chart("confusion", summary(), Options(sets=(0,)))

@@ -50,8 +50,10 @@ def test_comparisons_are_one_line(tmp_path):
     run = small(tmp_path, baselines=[])
     (found,) = compare(run, "<b>good</b>", "fair")
     assert repr(found) == (
-        f"Comparison({found.dataset}: {found.one:.3f} - {found.two:.3f} = {found.difference:+.3f} "
+        f"Comparison({found.dataset}: {found.first:.3f} - {found.second:.3f} = {found.difference:+.3f} "
         f"[{found.low:+.3f}, {found.high:+.3f}], p = {found.p_holm:.3f}, n = {found.n})"
     )
     (tied,) = ties(run, ["fair", "<b>good</b>"])
-    assert repr(tied).startswith(f"TieGroups({found.dataset}: <b>good</b> {found.one:.3f} a, fair {found.two:.3f} ")
+    assert repr(tied).startswith(
+        f"TieGroups({found.dataset}: <b>good</b> {found.first:.3f} a, fair {found.second:.3f} "
+    )

@@ -175,9 +175,9 @@ def test_comparisons(made, place):
     assert [t.dataset for t in found] == ["translation/en-fr", "retrieval/c.en-fr"]
     two = compare(made, "good|retrieval=csls", "worse|probe=csls")
     assert two[0].about == "system"
-    assert two[0].one == of(made, "word_translation").score
-    assert two[0].two == of(made, "word_translation", "worse").score
-    assert compare(made, "good|retrieval=csls", "copy")[0].two == 0
+    assert two[0].first == of(made, "word_translation").score
+    assert two[0].second == of(made, "word_translation", "worse").score
+    assert compare(made, "good|retrieval=csls", "copy")[0].second == 0
     with pytest.raises(
         UsageError, match=r"has results with retrieval nn, csls; choose one, as in '.*good\|retrieval=csls'"
     ):
