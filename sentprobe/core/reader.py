@@ -159,10 +159,17 @@ def read_tsv(
     """
     for number, line in read_lines(path, expected):
         if line := line.rstrip("\r"):
-            cells = line.split("\t")
-            if len(cells) < least or (most is not None and len(cells) > most):
-                raise wrong_width(path, number, cells, expected)
-            yield number, cells
+            yield number, split_cells(path, number, line, expected, least=least, most=most)
+
+
+def split_cells(
+    path: str, number: int, line: str, expected: str = "", *, least: int = 0, most: int | None = None
+) -> list[str]:
+    """The cells of one tab-separated line, of which there must be at least ``least`` and at most ``most``."""
+    cells = line.rstrip("\r").split("\t")
+    if len(cells) < least or (most is not None and len(cells) > most):
+        raise wrong_width(path, number, cells, expected)
+    return cells
 
 
 def wrong_width(path: str, number: int, cells: Sequence[str], expected: str) -> CorpusError:

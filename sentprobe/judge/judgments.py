@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.files import plain_name
-from sentprobe.core.reader import read_lines, wrong_width
+from sentprobe.core.reader import read_lines, split_cells, wrong_width
 from sentprobe.errors import CorpusError, UsageError
 from sentprobe.judge.sheet import Sheet
 
@@ -91,7 +91,7 @@ def _rows(path: Path, stems: set[str]) -> Iterator[tuple[int, Judgment]]:
             raise CorpusError(str(path), number, got, f"text: {DAMAGED}")
         if not text.strip():
             continue
-        cells = [_unquoted(cell.strip()) for cell in text.split("\t")]
+        cells = [_unquoted(cell.strip()) for cell in split_cells(str(path), number, text)]
         if not head:
             head = [cell.casefold() for cell in cells]
             if missing := [name for name in ("item", "label") if name not in head]:

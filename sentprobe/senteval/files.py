@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.core.files import encoding_error, open_bytes
-from sentprobe.core.reader import find_file, wrong_width
+from sentprobe.core.reader import find_file, split_cells
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.senteval.encoding import Sentence
 
@@ -42,10 +42,7 @@ def lines_of(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, s
 def cells_of(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     """The cells of each line of a UTF-8 file, at least ``columns`` of them, separated by tabs."""
     for number, line in lines_of(path):
-        cells = line.split("\t")
-        if len(cells) < columns:
-            raise wrong_width(str(path), number, cells, f"at least {columns}, separated by tabs")
-        yield number, cells
+        yield number, split_cells(str(path), number, line, f"at least {columns}, separated by tabs", least=columns)
 
 
 def sentences_of(path: str | Path) -> list[Sentence]:

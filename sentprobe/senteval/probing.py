@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sentprobe.core.reader import split_cells
 from sentprobe.data.dataset import check_against_manifest
 from sentprobe.errors import CorpusError, DataError
 from sentprobe.senteval.encoding import Batcher, Prepare, by_length, encode
@@ -55,8 +56,8 @@ class PROBINGEval:
         self.tok2split = {"tr": "train", "va": "dev", "te": "test"}
         check_against_manifest(Path(fpath))
         for number, line in lines_of(fpath):
-            cells = line.rstrip().split("\t")
-            cells = line.split("\t") if len(cells) < 3 else cells  # the sentence may be empty
+            cells = split_cells(str(fpath), number, line.rstrip())
+            cells = split_cells(str(fpath), number, line) if len(cells) < 3 else cells  # the sentence may be empty
             if len(cells) < 3 or cells[0] not in self.tok2split:
                 raise CorpusError(
                     str(fpath), number, f"{line[:20]!r}", "tr, va or te, a label and a sentence, separated by tabs"

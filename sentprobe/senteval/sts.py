@@ -6,7 +6,8 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import CorpusError, DataError
+from sentprobe.core.reader import split_cells
+from sentprobe.errors import DataError
 from sentprobe.senteval.encoding import (
     Batcher,
     Prepare,
@@ -156,9 +157,7 @@ def _read_set(folder: Path, name: str) -> tuple[list[Sentence], list[Sentence], 
     for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), 1):
         if not score.strip():
             continue
-        cells = pair.split("\t")
-        if len(cells) < 2:
-            raise CorpusError(str(files[0]), number, "one column", "two sentences, separated by a tab")
+        cells = split_cells(str(files[0]), number, pair, "two sentences, separated by a tab", least=2)
         columns[0].append(cells[0].split())
         columns[1].append(cells[1].split())
         columns[2].append(score_of(files[1], number, score))

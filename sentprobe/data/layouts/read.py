@@ -16,9 +16,9 @@ from sentprobe.core.reader import (
     find_file,
     read_all_lines,
     read_first_line,
+    split_cells,
     unequal_files,
     without_compression_suffix,
-    wrong_width,
 )
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.layouts.captions import features_path, scan_captions
@@ -245,7 +245,7 @@ def _labelled(build: RowBuilder, form: LineFormat, path: str, number: int, line:
     if not line:
         return None
     if form == "sentence<TAB>label":
-        text, label = _cells(path, number, line, 2, "sentence and label, tab-separated", most=2)
+        text, label = split_cells(path, number, line, "sentence and label, tab-separated", least=2, most=2)
         return build(number, label, text)
     label, _, text = line.partition(" ")
     if form == "COARSE:fine sentence":
@@ -257,7 +257,7 @@ def _labelled(build: RowBuilder, form: LineFormat, path: str, number: int, line:
 
 def _table(columns: Columns, path: str, header: str, build: RowBuilder) -> Parse:
     """A table with a header; every line has as many columns as that."""
-    names = [name.strip() for name in header.split("\t")]
+    names = [name.strip() for name in split_cells(path, 1, header)]
     for name in (*columns.text, columns.label):
         if name not in names:
             listed = ", ".join(map(repr, names[:8]))
@@ -268,7 +268,7 @@ def _table(columns: Columns, path: str, header: str, build: RowBuilder) -> Parse
         if not lines[0]:
             return None
         width = len(names)
-        cells = _cells(path, number, lines[0], width, f"{width}, as in the first line", most=width)
+        cells = split_cells(path, number, lines[0], f"{width}, as in the first line", least=width, most=width)
         return build(number, cells[label], cells[first], cells[second])
 
     return parse
@@ -279,7 +279,7 @@ def _seven(build: RowBuilder, path: str, number: int, line: str) -> Example | No
     if not line:
         return None
     expected = "genre, file, year, number, score and two sentences, tab-separated"
-    cells = _cells(path, number, line, 7, expected)
+    cells = split_cells(path, number, line, expected, least=7)
     return build(number, cells[4], cells[5], cells[6])
 
 
@@ -287,7 +287,7 @@ def _scored(build: RowBuilder, paths: Sequence[str], number: int, pair: str, sco
     """A pair of SemEval's tasks, unless it was never scored; extra columns are sources."""
     if not score.strip():
         return None
-    cells = _cells(paths[0], number, pair, 2, "two sentences, tab-separated")
+    cells = split_cells(paths[0], number, pair, "two sentences, tab-separated", least=2)
     return build(number, score, cells[0], cells[1])
 
 
@@ -299,10 +299,3 @@ def check_score(path: str, number: int, score: str) -> None:
         sound = False
     if not sound:
         raise CorpusError(path, number, f"the score {score[:20]!r}", "a number")
-
-
-def _cells(path: str, number: int, line: str, least: int, expected: str, most: int | None = None) -> list[str]:
-    cells = line.split("\t")
-    if len(cells) < least or (most is not None and len(cells) > most):
-        raise wrong_width(path, number, cells, expected)
-    return cells

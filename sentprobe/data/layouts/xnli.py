@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from sentprobe.core.files import COMPRESSED
-from sentprobe.core.reader import OnBad, find_file, read_lines, wrong_width
+from sentprobe.core.reader import OnBad, find_file, read_lines, split_cells, wrong_width
 from sentprobe.data.rows import RowBuilder
 from sentprobe.errors import CorpusError, SentProbeError, UsageError
 from sentprobe.tasks import Example
@@ -97,12 +97,12 @@ def nli_rows(build: RowBuilder, language: str | None, on_bad: OnBad) -> Iterator
     """The pairs of the builder's file, of one language only where the file has several."""
     lines = read_lines(build.path, on_bad=on_bad)
     first = next(lines, (1, ""))
-    names = first[1].rstrip("\r").split("\t")
+    names = split_cells(build.path, *first)
     header = next((header for header in _HEADERS if set(header) <= set(names)), None)
     indices = [names.index(name) for name in header] if header else [0, 1, 2]
     tagged = names.index("language") if header and "language" in names else None
     for number, line in lines if header else chain([first], lines):
-        cells = line.rstrip("\r").split("\t")
+        cells = split_cells(build.path, number, line)
         if cells == [""] or (tagged is not None and language is not None and cells[tagged : tagged + 1] != [language]):
             continue
         try:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.core.reader import read_lines
+from sentprobe.core.reader import read_lines, split_cells
 from sentprobe.errors import CorpusError, DataError, TooFewError
 from sentprobe.lab.alignment.space import Rows, Space
 
@@ -57,7 +57,7 @@ def read_dictionary(path: str) -> list[WordPair]:
         if not text:
             continue
         if "\t" in text:
-            parts = [part.strip() for part in text.split("\t")]
+            parts = [part.strip() for part in split_cells(path, number, text)]
         elif split is None and text.startswith("#") and len(text.split()) != 2:
             continue  # it does not show how pairs are separated
         else:

@@ -99,10 +99,10 @@ def _sentence_columns(header: list[str]) -> tuple[int, int] | None:
 
 
 def _read(path: str) -> list[list[str]]:
-    from sentprobe.core.reader import read_lines
+    from sentprobe.core.reader import read_lines, split_cells
     from sentprobe.errors import DataError
 
-    rows = [line.rstrip("\r").split("\t") for _, line in read_lines(path)]
+    rows = [split_cells(path, number, line) for number, line in read_lines(path)]
     if not rows:
         raise DataError(f"{path} is empty.")
     return rows

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sentprobe.core.files import nearest, plain_name
-from sentprobe.core.reader import TABLE_SUFFIXES, find_file, read_lines
+from sentprobe.core.reader import TABLE_SUFFIXES, find_file, read_lines, split_cells
 from sentprobe.corpus.files import SUFFIXES, detect_format
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE
 from sentprobe.data.layouts import LAYOUTS, layouts_in
@@ -188,7 +188,7 @@ def _of_file(path: str, fields: Sequence[str], role: str, columns: Sequence[str]
     first = next((line for _, line in read_lines(path) if line and not line.isspace()), "")
     if not first:
         raise DataError(f"{path} is empty; expected rows of {', '.join(fields)}.")
-    cells = first.split("\t")
+    cells = split_cells(path, 1, first)
     if first.startswith('{"'):
         return DataPart("json", (path,))
     if not columns and _PROBING_SET.match(first) and set(fields) <= {TEXT, LABEL}:

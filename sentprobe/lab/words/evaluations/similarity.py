@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sentprobe.core.reader import read_lines, table_format
+from sentprobe.core.reader import read_lines, split_cells, table_format
 from sentprobe.errors import CorpusError, DataError, TooFewError
 from sentprobe.lab.alignment.retrieval import Scoring
 from sentprobe.lab.alignment.space import Rows
@@ -43,7 +43,7 @@ class _RatedPairs:
 def read(request: EvaluationRequest) -> list[ScoredPair]:
     """Read lines of two words and a score; the columns may be named in a header, as in SemEval-2017's files."""
     path = request.files[0]
-    rows = [(number, _fields(path, line)) for number, line in read_lines(path, EXPECTED) if line.strip()]
+    rows = [(number, _fields(path, number, line)) for number, line in read_lines(path, EXPECTED) if line.strip()]
     if not rows:
         raise DataError(f"{path} is empty; expected lines of {EXPECTED}.")
     columns = _header(rows[0][1])
@@ -53,9 +53,9 @@ def read(request: EvaluationRequest) -> list[ScoredPair]:
     return [(second, first, score) for first, second, score in pairs] if request.reverse else pairs
 
 
-def _fields(path: str, line: str) -> list[str]:
+def _fields(path: str, number: int, line: str) -> list[str]:
     if "\t" in line:
-        return [part.strip() for part in line.split("\t")]
+        return [part.strip() for part in split_cells(path, number, line)]
     if table_format(path) == "csv":
         return [part.strip() for part in next(csv.reader([line]))]
     return line.split()
