@@ -106,7 +106,7 @@ def expected(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SENTPROBE_CACHE", str(folder / "cache"))
         assert sentprobe(*ENCODE, "-o", "vectors", "-j", "1", cwd=folder).returncode == 0
-        # with a cache of its own: vectors that `encode` stored were computed in other batches, which may round otherwise
+        # a cache of its own: the vectors that `encode` stored were computed in other batches, which may round otherwise
         patch.setenv("SENTPROBE_CACHE", str(folder / "run-cache"))
         assert sentprobe(*RUN, "-o", "run", "-j", "1", cwd=folder).returncode == 0
     return SimpleNamespace(folder=folder, audit=audit.stdout, run=Run.load(folder / "run"))
