@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -10,14 +10,21 @@ from sentprobe.core.formatting import count_of
 from sentprobe.core.table import plain
 from sentprobe.data.folds import ENOUGH_TEST_ROWS
 from sentprobe.report.names import brief_set_names, listed, short_names
+from sentprobe.report.rivals import (
+    MAX_NAMED_SETS,
+    column_noun,
+    encoder_title,
+    leaders_sentence,
+    pair_sentence,
+    probe_of,
+    rivals,
+)
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.verdict import MEANINGS, MIN_DETECTABLE, verdict_of
-from sentprobe.results.metric import metric_named
+from sentprobe.results.metric import Metric, metric_named
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
 
-MAX_NAMED_SETS = 6
-"""Of more sets only the number is given, or those that are missing from the rest."""
 MAX_CLAUSES = 4
 """Encoders, or groups of encoders that are better on the same sets, that get a clause of their own."""
 NBSP = "\u00a0"
@@ -34,29 +41,44 @@ class _Standing:
 
 
 def answer(summary: Summary) -> tuple[str, ...]:
-    """What a run says, as one to five sentences of plain text; none if it has no results."""
+    """What a run says, as one to six sentences of plain text; none if it has no results.
+
+    The encoders against each other, against the baselines, what may have been missed, and what controls object.
+    """
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
     if not sets or not metric_named(summary.metric).compared:
         return ()
     compared = [i for i in sets if any(cell is not None and cell.against for cell in summary.sets[i].cells)]
     if not compared:
-        return (_without_baselines(summary, sets), *_among_encoders(summary))
+        return (_without_baselines(summary, sets), *_between_encoders(summary))
     tested = [i for i in compared if any(_p(against) for against in _comparisons(summary, i))]
     if not tested:
         return (_untested(summary, compared),)
     who, nobody = _who(summary, tested), _nobody(summary, tested)
-    return (who, *nobody, *missed_differences(summary, tested), *_explained_away(summary, tested))
+    return (
+        *_between_encoders(summary),
+        who,
+        *nobody,
+        *missed_differences(summary, tested),
+        *_explained_away(summary, tested),
+    )
 
 
 def answer_note(summary: Summary) -> str:
     """What the sentences rest on; empty where nothing was tested."""
     tested = [s for i, s in enumerate(summary.sets) if any(map(_p, _comparisons(summary, i)))]
+    pairs = sum(s.pair is not None for s in summary.sets)
+    between = f", between the two encoders adjusted by Holm over the {pairs} sets" if pairs > 1 else ""
+    tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
     if not tested:
-        return ""
+        return f"{tests}{between}." if pairs else ""
     # Holm over one test changes nothing, and is not worth a clause
     several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
     within = f", adjusted by Holm over the {summary.kind.noun}s of a set" if several else ""
-    across = " They are not adjusted over sets." if len(tested) > 1 else ""
+    if between:
+        within = f"{between}, against baselines over the encoders of a set" if several else between
+    who = "Tests against baselines" if between else "They"
+    across = f" {who} are not adjusted over sets." if len(tested) > 1 else ""
     untested = len(summary.sets) - len(tested)
     untested_note = (
         f" {count_of(untested, 'set')} without a test {'is' if untested == 1 else 'are'} not counted."
@@ -64,7 +86,6 @@ def answer_note(summary: Summary) -> str:
         else ""
     )
     missing = " The missing results can change them." if summary.missing else ""
-    tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
     return f"{tests}{within}.{across}{missing}{untested_note}"
 
 
@@ -80,10 +101,7 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
         any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
         any_set += _shown(summary.hidden_sets)
         where = any_set if len(tested) > 1 else _set_name(summary, tested[0])
-        nobody = f"Neither {summary.kind.noun}" if len(names) == 2 else f"None of the {len(names)} {summary.kind.noun}s"
-        nobody += _shown(summary.hidden_columns)
-        who = f"{nobody} is" if len(names) > 1 else f"{names[0]} is not"
-        return plain(f"{who} {BETTER} on {where}.")
+        return plain(f"{_no_one(summary, names)} {BETTER} on {where}.")
     if len(tested) == 1:
         return _on_one_set(summary, tested[0], standings)
     first, *following = better[:MAX_CLAUSES]
@@ -95,6 +113,20 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
     if none := [name for standing in standings if not standing.above for name in standing.names]:
         clauses.append(f"{listed(none) if len(none) <= MAX_CLAUSES else f'the other {len(none)}'} on none")
     return plain("; ".join(clauses) + ".")
+
+
+def _no_one(summary: Summary, names: Sequence[str]) -> str:
+    """``Neither encoder is``: encoders are counted once, with however many probes they were run."""
+    encoders = {column.name: (column.encoder, column.identity) for column in summary.columns}
+    noun = column_noun(summary.columns, summary.kind.noun)
+    count = len(set(encoders.values())) if noun == summary.kind.noun and summary.kind.trains_probes else len(names)
+    shown = _shown(summary.hidden_columns)
+    if len(names) == 1:
+        return f"{names[0]} is not"
+    if count == 1:
+        return f"{encoder_title(summary.columns[0])}{shown} is not"
+    of_one = f" of {encoder_title(summary.columns[0])}" if noun in ("probe", "layer") else ""
+    return f"{f'Neither {noun}' if count == 2 else f'None of the {count} {noun}s'}{of_one}{shown} is"
 
 
 def _on_one_set(summary: Summary, set_index: int, standings: Sequence[_Standing]) -> str:
@@ -115,7 +147,8 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in without_winner]
     set_list = listed(names, most=MAX_NAMED_SETS, remainder="more sets")
     several = len([name for standing in _standings(summary, tested) for name in standing.names]) > 1
-    who = f"No {summary.kind.noun}{_shown(summary.hidden_columns)} is" if several else "It is not"
+    noun = column_noun(summary.columns, summary.kind.noun)
+    who = f"No {noun}{_shown(summary.hidden_columns)} is" if several else "It is not"
     return [plain(f"{who} significantly better on {set_list}.")]
 
 
@@ -198,31 +231,38 @@ def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
     )
 
 
-def _among_encoders(summary: Summary) -> list[str]:
-    """Who is significantly better than every other encoder, by the letters of each set; nothing if some are hidden."""
-    if summary.hidden_columns:
+def _between_encoders(summary: Summary) -> list[str]:
+    """The encoders against each other: two by their paired tests, more by who is better than every other one."""
+    compared = rivals(summary.columns)
+    if not compared or (summary.hidden_columns and not any(s.pair for s in summary.sets)):
         return []
-    names = _column_names(summary)
-    leads: dict[int, list[int]] = {}
+    shown, before = _shown(summary.hidden_sets), probe_of(summary.columns, compared)
+    # which the probe is said of already
+    titles = short_names([summary.columns[j].label[0] for j in compared])
+    names = dict(zip(compared, titles, strict=True)) if before else dict(enumerate(_column_names(summary)))
+    if pairs := {i: s.pair for i, s in enumerate(summary.sets) if s.pair is not None}:
+        first, second = (names[i] for i in (compared[0], compared[1]))
+        verdicts = {_set_name(summary, i): pair.better for i, pair in pairs.items()}
+        return [before + pair_sentence(first, second, verdicts, shown=shown)]
+    leads: dict[str, list[str]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
     for i in lettered:
-        cells = [(cell, j) for j, cell in enumerate(summary.sets[i].cells) if cell is not None and cell.letters]
-        leaders = [j for cell, j in cells if "a" in (cell.letters or "")]
-        if len(leaders) == 1:
-            leads.setdefault(leaders[0], []).append(i)
-    if not lettered:
+        cells = {j: cell for j in compared if (cell := summary.sets[i].cells[j]) is not None and cell.letters}
+        leader = _leader(cells, metric_named(summary.sets[i].scored_by))
+        if leader is not None:
+            leads.setdefault(names[leader], []).append(_set_name(summary, i))
+    if not lettered or len(compared) < 3:
         return []
-    if not leads:
-        return [f"No {summary.kind.noun} is significantly better than all others on a set."]
-    order = sorted(leads, key=lambda j: -len(leads[j]))
-    first, *following = order
-    everyone = "the other" if len(summary.columns) == 2 else "all others"
-    standing = _Standing((names[first],), tuple(leads[first]), tuple(lettered))
-    clauses = [
-        f"{names[first]} is significantly better than {everyone} on {_sets(summary, standing, lettered, full=True)}",
-        *(f"{names[j]} on {_names(summary, leads[j])}" for j in following),
-    ]
-    return [plain("; ".join(clauses) + ".")]
+    return [before + leaders_sentence(leads, len(lettered), noun=summary.kind.noun, shown=shown)]
+
+
+def _leader(cells: Mapping[int, CellSummary], metric: Metric) -> int | None:
+    """The best of several columns, if it shares no letter with any of the others."""
+    if len(cells) < 2:
+        return None
+    best = max(cells, key=lambda j: metric.gain(cells[j].score.value or 0.0, 0.0))
+    letters = set(cells[best].letters or "")
+    return best if all(letters.isdisjoint(cell.letters or "") for j, cell in cells.items() if j != best) else None
 
 
 def _untested(summary: Summary, compared: Sequence[int]) -> str:

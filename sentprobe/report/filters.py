@@ -15,7 +15,7 @@ from typing import TypeVar
 from sentprobe.errors import UsageError
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.result_grid import identity_digest, missing_notes
-from sentprobe.report.types import HumanResult, MissingCells, SetSummary, Summary
+from sentprobe.report.types import HumanResult, MissingCells, PairDifference, SetSummary, Summary
 from sentprobe.report.verdict import verdict_of
 from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Cell
@@ -204,7 +204,15 @@ def _columns_of(s: SetSummary, columns: Sequence[int]) -> SetSummary:
         failed=failed,
         meanings=tuple(_of(s.meanings, columns, None)) if s.meanings else (),
         people=s.people and _people_of(s.people, columns),
+        pair=s.pair and _pair_of(s.pair, columns),
     )
+
+
+def _pair_of(pair: PairDifference, columns: Sequence[int]) -> PairDifference | None:
+    """The difference of two columns by their new numbers; None if one of them is left out."""
+    if not {pair.first, pair.second} <= {*columns}:
+        return None
+    return replace(pair, first=columns.index(pair.first), second=columns.index(pair.second))
 
 
 def _people_of(people: HumanResult, columns: Sequence[int]) -> HumanResult:

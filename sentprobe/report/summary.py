@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,25 +18,29 @@ from sentprobe.report.languages import class_note
 from sentprobe.report.published import mark_best
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
+from sentprobe.report.rivals import rivals
 from sentprobe.report.set_summary import describe_set, metric_note
 from sentprobe.report.types import (
     CellSummary,
+    Column,
     EncoderDiagnosis,
     FailureSummary,
     LayerTable,
+    PairDifference,
     Seconds,
     SetSummary,
     Summary,
 )
 from sentprobe.report.variants import interpret_variants, variant_results
 from sentprobe.report.verdict import Scored, compare_with_baseline, meanings, verdict_of
-from sentprobe.results.compare import tie_letters
+from sentprobe.results.compare import Comparison, compare_results, tie_letters
 from sentprobe.results.metric import DEFAULT_METRIC, check_metric, metric_named
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Failure, Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
 from sentprobe.run.info import read_diagnoses, read_training_scores
+from sentprobe.stats import holm
 
 if TYPE_CHECKING:
     from sentprobe.report.correlations import Adjustment
@@ -55,9 +60,12 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
         Also include results that papers printed for other sets of the same task, which are not comparable.
     """
     checked, grid = check_metric(metric), grid_of(run)
+    aliases = read_aliases(run.info)
+    columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
     missing = missing_cells(run, grid)
     notes = [*run.damaged, *missing_notes(missing, [set_key.name for set_key in grid.sets])]
     sets = mark_best([_with_cells(run, grid, set_key, checked, published, notes) for set_key in grid.sets])
+    sets = _add_pairs(run, grid, sets, columns)
     notes += metric_note(run)
     if people := judged_sets(run, notes):
         sets = [
@@ -67,8 +75,6 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
             for set_key, s in zip(grid.sets, sets, strict=True)
         ]
     variants = variant_results(run, grid, [s.label for s in sets])
-    aliases = read_aliases(run.info)
-    columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
     sets = [replace(s, variants=set_variants) for s, set_variants in zip(sets, variants, strict=True)]
     if checked == DEFAULT_METRIC:
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
@@ -199,6 +205,38 @@ def _add_letters(
             best = verdict_of(cell) == "above" and not top.isdisjoint(cell_letters)
             lettered[int(number)] = replace(cell, letters=cell_letters, best=best)
     return lettered, letters_about
+
+
+def _add_pairs(run: Run, grid: Grid, sets: Sequence[SetSummary], columns: Sequence[Column]) -> list[SetSummary]:
+    """Sets with the differences of the two encoders of a run, where letters tell whether they differ."""
+    compared = rivals(columns)
+    if len(compared) != 2:  # of more, the letters say who differs from whom
+        return list(sets)
+    pairs: dict[int, Comparison] = {}
+    for i, (set_key, s) in enumerate(zip(grid.sets, sets, strict=True)):
+        sides = [grid.layers(grid.columns[j], set_key) for j in compared]
+        if s.letters_about is None or not all(sides):
+            continue
+        scored_by = metric_named(s.scored_by)
+        metric = metric_named(DEFAULT_METRIC) if scored_by.right_or_wrong else scored_by
+        with suppress(SentProbeError):  # which the notes on letters report
+            pairs[i] = compare_results(run, best_layer(sides[0]), best_layer(sides[1]), metric)
+    adjusted = dict(zip(pairs, holm([pair.p for pair in pairs.values()]).tolist(), strict=True))
+    differences = {i: _pair_difference(compared, replace(pair, p_holm=adjusted[i])) for i, pair in pairs.items()}
+    return [replace(s, pair=differences.get(i)) for i, s in enumerate(sets)]
+
+
+def _pair_difference(compared: Sequence[int], pair: Comparison) -> PairDifference:
+    verdict = pair.verdict()
+    return PairDifference(
+        first=compared[0],
+        second=compared[1],
+        difference=pair.difference,
+        low=pair.low,
+        high=pair.high,
+        p=pair.p_holm,
+        better=None if verdict in ("equivalent", "undecided") else verdict,
+    )
 
 
 def _layer_table(

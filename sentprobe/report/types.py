@@ -146,6 +146,23 @@ class CellSummary:
     """Of cells of one layer: whether dev chose this layer."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairDifference:
+    """The difference of the two encoders of a run on one set, as `sentprobe compare` has it."""
+
+    first: int
+    """The number of a column."""
+    second: int
+    difference: float
+    """The score of the first minus that of the second."""
+    low: float
+    high: float
+    p: float
+    """Two-sided, adjusted by Holm over the sets of the run."""
+    better: Literal["first", "second"] | None
+    """Which one is significantly better."""
+
+
 # People
 
 
@@ -261,6 +278,8 @@ class SetSummary:
     failed_baselines: Mapping[int, str] = field(default_factory=dict)
     letters_about: str | None = None
     """What the letters are about; None where there are none."""
+    pair: PairDifference | None = None
+    """Of a run of two encoders: how they differ."""
     variants: tuple[tuple[VariantSummary, ...], ...] = ()
     """Controls and measures, per column."""
     meanings: tuple[Meaning | None, ...] = ()

@@ -195,7 +195,7 @@ def compare(run: Run, first: str, second: str, *, metric: str = DEFAULT_METRIC) 
     shared = [set_key for set_key in first_results if set_key in second_results]
     if not shared:
         raise nothing_shared(run, sides)
-    comparisons = _readable(shared, lambda key: _pair(run, first_results[key], second_results[key], part))
+    comparisons = _readable(shared, lambda key: compare_results(run, first_results[key], second_results[key], part))
     adjusted = holm([c.p for c in comparisons]).tolist()
     names = _apart([c.dataset for c in comparisons], [first_results[key][0] for key in shared])
     return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(comparisons, adjusted, names, strict=True)]
@@ -233,7 +233,8 @@ def tested_metric(name: str) -> Metric:
     return metric
 
 
-def _pair(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
+def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
+    """Compare the results of two encoders on one set, all seeds of each; ``p_holm`` is left to whoever has all sets."""
     if metric.name != DEFAULT_METRIC:
         return _pair_by(run, first, second, metric)
     clusters = row_clusters(run, first[0])

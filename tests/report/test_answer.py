@@ -7,7 +7,8 @@ import pytest
 from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.names import listed
-from sentprobe.report.types import BaselineComparison, Meaning, MissingCells
+from sentprobe.report.rivals import rivals
+from sentprobe.report.types import BaselineComparison, Meaning, MissingCells, PairDifference
 from tests.report.summaries import cell, column, set_summary, summary
 
 TESTED = {
@@ -126,24 +127,129 @@ def test_many_encoders_and_sets_stay_short():
     )
 
 
-def test_without_baselines_the_letters_count():
+def pair_of(better, difference=0.1):
+    return PairDifference(first=0, second=1, difference=difference, low=0.0, high=0.2, p=0.01, better=better)
+
+
+def compared_pair(verdicts, **more):
+    """A summary of two encoders without baselines: which of them is better on each set."""
     sets = [
-        set_summary("tense", [cell(0.9, letters="a"), cell(0.8, letters="b")], letters_about="encoder"),
-        set_summary("shift", [cell(0.9, letters="a"), cell(0.89, letters="a")], letters_about="encoder"),
+        set_summary(name, [cell(0.9), cell(0.8)], letters_about="encoder", pair=pair_of(better))
+        for name, better in verdicts.items()
     ]
-    found = summary(sets, [column("a"), column("b")])
-    first, second = answer(found)
-    assert first.startswith("2 encoders on 2 sets, without baselines: ")
-    two_probes = summary(sets, [column("a", probe="linear"), column("a", probe="linear?pairs=four")])
-    assert answer(two_probes)[0].startswith("1 encoder on 2 sets, without baselines: ")
-    assert second == "a is significantly better than the other on 1 of 2 sets: tense."
-    assert answer_note(found) == ""
+    return summary(sets, [column("MiniLM"), column("static:")], **more)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        (
+            {"tense": "first", "shift": None, "words": "second", "depth": "first", "passive": None},
+            "MiniLM is significantly better than static: on 2 of 5 sets: tense and depth; significantly worse on "
+            "words; no significant difference on the other 2.",
+        ),
+        (
+            {"tense": "second", "shift": None, "depth": "second"},
+            "static: is significantly better than MiniLM on 2 of 3 sets: tense and depth; no significant difference "
+            "on shift.",
+        ),
+        ({"tense": "first", "shift": "first"}, "MiniLM is significantly better than static: on both sets."),
+        ({"tense": None, "shift": None}, "MiniLM and static: do not differ significantly on either set."),
+        (dict.fromkeys("abc"), "MiniLM and static: do not differ significantly on any of the 3 sets."),
+        ({"tense": None}, "MiniLM and static: do not differ significantly on tense."),
+        ({"tense": "second"}, "On tense, static: is significantly better than MiniLM."),
+        (
+            {**dict.fromkeys("abcdefg", "first"), "tense": None, "shift": None},
+            "MiniLM is significantly better than static: on 7 of 9 sets; no significant difference on tense and shift.",
+        ),
+    ],
+)
+def test_two_encoders_are_compared_with_each_other(verdicts, expected):
+    compared_encoders = compared_pair(verdicts)
+    first, second = answer(compared_encoders)
+    assert first.startswith("2 encoders on ")
+    assert second == expected
+    sets = len(verdicts)
+    within = f", between the two encoders adjusted by Holm over the {sets} sets" if sets > 1 else ""
+    assert answer_note(compared_encoders) == f"Paired tests on the same test rows at 5\u00a0%{within}."
+
+
+def test_the_comparison_comes_before_the_baselines():
+    versus_baselines = table(["MiniLM", "static:"], {"tense": "++", "passive": "+o", "shift": "--"})
+    sets = [
+        replace(s, pair=pair_of(better))
+        for s, better in zip(versus_baselines.sets, ("first", "first", None), strict=True)
+    ]
+    assert answer(replace(versus_baselines, sets=tuple(sets))) == (
+        "MiniLM is significantly better than static: on 2 of 3 sets: tense and passive; no significant difference on "
+        "shift.",
+        "MiniLM is significantly better than the best baseline on 2 of 3 sets: tense and passive; static: on 1 of 3 "
+        "(tense).",
+        "No encoder is significantly better on shift (nb-uni 60.0).",
+    )
+    assert answer_note(replace(versus_baselines, sets=tuple(sets))) == (
+        "Paired tests on the same test rows at 5\u00a0%, between the two encoders adjusted by Holm over the 3 sets, "
+        "against baselines over the encoders of a set. Tests against baselines are not adjusted over sets."
+    )
+
+
+def lettered(rows, columns, **more):
+    """A summary without baselines from the letters of every column, set by set."""
+    sets = [
+        set_summary(
+            name,
+            [cell(0.9 - ord(own[0]) / 1000, letters=own) for own in letters.split()],
+            letters_about="encoder",
+        )
+        for name, letters in rows.items()
+    ]
+    return summary(sets, columns, **more)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            {"tense": "a b c", "shift": "a ab b", "depth": "b a c", "words": "a b b"},
+            "A is significantly better than all others on 2 of 4 sets: tense and words; B on depth; no encoder on the "
+            "other one.",
+        ),
+        ({"tense": "a a b", "shift": "a ab b"}, "No encoder is significantly better than all others on either set."),
+        ({"tense": "b b a"}, "On tense, C is significantly better than all others."),
+        ({"tense": "b c a", "shift": "b c a"}, "C is significantly better than all others on both sets."),
+    ],
+)
+def test_of_three_encoders_it_says_who_is_better_than_all_others(rows, expected):
+    assert answer(lettered(rows, [column(name) for name in "ABC"]))[1:] == (expected,)
+
+
+def test_one_encoder_with_several_probes_or_layers_is_one_encoder():
+    probes = [column("hf:a", probe=probe, label=("hf:a", probe)) for probe in ("linear", "mlp", "senteval")]
+    layers = [column(f"hf:a?layer={layer}") for layer in range(3)]
+    nobody = table(["x"] * 3, {"tense": "oo-", "shift": "---"})
+    assert answer(replace(nobody, columns=tuple(probes))) == (
+        "None of the 3 probes of hf:a is significantly better than the best baseline on either set.",
+    )
+    assert answer(replace(nobody, columns=tuple(layers))) == (
+        "None of the 3 layers of hf:a is significantly better than the best baseline on either set.",
+    )
+    both = [column(name, probe=probe, label=(name, probe)) for name in "ab" for probe in ("linear", "mlp")]
+    assert answer(replace(table(["x"] * 4, {"tense": "oo-o", "shift": "----"}), columns=tuple(both))) == (
+        "Neither encoder is significantly better than the best baseline on either set.",
+    )
+    # the probes of one encoder are not compared with each other, and of two encoders those with the same probe
+    assert answer(lettered({"tense": "a b c"}, probes))[0].startswith("1 encoder on 1 set, without baselines")
+    assert len(answer(lettered({"tense": "a b c"}, probes))) == 1
+    pairs = summary([set_summary("tense", [cell(0.9)] * 4, letters_about="encoder", pair=pair_of("first"))], both)
+    assert rivals(both) == (0, 2)
+    renamed = replace(pairs, sets=(replace(pairs.sets[0], pair=replace(pair_of("first"), second=2)),))
+    assert answer(renamed)[1] == "With linear: On tense, a is significantly better than b."
 
 
 def test_nothing_is_said_about_what_a_filter_hides():
-    sets = [set_summary("tense", [cell(0.9, letters="a")], letters_about="encoder")]
-    assert len(answer(summary(sets, [column("a")]))) == 2
-    assert len(answer(summary(sets, [column("a")], hidden_columns=1))) == 1  # the hidden one may have an a, too
+    three = lettered({"tense": "a b c"}, [column(name) for name in "abc"])
+    assert len(answer(three)) == 2
+    assert len(answer(replace(three, hidden_columns=1))) == 1  # the hidden one may have an a, too
     rows = {"tense": "++", "shift": "+o", "number": "++"}
     assert answer(table(["a", "b"], rows, hidden_sets=5)) == (
         "a is significantly better than the best baseline on all 3 sets shown; b on 2 of 3 (tense and number).",
