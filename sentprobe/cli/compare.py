@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 order = 90
 group = "Read"
@@ -16,6 +18,7 @@ def compare(
     *encoders: str,
     metric: str = "accuracy",
     margin: float = 1.0,
+    everything: Annotated[bool, Parameter("--all")] = False,
     format: Literal["table", "md", "csv", "json"] = "table",
 ) -> int:
     """Compare encoders of a run on the same test rows: two by paired tests, more by groups that share a letter.
@@ -32,6 +35,9 @@ def compare(
         `sentprobe ls metrics` lists and that has a paired test, such as balanced_accuracy. Default: accuracy.
     margin: float
         For two encoders: the difference in points below which they count as equivalent. Default: 1.
+    everything: bool
+        For two encoders: also how equal they are, what would be detected, and tests of the probes alone; csv and
+        json have all of it anyway.
     format: str
         table, md (Markdown), csv or json. Default: table.
     """
@@ -57,9 +63,10 @@ def compare(
         text = f"Data errors: differences on {where} do not mean what they seem to; `sentprobe show {folder}` says why."
         say(printable(text), "red")
     if format == "table":
-        print_comparison(rows, names, margin / 100, shown_names(run, names))
+        print_comparison(rows, names, margin / 100, shown_names(run, names), everything=everything)
     else:
-        sys.stdout.write(format_comparison(rows, names, format, margin / 100, shown_names(run, names)))
+        labels = shown_names(run, names)
+        sys.stdout.write(format_comparison(rows, names, format, margin / 100, labels, everything=everything))
     if untested := untested_sets(run, names, metric):
         text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
         say(printable(text))

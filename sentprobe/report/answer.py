@@ -9,6 +9,7 @@ from statistics import median
 from sentprobe.core.formatting import count_of
 from sentprobe.core.table import plain
 from sentprobe.data.folds import ENOUGH_TEST_ROWS
+from sentprobe.probes.baselines import BASELINE_TITLES
 from sentprobe.report.names import brief_set_names, listed, short_names
 from sentprobe.report.rivals import (
     MAX_NAMED_SETS,
@@ -132,8 +133,7 @@ def _no_one(summary: Summary, names: Sequence[str]) -> str:
 def _on_one_set(summary: Summary, set_index: int, standings: Sequence[_Standing]) -> str:
     above = [name for standing in standings if standing.above for name in standing.names]
     not_better = [name for standing in standings if not standing.above for name in standing.names]
-    against = next(iter(_comparisons(summary, set_index)))
-    best = f"{BETTER} ({against.baseline}, {_number(against.value, _metric(summary, set_index))})"
+    best = f"{BETTER} ({_best_baselines(summary, set_index, set())})"
     but = f"; {listed(not_better)} {'is' if len(not_better) == 1 else 'are'} not" if not_better else ""
     is_are = "is" if len(above) == 1 else "are"
     return plain(f"On {_set_name(summary, set_index)}, {listed(above)} {is_are} {best}{but}.")
@@ -144,7 +144,8 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     without_winner = [i for i in tested if not any(against.verdict == "above" for against in _comparisons(summary, i))]
     if not without_winner or len(without_winner) == len(tested):
         return []
-    names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in without_winner]
+    explained: set[str] = set()
+    names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i, explained)})" for i in without_winner]
     set_list = listed(names, most=MAX_NAMED_SETS, remainder="more sets")
     several = len([name for standing in _standings(summary, tested) for name in standing.names]) > 1
     noun = column_noun(summary.columns, summary.kind.noun)
@@ -172,10 +173,16 @@ def _explained_away(summary: Summary, tested: Sequence[int]) -> list[str]:
     return [plain(f"Controls explain {which} away: {explained_list}.")]
 
 
-def _best_baselines(summary: Summary, set_index: int) -> str:
-    """The best baseline with its score; several if encoders were run on different samples."""
+def _best_baselines(summary: Summary, set_index: int, explained: set[str]) -> str:
+    """The best baseline with its score, and what it is where it is named first; several for different samples."""
     baselines = dict.fromkeys((against.baseline, against.value) for against in _comparisons(summary, set_index))
-    return ", ".join(f"{name} {_number(value, _metric(summary, set_index))}" for name, value in baselines)
+    texts = []
+    for name, value in baselines:
+        title = BASELINE_TITLES.get(name, "") if name not in explained else ""
+        explained.add(name)
+        number = _number(value, _metric(summary, set_index))
+        texts.append(f"{name}, {title}: {number}" if title else f"{name} {number}")
+    return ", ".join(texts)
 
 
 def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:

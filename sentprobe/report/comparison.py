@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from sentprobe.console import narrow_out, out
+from sentprobe.console import narrow_out, out, print_wrapped
 from sentprobe.core.formatting import printable
 from sentprobe.core.table import Table, TableColumn, csv_text, table_width
 from sentprobe.report.names import short_names
+from sentprobe.report.rivals import leaders_sentence, pair_sentence
 from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
-from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 
 if TYPE_CHECKING:
@@ -24,11 +24,23 @@ Rows = Sequence[Comparison] | Sequence[TieGroups]
 
 
 def print_comparison(
-    rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN, labels: Sequence[str] = ()
+    rows: Rows,
+    names: Sequence[str],
+    margin: float = EQUIVALENCE_MARGIN,
+    labels: Sequence[str] = (),
+    *,
+    everything: bool = False,
 ) -> None:
-    """Print tables, each with a legend below, no wider than the terminal; ``shown``: what encoders are called there."""
+    """Print what came out in a sentence, then the table, with its legend, no wider than the terminal.
+
+    ``labels`` are what encoders are called there. With ``everything``, the table has further columns, and another one
+    the tests of the trained probes.
+    """
     console = narrow_out()
-    for table in _tables(rows, names, margin, short_names(labels or names)):
+    labels = short_names(labels or names)
+    print_wrapped(console, comparison_sentence(rows, names, labels))
+    console.print()
+    for table in _tables(rows, names, margin, labels, everything):
         if table_width(table.columns) > console.width:
             table = replace(table, columns=[_short_sets(table.columns[0]), *table.columns[1:]])
         table.print(console, blank_line=True)
@@ -36,12 +48,32 @@ def print_comparison(
 
 def _short_sets(names: TableColumn) -> TableColumn:
     """The sets without their suites, where that is enough to tell them apart."""
-    parts = [name.rpartition("/") for name in names.values]
-    if len({name for _, _, name in parts}) < len(parts):
-        return names
-    suites = {suite for suite, _, _ in parts}
-    head = f"set of {suites.pop()}" if len(suites) == 1 and "" not in suites else "set"
-    return TableColumn([head], [name for _, _, name in parts], "left")
+    short = _set_names(names.values)
+    suites = {name.rpartition("/")[0] for name in names.values}
+    head = f"set of {suites.pop()}" if short != names.values and len(suites) == 1 and "" not in suites else "set"
+    return TableColumn([head], short, "left")
+
+
+def comparison_sentence(rows: Rows, names: Sequence[str], labels: Sequence[str]) -> str:
+    """What came out, as the headline of a run says it."""
+    set_names = _set_names([_name(row) for row in rows])
+    pairs = [row for row in rows if isinstance(row, Comparison)]
+    if pairs:
+        verdicts = {name: row.better() for name, row in zip(set_names, pairs, strict=True)}
+        return pair_sentence(labels[0], labels[1], verdicts)
+    leads: dict[str, list[str]] = {}
+    for set_name, row in zip(set_names, rows, strict=True):
+        assert isinstance(row, TieGroups)
+        best, *others = row.letters  # the best first
+        if all(set(row.letters[best]).isdisjoint(row.letters[other]) for other in others):
+            leads.setdefault(labels[list(names).index(best)], []).append(set_name)
+    return leaders_sentence(leads, len(rows), noun="system" if _of_words(rows) else "encoder")
+
+
+def _set_names(names: Sequence[str]) -> list[str]:
+    """Names of sets in a sentence: without their suites, where that is enough to tell them apart."""
+    tails = [name.rpartition("/")[2] for name in names]
+    return tails if len(set(tails)) == len(tails) else list(names)
 
 
 def format_comparison(
@@ -50,11 +82,15 @@ def format_comparison(
     format: Literal["md", "csv", "json"],
     margin: float = EQUIVALENCE_MARGIN,
     labels: Sequence[str] = (),
+    *,
+    everything: bool = False,
 ) -> str:
     """The tables as text; CSV and JSON have unrounded numbers, and encoders as they were named."""
     if format == "md":
-        tables = _tables(rows, names, margin, labels or names)
-        return "\n".join("\n".join([*table.markdown(), "", *table.notes, ""]) for table in tables)
+        labels = labels or names
+        tables = _tables(rows, names, margin, labels, everything)
+        texts = ["\n".join([*table.markdown(), "", *table.notes, ""]) for table in tables]
+        return "\n".join([comparison_sentence(rows, names, labels), "", *texts])
     sets = [
         {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
         for row in rows
@@ -75,7 +111,9 @@ _NESTED = ("accuracy", "letters")
 """Fields that have a value per encoder."""
 
 
-def _tables(rows: Rows, names: Sequence[str], margin: float, labels: Sequence[str]) -> Iterator[Table]:
+def _tables(
+    rows: Rows, names: Sequence[str], margin: float, labels: Sequence[str], everything: bool
+) -> Iterator[Table]:
     """Each table, with its legend as a note."""
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
     tied = [r for r in rows if isinstance(r, TieGroups)]
@@ -90,16 +128,24 @@ def _tables(rows: Rows, names: Sequence[str], margin: float, labels: Sequence[st
         yield Table.of_rows(["set", "test", *labels], body, notes=[legend])
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
-    headings = ["set", "test", *labels, "difference", level_text(), "p Holm", "verdict", "within", "detectable"]
-    what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}: "
+    headings = ["set", *labels, "better", "difference", level_text(), "p"]
+    headings += ["test rows", "within", "detectable"] if everything else []
+    what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}. "
+    more = "" if everything else " --all: how equal they are, and tests of these probes alone."
     legend = (
-        f"{what}{labels[0]} minus {labels[1]}, {_unit(rows)}; ! where p, adjusted by Holm over the sets, is at most "
-        f"{alpha_text()}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
-        f"(two one-sided tests at {alpha_text()}). verdict: the better one; or equivalent if that margin is "
-        f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
-        f"four times out of five.{partial}"
+        f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
+        f"sets. better: significantly, at {alpha_text()}; or equivalent within ±{100 * margin:g} (two one-sided tests "
+        f"at {alpha_text()}); or undecided. {_tests(rows)}{partial}{more}"
     )
-    yield Table.of_rows(headings, [_compared(r, margin, labels) for r in pairs], notes=[legend])
+    if everything:
+        legend += (
+            " within: the smallest margin within which the two are equivalent. detectable: the difference that a "
+            "comparison like this one detects four times out of five."
+        )
+    table = [_compared(r, margin, labels, everything) for r in pairs]
+    yield Table.of_rows(headings, table, notes=[legend], texts=["better"])
+    if not everything:
+        return
     headings = ["set", f"only {labels[0]}", f"only {labels[1]}", "McNemar", "mid-p", "t-test", "permutation"]
     body = [
         [_name(r), _count(r.only_first), _count(r.only_second), *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe))]
@@ -142,22 +188,24 @@ def _tied(row: TieGroups, name: str) -> str:
     return f"{metric_named(row.metric).number.number(row.accuracy[name])} {row.letters[name]}"
 
 
-def _compared(r: Comparison, margin: float, labels: Sequence[str]) -> list[str]:
+def _compared(r: Comparison, margin: float, labels: Sequence[str], everything: bool) -> list[str]:
     verdict = r.verdict(margin)
-    mark = "!" if r.p_holm <= levels.ALPHA else ""
-    form = metric_named(r.metric).number
-    return [
+    form, metric = metric_named(r.metric).number, metric_named(r.metric)
+    # the difference is of the one with the better score, which is named, so that no one has to know whose sign it is
+    is_second = metric.gain(r.second, r.first) > 0
+    difference, low, high = (-r.difference, -r.high, -r.low) if is_second else (r.difference, r.low, r.high)
+    row = [
         _name(r),
-        f"{r.n:,}",
         form.number(r.first),
         form.number(r.second),
-        f"{form.number(r.difference, sign=True)}{mark}",
-        form.interval(r.low, r.high, sign=True, between=" … "),
-        _p(r.p_holm),
         {"first": labels[0], "second": labels[1]}.get(verdict, verdict),
-        f"±{form.number(r.equivalence_margin)}",
-        form.number(r.detectable),
+        f"{labels[is_second]} {form.number(difference, sign=True)}",
+        form.interval(low, high, sign=True, between=" … "),
+        _p(r.p_holm),
     ]
+    if everything:
+        row += [f"{r.n:,}", f"±{form.number(r.equivalence_margin)}", form.number(r.detectable)]
+    return row
 
 
 def _p(value: float | None) -> str:

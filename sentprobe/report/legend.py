@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import plain
+from sentprobe.probes.baselines import BASELINE_TITLES
 from sentprobe.report import published as published_results
 from sentprobe.report.human_results import human_notes
 from sentprobe.report.names import failure_text
@@ -57,6 +58,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_calibrated(every + baselines),
         *_uncompared(main, bool(baselines)),
         *(_about(main, every, baselines) if summary.kind.trains_probes else ()),
+        *_baselines(summary, seen),
         *_constant(summary, seen),
         *_set_metrics(summary, main, kinds),
         *_transfer(summary),
@@ -119,6 +121,17 @@ def _about(metric: Metric, cells: Sequence[CellSummary], baselines: Sequence[Cel
         yield f"± is {probe}: it does not cover other training rows."
     else:
         yield f"{encoder}; where a probe was not retrained, ± is {probe}."
+
+
+def _baselines(summary: Summary, seen: Seen) -> Iterator[str]:
+    """What the baselines are."""
+    titles = [
+        f"{c.encoder}, {BASELINE_TITLES[c.encoder]}"
+        for c in summary.baselines
+        if c.encoder in seen and c.encoder in BASELINE_TITLES
+    ]
+    if titles:
+        yield f"Baselines: {'; '.join(dict.fromkeys(titles))}."
 
 
 def _constant(summary: Summary, seen: Seen) -> Iterator[str]:
@@ -204,10 +217,11 @@ def _letters(summary: Summary, cells: Sequence[CellSummary]) -> Iterator[str]:
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
         tests = "the trained probes alone" if about == {"probe"} else whose
         tested = summary.kind.tested or f"about {tests}"
+        over = "the sets" if any(s.pair is not None for s in summary.sets) else "pairs"
         yield (
             f"{summary.kind.columns} that share a letter on a set are not significantly different on it, "
             f"which does not show that they are equal (paired tests {tested}, as sentprobe compare makes them; Holm "
-            f"over pairs, {alpha_text()}){only}."
+            f"over {over}, {alpha_text()}){only}."
         )
 
 

@@ -223,11 +223,25 @@ def _add_pairs(run: Run, grid: Grid, sets: Sequence[SetSummary], columns: Sequen
             pairs[i] = compare_results(run, best_layer(sides[0]), best_layer(sides[1]), metric)
     adjusted = dict(zip(pairs, holm([pair.p for pair in pairs.values()]).tolist(), strict=True))
     differences = {i: _pair_difference(compared, replace(pair, p_holm=adjusted[i])) for i, pair in pairs.items()}
-    return [replace(s, pair=differences.get(i)) for i, s in enumerate(sets)]
+    return [_with_pair(s, differences[i]) if i in differences else s for i, s in enumerate(sets)]
+
+
+def _with_pair(s: SetSummary, pair: PairDifference) -> SetSummary:
+    """The set with a difference; where no others were compared, its letters follow from it."""
+    lettered = [i for i, cell in enumerate(s.cells) if cell is not None and cell.letters]
+    if lettered != sorted((pair.first, pair.second)):
+        return replace(s, pair=pair)
+    better = {"first": pair.first, "second": pair.second, None: None}[pair.better]
+    cells = list(s.cells)
+    for i in lettered:
+        cell = cells[i]
+        assert cell is not None
+        letters = "a" if better in (None, i) else "b"
+        cells[i] = replace(cell, letters=letters, best=verdict_of(cell) == "above" and letters == "a")
+    return replace(s, pair=pair, cells=tuple(cells))
 
 
 def _pair_difference(compared: Sequence[int], pair: Comparison) -> PairDifference:
-    verdict = pair.verdict()
     return PairDifference(
         first=compared[0],
         second=compared[1],
@@ -235,7 +249,7 @@ def _pair_difference(compared: Sequence[int], pair: Comparison) -> PairDifferenc
         low=pair.low,
         high=pair.high,
         p=pair.p_holm,
-        better=None if verdict in ("equivalent", "undecided") else verdict,
+        better=pair.better(),
     )
 
 

@@ -109,11 +109,15 @@ class Comparison:
             f"[{self.low:+.3f}, {self.high:+.3f}], p = {self.p_holm:.3f}, n = {self.n:,})"
         )
 
+    def better(self) -> Literal["first", "second"] | None:
+        """Which one is significantly better; None if neither is."""
+        if self.p_holm > levels.ALPHA:
+            return None
+        return "first" if metric_named(self.metric).gain(self.first, self.second) > 0 else "second"
+
     def verdict(self, margin: float = EQUIVALENCE_MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
         """Which one is significantly better, or whether they are equivalent within a margin, or undecided."""
-        if self.p_holm <= levels.ALPHA:
-            return "first" if metric_named(self.metric).gain(self.first, self.second) > 0 else "second"
-        return "equivalent" if self.equivalence_margin <= margin else "undecided"
+        return self.better() or ("equivalent" if self.equivalence_margin <= margin else "undecided")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ def table(encoders, rows, **more):
             [
                 "USE is significantly better than the best baseline on 3 of 4 sets: tense, passive and number; static: "
                 "on 1 of 4 (tense).",
-                "No encoder is significantly better on shift (nb-uni 60.0).",
+                "No encoder is significantly better on shift (nb-uni, naive Bayes on words: 60.0).",
             ],
         ),
         (
@@ -71,13 +71,15 @@ def table(encoders, rows, **more):
             {"tense": "+", "shift": "o", "length": ("-", {"baseline": "length", "value": 0.992})},
             [
                 "a is significantly better than the best baseline on 1 of 3 sets: tense.",
-                "It is not significantly better on shift (nb-uni 60.0) and length (length 99.2).",
+                "It is not significantly better on shift (nb-uni, naive Bayes on words: 60.0) and length (length, the number of words: 99.2).",
             ],
         ),
         (
             ["a", "b", "c"],
             {"tense": "++-"},
-            ["On tense, a and b are significantly better than the best baseline (nb-uni, 60.0); c is not."],
+            [
+                "On tense, a and b are significantly better than the best baseline (nb-uni, naive Bayes on words: 60.0); c is not."
+            ],
         ),
         # b was not run on two of the sets
         (
@@ -185,7 +187,7 @@ def test_the_comparison_comes_before_the_baselines():
         "shift.",
         "MiniLM is significantly better than the best baseline on 2 of 3 sets: tense and passive; static: on 1 of 3 "
         "(tense).",
-        "No encoder is significantly better on shift (nb-uni 60.0).",
+        "No encoder is significantly better on shift (nb-uni, naive Bayes on words: 60.0).",
     )
     assert answer_note(replace(versus_baselines, sets=tuple(sets))) == (
         "Paired tests on the same test rows at 5\u00a0%, between the two encoders adjusted by Holm over the 3 sets, "
@@ -273,7 +275,9 @@ def test_systems_of_words_are_not_called_encoders():
 def test_losses_are_in_bits_and_nothing_without_results_is_said():
     assert answer(table(["a"], {"tense": "+"}, metric="log2_loss")) == ()  # baselines may lose more than a guess
     found = table(["a"], {"tense": "+"}, metric="log2_loss_calibrated")
-    assert answer(found) == ("On tense, a is significantly better than the best baseline (nb-uni, 0.60 bits).",)
+    assert answer(found) == (
+        "On tense, a is significantly better than the best baseline (nb-uni, naive Bayes on words: 0.60 bits).",
+    )
     assert answer(summary()) == ()
     assert answer(table(["a"], {"tense": "."})) == ()
 

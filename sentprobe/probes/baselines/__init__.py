@@ -27,6 +27,15 @@ ENCODER_BASELINES = ("baseline:random", "baseline:hash")
 folds, a hundred fits would tell no more than naive Bayes does."""
 WORD_BASELINES = ("copy",)
 """Those of spaces of words: words are left as they are."""
+BASELINE_TITLES = {
+    "majority": "the most frequent label",
+    "length": "the number of words",
+    "nb-uni": "naive Bayes on words",
+    "nb-bi": "naive Bayes on words and pairs of words",
+    "baseline:random": "a random vector per text",
+    "baseline:hash": "a probe on a bag of words",
+}
+"""What each of them is, where its name first appears; ``copy`` has a line of its own in legends."""
 
 
 @dataclass(frozen=True)
