@@ -328,11 +328,18 @@ def test_ls(snapshot):
     assert "bigram_shift" in sentprobe("ls", "tasks").stdout
 
 
-def test_ls_alone_lists_the_kinds_with_counts():
+def test_ls_alone_lists_the_kinds_and_loads_none_of_them():
     _, *rows = sentprobe("ls").stdout.splitlines()
-    assert {row.split()[0] for row in rows} == {*LISTINGS}
-    counts = {row.split()[0]: row.split()[1] for row in rows}
-    assert counts["suites"] == str(len([*LISTINGS["suites"].table()]) - 1)
+    described = {row.split()[0]: row.split(maxsplit=1)[1] for row in rows}
+    assert described == {name: listing.summary for name, listing in LISTINGS.parts().items()}
+    script = (
+        "import sys; sys.argv = ['sentprobe', 'ls']\n"
+        "from sentprobe.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: print(sorted({'numpy', 'sentprobe.tasks', 'sentprobe.encoders'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("what", list(LISTINGS))

@@ -12,13 +12,13 @@ from sentprobe.cli.listings import LISTINGS, Row
 order = 160
 group = "Start"
 
-NUMBERS = ("number", "numbers", "vectors", "dimension", "MB", "last written", "sentences", "words")
+NUMBERS = ("numbers", "vectors", "dimension", "MB", "last written", "sentences", "words")
 """Columns that are aligned to the right."""
 HELP = f"What to list: {', '.join(LISTINGS).replace('store', 'store (the vectors kept on this machine)')}."
 
 
 def ls(what: Annotated[str | None, Parameter(help=HELP)] = None, /) -> int:
-    """List the tasks, suites, encoders, probes and other parts there are; without WHAT, the kinds and how many of each.
+    """List the tasks, suites, encoders, probes and other parts there are; without WHAT, the kinds.
 
     Parts that installed packages offer as entry points are among them.
     """
@@ -27,10 +27,10 @@ def ls(what: Annotated[str | None, Parameter(help=HELP)] = None, /) -> int:
 
 
 def _kinds() -> Iterator[Row]:
-    """The lists there are, and the number of their rows."""
-    yield "list", "number", "command"
+    """The lists there are. Rows are not counted: that would load every part, which takes seconds."""
+    yield "list", "what is listed"
     for listing in sorted(LISTINGS.parts().values(), key=lambda listing: listing.order):
-        yield listing.name, f"{sum(1 for _ in listing.table()) - 1:,}", f"sentprobe ls {listing.name}"
+        yield listing.name, listing.summary
 
 
 def print_table(texts: Iterable[Row]) -> None:

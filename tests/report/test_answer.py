@@ -71,14 +71,16 @@ def table(encoders, rows, **more):
             {"tense": "+", "shift": "o", "length": ("-", {"baseline": "length", "value": 0.992})},
             [
                 "a is significantly better than the best baseline on 1 of 3 sets: tense.",
-                "It is not significantly better on shift (nb-uni, naive Bayes on words: 60.0) and length (length, the number of words: 99.2).",
+                "It is not significantly better on shift (nb-uni, naive Bayes on words: 60.0) and length (length, the "
+                "number of words: 99.2).",
             ],
         ),
         (
             ["a", "b", "c"],
             {"tense": "++-"},
             [
-                "On tense, a and b are significantly better than the best baseline (nb-uni, naive Bayes on words: 60.0); c is not."
+                "On tense, a and b are significantly better than the best baseline (nb-uni, naive Bayes on words: "
+                "60.0); c is not."
             ],
         ),
         # b was not run on two of the sets

@@ -33,6 +33,8 @@ class Listing:
     ----------
     name
         As in ``sentprobe ls NAME``.
+    summary
+        What is listed, in a few words.
     kind
         Where the ``Kind`` is whose parts are listed, as module:name. It is imported when it is listed.
     columns
@@ -52,6 +54,7 @@ class Listing:
 
     name: str
     order: int = 1000
+    summary: str = ""
     kind: str = ""
     columns: Mapping[str, Callable[[Any], str]] = field(
         default_factory=lambda: {"name": name_of, "description": description_of}

@@ -49,10 +49,23 @@ def _verbs() -> Iterator[Row]:
 
 
 listings = (
-    Listing(name="tasks", order=10, kind="sentprobe.tasks:TASKS", rows=_tasks),
-    Listing(name="suites", order=20, kind="sentprobe.tasks:PARAMETRIC_TASKS", rows=_suites),
+    Listing(
+        name="tasks",
+        summary="what sets ask: tense, number, word order, …",
+        order=10,
+        kind="sentprobe.tasks:TASKS",
+        rows=_tasks,
+    ),
+    Listing(
+        name="suites",
+        summary="the tasks of a paper, made together",
+        order=20,
+        kind="sentprobe.tasks:PARAMETRIC_TASKS",
+        rows=_suites,
+    ),
     Listing(
         name="annotators",
+        summary="what annotates raw text",
         order=40,
         kind="sentprobe.annotate.annotator:ANNOTATORS",
         columns={
@@ -63,6 +76,7 @@ listings = (
     ),
     Listing(
         name="text-sources",
+        summary="formats of raw text",
         order=50,
         kind="sentprobe.annotate.source:TEXT_SOURCES",
         columns={
@@ -73,24 +87,64 @@ listings = (
     ),
     Listing(
         name="encoders",
+        summary="what -e takes before the colon",
         order=60,
         kind="sentprobe.encoders:SCHEMES",
         columns={"scheme": lambda part: f"{part.name}:", "description": description_of},
     ),
-    Listing(name="probes", order=70, kind="sentprobe.probes.kind:PROBE_KINDS", rows=_probes),
-    Listing(name="metrics", order=115, kind="sentprobe.results.metric:METRICS"),
-    Listing(name="controls", order=120, kind="sentprobe.run.control:CONTROLS"),
-    Listing(name="measures", order=130, kind="sentprobe.run.measure:MEASURES"),
-    Listing(name="charts", order=140, kind="sentprobe.report.charts:CHARTS"),
-    Listing(name="sections", order=150, kind="sentprobe.report.page.sections:SECTIONS"),
-    Listing(name="checks", order=160, kind="sentprobe.report.checks:CHECKS"),
-    Listing(name="audit-checks", order=170, kind="sentprobe.audit:AUDIT_CHECKS"),
-    Listing(name="run-kinds", order=183, kind="sentprobe.results.run_kind:RUN_KINDS"),
-    Listing(name="summary-extensions", order=185, kind="sentprobe.report.extension:SUMMARY_EXTENSIONS"),
-    Listing(name="folder-types", order=190, kind="sentprobe.core.folders:FOLDER_TYPES"),
-    Listing(name="verbs", order=210, kind="sentprobe.cli._verbs:VERBS", rows=_verbs),
+    Listing(
+        name="probes",
+        summary="classifiers on vectors, for --probe",
+        order=70,
+        kind="sentprobe.probes.kind:PROBE_KINDS",
+        rows=_probes,
+    ),
+    Listing(
+        name="metrics",
+        summary="what scores are computed by, for --metric",
+        order=115,
+        kind="sentprobe.results.metric:METRICS",
+    ),
+    Listing(
+        name="controls",
+        summary="what a score is held against, for --controls",
+        order=120,
+        kind="sentprobe.run.control:CONTROLS",
+    ),
+    Listing(
+        name="measures",
+        summary="what else is measured, for --measures",
+        order=130,
+        kind="sentprobe.run.measure:MEASURES",
+    ),
+    Listing(
+        name="charts",
+        summary="figures, for `sentprobe figure --kind`",
+        order=140,
+        kind="sentprobe.report.charts:CHARTS",
+    ),
+    Listing(name="sections", summary="sections of the page", order=150, kind="sentprobe.report.page.sections:SECTIONS"),
+    Listing(name="checks", summary="what the page warns about", order=160, kind="sentprobe.report.checks:CHECKS"),
+    Listing(name="audit-checks", summary="what audits look for", order=170, kind="sentprobe.audit:AUDIT_CHECKS"),
+    Listing(
+        name="run-kinds", summary="runs that are not of probes", order=183, kind="sentprobe.results.run_kind:RUN_KINDS"
+    ),
+    Listing(
+        name="summary-extensions",
+        summary="what reports say of some runs only",
+        order=185,
+        kind="sentprobe.report.extension:SUMMARY_EXTENSIONS",
+    ),
+    Listing(
+        name="folder-types",
+        summary="folders that `show` and `serve` take besides runs and sets",
+        order=190,
+        kind="sentprobe.core.folders:FOLDER_TYPES",
+    ),
+    Listing(name="verbs", summary="the commands", order=210, kind="sentprobe.cli._verbs:VERBS", rows=_verbs),
     Listing(
         name="listings",
+        summary="these lists",
         order=220,
         kind="sentprobe.cli.listings:LISTINGS",
         columns={"name": name_of, "kind of part": lambda part: part.kind or "none: a table"},

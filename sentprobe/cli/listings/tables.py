@@ -80,7 +80,12 @@ def _store() -> Iterator[Row]:
 
 
 listings = (
-    Listing(name="treebanks", order=30, rows=_treebanks),
-    Listing(name="published", order=200, rows=_published),
-    Listing(name="store", order=230, rows=_store),
+    Listing(
+        name="treebanks",
+        summary="what `sentprobe make ud:…` downloads, with size and licence",
+        order=30,
+        rows=_treebanks,
+    ),
+    Listing(name="published", summary="numbers of papers, shown beside yours", order=200, rows=_published),
+    Listing(name="store", summary="the vectors kept on this machine", order=230, rows=_store),
 )

@@ -31,10 +31,23 @@ def _objectives() -> Iterator[Row]:
 
 
 listings = (
-    Listing(name="architectures", order=80, kind="sentprobe.lab.networks:ARCHITECTURES", rows=_architectures),
-    Listing(name="objectives", order=90, kind="sentprobe.lab.training:OBJECTIVES", rows=_objectives),
+    Listing(
+        name="architectures",
+        summary="networks that `sentprobe train` trains",
+        order=80,
+        kind="sentprobe.lab.networks:ARCHITECTURES",
+        rows=_architectures,
+    ),
+    Listing(
+        name="objectives",
+        summary="what they are trained for",
+        order=90,
+        kind="sentprobe.lab.training:OBJECTIVES",
+        rows=_objectives,
+    ),
     Listing(
         name="presets",
+        summary="encoders of papers",
         order=100,
         kind="sentprobe.lab.training:PRESETS",
         columns={
@@ -45,6 +58,7 @@ listings = (
     ),
     Listing(
         name="alignment-methods",
+        summary="methods of `sentprobe align`",
         order=110,
         kind="sentprobe.lab.alignment:METHODS",
         columns={
@@ -55,5 +69,10 @@ listings = (
             "settings": lambda part: defaults_text(part.settings),
         },
     ),
-    Listing(name="word-evaluations", order=180, kind="sentprobe.lab.words:WORD_EVALUATIONS"),
+    Listing(
+        name="word-evaluations",
+        summary="what spaces of words are evaluated on",
+        order=180,
+        kind="sentprobe.lab.words:WORD_EVALUATIONS",
+    ),
 )
