@@ -51,8 +51,8 @@ def report(
     Parameters
     ----------
     path: Path
-        A folder that `sentprobe run` wrote; or sets, as for `sentprobe audit`: their sizes, examples, audits and how
-        they were made.
+        A folder that `sentprobe run` wrote; or sets, as for `sentprobe run` (a table may name its columns, as in
+        reviews.csv:text=review,label=mood): their sizes, examples, audits and how they were made.
     further: Path
         Further runs, or sets, to be shown together with the first.
     metric: str
@@ -81,6 +81,7 @@ def report(
         The heading. Default: the name of the folder.
     """
     from sentprobe.cli._options import is_run
+    from sentprobe.data.sources import split_columns
     from sentprobe.errors import UsageError
     from sentprobe.results.metric import DEFAULT_METRIC
 
@@ -88,7 +89,7 @@ def report(
     if any(runs) != all(runs):
         raise UsageError("Name either runs or sets: a page shows the one or the other.")
     columns = TableOptions.taken_from(options)
-    if any(runs) or not path.exists():
+    if any(runs) or not Path(split_columns(str(path))[0]).exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
         return _report_run(path, further, out, open, title, metric, adjust, published, against)
@@ -152,7 +153,7 @@ def _report_sets(
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.core.files import write_atomically
     from sentprobe.core.formatting import count_of
-    from sentprobe.data.sources import find_sets
+    from sentprobe.data.sources import find_sets, split_columns
     from sentprobe.errors import DataError, UsageError
     from sentprobe.report.described_sets import describe_sets
     from sentprobe.report.page.sets import render_sets
@@ -160,7 +161,8 @@ def _report_sets(
 
     if not out and len(paths) > 1:
         raise UsageError("There is no single folder to write to; choose a file: -o sets.html.")
-    files = out or ((paths[0] / "report.html") if paths[0].is_dir() else Path(paths[0].name).with_suffix(".html"),)
+    first = Path(split_columns(str(paths[0]))[0])
+    files = out or ((first / "report.html") if first.is_dir() else Path(first.name).with_suffix(".html"),)
     if odd := [path for path in files if path.suffix.lower() not in (".html", ".json")]:
         raise UsageError(f"{odd[0]}: expected the suffix .html or .json; tables are of runs.")
     pages = _pages(files, open)

@@ -160,6 +160,15 @@ def test_a_table_that_is_split(tmp_path, capsys):
     assert "80/10/10,seed=1111" in text.replace("<wbr>", "")
 
 
+def test_a_table_names_its_columns(tmp_path, monkeypatch, capsys):
+    rows = [f"{word} number {i},{word}" for i in range(50) for word in ("good", "bad")]
+    (tmp_path / "reviews.csv").write_text("\n".join(["review,mood", *rows]))
+    monkeypatch.chdir(tmp_path)
+    assert report("reviews.csv:text=review,label=mood,split=80/10/10", "-j", 1) == 0
+    assert capsys.readouterr().out == "reviews.html\n"
+    assert "80/10/10,seed=1111" in (tmp_path / "reviews.html").read_text("utf-8").replace("<wbr>", "")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
