@@ -202,7 +202,9 @@ def _print_results(results: Run) -> None:
 
     print_table(summarise(results))
     for diagnosis in read_diagnoses(results):
-        print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
+        # of languages there was a warning before anything was computed, and the notes of the table have it
+        symptoms = [(s.code, s.message) for s in diagnosis.symptoms if s.code != "wrong-language"]
+        print_symptoms(diagnosis.name, symptoms)
     for name, why in read_unloadable(results.info).items():
         say(printable(f"note: {name} cannot be loaded again: {why}."))
 

@@ -9,6 +9,7 @@
     batch-dependent    a text has a different vector alone, in a batch, or in the store
     order-dependent    a text has a different vector at another position in the batch
     unknown-tokens     more than 5 % of the running tokens have no word vector
+    wrong-language     it was not made for the language of a set: see ``sentprobe.encoders.languages``
     trust              what in its identity cannot be verified
 
 Two texts with the same letters and digits, whatever their order, case, accents and punctuation, may have equal vectors:
@@ -46,6 +47,7 @@ Code = Literal[
     "batch-dependent",
     "order-dependent",
     "unknown-tokens",
+    "wrong-language",
     "trust",
 ]
 Array = npt.NDArray[Any]

@@ -33,6 +33,10 @@ class Encoder(Protocol):
         True if copies of it may encode in worker processes, which is of use if it computes in Python, on the CPU.
     words : callable
         From words to vectors (n, d), for an encoder that has input embeddings of its own.
+    languages : tuple of str
+        Codes of the languages that it was made for, such as ("en",). Without them, any may be meant.
+    unknown_share : callable
+        From texts to the share of their pieces that it does not know, for an encoder with a vocabulary.
     caveat : str
         A sentence about what in its identity cannot be verified; it is shown with the results.
     training_score : TrainingScore

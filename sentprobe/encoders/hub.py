@@ -255,7 +255,8 @@ def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
             files = loadable_files((file.rfilename for file in info.siblings), recursive=recursive)
             if marker not in files:
                 raise EncoderError(f"{spec} is not such a model: {name} on the hub has no {marker}.")
-            patterns = [glob.escape(path) for path in files]
+            # its card says which languages it was made for
+            patterns = [*(glob.escape(path) for path in files), "README.md"]
             # by the name that was given, so that it is found again without the hub
             return Path(
                 hub.snapshot_download(

@@ -14,6 +14,7 @@ from sentprobe.report.cells import value_of
 from sentprobe.report.correlations import MIN_ENCODERS, comparable_columns
 from sentprobe.report.names import listed
 from sentprobe.report.types import LanguageComparison, LanguageCorrelation, ProfilePoint, SetSummary, Summary
+from sentprobe.run.info import Diagnosis
 from sentprobe.stats.correlation import ranks
 from sentprobe.tasks import SUITES
 
@@ -117,6 +118,16 @@ def class_note(sets: Iterable[SetSummary]) -> str:
         counts = [f"{' or '.join(map(str, numbers))} classes in {code}" for code, numbers in differing[task].items()]
         tasks.append(f"{name} has {listed(counts)}")
     return f"{'; '.join(tasks)}. {CHANCE_DIFFERS}" if tasks else ""
+
+
+def language_notes(diagnoses: Iterable[Diagnosis], aliases: Mapping[str, str]) -> list[str]:
+    """Which encoders were not made for the language of a set."""
+    notes = []
+    for diagnosis in diagnoses:
+        title = aliases.get(diagnosis.name, diagnosis.name.removesuffix(":"))
+        messages = [symptom.message for symptom in diagnosis.symptoms if symptom.code == "wrong-language"]
+        notes += [f"{title}: {message[:1].lower()}{message[1:]}" for message in messages]
+    return notes
 
 
 def class_notes(summary: Summary, rows: Iterable[Mapping[str, Any]]) -> list[str]:

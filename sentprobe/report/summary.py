@@ -14,7 +14,7 @@ from sentprobe.report.curves import curves
 from sentprobe.report.error_analysis import error_analysis
 from sentprobe.report.extension import SUMMARY_EXTENSIONS, attempt
 from sentprobe.report.human_results import human_result, judged_sets
-from sentprobe.report.languages import class_note
+from sentprobe.report.languages import class_note, language_notes
 from sentprobe.report.published import mark_best
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
@@ -80,6 +80,8 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
     tables = (_layer_table(run, grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
     training_scores = read_training_scores(run)
+    diagnoses = read_diagnoses(run)
+    notes += language_notes(diagnoses, aliases)
     notes += filter(None, [class_note(sets)])
     return Summary(
         folder=str(run.folder),
@@ -92,8 +94,7 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
         layers=tuple(table for table in tables if table is not None),
         interpretations=interpret_variants(run),
         diagnoses=tuple(
-            EncoderDiagnosis(name=diagnosis.name, symptoms=tuple(diagnosis.symptoms))
-            for diagnosis in read_diagnoses(run)
+            EncoderDiagnosis(name=diagnosis.name, symptoms=tuple(diagnosis.symptoms)) for diagnosis in diagnoses
         ),
         failures=tuple(_failure(failure, aliases) for failure in run.failures),
         missing=missing,

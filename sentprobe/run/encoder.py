@@ -36,7 +36,13 @@ from sentprobe.run.cells import (
     untrained_name,
     vectors_identity,
 )
-from sentprobe.run.info import UNLOADABLE_KEY, why_not_reloadable, write_diagnosis, write_training_score
+from sentprobe.run.info import (
+    UNLOADABLE_KEY,
+    why_not_reloadable,
+    write_diagnosis,
+    write_languages,
+    write_training_score,
+)
 from sentprobe.run.job import EmbeddingPool, FitJob, PlainCell, SharedCache, Table, TextIndex, Vectors
 
 SPARSE_SCHEMES = ("baseline:", "tfidf:")
@@ -115,6 +121,8 @@ def probe_encoder(
         if why is not None:
             context.log.describe(**{UNLOADABLE_KEY: [[name, why]]})
         write_training_score(context.log, name, identity, info.training_score)
+        if not isinstance(encoder, Family):  # of which each member has a language of its own
+            write_languages(context.log, name, identity, encoder, [prepared.splits for prepared in sets])
     loadable_name = None if function or is_fitted else counterpart or name
     loaded = LoadedEncoder(name, title, encoder, identity, info.layers, loadable_name)
     _submit_all(context, loaded, sets, variants)

@@ -6,6 +6,7 @@
     unloadable     encoders that cannot be loaded again by name, and why
     training       how well encoders do what they were trained for
     diagnoses      symptoms of broken encoders
+    languages      languages of sets for which encoders were not made
 
 Of entries about the same encoder, the last one counts.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,9 +29,10 @@ from sentprobe.core.files import write_atomically
 from sentprobe.data.sources import Source
 from sentprobe.encoders import Spec, TrainingScore, expand_names
 from sentprobe.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
-from sentprobe.errors import DataError, RunError, SentProbeError, UsageError
+from sentprobe.encoders.languages import language_problem
+from sentprobe.errors import DataError, RunError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
-from sentprobe.results.records import INFO
+from sentprobe.results.records import INFO, read_aliases
 from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ WORKING_FOLDERS_KEY = "places"
 UNLOADABLE_KEY = "unloadable"
 TRAINING_KEY = "training"
 DIAGNOSES_KEY = "diagnoses"
+LANGUAGES_KEY = "languages"
 
 
 def _digest(text: str) -> str:
@@ -291,11 +295,57 @@ class _SymptomCache:
                 write_atomically(self.path, msgspec.json.encode({"symptoms": encoded, "digest": _digest(encoded)}))
 
 
+class _LanguageEntry(msgspec.Struct, frozen=True):
+    """That an encoder was not made for a language."""
+
+    name: str
+    identity: str | None
+    language: str
+    """Empty: it is not known."""
+    problem: str
+    """As ``language_problem`` has it."""
+    digest: str
+    """Of all fields, by which joined runs tell two of them apart."""
+
+
+def write_languages(log: Log, name: str, identity: str | None, encoder: Any, sets: Sequence[Splits]) -> None:
+    """Record and warn, for each language of these sets, if an encoder was not made for it."""
+    entries = _read_list(log.folder, log.info, LANGUAGES_KEY, _LanguageEntry)
+    known = {entry.language for entry in entries if (entry.name, entry.identity) == (name, identity)}
+    texts: dict[str, list[str]] = {}
+    for splits in sets:
+        if (language := splits.language or "") not in known:
+            texts.setdefault(language, []).extend(splits.test.texts)
+    for language, texts_in_language in texts.items():
+        if problem := language_problem(encoder, language, texts_in_language):
+            facts = (name, identity, language, problem)
+            log.describe(**{LANGUAGES_KEY: [msgspec.to_builtins(_LanguageEntry(*facts, _digest(repr(facts))))]})
+            title = read_aliases(log.info).get(name, name.removesuffix(":"))
+            warnings.warn(f"{title} {problem}.", SentProbeWarning, stacklevel=2)
+
+
+def _wrong_languages(run: Run) -> dict[tuple[str, str | None], list[Symptom]]:
+    """By encoder, for which of the languages of a run it was not made."""
+    problems: dict[tuple[str, str | None], list[Symptom]] = {}
+    for entry in _read_list(run.folder, run.info, LANGUAGES_KEY, _LanguageEntry):
+        symptom = Symptom("wrong-language", f"It {entry.problem}.")
+        problems.setdefault((entry.name, entry.identity), []).append(symptom)
+    return problems
+
+
 def read_diagnoses(run: Run) -> list[Diagnosis]:
     """The diagnosis of each encoder that has results, in their order."""
-    last = _last_diagnoses(run.folder, run.info)
-    encoders = dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results)
-    return [last[encoder] for encoder in encoders if encoder in last]
+    last, languages = _last_diagnoses(run.folder, run.info), _wrong_languages(run)
+    diagnoses = []
+    for encoder in dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results):
+        diagnosis = last.get(encoder)
+        if encoder in languages:
+            # words without vectors are those of another language: one warning is enough
+            of_vectors = [s for s in (diagnosis.symptoms if diagnosis else ()) if s.code != "unknown-tokens"]
+            diagnosis = Diagnosis(*encoder, 0, [*of_vectors, *languages[encoder]], "")
+        if diagnosis is not None:
+            diagnoses.append(diagnosis)
+    return diagnoses
 
 
 def _last_diagnoses(folder: Path, info: Mapping[str, Any]) -> dict[tuple[str, str | None], Diagnosis]:

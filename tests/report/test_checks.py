@@ -150,7 +150,9 @@ def test_they_read_what_a_run_gives(tmp_path):
         failure(cell("st:c")),
     ]
     written(tmp_path / "run", *records)
-    symptoms = [{"code": code, "message": f"{code}."} for code in ("zero-vectors", "unknown-tokens", "trust")]
+    symptoms = [
+        {"code": code, "message": f"{code}."} for code in ("zero-vectors", "unknown-tokens", "wrong-language", "trust")
+    ]
     with open_log(tmp_path / "run") as log:
         log.describe(diagnoses=[diagnosis("st:a", symptoms), diagnosis("st:gone", symptoms)])
     said = full_summary(Run.load(tmp_path / "run"))

@@ -32,6 +32,7 @@ from sentprobe.core.words import replace_surrogates
 from sentprobe.encoders import hub
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
+from sentprobe.encoders.languages import card_languages, unknown_pieces
 from sentprobe.encoders.transformer import (
     count_tokens,
     first_special_token_id,
@@ -93,6 +94,8 @@ class Transformer:
     language: int | None = None
     """The number of the language of all texts, for models that have vectors of languages."""
     batch_size: int = 64
+    languages: tuple[str, ...] = ()
+    """Those of the model card."""
 
     def __repr__(self) -> str:
         layers = ", ".join(map(str, self.layer_indices))
@@ -113,6 +116,10 @@ class Transformer:
         """The number of tokens of each text after truncation, which is what it costs to encode."""
         texts = as_texts(texts)
         return count_tokens(self.tokenizer, texts, max_length=self.max, prompt=self.prompt)
+
+    def unknown_share(self, texts: Sequence[str], /) -> float:
+        """The share of the pieces of texts that the tokenizer does not know."""
+        return unknown_pieces(self.tokenizer, as_texts(texts))
 
     def words(self, words: Sequence[str], /) -> FloatArray:
         """The mean of the input embeddings of each word's subwords (words, d); zeros for a word without any."""
@@ -213,8 +220,9 @@ def load(spec: Spec) -> Transformer:
         else ", ".join(f"{p} {hub.import_optional(p).__version__}" for p in RANDOM_INIT_PACKAGES),
     )
     return Transformer(
-        identity, layers, model, tokenizer, layer_indices, how, special, max_length, prompt, width, language
-    )
+        identity, layers, model, tokenizer, layer_indices, how, special, max_length, prompt, width, language,
+        languages=card_languages(location.folder) if seed is None else (),
+    )  # fmt: skip
 
 
 def _language(spec: Spec, model: Any, name: str | None) -> int | None:

@@ -23,6 +23,7 @@ from sentprobe.core.words import replace_surrogates
 from sentprobe.encoders import hub
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
+from sentprobe.encoders.languages import card_languages, unknown_pieces
 from sentprobe.encoders.transformer import count_tokens, input_embeddings, resolve_max_length
 from sentprobe.errors import EncoderError, UsageError
 
@@ -54,6 +55,8 @@ class SentenceEncoder:
     words: Callable[[Sequence[str]], FloatArray] | None
     """The mean of the input embeddings of each word's subwords (words, d); None for a model without a transformer."""
     batch_size: int = 64
+    languages: tuple[str, ...] = ()
+    """Those of the model card."""
 
     def __repr__(self) -> str:
         return short_repr(self, f"st:{self.identity.name}", f"{self.width} dimensions")
@@ -72,6 +75,10 @@ class SentenceEncoder:
         )
         vectors: FloatArray = np.asarray(output, dtype=np.float32)
         return vectors if len(texts) else vectors.reshape(0, self.width)
+
+    def unknown_share(self, texts: Sequence[str], /) -> float:
+        """The share of the pieces of texts that the tokenizer does not know; 0 for a model without a transformer."""
+        return unknown_pieces(self.model.tokenizer, as_texts(texts)) if self.cost is not None else 0.0
 
 
 def load(spec: Spec) -> SentenceEncoder:
@@ -125,7 +132,8 @@ def load(spec: Spec) -> SentenceEncoder:
         (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False).shape
     except Exception as why:
         raise EncoderError(f"{spec} does not return one vector per text: {summarise_error(why)}.") from why
-    return SentenceEncoder(identity, model, normalize, prompt, width, cost, words)
+    languages = card_languages(location.folder)
+    return SentenceEncoder(identity, model, normalize, prompt, width, cost, words, languages=languages)
 
 
 def _check_dense(folder: Path) -> None:

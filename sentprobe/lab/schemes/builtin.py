@@ -62,6 +62,7 @@ class BuiltIn:
     inner: trained.MaxPooled
     identity: Identity
     batch_size: int = 1024
+    languages: tuple[str, ...] = ("en",)
 
     def __repr__(self) -> str:
         return short_repr(self, f"builtin:{self.identity.name}", f"{self.inner.width} dimensions")

@@ -115,7 +115,7 @@ def load(spec: Spec) -> MaxOverStates:
         random=seed,
         drawn_by=None if seed is None else f"torch {version_of('torch')}",
     )
-    return MaxOverStates(identity, network, split_text, look_up, tuple(begin), tuple(end))
+    return MaxOverStates(identity, network, split_text, look_up, tuple(begin), tuple(end), languages=("en",))
 
 
 def _weights(spec: Spec) -> tuple[Path, str]:

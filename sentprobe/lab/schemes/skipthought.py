@@ -99,6 +99,7 @@ class SkipThought:
     eos: bool
     norm: bool
     batch_size: int = 1024
+    languages: tuple[str, ...] = ("en",)
 
     def __repr__(self) -> str:
         size = sum(reader.size for reader in self.readers)

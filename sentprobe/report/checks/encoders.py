@@ -59,6 +59,18 @@ def unknown_tokens(summary: Summary) -> CheckFinding | None:
     return CheckFinding("issue", "Many tokens have no word vector", text, where)
 
 
+def wrong_language(summary: Summary) -> CheckFinding | None:
+    """Encoders that were not made for the language of a set."""
+    where = _where(summary, ("wrong-language",))
+    if not where:
+        return None
+    text = (
+        f"{_count(summary, ('wrong-language',))} of {len(summary.diagnoses)} encoders: a score on a language that an "
+        "encoder has hardly seen says what is left of it there, and not what encoders of its kind capture."
+    )
+    return CheckFinding("issue", "An encoder does not fit the language of a set", text, where)
+
+
 def taken_on_trust(summary: Summary) -> CheckFinding | None:
     """Encoders that may change without a trace."""
     where = _where(summary, ("trust",))
@@ -110,6 +122,20 @@ layer 0, the first token is the same for all texts. The built-in baselines are n
         doc="""
 An issue where word vectors (`vec:`) lack more than 5 % of the running tokens of the sets: these words are skipped.
 With the default `tokenise=space` a word and the full stop behind it are one token, which no vectors have.
+""",
+    ),
+    Check(
+        name="wrong-language",
+        order=35,
+        find=wrong_language,
+        advice="Use a multilingual encoder, or one for this language: a model card that lists too few languages is not "
+        "right, and an encoder of your own says them in `languages`.",
+        doc="""
+An issue where an encoder was not made for the language of a set. `static:`, `builtin:`, `infersent:` and `skipthought:`
+are English, `use:` has 15 languages, and `hf:` and `st:` those in the model's card; your own encoder may have an
+attribute `languages`, such as `("en", "fr")`. Where nobody says anything, an issue if 15 % of the running words of the
+test texts have no vector (`vec:`), or if 10 % of their pieces are unknown to the tokenizer, or single bytes (`hf:`,
+`st:`). The run warns before it computes anything.
 """,
     ),
     Check(
