@@ -120,7 +120,7 @@ def parsed(text):
 
 def commands() -> dict[str, Command]:
     """By verb."""
-    train = ["train", "nli", "-e", "bilstm-max", "--train", "pairs.tsv", "--held-out", "60", "--set", "hidden=16"]
+    train = ["train", "nli", "-a", "bilstm-max", "--train", "pairs.tsv", "--held-out", "60", "--set", "hidden=16"]
     lm = ["train", "mlm", "--train", "en=text.en", "--held-out", "40", "--set", "hidden=32", "--set", "layers=2"]
     lm += [
         "--set",

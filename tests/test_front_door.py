@@ -75,7 +75,7 @@ FOLDERS = [
     ("senteval", "install"),
     ("data", "get", "MR", "--yes", "--offline", "-o"),
     ("data", "convert-coco", "file", "file", "file", "-o"),
-    ("train", "nli", "-e", "bow-mean", "--train", "own.txt", "--held-out", "9", "-o"),
+    ("train", "nli", "-a", "bow-mean", "--train", "own.txt", "--held-out", "9", "-o"),
 ]
 """Commands that write into a folder, which comes last."""
 
@@ -112,12 +112,12 @@ SOURCES = [
     ("run", "own.txt", "--controls"), ("run", "own.txt", "--measures"), ("show",), ("compare",), ("report",),
     ("figure", "-k", "heatmap", "-o", "x.pdf"), ("figure", "run", "-k", "heatmap", "-o", "x.pdf", "-e"),
     ("serve", "--port", "0"), ("repeat",), ("repeat", "SIGNATURE", "--run"), ("repeat", "SIGNATURE", "-d"),
-    ("check",), ("check", "passive"), ("ls",), ("train", "-e", "bow-mean", "-o", "new"),
+    ("check",), ("check", "passive"), ("ls",), ("train", "-a", "bow-mean", "-o", "new"),
     ("train", "nli", "-o", "new", "-e"), ("train", "nli", "-o", "new", "--preset"),
-    ("train", "nli", "-e", "bow-mean", "-o", "new", "--held-out", "9", "--train"),
-    ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--dev"),
-    ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--vectors"),
-    ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--withhold"),
+    ("train", "nli", "-a", "bow-mean", "-o", "new", "--held-out", "9", "--train"),
+    ("train", "nli", "-a", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--dev"),
+    ("train", "nli", "-a", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--vectors"),
+    ("train", "nli", "-a", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--withhold"),
     ("train", "mt", "-o", "new", "--pairs", "en-fr=file,file", "--held-out", "2", "--from"), ("translate",),
 ]  # fmt: skip
 """Commands that read what comes last, or take it for a name."""

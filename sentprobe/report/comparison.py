@@ -134,7 +134,7 @@ def _tables(
     more = "" if everything else " --all: how equal they are, and tests of these probes alone."
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
-        f"sets. better: significantly, at {alpha_text()}; or equivalent within ±{100 * margin:g} (two one-sided tests "
+        f"sets. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two one-sided tests "
         f"at {alpha_text()}); or undecided. {_tests(rows)}{partial}{more}"
     )
     if everything:

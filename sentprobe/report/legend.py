@@ -217,7 +217,8 @@ def _letters(summary: Summary, cells: Sequence[CellSummary]) -> Iterator[str]:
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
         tests = "the trained probes alone" if about == {"probe"} else whose
         tested = summary.kind.tested or f"about {tests}"
-        over = "the sets" if any(s.pair is not None for s in summary.sets) else "pairs"
+        lettered = [sum(bool(cell and cell.letters) for cell in s.cells) for s in summary.sets if s.pair is not None]
+        over = "the sets" if lettered and max(lettered) == 2 else "pairs"
         yield (
             f"{summary.kind.columns} that share a letter on a set are not significantly different on it, "
             f"which does not show that they are equal (paired tests {tested}, as sentprobe compare makes them; Holm "

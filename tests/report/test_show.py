@@ -31,7 +31,8 @@ def show(capsys, monkeypatch):
 
 
 def test_a_table_unless_told_otherwise(show, folder):
-    said, note, _, head, row, *_ = (line.split() for line in show(folder, width=160).splitlines())
+    pair, said, note, _, head, row, *_ = (line.split() for line in show(folder, width=160).splitlines())
+    assert " ".join(pair) == "On subj_number, st:a is significantly better than st:b."
     assert " ".join(said).startswith("On subj_number, st:a and st:b are significantly better than the best baseline")
     assert note[:2] == ["Paired", "tests"]
     assert head[:4] == ["set", "test", "st:a", "st:b"]

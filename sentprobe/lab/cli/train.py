@@ -144,7 +144,7 @@ def train(
     objective: str = "",
     /,
     *,
-    encoder: Annotated[str, Parameter(("--encoder", "-e"))] = "",
+    architecture: Annotated[str, Parameter(("--architecture", "-a"))] = "",
     preset: str = "",
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
@@ -160,8 +160,8 @@ def train(
     ----------
     objective: str
         What the encoder is trained for, as `sentprobe train --list` says: nli, translate, …
-    encoder: str
-        The architecture, as `sentprobe train --list` says: bilstm-max, …
+    architecture: str
+        The architecture of the encoder, as `sentprobe train --list` says: bilstm-max, …
     preset: str
         An encoder of a paper, such as conneau2018/bilstm-max: architecture, sizes, and how it was trained.
     set_: tuple[str, ...]
@@ -169,7 +169,7 @@ def train(
     out: Path
         The folder to write to, or to resume in; then the encoder is trained:FOLDER.
     list_: bool
-        List architectures, objectives and presets, and train nothing; with OBJECTIVE, --encoder or --preset,
+        List architectures, objectives and presets, and train nothing; with OBJECTIVE, --architecture or --preset,
         its settings.
     """
     from sentprobe.lab.training import require_training
@@ -184,7 +184,7 @@ def train(
     from sentprobe.lab.training.train import train as run
 
     if list_:
-        print_parts(objective, encoder, preset)
+        print_parts(objective, architecture, preset)
         return 0
     if not objective:
         raise UsageError(
@@ -197,7 +197,7 @@ def train(
     settings = parse_settings(set_, "hidden=512", special)
     inputs = {name: getattr(typed, name) for name in INPUT_OPTIONS}
     request = make_request(
-        objective, encoder, preset=preset, settings=settings, options=typed.of_group(TRAINING),
+        objective, architecture, preset=preset, settings=settings, options=typed.of_group(TRAINING),
         train=typed.train, dev=typed.dev, columns=tuple(filter(None, typed.columns.split(","))),
         vectors=typed.vectors, fine_tune=typed.fine_tune, withhold=typed.withhold, **inputs,
     )  # fmt: skip

@@ -178,7 +178,9 @@ def _states_width(encoder: SentenceEncoder) -> int:
         layers = encoder.eval()(torch.zeros((1, 1), dtype=torch.long), torch.ones(1, dtype=torch.long)).layers
     encoder.train(training)
     if not layers:
-        raise UsageError("attention=yes: the encoder has no states of words to attend to; choose another --encoder.")
+        raise UsageError(
+            "attention=yes: the encoder has no states of words to attend to; choose another --architecture."
+        )
     return int(layers[-1].shape[2])
 
 

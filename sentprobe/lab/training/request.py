@@ -76,7 +76,9 @@ def make_request(
     if preset:
         preset_part = PRESETS.get(preset)
         if encoder and encoder != preset_part.encoder:
-            raise UsageError(f"--preset {preset} has the encoder {preset_part.encoder}; leave --encoder {encoder} out.")
+            raise UsageError(
+                f"--preset {preset} has the architecture {preset_part.encoder}; leave --architecture {encoder} out."
+            )
         encoder = preset_part.encoder
         preset_settings = {**preset_part.settings, **preset_part.objective.get(objective, {})}
         training = {**preset_part.training, **preset_part.objective_training.get(objective, {})}
@@ -88,7 +90,7 @@ def make_request(
         }
     encoder = encoder or objective_part.encoder
     if not encoder:
-        raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
+        raise UsageError(f"Name an architecture: --architecture with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
     explicit_settings = {**objective_part.implied(explicit_settings), **preset_settings, **explicit_settings}
     what = f"the encoder {encoder} and the objective {objective}"

@@ -253,7 +253,7 @@ def test_another_teacher_is_refused_when_training_is_resumed(teacher, pairs, tmp
 
 
 def test_the_command_line(teacher, pairs, tmp_path):
-    given = ("--teacher", f"trained:{teacher}", "--pairs", pairs, "--held-out", 30, "-e", "bilstm-max")
+    given = ("--teacher", f"trained:{teacher}", "--pairs", pairs, "--held-out", 30, "-a", "bilstm-max")
     done = sentprobe(
         "train", "align", *given, "--set", "hidden=8", "--width", 12, "--epochs", 1, "-o", "toy", cwd=tmp_path
     )

@@ -27,7 +27,7 @@ from sentprobe.lab.training.train import join_processes
 from tests.command_line import PLAIN, sentprobe
 from tests.lab.training.tiny import same_weights, write_pairs
 
-TINY = ("nli", "-e", "bilstm-max", "--set", "hidden=8", "--set", "head=8", "--width", 12, "--optimiser", "adam",
+TINY = ("nli", "-a", "bilstm-max", "--set", "hidden=8", "--set", "head=8", "--width", 12, "--optimiser", "adam",
         "--batch", 16, "--patience", 0, "--held-out", 15)  # fmt: skip
 
 
@@ -58,7 +58,8 @@ def test_help(snapshot):
 def test_everything_that_can_be_requested_is_an_option():
     known = {name.rstrip("_") for name in signature(verb).parameters}
     assert {field.name for field in fields(TrainingOptions)} <= known
-    made_of_others = {"options", "encoder_settings", "objective_settings"}
+    assert "architecture" in known  # of the encoder, which is what `-e` selects elsewhere
+    made_of_others = {"encoder", "options", "encoder_settings", "objective_settings"}
     assert {field.name for field in fields(TrainingRequest)} - made_of_others <= known
 
 
@@ -74,7 +75,7 @@ def test_the_lists_have_every_part_with_its_settings():
 
 
 def test_the_list_of_one_part_explains_its_settings():
-    listed = sentprobe("train", "nli", "-e", "bilstm-max", "--list").stdout
+    listed = sentprobe("train", "nli", "-a", "bilstm-max", "--list").stdout
     assert "With --optimiser sgd (the default): lr 0.1, decay 0.99" in listed
     assert "clip-lr yes" in listed
     rows = {line.split()[0]: line for line in listed.splitlines() if line}
@@ -99,26 +100,26 @@ def test_a_printed_name_means_the_folder(name):
     [
         ((), "Name an objective, such as nli"),
         (("nlu", "-o", "new"), "There is no objective 'nlu'. Did you mean nli?"),
-        (("nli", "-e", "bilstm_max", "-o", "new"), "There is no architecture 'bilstm_max'. Did you mean bilstm-max"),
-        (("nli", "-o", "new"), "Name an encoder: --encoder with one of "),
-        (("nli", "-e", "bilstm-max"), "Name the folder to write to: -o FOLDER."),
-        (("nli", "-e", "bilstm-max", "--set", "hiden=9", "-o", "new"), "Did you mean hidden?"),
-        (("nli", "-e", "bilstm-max", "--set", "hidden", "-o", "new"), "--set hidden: expected KEY=VALUE"),
-        (("nli", "-e", "bilstm-max", "--set", "hidden=many", "-o", "new"), "hidden=many: expected an integer, 1 or"),
-        (("nli", "-e", "bilstm-max", "--set", "head=2", "--set", "head=3", "-o", "new"), "contradict each other"),
-        (("nli", "-e", "bilstm-max", "--words", 0, "-o", "new"), "--words 0: expected an integer, 1 or more."),
-        (("nli", "-e", "bilstm-max", "--held-out", -1, "-o", "new"), "--held-out -1: expected an integer, 0 or more."),
-        (("nli", "-e", "bilstm-max", "--seed", "-1", "-o", "new"), "expected an integer from 0 to 2147483647."),
-        (("nli", "-e", "bilstm-max", "--fine-tune", "-o", "new"), "--fine-tune is for given word vectors"),
+        (("nli", "-a", "bilstm_max", "-o", "new"), "There is no architecture 'bilstm_max'. Did you mean bilstm-max"),
+        (("nli", "-o", "new"), "Name an architecture: --architecture with one of "),
+        (("nli", "-a", "bilstm-max"), "Name the folder to write to: -o FOLDER."),
+        (("nli", "-a", "bilstm-max", "--set", "hiden=9", "-o", "new"), "Did you mean hidden?"),
+        (("nli", "-a", "bilstm-max", "--set", "hidden", "-o", "new"), "--set hidden: expected KEY=VALUE"),
+        (("nli", "-a", "bilstm-max", "--set", "hidden=many", "-o", "new"), "hidden=many: expected an integer, 1 or"),
+        (("nli", "-a", "bilstm-max", "--set", "head=2", "--set", "head=3", "-o", "new"), "contradict each other"),
+        (("nli", "-a", "bilstm-max", "--words", 0, "-o", "new"), "--words 0: expected an integer, 1 or more."),
+        (("nli", "-a", "bilstm-max", "--held-out", -1, "-o", "new"), "--held-out -1: expected an integer, 0 or more."),
+        (("nli", "-a", "bilstm-max", "--seed", "-1", "-o", "new"), "expected an integer from 0 to 2147483647."),
+        (("nli", "-a", "bilstm-max", "--fine-tune", "-o", "new"), "--fine-tune is for given word vectors"),
         (
-            ("nli", "-e", "bilstm-max", "--optimiser", "adm", "-o", "new"),
+            ("nli", "-a", "bilstm-max", "--optimiser", "adm", "-o", "new"),
             "--optimiser=adm: expected one of sgd, adam, ",
         ),
-        (("nli", "-e", "bilstm-max", "--lr", "-1", "-o", "new"), "--lr=-1.0: expected a number, 0 or more."),
-        (("nli", "-e", "bilstm-max", "--preset", "none", "-o", "new"), "There is no preset 'none'."),
-        (("nli", "-e", "bilstm-max", "-o", "new"), "Name training data: --train, with pairs with a label"),
-        (("nli", "-e", "bilstm-max", "--train", "pairs.tsv", "-o", "new"), "There is no dev data"),
-        (("nli", "-e", "bilstm-max", "--train", "gone.tsv", "--held-out", "3", "-o", "new"), "gone.tsv"),
+        (("nli", "-a", "bilstm-max", "--lr", "-1", "-o", "new"), "--lr=-1.0: expected a number, 0 or more."),
+        (("nli", "-a", "bilstm-max", "--preset", "none", "-o", "new"), "There is no preset 'none'."),
+        (("nli", "-a", "bilstm-max", "-o", "new"), "Name training data: --train, with pairs with a label"),
+        (("nli", "-a", "bilstm-max", "--train", "pairs.tsv", "-o", "new"), "There is no dev data"),
+        (("nli", "-a", "bilstm-max", "--train", "gone.tsv", "--held-out", "3", "-o", "new"), "gone.tsv"),
     ],
 )
 def test_wrong_use_says_what_to_do_and_writes_nothing(place, words, message):
@@ -132,7 +133,7 @@ def test_wrong_use_says_what_to_do_and_writes_nothing(place, words, message):
 @pytest.mark.parametrize("package", ["torch", "accelerate"])
 def test_what_is_not_installed_is_said_before_anything_else(package, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, package, None)
-    for words in (("train", "--list"), ("train", "nli", "-e", "nothing", "-o", tmp_path / "out"), ("ls", "objectives")):
+    for words in (("train", "--list"), ("train", "nli", "-a", "nothing", "-o", tmp_path / "out"), ("ls", "objectives")):
         done = sentprobe(*words)
         assert done.returncode == 1
         assert f"Training needs {package}, which cannot be imported" in done.stderr

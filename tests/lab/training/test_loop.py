@@ -311,7 +311,7 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
     # without dropout, which is drawn in each process; sums in another order differ in the last digits
     pairs, dev = write_pairs(tmp_path / "train.tsv"), write_pairs(tmp_path / "dev.tsv", 30, 1)
     words = [
-        "train", "nli", "-e", "bilstm-max", "--train", pairs, "--dev", dev, "--set", "hidden=8",
+        "train", "nli", "-a", "bilstm-max", "--train", pairs, "--dev", dev, "--set", "hidden=8",
         "--set", "head=16", "--width", "12", "--optimiser", "adam", "--batch", "16", "--epochs", "2",
     ]  # fmt: skip
     found = sentprobe(*words, "-o", tmp_path / "one")

@@ -165,7 +165,7 @@ def test_resumed_is_uninterrupted(folder, source, tmp_path):
 @pytest.mark.parametrize(
     ("encoder", "more", "message"),
     [
-        ("bilstm-max", {"settings": {}}, "expected --encoder ngrams, got bilstm-max"),
+        ("bilstm-max", {"settings": {}}, "expected --architecture ngrams, got bilstm-max"),
         ("ngrams", {"vectors": "some.vec"}, "leave --vectors and --projection out"),
         ("ngrams", {"options": {"optimiser": "adam"}}, "leave --optimiser adam out"),
     ],

@@ -12,7 +12,7 @@ from tests.lab.training.tiny import sentences
 from tests.plugins import plugin  # noqa: F401 - a fixture
 
 PAGE = Path(__file__).parents[3] / "docs/train.md"
-WORDS = ("word-order", "-e", "deep-average", "--set", "hidden=8", "--width", 8, "--train", "text.txt", "--held-out", 20,
+WORDS = ("word-order", "-a", "deep-average", "--set", "hidden=8", "--width", 8, "--train", "text.txt", "--held-out", 20,
          "--epochs", 2, "--batch", 16, "--lr", 0.01)  # fmt: skip
 
 

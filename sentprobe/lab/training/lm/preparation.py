@@ -164,7 +164,7 @@ def _check(plan: TrainingPlan) -> None:
     """Refuse what language models do not have."""
     request = plan.request
     if request.encoder != ARCHITECTURE:
-        raise UsageError(f"{request.objective} trains a Transformer: leave --encoder {request.encoder} out.")
+        raise UsageError(f"{request.objective} trains a Transformer: leave --architecture {request.encoder} out.")
     if request.vectors:
         raise UsageError(f"{request.objective} learns the vectors of tokens: leave --vectors {request.vectors} out.")
     if not request.train:

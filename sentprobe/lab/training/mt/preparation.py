@@ -129,7 +129,7 @@ def _check(plan: TrainingPlan) -> None:
     request = plan.request
     if request.encoder != ARCHITECTURE:
         raise UsageError(
-            f"mt trains a Transformer: leave --encoder {request.encoder} out. `sentprobe train translate` trains "
+            f"mt trains a Transformer: leave --architecture {request.encoder} out. `sentprobe train translate` trains "
             "sentence encoders of all kinds by translation."
         )
     if request.vectors:

@@ -130,7 +130,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
     encoder = inputs.encoder()
     if not isinstance(encoder.body, BagOfNgrams):
         raise UsageError(
-            f"ngrams trains the encoder of the same name: expected --encoder ngrams, got {request.encoder}."
+            f"ngrams trains the encoder of the same name: expected --architecture ngrams, got {request.encoder}."
         )
 
     def read(role: str) -> Examples:

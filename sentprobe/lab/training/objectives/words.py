@@ -95,7 +95,7 @@ def _check_encoder(encoder: SentenceEncoder, name: str) -> None:
     if untrained := sum(weights.values()) - weights.get("inputs.learned.weight", 0):
         raise UsageError(
             f"words learns word vectors, and {name} has {untrained:,} other weights, which would stay random. Expected "
-            "a bag of words, such as --encoder bow-mean, without --projection."
+            "a bag of words, such as --architecture bow-mean, without --projection."
         )
 
 

@@ -361,7 +361,7 @@ def test_dev_of_another_language_no_dev_and_other_networks_are_refused(tmp_path)
     with pytest.raises(UsageError, match="There is no dev data"):
         _prepare(tmp_path, train=(f"en={en}",))
     other = TrainingPlan(make_request("mlm", "bow-mean", train=(f"en={en}",), held_out=2), tmp_path / "data")
-    with pytest.raises(UsageError, match="trains a Transformer: leave --encoder bow-mean out"):
+    with pytest.raises(UsageError, match="trains a Transformer: leave --architecture bow-mean out"):
         OBJECTIVES.get("mlm").prepare(other)
 
 
