@@ -32,7 +32,7 @@ SENTENCES, SEED = 50_000, 1
 UNSEEN, UNSEEN_SEED = 100_000, 0
 """What it is not trained on."""
 COMMAND = (
-    "sentprobe train tree --architecture bilstm-max --train train.trees --held-out 400 --case lower --words 20000 --width "
+    "sentprobe train tree -a bilstm-max --train train.trees --held-out 400 --case lower --words 20000 --width "
     "48 --set hidden=64 --set decoder=128 --set decoder_layers=1 --set target_width=32 --set decoded=100 "
     "--lr 0.003 --epochs 6 --seed 1 --out encoder"
 )

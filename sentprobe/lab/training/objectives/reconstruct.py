@@ -1,8 +1,8 @@
 """The auto-encoder (ED) of Adi et al. (2017): the words of the sentence from its vector, over the encoder's vocabulary.
 
 The decoder is one LSTM layer, as wide as the sentence vector, which is its first state, and as its own embeddings. With
-``--architecture lstm-reversed``, and word vectors as wide as sentence vectors, all is as in the paper. BLEU is that of words
-as the encoder reads them.
+``--architecture lstm-reversed``, and word vectors as wide as sentence vectors, all is as in the paper. BLEU is that of
+words as the encoder reads them.
 """
 
 from __future__ import annotations
