@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.core.arguments import Progress
-from sentprobe.core.formatting import printable
+from sentprobe.core.formatting import duration, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -158,19 +158,14 @@ class _Clock:
 def _pace(clock: _Clock, now: float, of: int | None, begun: float | None = None) -> str:
     """How fast it is, how long it has taken, and about how long the rest takes, once there is a basis for that.
 
-    ``begun``: when the command began, for the run as a whole, whose cells are too different for a rate.
+    ``begun``: when the command began, for the run as a whole, whose cells are too different for a rate: what is left of
+    it is said with what is in work.
     """
     elapsed, done = now - clock.started, clock.done - clock.first
     rate = f"{done / elapsed:,.0f}/s, " if begun is None and elapsed >= 1 and done / elapsed >= 1 else ""
-    remaining = None if of is None else remaining_seconds(elapsed, done, of - clock.done)
-    about = f", about {_clock(remaining)} left" if remaining is not None and of != clock.done else ""
-    return f"{rate}{_clock(elapsed if begun is None else now - begun)}{about}"
-
-
-def _clock(seconds: float) -> str:
-    minutes, whole = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
+    remaining = None if of is None or begun is not None else remaining_seconds(elapsed, done, of - clock.done)
+    about = f", about {duration(remaining)} left" if remaining is not None and of != clock.done else ""
+    return f"{rate}{duration(elapsed if begun is None else now - begun)}{about}"
 
 
 def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:

@@ -84,16 +84,16 @@ def test_progress_names_what_is_in_work_and_estimates_once_there_is_a_basis(monk
     first, second, third = (shown(*facts[:n]) for n in (1, 2, 3))
     assert "st:a on x" in first
     assert "40/100" in first
-    assert "left" not in first + second  # one of sixty cells is no basis
+    assert "left" not in first + second + third  # of a run, what is in work says so: cells are too different
     assert "st:\\u001b[2J on z" in third
-    assert "0:40, about 0:30 left" in third  # since the first report, 30 of 60 cells in 30 s
+    assert "0:40" in third
 
 
 @pytest.mark.parametrize(
     ("clock", "now", "of", "begun", "text"),
     [
         ((0, 0, 50), 10, 100, None, "5/s, 0:10, about 0:10 left"),
-        ((0, 40, 50), 10, 100, -20, "0:30, about 0:50 left"),
+        ((0, 40, 50), 10, 100, -20, "0:30"),
         ((0, 0, 1), 3, 100, None, "0:03"),
         ((0, 0, 100), 3700, 100, None, "1:01:40"),
         ((0, 0, 7), 0.5, None, None, "0:00"),

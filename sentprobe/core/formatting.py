@@ -63,6 +63,13 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
+def duration(seconds: float) -> str:
+    """A time as a clock shows it: ``0:07``, ``1:01:40``."""
+    minutes, whole = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
+
+
 def count_of(n: int, noun: str) -> str:
     """A number with its noun: ``1 set``, ``2,000 sets``."""
     return f"{n:,} {noun}{'s' * (n != 1)}"

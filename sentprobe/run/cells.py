@@ -1,4 +1,4 @@
-"""The cells of a run: what all of them share, which an encoder has on a set, which are unfinished, and progress.
+"""The cells of a run: what all of them share, which an encoder has on a set, and which are unfinished.
 
 A cell (``sentprobe.result.Cell``) is one score: encoder × layer × set × probe × seed. A control or measure in place of
 the plain probe is its ``variant``. The key of a cell is in the log of the run once it is finished, so the same command
@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sentprobe import __version__
-from sentprobe.core.arguments import Progress
 from sentprobe.data.splits import Splits
 from sentprobe.encoders import EncoderInfo, encoder_info, load
 from sentprobe.errors import describe_error
@@ -21,65 +20,14 @@ from sentprobe.probes.probe import presets
 from sentprobe.results.log import Log
 from sentprobe.results.result import Cell, Failure
 from sentprobe.run.control import CONTROLS, Control
-from sentprobe.run.job import FitJob
 from sentprobe.run.measure import Measure
 from sentprobe.run.measures import measure_of
 from sentprobe.run.options import RunOptions
 from sentprobe.run.pool import JobPool
+from sentprobe.run.progress import RunProgress, untrained_name
 from sentprobe.run.resample import has_enough_resamples
 from sentprobe.run.variant import ERASED_ROWS, base_variant
 from sentprobe.run.variants import Variant
-
-
-class RunProgress:
-    """How many cells a run has and has finished, by encoder, and whom to report that to.
-
-    Cells that failed count as finished. How many layers an encoder has is known when it is loaded, so that the number
-    of all cells may change.
-    """
-
-    def __init__(self, progress: Progress | None, aliases: Mapping[str, str] | None = None) -> None:
-        self.progress = progress
-        self.aliases = aliases or {}
-        self.total: dict[str, int] = {}
-        self.unfinished: dict[str, int] = {}
-
-    def expect(self, name: str, total: int, unfinished: int | None = None) -> None:
-        """Set how many cells an encoder has, and how many of them are unfinished: by default all."""
-        self.total[name], self.unfinished[name] = total, total if unfinished is None else unfinished
-
-    def finish(self, name: str, cells: int | None = None) -> None:
-        """Count this many cells of an encoder as finished or failed; by default all."""
-        self.unfinished[name] = 0 if cells is None else max(0, self.unfinished.get(name, 0) - cells)
-
-    def report_encoder(self, action: str, name: str) -> None:
-        """Report what is done with an encoder, by its alias if it has one."""
-        alias = next((a for n, a in self.aliases.items() if name in (n, untrained_name(n))), None)
-        title = name if alias is None else untrained_name(alias) if name not in self.aliases else alias
-        self.report(f"{action} {title}")
-
-    def report_jobs(self, jobs: Sequence[FitJob]) -> None:
-        """Report what is computed: the encoder and the set; of several jobs, those of the first."""
-        if not jobs:
-            self.report("saving")
-            return
-        cell = jobs[0].cells[0]
-        variant = f" ({cell.variant})" if cell.variant and cell.variant != "untrained" else ""
-        further = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
-        alias = self.aliases.get(cell.encoder, cell.encoder)
-        title = untrained_name(alias) if cell.variant == "untrained" else alias
-        self.report(f"probing {title} on {cell.dataset}{variant}{further}")
-
-    def report(self, action: str) -> None:
-        """Report what is being done, and how much of the run is finished."""
-        if self.progress:
-            total = sum(self.total.values())
-            self.progress(f"cells: {action}", total - sum(self.unfinished.values()), total)
-
-
-def untrained_name(name: str) -> str:
-    """What the untrained counterpart of an encoder is called in the progress."""
-    return f"{name} (untrained)"
 
 
 def encoder_name(cell: Cell) -> str:

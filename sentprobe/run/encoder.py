@@ -33,7 +33,6 @@ from sentprobe.run.cells import (
     requested_probes,
     superseded,
     unfinished_cells,
-    untrained_name,
     vectors_identity,
 )
 from sentprobe.run.info import (
@@ -44,6 +43,7 @@ from sentprobe.run.info import (
     write_training_score,
 )
 from sentprobe.run.job import EmbeddingPool, FitJob, PlainCell, SharedCache, Table, TextIndex, Vectors
+from sentprobe.run.progress import untrained_name
 
 SPARSE_SCHEMES = ("baseline:", "tfidf:")
 """Encoders whose vectors may be sparse arrays of scipy."""
@@ -154,8 +154,8 @@ def _submit_all(
 
 def _expect_cells(context: RunContext, loaded: LoadedEncoder, sets: Sequence[PreparedSet]) -> None:
     """Tell the progress how many cells an encoder has, now that its layers are known, and how many are unfinished."""
-    total = sum(1 for prepared in sets for _ in loaded.cells(context, prepared))
-    unfinished = sum(1 for prepared in sets for _ in loaded.unfinished(context, prepared))
+    total = (cell for prepared in sets for cell in loaded.cells(context, prepared))
+    unfinished = (cell for prepared in sets for cell in loaded.unfinished(context, prepared))
     context.progress.expect(loaded.title, total, unfinished)
 
 
@@ -172,7 +172,7 @@ def _submit(
     except BaseException as e:
         for prepared in unfinished:
             context.fail(encoder_failure(loaded.name, prepared.splits), e)
-        failed_cells = sum(1 for prepared in unfinished for _ in loaded.unfinished(context, prepared))
+        failed_cells = [cell for prepared in unfinished for cell in loaded.unfinished(context, prepared)]
         context.progress.finish(loaded.title, failed_cells)
         return embeddings
     for prepared in sets:
@@ -233,7 +233,7 @@ def _wait_for_memory(context: RunContext, loaded: LoadedEncoder) -> None:
 def _encode_progress(context: RunContext, title: str, stage: str, done: int, total: int | None) -> None:
     """Between two batches: save what was finished meanwhile."""
     collect_finished(context)
-    context.progress.report_encoder("encoding with", title)
+    context.progress.report_encoding(title, done, total)
     if context.options.progress:
         context.options.progress(stage, done, total)
 
@@ -255,8 +255,10 @@ def collect_finished(context: RunContext) -> None:
 
 
 def _save(context: RunContext, job: FitJob, outcome: Any) -> None:
-    context.progress.finish(encoder_name(job.cells[0]), len(job.cells))
-    if isinstance(outcome, BaseException):
+    failed = isinstance(outcome, BaseException)
+    seconds = None if failed else sum(result.seconds.get("fit", 0.0) for result, *_ in outcome)
+    context.progress.finish(encoder_name(job.cells[0]), job.cells, seconds)
+    if failed:
         for cell in job.cells:
             context.fail(cell, outcome)
         return

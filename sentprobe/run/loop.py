@@ -27,13 +27,14 @@ from sentprobe.results.log import Log, open_log, removed_if_refused
 from sentprobe.results.records import ALIASES
 from sentprobe.results.result import Cell
 from sentprobe.results.run import Run
-from sentprobe.run.cells import PreparedSet, RunContext, RunProgress, all_cells, plain_cells, set_cell, untrained_name
+from sentprobe.run.cells import PreparedSet, RunContext, all_cells, plain_cells, set_cell
 from sentprobe.run.controls.untrained import untrained
 from sentprobe.run.encoder import collect, collect_finished, probe_encoder
 from sentprobe.run.info import WORKING_FOLDERS_KEY, alias_entries, working_folder_entry
 from sentprobe.run.inputs import Encoders, named_encoders, read_sets
 from sentprobe.run.options import RunOptions
 from sentprobe.run.pool import pool_for
+from sentprobe.run.progress import RunProgress, untrained_name
 from sentprobe.run.result_cache import ResultCache
 from sentprobe.run.variants import Subsamples, Variants, make_variants
 
@@ -132,8 +133,8 @@ class _RunRequest:
 
 def _open_context(log: Log, options: RunOptions, request: _RunRequest) -> RunContext:
     """What all cells share, once run.json says what is to be computed."""
-    progress = RunProgress(options.progress, request.aliases)
     pool = pool_for(options.jobs, options.store)
+    progress = RunProgress(options.progress, request.aliases, pool.workers)
     context = RunContext(log, options, options.parsed_probes(), options.seed_list(), pool, progress)
     pool.on_start = lambda: progress.report_jobs(list(pool.running.values()))
     encoders = [*request.encoders, *request.encoder_baselines, *request.word_baselines]
@@ -206,16 +207,16 @@ def _expect_cells(
 ) -> None:
     """Tell the progress how many cells there will be: encoders are not loaded yet, and counted with one layer."""
 
-    def count(name: str, sets: Sequence[PreparedSet], context: RunContext = context) -> int:
-        return sum(1 for prepared in sets for _ in all_cells(context, name, prepared, None, ()))
+    def cells(name: str, sets: Sequence[PreparedSet], context: RunContext = context) -> Iterator[Cell]:
+        return (cell for prepared in sets for cell in all_cells(context, name, prepared, None, ()))
 
     for name in request.encoders:
-        context.progress.expect(name, count(name, (*sets, *variants)))
+        context.progress.expect(name, cells(name, (*sets, *variants)))
         if name in counterparts:
-            context.progress.expect(untrained_name(name), count(name, sets))
+            context.progress.expect(untrained_name(name), cells(name, sets))
     baseline_context, baseline_sets = _for_baselines(context, sets)
     for name in request.encoder_baselines:
-        context.progress.expect(name, count(name, baseline_sets, baseline_context))
+        context.progress.expect(name, cells(name, baseline_sets, baseline_context))
 
 
 @contextmanager

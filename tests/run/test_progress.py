@@ -1,11 +1,14 @@
 """The progress of a run: every cell is counted once, and what is in work is named."""
 
+import re
+
 import pytest
 
 from sentprobe.console import split_stage
 from sentprobe.errors import EncoderError
 from sentprobe.run import evaluate
 from sentprobe.run.cells import encoder_name
+from sentprobe.run.progress import RunProgress
 from tests.report.runs import cell
 from tests.run.sets import Knowing, dataset
 
@@ -30,7 +33,7 @@ def told(folder, encoders, sets, **more):
     facts = []
     evaluate(encoders, sets, folder, resample=0, progress=lambda *fact: facts.append(fact), **more)
     cells = [(split_stage(stage)[1], done, of) for stage, done, of in facts if split_stage(stage)[0] == "cells"]
-    return [fact[1:] for fact in cells], [now for now, *_ in cells]
+    return [fact[1:] for fact in cells], [re.sub(r", (about|at least) [\d:]+ left$", "", now) for now, *_ in cells]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -81,3 +84,55 @@ def test_controls_and_measures_are_cells(tmp_path):
 def test_an_untrained_twin_has_a_name_of_its_own():
     assert encoder_name(cell("st:a")) == "st:a"
     assert encoder_name(cell("st:a", variant="untrained")) == "st:a (untrained)"
+
+
+def of_set(encoder, data, n=1, **more):
+    return [cell(encoder, data=data, **more)] * n
+
+
+def reported(progress):
+    """What is said of the time left."""
+    said = []
+    progress.progress = lambda stage, *_: said.append(stage)
+    progress.report("saving")
+    return said[0].removeprefix("cells: saving").removeprefix(", ")
+
+
+def test_what_is_left_is_weighed_by_what_was_measured():
+    """A set of 60 seconds a cell and one of 1 second: cells alone would say that half of the time is over."""
+    progress = RunProgress(None)
+    for name in ("st:a", "st:b"):
+        progress.expect(name, [*of_set(name, "large", 3), *of_set(name, "small", 3)])
+    progress.report_encoding("st:a", 1, 1)
+    assert reported(progress) == ""
+    progress.finish("st:a", of_set("st:a", "small", 3), 3.0)
+    progress.finish("st:a", of_set("st:a", "large", 3), 180.0)
+    assert progress.remaining_seconds() == pytest.approx(183)
+    assert reported(progress) == "at least 3:03 left"  # how long it takes to encode with b is not known yet
+    progress.report_encoding("st:b", 0, 10)
+    progress.report_encoding("st:b", 10, 10)
+    assert reported(progress) == "about 3:03 left"
+    progress.finish("st:b", of_set("st:b", "large", 3), 180.0)
+    assert reported(progress) == "about 0:03 left"
+    progress.finish("st:b")
+    assert reported(progress) == ""
+
+
+def test_cells_of_another_kind_cost_what_cells_cost_on_average_and_workers_share_them():
+    progress = RunProgress(None, workers=2)
+    progress.expect("st:a", [*of_set("st:a", "x", 4), *of_set("st:a", "x", 2, variant="key")])
+    progress.finish("st:a", of_set("st:a", "x", 4), 40.0)
+    assert progress.remaining_seconds() == pytest.approx(10)  # two of ten seconds, by two workers
+    progress.finish("st:a", of_set("st:a", "x", 1, variant="key"), 100.0)
+    assert progress.remaining_seconds() == pytest.approx(50)
+
+
+def test_what_is_being_encoded_counts(monkeypatch):
+    times = iter([0.0, 10.0, 10.0])
+    monkeypatch.setattr("sentprobe.run.progress.time.monotonic", lambda: next(times))
+    progress = RunProgress(None)
+    progress.expect("st:a", of_set("st:a", "x", 4))
+    progress.finish("st:a", of_set("st:a", "x", 3), 3.0)
+    progress.report_encoding("st:a", 100, 400)
+    progress.report_encoding("st:a", 200, 400)
+    assert progress.remaining_seconds() == pytest.approx(21)  # 200 texts at ten a second, and one cell
