@@ -577,3 +577,31 @@ def test_workers_of_encode_read_and_encode_the_same(tmp_path, monkeypatch):
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / j).rglob("*") if p.is_file()} for j in ("1", "2"))
     assert one == two
     assert len(numpy.load(next((tmp_path / "2").rglob("vectors.npy")))) == 180
+
+
+def test_options_mean_the_same_in_every_verb():
+    """A short name is that of one option, and what selects never changes a setting or declares a property."""
+    from sentprobe.cli._verbs import built_in_verbs, make_app
+
+    helps = {}
+
+    def collect(app, name):
+        for part in app:
+            if not part.startswith("-"):
+                collect(app[part], f"{name} {part}".strip())
+        if app.default_command:
+            for argument in app.assemble_argument_collection(parse_docstring=True):
+                for text in argument.names:
+                    helps.setdefault(text, {})[name] = (argument.name, argument.parameter.help or "")
+
+    collect(make_app(built_in_verbs()), "")
+    shorts = {name: {long for long, _ in verbs.values()} for name, verbs in helps.items() if len(name) == 2}
+    shared = {"-d": {"--data", "--dictionary"}}  # of words, whose data are dictionaries
+    assert {name: longs for name, longs in shorts.items() if len(longs) > 1} == shared
+    selecting = ("Only the", "Make only", "Make every", "Only pairs", "The encoders", "With --builtin", "For --builtin")
+    for option in ("--task", "--suite", "--language", "--encoder"):
+        for verb, (_, text) in helps[option].items():
+            assert text.startswith((*selecting, "scheme:name")), (option, verb, text)
+    for option in ("--task", "--suite", "--encoder"):
+        assert all(f"-{option[2]}" in helps and verb in helps[f"-{option[2]}"] for verb in helps[option])
+    assert all("setting" in text or "policy" in text for _, text in helps["--set"].values())

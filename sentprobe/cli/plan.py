@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from sentprobe.core.table import CellText, Table
@@ -28,7 +30,7 @@ def plan(
     *encoders: str,
     difference: float = 3.0,
     accuracy: float | None = None,
-    task: tuple[str, ...] = (),
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     format: Literal["table", "md", "csv", "json"] = "table",
 ) -> int:
     """Say which differences between encoders sets can show, and how many rows smaller ones need.

@@ -17,7 +17,7 @@ def repeat(
     *,
     run: Path | None = None,
     data: Annotated[tuple[str, ...], Parameter(("--data", "-d"))] = (),
-    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
+    trust: tuple[str, ...] = (),
     no_store: bool = False,
 ) -> int:
     """Compute the result of a signature again, and say whether it is the same.
@@ -32,8 +32,8 @@ def repeat(
         The run with the result to compare with.
     data: tuple[str, ...]
         Where the set is. Default: where the run found it.
-    encoder: tuple[str, ...]
-        The encoder of the signature if it is Python code (py:…) or a server (openai:…): permission to use it.
+    trust: tuple[str, ...]
+        The encoder of the signature if it is Python code (py:…) or a server (openai:…), which may be used.
     no_store: bool
         Encode again instead of taking vectors from the store.
     """
@@ -45,6 +45,6 @@ def repeat(
 
     with printed_warnings():
         recorded = Run.load(run) if run else None
-    reproduction = again(signature, run=recorded, paths=data, store=open_store(no_store, None), encoders=encoder)
+    reproduction = again(signature, run=recorded, paths=data, store=open_store(no_store, None), encoders=trust)
     print_repeated(reproduction)
     return 0 if reproduction.recorded is None or reproduction.same else 1

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 order = 120
 group = "Read"
@@ -17,7 +14,7 @@ def serve(
     *,
     port: int = 8421,
     open: bool = False,
-    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
+    trust: tuple[str, ...] = (),
 ) -> int:
     """Serve a run as a live page, even while it is being written, and try its probes on your own sentences.
 
@@ -34,14 +31,14 @@ def serve(
         The port; 0 for any free one. Default: 8421.
     open: bool
         Open the page in a browser.
-    encoder: tuple[str, ...]
-        An encoder of the run that is Python code (py:…): permission to run it on your sentences; may be repeated.
+    trust: tuple[str, ...]
+        An encoder of the run that is Python code (py:…), which may run on your sentences; may be repeated.
     """
     from sentprobe.cli._exits import SIGNAL_EXIT_BASE, Terminated
     from sentprobe.console import err, say
     from sentprobe.serve import Server
 
-    server = Server(folder, port, encoder, lambda line: say(line))
+    server = Server(folder, port, trust, lambda line: say(line))
     with server:
         server.site.page()  # errors show here, and the first visit is quick
         say(f"Serving {folder} at {server.url}; Ctrl-C stops it.")

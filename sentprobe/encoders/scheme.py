@@ -247,7 +247,7 @@ def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = Fals
         return
     raise UsageError(
         f"{text} {what}, and is named by a file or text that may come from somebody else. To use it, name it "
-        f"yourself: --encoder '{text}'."
+        f"yourself: --trust '{text}'."
     )
 
 

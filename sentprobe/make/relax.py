@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sentprobe.core.formatting import count_of
 from sentprobe.data.dataset import Dataset
 from sentprobe.make.filters import LENGTH_REASON
 from sentprobe.make.job import SkippedTask
@@ -103,10 +104,10 @@ def advice(task: Task, policy: Policy, reading: str, rejected: Counter[str]) -> 
     parts = []
     forms = [option(field) for field in ("trim", "band") if field in changes]
     if (n := rejected[OUTSIDE_BAND]) and forms:
-        parts.append(f"{n:,} sentences whose target form is too rare or too frequent ({' '.join(forms)})")
+        parts.append(f"{count_of(n, 'sentence')} whose target form is too rare or too frequent ({' '.join(forms)})")
     if (n := rejected[LENGTH_REASON]) and "length" in changes:
         low, high = policy.length
-        parts.append(f"{n:,} sentences outside {low} to {high} tokens ({option('length')})")
+        parts.append(f"{count_of(n, 'sentence')} outside {low} to {high} tokens ({option('length')})")
     smaller = [option(field) for field in ("min_class", "min_classes", "cap", "strata") if field in changes]
     reasons = [(r, n) for r, n in rejected.most_common() if r not in (OUTSIDE_BAND, LENGTH_REASON)][:3]
     text = f" Left out were {', and '.join(parts)}." if parts else ""

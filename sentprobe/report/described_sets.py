@@ -12,6 +12,7 @@ from typing import Any
 from sentprobe.audit.audit import audit_collection, audit_rows
 from sentprobe.audit.check import Finding, SentenceKeys, ShortcutScore
 from sentprobe.core.arguments import check_options
+from sentprobe.core.formatting import count_of
 from sentprobe.core.hashing import digest, hash_64
 from sentprobe.core.workers import map_largest_first
 from sentprobe.corpus.provenance import describe_provenance
@@ -207,7 +208,7 @@ def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
     manifest = dataset.manifest
     corpus = _mapping(manifest.get("corpus"))
     if corpus:
-        size = f"{corpus.get('sentences', 0):,} sentences, {corpus.get('words', 0):,} words"
+        size = f"{count_of(corpus.get('sentences', 0), 'sentence')}, {count_of(corpus.get('words', 0), 'word')}"
         yield "Corpus", f"{corpus.get('name')}{' (synthetic)' if corpus.get('synthetic') else ''}: {size}"
         yield "Digest of the corpus", str(corpus.get("digest", ""))
         if files := corpus.get("files"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sentprobe.core.formatting import POINTS
+from sentprobe.core.formatting import POINTS, count_of
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import SentProbeError
 from sentprobe.judge.people import People, read_people
@@ -135,9 +135,10 @@ def human_notes(summary: Summary) -> Iterator[str]:
     for s in summary.sets:
         if (p := s.people) is not None:
             dropped = f", {p.dropped} more having failed the controls" if p.dropped else ""
-            ties = f", {p.ties} sentences without a majority left out" if p.ties else ""
-            who = f"the majority vote of {p.annotators} annotators{dropped}, on {p.n} test sentences{ties}"
-            single = f"{POINTS.number(p.single)} % of their {p.judgments:,} single judgments are right"
+            ties = f", {count_of(p.ties, 'sentence')} without a majority left out" if p.ties else ""
+            sentences = f"{count_of(p.n, 'test sentence')}{ties}"
+            who = f"the majority vote of {count_of(p.annotators, 'annotator')}{dropped}, on {sentences}"
+            single = f"{POINTS.number(p.single)} % of their {count_of(p.judgments, 'single judgment')} are right"
             yield f"human: {s.label}: {who}; {single}."
 
 

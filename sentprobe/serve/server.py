@@ -93,7 +93,7 @@ def _site(folder: Path, trusted: StringsOrPaths, report: Callable[[str], None]) 
         run.state()  # fails now if this is not a run
         return run
     if trusted:
-        raise UsageError(f"{folder} is {folder_type.title}, which has no encoders; leave out --encoder.")
+        raise UsageError(f"{folder} is {folder_type.title}, which has no encoders; leave out --trust.")
     return cast(Served, folder_type.site(folder, report))
 
 

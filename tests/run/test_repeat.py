@@ -64,18 +64,18 @@ def test_a_program_is_not_run_because_a_signature_names_it(run, tmp_path, monkey
     signature = next(r.signature for r in run if r.cell.encoder == MINE)
     given = next(r.signature for r in run if r.cell.encoder == "baseline:hash") + f"|variant={quote('given:' + MINE)}"
     for text in (signature, given):
-        with pytest.raises(UsageError, match=r"is a program.*--encoder 'py:mine\.py:encode\?version=1'"):
+        with pytest.raises(UsageError, match=r"is a program.*--trust 'py:mine\.py:encode\?version=1'"):
             repeat(text, paths=["task.txt"])
-    with pytest.raises(UsageError, match=r"sends texts to a server.*--encoder 'openai:x'"):
+    with pytest.raises(UsageError, match=r"sends texts to a server.*--trust 'openai:x'"):
         repeat(re.sub(r"enc=[^|]*", "enc=openai:x", signature), paths=["task.txt"])
     monkeypatch.setattr(sys, "argv", ["sentprobe", "repeat", signature, "--run", "run"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1
-    assert f"name it yourself: --encoder '{MINE}'" in capsys.readouterr().err
+    assert f"name it yourself: --trust '{MINE}'" in capsys.readouterr().err
     assert not (tmp_path / "was-run").exists()
     # the server says the same
-    with pytest.raises(UsageError, match=r"is a program.*name it yourself: --encoder"):
+    with pytest.raises(UsageError, match=r"is a program.*name it yourself: --trust"):
         Encoders().vectors(MINE, None, ["a"])
 
 

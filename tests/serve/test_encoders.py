@@ -109,7 +109,7 @@ def test_a_program_is_run_only_if_it_is_named(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     name = "py:mine.py:encode?version=1"
-    with pytest.raises(UsageError, match=r"is a program.*--encoder 'py:mine\.py:encode\?version=1'"):
+    with pytest.raises(UsageError, match=r"is a program.*--trust 'py:mine\.py:encode\?version=1'"):
         Encoders().vectors(name, "x", ["text"])
     assert not (tmp_path / "ran").exists()
     identity = str(load(name).identity)

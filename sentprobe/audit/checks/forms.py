@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.audit.check import AuditCheck, Code, Finding, pick_examples, severity_by_share
+from sentprobe.core.formatting import count_of
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import fold, lower_case
@@ -47,7 +48,8 @@ def find(rows: Split, expectations: Expectations) -> Iterator[Finding]:
     counterparts = _merged([partners for group in groups if (partners := _partners(rows, group))])
     hits = set[int]().union(*counterparts)
     if hits:
-        message = f"{len(counterparts):,} sentences are also in the set with words exchanged and another label"
+        sentences = f"{count_of(len(counterparts), 'sentence')} {'is' if len(counterparts) == 1 else 'are'}"
+        message = f"{sentences} also in the set with words exchanged and another label"
         evidence = {
             "rows": len(hits),
             "share": round(len(hits) / len(rows), 4),

@@ -18,6 +18,7 @@ from sentprobe.audit.check import (
     severity_by_share,
     share_evidence,
 )
+from sentprobe.core.formatting import count_of
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.lookalike_labels import describe_groups, lookalike_labels, plain_label
 from sentprobe.data.splits import Split
@@ -160,12 +161,10 @@ def _two_labels(rows: Split) -> Iterator[Finding]:
         evidence[f"ceiling {split}"] = round(1 - lost[split] / rows.split_sizes[split], 4)
     worst = max(rows.split_names, key=lambda s: lost[s] / rows.split_sizes[s])
     ceiling = 1 - lost[worst] / rows.split_sizes[worst]
-    message = (
-        f"{len(contradictory):,} sentences have two labels; no probe can get more than {100 * ceiling:.2f} % of "
-        f"{SPLIT_NAMES[worst]} right"
-    )
+    have = f"{count_of(len(contradictory), 'sentence')} {'has' if len(contradictory) == 1 else 'have'} two labels"
+    message = f"{have}; no probe can get more than {100 * ceiling:.2f} % of {SPLIT_NAMES[worst]} right"
     if not any(lost.values()):
-        message = f"{len(contradictory):,} sentences have two labels, one in each of two splits"
+        message = f"{have}, one in each of two splits"
     evidence["rows"] = sum(seen[text].total() for text in contradictory)
     homes: defaultdict[str, set[str]] = defaultdict(set)
     for split, text in zip(rows.splits, rows.exact, strict=True):

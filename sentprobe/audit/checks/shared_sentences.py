@@ -46,7 +46,7 @@ def find(sets: Sequence[SentenceKeys]) -> Iterator[Finding]:
         members = [(o, s) for o, s in zip(owners, split_index[a:b].tolist(), strict=True) if divided[o]]
         trained = {o for o, s in members if s == SPLITS.index("tr")}
         leaks += sum(len(trained - {o}) for o, s in members if s == SPLITS.index("te"))
-    message = f"{count:,} of {distinct:,} sentences are in several sets"
+    message = f"{count:,} of {distinct:,} sentences {'is' if count == 1 else 'are'} in several sets"
     if leaks:
         message += f"; {leaks:,} times a test sentence of one set is a training sentence of another"
     evidence: dict[str, float | int | str] = {"sentences": distinct, "te in another tr": leaks}

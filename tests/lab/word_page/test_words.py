@@ -317,7 +317,7 @@ def test_spaces_that_changed_are_refused(tmp_path):
 
 def test_an_alignment_without_a_map_is_refused(tmp_path, monkeypatch, capsys):
     folder = alignment(tmp_path / "aligned")
-    with pytest.raises(UsageError, match="leave out --encoder"):
+    with pytest.raises(UsageError, match="leave out --trust"):
         Server(folder, trusted=("py:x.py:f",))
     (folder / "map.safetensors").unlink()
     monkeypatch.setattr(sys, "argv", ["sentprobe", "serve", str(folder)])
