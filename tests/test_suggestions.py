@@ -60,4 +60,4 @@ def test_plain_text_suggests_annotating_it(tmp_path):
     (tmp_path / "plain.txt").write_text("The cat sat on the mat.\n" * 3)
     done = sentprobe("make", tmp_path / "plain.txt", "-t", "past_present", "-o", tmp_path / "probes")
     assert "plain is plain text: --with annotates it first, such as sentprobe make " in done.stderr
-    assert "--with spacy:en_core_web_sm" in done.stderr
+    assert "--with stanza:en" in done.stderr

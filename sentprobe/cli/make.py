@@ -267,7 +267,7 @@ def _suggest_annotating(source: Corpus, paths: Sequence[str]) -> None:
     from sentprobe.corpus.files import detect_format
 
     if source.files and all((source.format or detect_format(file)) == "text" for file in source.files):
-        example = f"sentprobe make {' '.join(map(quote, paths[:2]))} --with spacy:en_core_web_sm"
+        example = f"sentprobe make {' '.join(map(quote, paths[:2]))} --with stanza:en"
         say(
             printable(
                 f"{source.name} is plain text: --with annotates it first, such as {example}; `sentprobe ls "

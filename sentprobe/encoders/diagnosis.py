@@ -342,7 +342,7 @@ def _check_loadable(name: str) -> None:
     if scheme.options:
         spec.check_options(scheme.options)
     file = None if scheme.named_file is None else scheme.named_file(spec)
-    if file is not None and not file.exists():
+    if scheme.loads_at_once or (file is not None and not file.exists()):
         load(name)  # says what is wrong
     for member in () if scheme.members is None else scheme.members(spec):
         _check_loadable(member)

@@ -13,6 +13,9 @@ built-in scheme, ``named_file``, a function from a Spec to the path of a file or
 there, and ``members``, a function from a Spec to the names of other encoders, which of them it consists of, so that a
 run can be refused before it begins.
 
+A built-in scheme whose encoders are loaded in no time, as those of a server are, says ``LOADS_AT_ONCE = True``: what it
+lacks, such as a key, is then said before anything is computed.
+
 Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and those that send texts to a server say
 ``SENDS_TEXTS = True``. A scheme of another package may do either, so it is always treated as if it did both.
 """
@@ -66,6 +69,8 @@ class Scheme:
     """Whether it runs code that a name names."""
     sends_texts: bool = False
     """Whether it sends texts to a server."""
+    loads_at_once: bool = False
+    """Whether loading takes no time, so that it is tried before anything is computed."""
 
 
 def _read(source: PartSource, content: object) -> Scheme:
@@ -95,6 +100,7 @@ def _read(source: PartSource, content: object) -> Scheme:
         getattr(module, "members", None) if is_ours else None,
         not is_ours or bool(getattr(module, "RUNS_CODE", False)),
         not is_ours or bool(getattr(module, "SENDS_TEXTS", False)),
+        is_ours and bool(getattr(module, "LOADS_AT_ONCE", False)),
     )
 
 

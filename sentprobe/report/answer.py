@@ -101,7 +101,8 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
     if not better:
         any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
         any_set += _shown(summary.hidden_sets)
-        where = any_set if len(tested) > 1 else _set_name(summary, tested[0])
+        one_set = f"{_set_name(summary, tested[0])} ({_best_baselines(summary, tested[0], set())})"
+        where = any_set if len(tested) > 1 else one_set
         return plain(f"{_no_one(summary, names)} {BETTER} on {where}.")
     if len(tested) == 1:
         return _on_one_set(summary, tested[0], standings)

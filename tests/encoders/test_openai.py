@@ -583,3 +583,12 @@ def test_a_model_may_have_slashes_and_an_at_sign(server, encoder):
 def test_a_server_on_this_machine_has_an_identity_only_with_a_version(server, encoder):
     assert encoder("openai:model").identity is None
     assert dict(encoder("openai:model?version=3").identity.facts)["version"] == "3"
+
+
+def test_a_missing_key_is_said_before_anything_is_computed(monkeypatch):
+    from sentprobe.encoders.diagnosis import check_encoders
+
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match=r"^openai:x is a model on api\.openai\.com, which needs a key: set OPENAI_API"):
+        check_encoders(["openai:x", "static:"])

@@ -42,6 +42,7 @@ SENDS_TEXTS = True
 """To a server, and the key with them."""
 
 OPENAI = "api.openai.com"
+LOADS_AT_ONCE = True
 OPTIONS = {
     "dimensions": "dimension of the vectors, for models that can shorten them",
     "batch": "texts per request (default 256, at most 2048); fewer are sent if the server asks for fewer",
