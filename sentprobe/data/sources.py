@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings, did_you_mean, listed_names
-from sentprobe.core.files import open_bytes, reject_special_file
+from sentprobe.core.files import nearest, reject_special_file
 from sentprobe.core.reader import read_rows
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
 from sentprobe.data.expectations import expectations_for
@@ -325,7 +325,8 @@ def _existing(path: str) -> Path:
     except (OSError, ValueError):
         special = False
     if not special:
-        next(open_bytes(path), None)  # raises an error that suggests the nearest name
+        hint = nearest(path) or "; expected probing sets, or tables of sentences and labels."
+        raise DataError(f"There is no file or folder {path!r}{hint}")
     raise UsageError(f"{path} is neither a file nor a folder; save its content to a file first.")
 
 
