@@ -37,6 +37,8 @@ To try it out, without a corpus:
   sentprobe make --builtin 6000 -o probes/
 """
 
+MAX_FULL_REASONS = 2
+"""Of more sets that were not made, only the first sentence of each reason is printed."""
 CORPUS = Group("The corpus", sort_key=10)
 RAW = Group("Raw text", sort_key=15)
 SETS = Group("The sets", sort_key=20)
@@ -351,8 +353,12 @@ def _print_incomplete(manifests: Sequence[Mapping[str, Any]], skipped: Sequence[
     for manifest in (m for m in manifests if m.get("relaxed")):
         settings = " ".join(f"--set {manifest['task']}.{setting}" for setting in manifest["relaxed"])
         say(f"relaxed: {manifest['name']}: {settings}")
+    in_full = len(skipped) <= MAX_FULL_REASONS
     for task in skipped:
-        warn(f"not made: {task.name}: {task.reason}")
+        warn(f"not made: {task.name}: {task.reason if in_full else task.reason.partition('. ')[0]}")
+    if any(". " in task.reason for task in skipped) and not in_full:
+        relax = " --relax tries smaller sets." * any("--relax" in task.reason for task in skipped)
+        say(f"-t TASK says of one task what was left out, and which settings would keep it.{relax}")
     # a suite of all that the corpus supports has no task that must be made
     failures = [task for task in skipped if task.kind != "too few" or task.name.partition("/")[0] in SUITES]
     return 0 if not failures and manifests else 2 if manifests or any(t.kind == "failed" for t in failures) else 1

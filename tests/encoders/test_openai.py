@@ -590,5 +590,5 @@ def test_a_missing_key_is_said_before_anything_is_computed(monkeypatch):
 
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(UsageError, match=r"^openai:x is a model on api\.openai\.com, which needs a key: set OPENAI_API"):
+    with pytest.raises(UsageError, match=r"^openai:x is a model on api\.openai\.com, which needs a key: set"):
         check_encoders(["openai:x", "static:"])

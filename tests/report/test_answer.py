@@ -65,7 +65,11 @@ def table(encoders, rows, **more):
             {"tense": "o--", "passive": "---", "shift": "oo-"},
             ["None of the 3 encoders is significantly better than the best baseline on any of the 3 sets."],
         ),
-        (["a"], {"tense": "o"}, ["a is not significantly better than the best baseline on tense (nb-uni, naive Bayes on words: 60.0)."]),
+        (
+            ["a"],
+            {"tense": "o"},
+            ["a is not significantly better than the best baseline on tense (nb-uni, naive Bayes on words: 60.0)."],
+        ),
         (
             ["a"],
             {"tense": "+", "shift": "o", "length": ("-", {"baseline": "length", "value": 0.992})},
