@@ -126,11 +126,12 @@ def read(
         The share of these that must be right. Default: 0.9.
     """
     from sentprobe.console import say, warn
+    from sentprobe.core.formatting import printable
     from sentprobe.errors import TooFewError, UsageError
     from sentprobe.judge.judgments import experts_of, read_judgments
     from sentprobe.judge.people import attach
     from sentprobe.judge.sheet import read_sheets
-    from sentprobe.judge.show import print_people
+    from sentprobe.judge.show import answered_line, print_people
     from sentprobe.judge.vote import vote
     from sentprobe.results.records import read_info
 
@@ -143,6 +144,7 @@ def read(
     for sheet in set_sheets:
         if not any(j.item in {item.id for item in sheet.items} for j in answers):
             continue
+        say(printable(answered_line(sheet, answers)))
         try:
             results.append(vote(sheet, answers, experts, min_controls=min_controls, control_accuracy=control_accuracy))
         except TooFewError as e:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from sentprobe.console import narrow_out, print_wrapped
 from sentprobe.core.formatting import POINTS, WHOLE_POINTS
 from sentprobe.core.table import Table
+from sentprobe.judge.judgments import Judgment
 from sentprobe.judge.people import People
+from sentprobe.judge.sheet import Sheet
 from sentprobe.stats.level import level_text
 
 MAX_LABELS = 6
@@ -50,6 +52,14 @@ def print_people(results: Sequence[People]) -> None:
         "annotators who count; alpha: Krippendorff's, 1 is perfect agreement and 0 that of chance.",
         "dim",
     )
+
+
+def answered_line(sheet: Sheet, judgments: Sequence[Judgment]) -> str:
+    """How many of the sentences of a sheet each annotator has answered; empty if nobody has answered any."""
+    items = {item.id for item in sheet.items}
+    counts = Counter(j.annotator for j in judgments if j.item in items)
+    people = ", ".join(f"{name} {count:,} of {len(items):,}" for name, count in sorted(counts.items()))
+    return f"{sheet.name}: answered: {people}" if people else ""
 
 
 def bias_line(people: People) -> str:

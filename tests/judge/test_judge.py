@@ -15,7 +15,7 @@ from sentprobe.judge import Judgment, attach, read_judgments, read_people, sampl
 from sentprobe.judge.form import form
 from sentprobe.judge.people import FOLDER
 from sentprobe.judge.sheet import read_sheets, write_sheets
-from sentprobe.judge.show import print_people
+from sentprobe.judge.show import answered_line, print_people
 from sentprobe.report.human_results import _predicted
 from sentprobe.stats.intervals import wilson
 from tests.browser import launched, needs_chromium
@@ -464,3 +464,12 @@ def test_control_characters_are_refused_with_file_and_line(tmp_path, sheet, char
 
 def test_the_answers_of_a_sheet_are_as_frequent_as_in_the_set(sheet):
     assert Counter(item.label for item in sheet.items).keys() == set(LABELS)
+
+
+def test_how_much_is_done_is_counted(sheet):
+    one, two, three = (item.id for item in sheet.items[:3])
+    judgments = [Judgment("ben", one, "a"), *(Judgment("anna", item, "a") for item in (one, two, three))]
+    judgments.append(Judgment("zoe", "another-sheet", "a"))
+    n = len(sheet.items)
+    assert answered_line(sheet, judgments) == f"{sheet.name}: answered: anna 3 of {n}, ben 1 of {n}"
+    assert answered_line(sheet, []) == ""
