@@ -37,8 +37,8 @@ def language_problem(encoder: object, language: str | None, texts: Sequence[str]
     if languages := stated_languages(encoder):
         if not code or code in map(_canonical, languages):
             return ""  # the word of its author counts, whatever the vocabulary
-        others = ", ".join(languages) if len(languages) <= MAX_NAMED else f"{len(languages)} other languages"
-        return f"was made for {others}, not for {code}"
+        stated = ", ".join(languages) if len(languages) <= MAX_NAMED else f"{len(languages)} other languages"
+        return f"was made for {stated}, not for {code}"
     what, share, limit = _unknown(encoder, texts)
     if share <= limit:
         return ""

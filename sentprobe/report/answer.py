@@ -122,13 +122,13 @@ def _no_one(summary: Summary, names: Sequence[str]) -> str:
     encoders = {column.name: (column.encoder, column.identity) for column in summary.columns}
     noun = column_noun(summary.columns, summary.kind.noun)
     count = len(set(encoders.values())) if noun == summary.kind.noun and summary.kind.trains_probes else len(names)
-    shown = _shown(summary.hidden_columns)
+    filtered = _shown(summary.hidden_columns)
     if len(names) == 1:
         return f"{names[0]} is not"
     if count == 1:
-        return f"{encoder_title(summary.columns[0])}{shown} is not"
-    of_one = f" of {encoder_title(summary.columns[0])}" if noun in ("probe", "layer") else ""
-    return f"{f'Neither {noun}' if count == 2 else f'None of the {count} {noun}s'}{of_one}{shown} is"
+        return f"{encoder_title(summary.columns[0])}{filtered} is not"
+    of_encoder = f" of {encoder_title(summary.columns[0])}" if noun in ("probe", "layer") else ""
+    return f"{f'Neither {noun}' if count == 2 else f'None of the {count} {noun}s'}{of_encoder}{filtered} is"
 
 
 def _on_one_set(summary: Summary, set_index: int, standings: Sequence[_Standing]) -> str:
@@ -244,14 +244,14 @@ def _between_encoders(summary: Summary) -> list[str]:
     compared = rivals(summary.columns)
     if not compared or (summary.hidden_columns and not any(s.pair for s in summary.sets)):
         return []
-    shown, before = _shown(summary.hidden_sets), probe_of(summary.columns, compared)
+    filtered, before = _shown(summary.hidden_sets), probe_of(summary.columns, compared)
     # which the probe is said of already
     titles = short_names([summary.columns[j].label[0] for j in compared])
     names = dict(zip(compared, titles, strict=True)) if before else dict(enumerate(_column_names(summary)))
     if pairs := {i: s.pair for i, s in enumerate(summary.sets) if s.pair is not None}:
         first, second = (names[i] for i in (compared[0], compared[1]))
         verdicts = {_set_name(summary, i): pair.better for i, pair in pairs.items()}
-        return [before + pair_sentence(first, second, verdicts, shown=shown)]
+        return [before + pair_sentence(first, second, verdicts, filtered=filtered)]
     leads: dict[str, list[str]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
     for i in lettered:
@@ -261,7 +261,7 @@ def _between_encoders(summary: Summary) -> list[str]:
             leads.setdefault(names[leader], []).append(_set_name(summary, i))
     if not lettered or len(compared) < 3:
         return []
-    return [before + leaders_sentence(leads, len(lettered), noun=summary.kind.noun, shown=shown)]
+    return [before + leaders_sentence(leads, len(lettered), noun=summary.kind.noun, filtered=filtered)]
 
 
 def _leader(cells: Mapping[int, CellSummary], metric: Metric) -> int | None:

@@ -64,8 +64,8 @@ def comparison_sentence(rows: Rows, names: Sequence[str], labels: Sequence[str])
     leads: dict[str, list[str]] = {}
     for set_name, row in zip(set_names, rows, strict=True):
         assert isinstance(row, TieGroups)
-        best, *others = row.letters  # the best first
-        if all(set(row.letters[best]).isdisjoint(row.letters[other]) for other in others):
+        best, *runners_up = row.letters  # the best first
+        if all(set(row.letters[best]).isdisjoint(row.letters[name]) for name in runners_up):
             leads.setdefault(labels[list(names).index(best)], []).append(set_name)
     return leaders_sentence(leads, len(rows), noun="system" if _of_words(rows) else "encoder")
 
@@ -131,11 +131,11 @@ def _tables(
     headings = ["set", *labels, "better", "difference", level_text(), "p"]
     headings += ["test rows", "within", "detectable"] if everything else []
     what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}. "
-    more = "" if everything else " --all: how equal they are, and tests of these probes alone."
+    hint = "" if everything else " --all: how equal they are, and tests of these probes alone."
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
         f"sets. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two one-sided tests "
-        f"at {alpha_text()}); or undecided. {_tests(rows)}{partial}{more}"
+        f"at {alpha_text()}); or undecided. {_tests(rows)}{partial}{hint}"
     )
     if everything:
         legend += (

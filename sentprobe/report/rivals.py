@@ -53,51 +53,51 @@ def encoder_title(column: Column) -> str:
     return _LAYER.sub("", short_names([column.label[0]])[0])
 
 
-def pair_sentence(first: str, second: str, verdicts: Mapping[str, Better | None], *, shown: str = "") -> str:
+def pair_sentence(first: str, second: str, verdicts: Mapping[str, Better | None], *, filtered: str = "") -> str:
     """On which sets one of two encoders is significantly better; ``verdicts`` has the better one, or None, by set."""
     first, second = plain(first), plain(second)
     better = [plain(name) for name, verdict in verdicts.items() if verdict == "first"]
     worse = [plain(name) for name, verdict in verdicts.items() if verdict == "second"]
     if len(worse) > len(better):
         first, second, better, worse = second, first, worse, better
-    others = [plain(name) for name, verdict in verdicts.items() if verdict is None]
+    undecided = [plain(name) for name, verdict in verdicts.items() if verdict is None]
     total = len(verdicts)
     if not better:
-        sets = {1: others[0], 2: f"either set{shown}"}.get(total, f"any of the {total} sets{shown}")
+        sets = {1: undecided[0], 2: f"either set{filtered}"}.get(total, f"any of the {total} sets{filtered}")
         return f"{first} and {second} do not differ significantly on {sets}."
     ahead = f"{first} is significantly better than {second}"
     if total == 1:
         return f"On {better[0]}, {ahead}."
     if len(better) == total:
-        return f"{ahead} on {'both' if total == 2 else f'all {total}'} sets{shown}."
+        return f"{ahead} on {'both' if total == 2 else f'all {total}'} sets{filtered}."
     few = len(better) <= MAX_NAMED_SETS
-    clauses = [f"{ahead} on {len(better)} of {total} sets{shown}{f': {listed(better)}' if few else ''}"]
+    clauses = [f"{ahead} on {len(better)} of {total} sets{filtered}{f': {listed(better)}' if few else ''}"]
     if worse:
         clauses.append(f"significantly worse on {_named(worse)}")
-    if others:
-        clauses.append(f"no significant difference on {_named(others) if not few else _rest(others)}")
+    if undecided:
+        clauses.append(f"no significant difference on {_named(undecided) if not few else _rest(undecided)}")
     return f"{'; '.join(clauses)}."
 
 
-def leaders_sentence(
-    leads: Mapping[str, Sequence[str]], total: int, *, noun: str, every: bool = True, shown: str = ""
-) -> str:
+def leaders_sentence(leads: Mapping[str, Sequence[str]], total: int, *, noun: str, filtered: str = "") -> str:
     """Which of three encoders or more is significantly better than all others, by the names of the sets."""
     order = sorted(leads, key=lambda name: -len(leads[name]))
-    sets = {1: "this set", 2: f"either set{shown}"}.get(total, f"any of the {total} sets{shown}")
+    sets = {1: "this set", 2: f"either set{filtered}"}.get(total, f"any of the {total} sets{filtered}")
     if not order:
         return f"No {noun} is significantly better than all others on {sets}."
     first, *following = order
     if total == 1:
         return f"On {plain(leads[first][0])}, {plain(first)} is significantly better than all others."
-    of_total = f"all {total} sets{shown}" if len(leads[first]) == total > 2 else f"{len(leads[first])} of {total} sets"
-    of_total = f"both sets{shown}" if len(leads[first]) == total == 2 else of_total
+    of_total = (
+        f"all {total} sets{filtered}" if len(leads[first]) == total > 2 else f"{len(leads[first])} of {total} sets"
+    )
+    of_total = f"both sets{filtered}" if len(leads[first]) == total == 2 else of_total
     named = "" if len(leads[first]) == total else f": {_named(leads[first])}"
     clauses = [f"{plain(first)} is significantly better than all others on {of_total}{named}"]
     clauses += [f"{plain(name)} on {_named(leads[name])}" for name in following]
-    rest = total - sum(map(len, leads.values()))
-    if rest and every:
-        clauses.append(f"no {noun} on the other {rest}" if rest > 1 else f"no {noun} on the other one")
+    leaderless = total - sum(map(len, leads.values()))
+    if leaderless:
+        clauses.append(f"no {noun} on the other {leaderless}" if leaderless > 1 else f"no {noun} on the other one")
     return f"{'; '.join(clauses)}."
 
 

@@ -311,10 +311,10 @@ class _LanguageEntry(msgspec.Struct, frozen=True):
 def write_languages(log: Log, name: str, identity: str | None, encoder: Any, sets: Sequence[Splits]) -> None:
     """Record and warn, for each language of these sets, if an encoder was not made for it."""
     entries = _read_list(log.folder, log.info, LANGUAGES_KEY, _LanguageEntry)
-    known = {entry.language for entry in entries if (entry.name, entry.identity) == (name, identity)}
+    recorded = {entry.language for entry in entries if (entry.name, entry.identity) == (name, identity)}
     texts: dict[str, list[str]] = {}
     for splits in sets:
-        if (language := splits.language or "") not in known:
+        if (language := splits.language or "") not in recorded:
             texts.setdefault(language, []).extend(splits.test.texts)
     for language, texts_in_language in texts.items():
         if problem := language_problem(encoder, language, texts_in_language):
