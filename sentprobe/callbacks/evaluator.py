@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sentence_transformers.base.evaluation import BaseEvaluator
@@ -35,13 +36,25 @@ class SentProbeEvaluator(BaseEvaluator):
         """Probe the model; ``steps`` is the step of the training, or -1 after it."""
         final = steps < 0
         self._last_step = self._last_step if final else steps
-        scores = self.monitor.probe(
-            lambda texts: model.encode(list(texts), show_progress_bar=False), self._last_step, final=final
-        )
+
+        def encode(texts: Sequence[str]) -> Any:
+            return model.encode(list(texts), show_progress_bar=False)
+
+        scores = self.monitor.probe(encode, self._last_step, final=final)
         metrics = {**scores, AVERAGE: sum(scores.values()) / len(scores) if scores else float("nan")}
         metrics = self.prefix_name_to_metrics(metrics, self.monitor.name)
         self.store_metrics_in_model_card_data(model, metrics, int(max(epoch, 0)), self._last_step)
         return metrics
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """What model cards say of the evaluation."""
+        monitor = self.monitor
+        return {
+            "sets": [f"{entry.name}" for entry in monitor.sets],
+            "probes": monitor.probes,
+            "limit": monitor.limit,
+            "run": str(monitor.folder),
+        }
 
     @property
     def description(self) -> str:

@@ -41,9 +41,9 @@ def leaderboard(
     from sentprobe.core.files import write_atomically
     from sentprobe.core.formatting import printable
     from sentprobe.errors import UsageError
-    from sentprobe.exchange.leaderboard import leaderboard as read
-    from sentprobe.exchange.leaderboard import leaderboard_csv, leaderboard_markdown, print_leaderboard
-    from sentprobe.exchange.leaderboard_page import render_leaderboard
+    from sentprobe.exchange.boards import leaderboard as read
+    from sentprobe.exchange.boards import leaderboard_csv, leaderboard_markdown, print_leaderboard
+    from sentprobe.exchange.boards_page import render_leaderboard
 
     if not files:
         raise UsageError("Name the files to put together, as `sentprobe export results` writes them.")

@@ -154,8 +154,8 @@ def _model_meta(name: str, revision: str | None) -> dict[str, Any]:
     """What MTEB needs to know of a model that it cannot load."""
     from mteb.models.model_meta import ModelMeta
 
-    known = {"name": name if "/" in name else f"sentprobe/{name}", "revision": revision or NO_REVISION}
-    return dict(json.loads(ModelMeta.create_empty(known).model_dump_json()))
+    identity = {"name": name if "/" in name else f"sentprobe/{name}", "revision": revision or NO_REVISION}
+    return dict(json.loads(ModelMeta.create_empty(identity).model_dump_json()))
 
 
 # In

@@ -61,8 +61,6 @@ def check_exportable(dataset: Dataset) -> None:
     reason = None
     if dataset.manifest.get("inputs"):
         reason = f"its probe has other inputs than the sentence ({', '.join(dataset.manifest['inputs'])})"
-    elif any(row.extra and dict(row.extra).get("text2") is not None for _, row in dataset):
-        reason = "its rows are pairs of sentences"
     elif len(dataset.labels) < 2 or not dataset.rows.get("tr") or not dataset.rows.get("te"):
         reason = "it needs two labels, and rows in train and test"
     elif not dataset.language:

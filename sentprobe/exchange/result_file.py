@@ -54,7 +54,7 @@ class _Exported(msgspec.Struct, omit_defaults=True):
     """An .npz file in base64; empty: there are no predictions."""
 
 
-class _Contents(msgspec.Struct):
+class _Document(msgspec.Struct):
     """A results file, without its checksum."""
 
     kind: str
@@ -74,7 +74,7 @@ class ResultFile:
     path: Path
     by: str
     """Whose results these are."""
-    contents: _Contents
+    contents: _Document
 
     @classmethod
     def read(cls, path: Path | str) -> ResultFile:
@@ -102,7 +102,7 @@ class ResultFile:
                 "of it is used. Ask its author for the file again."
             )
         try:
-            contents = msgspec.convert(document, _Contents)
+            contents = msgspec.convert(document, _Document)
         except msgspec.ValidationError as e:
             raise DataError(f"{path} is not a results file: {e}.") from e
         return cls(path, contents.by, contents)
@@ -207,7 +207,7 @@ def export_results(run: Run, path: Path | str, *, by: str, encoders: Sequence[st
     results = [result for result in (*run.results, *run.extras) if result.cell.encoder in chosen]
     if all(result.cell.encoder in BASELINE_NAMES for result in results):
         raise UsageError(f"{run.folder} has no results to export, other than those of baselines.")
-    contents = _Contents(
+    contents = _Document(
         kind=KIND,
         format=FORMAT,
         sentprobe=__version__,

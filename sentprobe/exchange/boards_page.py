@@ -7,7 +7,7 @@ from functools import partial
 
 from sentprobe import __version__
 from sentprobe.core.formatting import count_of
-from sentprobe.exchange.leaderboard import Board, Leaderboard
+from sentprobe.exchange.boards import Board, Leaderboard
 from sentprobe.report.figure import NO_RUN
 from sentprobe.report.legend import legend
 from sentprobe.report.names import listed
@@ -28,45 +28,45 @@ LISTS = (
 )
 
 
-def render_leaderboard(board: Leaderboard, *, title: str = "Leaderboard") -> str:
+def render_leaderboard(all_boards: Leaderboard, *, title: str = "Leaderboard") -> str:
     """The page, which loads nothing."""
-    sections = [*_board_sections(board.boards), *_list_sections(board)]
+    sections = [*_board_sections(all_boards.boards), *_list_sections(all_boards)]
     page = PageData(summary=NO_RUN, brief=NO_RUN, figures={})
     templates = environment([], "encoder")
     rendered, absent = render_sections(sections, page, templates)
     head = PageHeader(
-        lede=f"{count_of(len(board.files), 'file')} · {listed(board.files, most=6, remainder='more')}",
+        lede=f"{count_of(len(all_boards.files), 'file')} · {listed(all_boards.files, most=6, remainder='more')}",
         badges=[],
-        missing=f"{count_of(len(board.unread), 'file')} refused" if board.unread else "",
+        missing=f"{count_of(len(all_boards.unread), 'file')} refused" if all_boards.unread else "",
         errors=(),
-        answer=leaderboard_answer(board),
+        answer=leaderboard_answer(all_boards),
         note=f"Compared by sentprobe {__version__}; “sentprobe repeat SIGNATURE --run FILE” computes a score again.",
         verdict="",
     )
-    return assemble(templates, rendered, absent, title=title, head=head, folders=board.files)
+    return assemble(templates, rendered, absent, title=title, head=head, folders=all_boards.files)
 
 
-def leaderboard_answer(board: Leaderboard) -> list[str]:
+def leaderboard_answer(all_boards: Leaderboard) -> list[str]:
     """What the boards say, in a sentence each."""
     sentences = []
-    for shown in board.boards:
-        columns, sets = shown.summary.columns, shown.summary.sets
+    for board in all_boards.boards:
+        columns, sets = board.summary.columns, board.summary.sets
         if len(columns) < 2:
-            sentences.append(f"{shown.protocol}: only {columns[0].name}, on {count_of(len(sets), 'set')}.")
+            sentences.append(f"{board.protocol}: only {columns[0].name}, on {count_of(len(sets), 'set')}.")
             continue
         leaders = [
-            columns[i].name for i in shown.order if shown.in_best_group(i) == shown.in_best_group(shown.order[0])
+            columns[i].name for i in board.order if board.in_best_group(i) == board.in_best_group(board.order[0])
         ]
-        best, total = shown.in_best_group(shown.order[0]), len(sets)
+        best, total = board.in_best_group(board.order[0]), len(sets)
         sentences.append(
-            f"{shown.protocol}: {listed(leaders, most=4, remainder='more')} "
+            f"{board.protocol}: {listed(leaders, most=4, remainder='more')} "
             f"{'is' if len(leaders) == 1 else 'are'} in the best group on {best} of {count_of(total, 'set')}."
         )
     return sentences
 
 
 def _board_sections(boards: Sequence[Board]) -> Iterator[Section]:
-    template = sibling_file(__package__, "leaderboard.html")
+    template = sibling_file(__package__, "board.html")
     for number, board in enumerate(boards, 1):
 
         def data(page: PageData, board: Board = board) -> Mapping[str, object]:
@@ -87,10 +87,10 @@ def _lines(lines: Sequence[str], _page: PageData) -> Mapping[str, object]:
     return {"lines": lines}
 
 
-def _list_sections(board: Leaderboard) -> Iterator[Section]:
+def _list_sections(all_boards: Leaderboard) -> Iterator[Section]:
     template = "<ul>{% for line in lines %}<li>{{ line }}</li>{% endfor %}</ul>"
     for order, (name, title, intro) in enumerate(LISTS, 1000):
-        if lines := getattr(board, name):
+        if lines := getattr(all_boards, name):
             yield Section(
                 name=name,
                 title=title,

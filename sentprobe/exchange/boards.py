@@ -249,49 +249,49 @@ def _separate(files: Sequence[ResultFile], owners: Sequence[str]) -> Iterator[st
 # As text
 
 
-def _notes(board: Leaderboard) -> Iterator[str]:
-    yield f"Read: {', '.join(board.files)}."
-    yield from (f"Repeated: {line}" for line in board.repeated)
-    yield from (f"Not compared: {line}" for line in board.separate)
+def _notes(all_boards: Leaderboard) -> Iterator[str]:
+    yield f"Read: {', '.join(all_boards.files)}."
+    yield from (f"Repeated: {line}" for line in all_boards.repeated)
+    yield from (f"Not compared: {line}" for line in all_boards.separate)
 
 
-def print_leaderboard(board: Leaderboard) -> None:
+def print_leaderboard(all_boards: Leaderboard) -> None:
     """Print the boards with their legend, and what is on none."""
     console = narrow_out()
-    for shown in board.boards:
-        shown.table().print(console, blank_line=True)
-        for line in legend(shown.summary):
+    for board in all_boards.boards:
+        board.table().print(console, blank_line=True)
+        for line in legend(board.summary):
             print_wrapped(console, plain(line), "dim")
         console.print()
-    for line in _notes(board):
+    for line in _notes(all_boards):
         print_wrapped(console, plain(line))
 
 
-def leaderboard_markdown(board: Leaderboard) -> str:
+def leaderboard_markdown(all_boards: Leaderboard) -> str:
     """The boards as Markdown tables, and what is on none."""
     lines: list[str] = []
-    for shown in board.boards:
-        table = shown.table()
+    for board in all_boards.boards:
+        table = board.table()
         lines += [f"{in_markdown(table.title)}:", "", *table.markdown(), ""]
-        lines += [f"- {in_markdown(line)}" for line in legend(shown.summary)] + [""]
-    refused = (f"Refused: {line}" for line in board.unread)
-    return "\n".join([*lines, *(f"- {in_markdown(line)}" for line in (*_notes(board), *refused))]) + "\n"
+        lines += [f"- {in_markdown(line)}" for line in legend(board.summary)] + [""]
+    refused = (f"Refused: {line}" for line in all_boards.unread)
+    return "\n".join([*lines, *(f"- {in_markdown(line)}" for line in (*_notes(all_boards), *refused))]) + "\n"
 
 
-def leaderboard_csv(board: Leaderboard) -> str:
+def leaderboard_csv(all_boards: Leaderboard) -> str:
     """A line per score, with the protocol of its board and its signature."""
     rows: list[tuple[object, ...]] = [
         ("board", "encoder", "dataset", "digest", "folds", "score", "low", "high", "letters", "signature")
     ]
-    for shown in board.boards:
-        lines = {(encoder, label): line for encoder, label, line in shown.signatures()}
-        for s in shown.summary.sets:
-            for i in shown.order:
-                name, cell = shown.summary.columns[i].name, s.cells[i]
+    for board in all_boards.boards:
+        lines = {(encoder, label): line for encoder, label, line in board.signatures()}
+        for s in board.summary.sets:
+            for i in board.order:
+                name, cell = board.summary.columns[i].name, s.cells[i]
                 if cell is not None:
                     score = cell.score
                     rows.append(
-                        (shown.protocol, name, s.name, s.data, s.folds, score.value, score.low, score.high,
+                        (board.protocol, name, s.name, s.data, s.folds, score.value, score.low, score.high,
                          cell.letters, lines[name, s.label])
                     )  # fmt: skip
     return csv_text(rows)

@@ -4,8 +4,8 @@ import io
 import pytest
 
 from sentprobe.errors import UsageError
-from sentprobe.exchange.leaderboard import leaderboard, leaderboard_csv, leaderboard_markdown
-from sentprobe.exchange.leaderboard_page import render_leaderboard
+from sentprobe.exchange.boards import leaderboard, leaderboard_csv, leaderboard_markdown
+from sentprobe.exchange.boards_page import render_leaderboard
 from sentprobe.exchange.result_file import export_results
 from tests.command_line import sentprobe
 from tests.report.runs import SHIFT, SUBJ, beside, result, written
