@@ -8,7 +8,7 @@ significantly different. The same encoder from two files is one line if its scor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,7 +48,10 @@ class Board:
         sets, columns = self.summary.sets, [self.summary.columns[i] for i in self.order]
         names = [column.name for column in columns] + [column.name for column in self.summary.baselines]
         best = [in_best_group(self.summary, i) for i in self.order]
-        counts = [f"{n} of {len(values)}" for n, values in best] + [None] * len(self.summary.baselines)
+        compared = len(columns) > 1
+        counts = [f"{n} of {len(values)}" if compared else None for n, values in best] + [None] * len(
+            self.summary.baselines
+        )
         scores = [
             TableColumn(
                 [s.label],
@@ -190,13 +193,20 @@ def _groups(runs: Sequence[Run]) -> Iterator[tuple[str, Run]]:
                 return False
             return cell.limit == key[2] if cell.probe is None else _protocol(cell) == key
 
-        members = [replace(run, results=tuple(filter(belongs, run.results))) for run in runs]
+        members = [_part(run, belongs) for run in runs]
         members = [run for run in members if run.results]
         tested = {r.cell.folds for run in members for r in run.results if r.cell.encoder not in BASELINE_NAMES}
         version = f" ({parts})" if parts else ""
         sample = f", at most {limit:,} rows per split" if limit is not None else ""
         how = " or ".join(sorted(protocol_text(number) for number in tested))
         yield f"Probe {probe or 'none'}{version}, {how}{sample}", join(members)
+
+
+def _part(run: Run, belongs: Callable[[Result], bool]) -> Run:
+    """Some results of a run, as a run that is complete with them."""
+    results = tuple(filter(belongs, run.results))
+    encoders = list(dict.fromkeys(result.cell.encoder for result in results))
+    return replace(run, results=results, info={**run.info, "encoders": encoders})
 
 
 def _fold_ranks(results: Iterable[Result]) -> dict[tuple[str, int | None], int]:

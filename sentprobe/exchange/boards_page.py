@@ -33,7 +33,7 @@ def render_leaderboard(all_boards: Leaderboard, *, title: str = "Leaderboard") -
     sections = [*_board_sections(all_boards.boards), *_list_sections(all_boards)]
     page = PageData(summary=NO_RUN, brief=NO_RUN, figures={})
     templates = environment([], "encoder")
-    rendered, absent = render_sections(sections, page, templates)
+    rendered, _ = render_sections(sections, page, templates)
     head = PageHeader(
         lede=f"{count_of(len(all_boards.files), 'file')} · {listed(all_boards.files, most=6, remainder='more')}",
         badges=[],
@@ -43,7 +43,7 @@ def render_leaderboard(all_boards: Leaderboard, *, title: str = "Leaderboard") -
         note=f"Compared by sentprobe {__version__}; “sentprobe repeat SIGNATURE --run FILE” computes a score again.",
         verdict="",
     )
-    return assemble(templates, rendered, absent, title=title, head=head, folders=all_boards.files)
+    return assemble(templates, rendered, (), title=title, head=head, folders=all_boards.files)
 
 
 def leaderboard_answer(all_boards: Leaderboard) -> list[str]:
