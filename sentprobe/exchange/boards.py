@@ -49,9 +49,8 @@ class Board:
         names = [column.name for column in columns] + [column.name for column in self.summary.baselines]
         best = [in_best_group(self.summary, i) for i in self.order]
         compared = len(columns) > 1
-        counts = [f"{n} of {len(values)}" if compared else None for n, values in best] + [None] * len(
-            self.summary.baselines
-        )
+        counts = [f"{n} of {len(values)}" if compared else None for n, values in best]
+        counts += [None] * len(self.summary.baselines)
         scores = [
             TableColumn(
                 [s.label],
@@ -206,7 +205,8 @@ def _part(run: Run, belongs: Callable[[Result], bool]) -> Run:
     """Some results of a run, as a run that is complete with them."""
     results = tuple(filter(belongs, run.results))
     encoders = list(dict.fromkeys(result.cell.encoder for result in results))
-    return replace(run, results=results, info={**run.info, "encoders": encoders})
+    asked = {"encoders": encoders, "datasets": []}
+    return replace(run, results=results, info={**run.info, "encoders": encoders, "asked": asked})
 
 
 def _fold_ranks(results: Iterable[Result]) -> dict[tuple[str, int | None], int]:
