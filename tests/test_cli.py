@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,7 @@ def test_the_examples_in_the_help_are_commands():
     from sentprobe.cli._verbs import VERBS
 
     examples = [verb.examples for verb in VERBS.parts().values()]
-    commands = [line.split() for text in examples for line in text.splitlines() if line.startswith("  ")]
+    commands = [shlex.split(line) for text in examples for line in text.splitlines() if line.startswith("  ")]
     assert len(commands) >= 6
     for words in commands:
         assert words[0] == "sentprobe"
@@ -598,7 +599,7 @@ def test_options_mean_the_same_in_every_verb():
     shorts = {name: {long for long, _ in verbs.values()} for name, verbs in helps.items() if len(name) == 2}
     shared = {"-d": {"--data", "--dictionary"}}  # of words, whose data are dictionaries
     assert {name: longs for name, longs in shorts.items() if len(longs) > 1} == shared
-    selecting = ("Only the", "Make only", "Make every", "Only pairs", "The encoders", "With --builtin", "For --builtin")
+    selecting = ("Only the", "Only this", "Make only", "Make every", "Only pairs", "The encoders", "With --builtin", "For --builtin")
     for option in ("--task", "--suite", "--language", "--encoder"):
         for verb, (_, text) in helps[option].items():
             assert text.startswith((*selecting, "scheme:name")), (option, verb, text)
