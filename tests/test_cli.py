@@ -599,7 +599,8 @@ def test_options_mean_the_same_in_every_verb():
     shorts = {name: {long for long, _ in verbs.values()} for name, verbs in helps.items() if len(name) == 2}
     shared = {"-d": {"--data", "--dictionary"}}  # of words, whose data are dictionaries
     assert {name: longs for name, longs in shorts.items() if len(longs) > 1} == shared
-    selecting = ("Only the", "Only this", "Make only", "Make every", "Only pairs", "The encoders", "With --builtin", "For --builtin")
+    selecting = ("Only the", "Only this", "Only pairs", "Make only", "Make every", "The encoders")
+    selecting += ("With --builtin", "For --builtin")
     for option in ("--task", "--suite", "--language", "--encoder"):
         for verb, (_, text) in helps[option].items():
             assert text.startswith((*selecting, "scheme:name")), (option, verb, text)
