@@ -15,6 +15,7 @@ order = 80
 group = "Read"
 
 RUN = Group("For a run", sort_key=10)
+PAPER = Group("For the table of a paper", sort_key=15)
 SETS = Group("For sets", sort_key=20)
 
 
@@ -29,6 +30,11 @@ def show(
     above: Annotated[bool, Parameter(group=RUN)] = False,
     means: Annotated[bool, Parameter(group=RUN)] = False,
     signatures: Annotated[bool, Parameter(group=RUN)] = False,
+    names: Annotated[Path | None, Parameter(group=RUN)] = None,
+    paper: Annotated[bool, Parameter(group=PAPER)] = False,
+    rows: Annotated[tuple[str, ...], Parameter(group=PAPER)] = (),
+    columns: Annotated[tuple[str, ...], Parameter(group=PAPER)] = (),
+    width: Annotated[Literal["one", "two"] | None, Parameter(group=PAPER)] = None,
     examples: Annotated[int, Parameter(group=SETS)] = 0,
     baselines: Annotated[bool, Parameter(group=SETS)] = False,
     features: Annotated[int, Parameter(group=SETS)] = 0,
@@ -62,6 +68,18 @@ def show(
         and nothing else.
     signatures: bool
         Print the signature of every result, for `sentprobe repeat`, and nothing else.
+    names: Path
+        A TOML file of what tasks, sets and encoders are called.
+    paper: bool
+        With --format tex: one table with caption, label and legend, and names in words; of the baselines the best one.
+    rows: tuple[str, ...]
+        The rows of this table, in this order: encoders or sets, by their names or parts of them, or `encoders` or
+        `sets` for all; may be repeated. Default: all encoders, if they fit.
+    columns: tuple[str, ...]
+        The columns of this table, in this order: sets, or encoders where rows are sets; may be repeated.
+    width: str
+        one or two: this table is as wide as one column of a two-column paper, or as both. Default: the first that it
+        fits.
     examples: int
         Random rows to print per class; target or changed words are marked.
     baselines: bool
@@ -100,11 +118,19 @@ def show(
         if any(for_sets):
             raise UsageError(f"--examples, --baselines, --features and --seed are for sets; {path} is a run.")
         row_filter = Filter(encoder, on, above, task, language)
-        _show_run(path, format, metric, signatures, published, means, against, row_filter)
+        if not paper and (rows or columns or width):
+            raise UsageError("--rows, --columns and --width are for the table of a paper: add --format tex --paper.")
+        if not paper:
+            _show_run(path, format, metric, signatures, published, means, against, row_filter, names)
+        elif format != "tex" or signatures or means or published or against:
+            raise UsageError("--paper needs --format tex, without --signatures, --means, --published and --against.")
+        else:
+            _show_paper(path, metric, row_filter, names, rows, columns, width)
         return 0
-    if encoder or on or above or means or against:
+    if encoder or on or above or means or against or names or paper:
         raise UsageError(
-            f"--encoder, --on, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
+            f"--encoder, --on, --above, --means, --against, --names and --paper are for runs; {path} has no run.json. "
+            "Leave them out."
         )
     folder_type = folder_type_of(path)
     if folder_type is not None and folder_type.show is not None:
@@ -144,7 +170,9 @@ def _show_run(
     means: bool,
     against: str | None,
     row_filter: Filter,
+    names: Path | None,
 ) -> None:
+    from sentprobe.cli._names import with_names
     from sentprobe.cli._printing import printed_warnings
     from sentprobe.errors import UsageError
     from sentprobe.report.filters import apply
@@ -166,7 +194,7 @@ def _show_run(
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
-    summary = apply(summarise(run, metric=metric, published=published), row_filter)
+    summary = with_names(apply(summarise(run, metric=metric, published=published), row_filter), names)
     check_published(summary, published)
     if against is not None:
         summary = choose_published(summary, against)
@@ -187,3 +215,26 @@ def _show_run(
         sys.stdout.write(csv_text(run, summary))
     else:
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
+
+
+def _show_paper(
+    path: Path,
+    metric: str,
+    row_filter: Filter,
+    names: Path | None,
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    width: Literal["one", "two"] | None,
+) -> None:
+    from sentprobe.cli._names import read_names
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.report.filters import apply
+    from sentprobe.report.paper import paper_latex
+    from sentprobe.report.summary import summarise
+    from sentprobe.run import Run
+
+    with printed_warnings():
+        run = Run.load(path)
+    summary = apply(summarise(run, metric=metric), row_filter)
+    table = paper_latex(summary, read_names(names, summary), rows=rows, columns=columns, width=width)
+    sys.stdout.write(table)

@@ -313,7 +313,7 @@ def print_columns(console: Console, columns: Sequence[TableColumn], *, show_head
 _LATEX = {
     "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_",
     "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}",
-    "|": "\\textbar{}", "[": "{[}", "*": "{*}", "`": "{`}", '"': "{\\char34}", "±": "$\\pm$", "†": "\\dag{}",
+    "|": "\\textbar{}", "[": "{[}", "*": "{*}", "`": "{`}", '"': "{\\char34}", "±": "$\\pm$", "×": "$\\times$", "†": "\\dag{}",
 }  # fmt: skip
 """After the end of a row a bracket or an asterisk would belong to that; babel makes quotation marks active."""
 _FORMULA = tuple("=+-@\t\r＝＋－＠")

@@ -131,9 +131,7 @@ def _path_parts(path: str) -> tuple[list[str], int]:
     """The parts of a path, and the number of the last informative one."""
     # the cache of the Hugging Face hub has the name of a model in that of its folder
     parts = [
-        part.rpartition("--")[2] if part.startswith("models--") else part
-        for part in re.split(r"[/\\]", path)
-        if part
+        part.rpartition("--")[2] if part.startswith("models--") else part for part in re.split(r"[/\\]", path) if part
     ]
     return parts, next((i for i in range(len(parts) - 1, 0, -1) if not _UNINFORMATIVE.fullmatch(parts[i])), 0)
 

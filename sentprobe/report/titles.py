@@ -31,15 +31,13 @@ from sentprobe.core.arguments import StrOrPath, did_you_mean
 from sentprobe.core.table import plain
 from sentprobe.encoders.scheme import SCHEMES
 from sentprobe.errors import SentProbeError, UsageError
-from sentprobe.report.filters import column_names
+from sentprobe.report.filters import column_names, set_keys
 from sentprobe.report.names import model_name, set_names
 from sentprobe.report.types import CellSummary, Column, Summary
 from sentprobe.tasks import PARAMETRIC_TASKS, TASKS, load_task
 
 TABLES = ("tasks", "sets", "encoders", "blocks")
 TEXTS = ("caption", "label")
-BASELINE_TITLES = {"nb-uni": "naive Bayes", "nb-bi": "naive Bayes, bigrams"}
-"""Of the baselines that are no encoders; the others have the name of what they know: majority, length."""
 _ENCODER = re.compile(r"([a-z][a-z0-9]*):([^?@]*)(@[^?]*)?(\?.*)?", re.DOTALL)
 _SUFFIXES = re.compile(r"(\.(npy|npz|vec|bin|txt|gz|zst|magnitude|toml|pt|pkl|safetensors))+$", re.IGNORECASE)
 _UNSAID = frozenset({"texts", "version", "tokens", "index"})
@@ -109,29 +107,30 @@ def renamed(summary: Summary, names: Names) -> Summary:
 
 def unused_names(summary: Summary, names: Names) -> list[str]:
     """A line for each name in the file that names nothing in the run: it may be misspelled."""
-    sets = {key for s, name in zip(summary.sets, set_names(summary.sets), strict=True) for key in (s.label, s.name, name)}
+    sets = {key for keys in set_keys(summary) for key in keys[:3]}
     encoders = {key for keys in _column_keys(summary) for key in keys} | {c.encoder for c in summary.baselines}
     known = {"sets": sets, "tasks": {s.task for s in summary.sets}, "encoders": encoders}
-    lines = []
-    for table, keys in known.items():
-        for name in getattr(names, table):
-            if name not in keys:
-                lines.append(f"{names.path}: {name!r} in [{table}] is not in this run.{did_you_mean(name, keys)}")
+    lines = [
+        f"{names.path}: {name!r} in [{table}] is not in this run.{did_you_mean(name, keys)}"
+        for table, keys in known.items()
+        for name in getattr(names, table)
+        if name not in keys
+    ]
+    lines += [
+        f"{names.path}: {name!r} in the block {title!r} is not in this run.{did_you_mean(name, encoders)}"
+        for title, members in names.blocks.items()
+        for name in members
+        if name not in encoders
+    ]
     return lines
 
 
-def in_words(summary: Summary, *, baselines: bool = False) -> Summary:
-    """The summary with names in words, except where it has names of a file; ``baselines``: these, too."""
+def in_words(summary: Summary) -> Summary:
+    """The summary with names in words, except where it has names of a file."""
     titles = [s.title or task_title(s.task) if s.task == s.name.rsplit("/", 1)[-1] else s.title for s in summary.sets]
     labels = [c.label[0] if c.label[0] == c.encoder else "" for c in summary.columns]
     words = encoder_titles(list(dict.fromkeys(filter(None, labels))))
-    known: dict[str, str] = {}
-    if baselines:
-        unnamed = [c.encoder for c in summary.baselines if c.label[0] == c.encoder]
-        known = encoder_titles(list(dict.fromkeys(unnamed))) | {
-            name: title for name, title in BASELINE_TITLES.items() if name in unnamed
-        }
-    return _titled(summary, titles, [words.get(label) for label in labels], known)
+    return _titled(summary, titles, [words.get(label) for label in labels], {})
 
 
 # In words
@@ -168,7 +167,9 @@ def _encoder_ways(label: str) -> tuple[str, str, str, str]:
     body = title or _SUFFIXES.sub("", model_name(name))
     pairs = [option.partition("=")[::2] for option in query.removeprefix("?").split("&") if option]
     said = [
-        f"{key} {PurePath(value).name}" for key, value in pairs if key not in _UNSAID and (key, value) != ("layer", "*")
+        "untrained" if key == "random" else f"{key} {PurePath(value).name}"
+        for key, value in pairs
+        if key not in _UNSAID and (key, value) != ("layer", "*")
     ]
     more = ", ".join([body, *([revision.removeprefix("@")] if revision else []), *said])
     return body, more, f"{more} ({scheme})", label
@@ -198,9 +199,7 @@ def _titled(
         )
         for s, name in zip(sets, set_names(sets), strict=True)
     ]
-    renamed_columns = [
-        _labelled(column, title) for column, title in zip(summary.columns, columns, strict=True)
-    ]
+    renamed_columns = [_labelled(column, title) for column, title in zip(summary.columns, columns, strict=True)]
     layers = [
         replace(table, cells=tuple(tuple(_against(cell, baselines) for cell in row) for row in table.cells))
         for table in summary.layers

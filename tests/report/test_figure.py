@@ -24,7 +24,7 @@ def table(path):
 
 def test_every_ending(tmp_path):
     for ending in ("pdf", "svg", "png", "json", "csv"):
-        write(summary(), "heatmap", tmp_path / f"fig.{ending}", columns=2)
+        write(summary(), "heatmap", tmp_path / f"fig.{ending}", width="two")
     box = re.search(rb"MediaBox \[0 0 ([\d.]+) ", (tmp_path / "fig.pdf").read_bytes())
     assert float(box[1]) == TWO_COLUMNS  # points: 6.9 inches
     assert re.search(r'width="497pt" height="[\d.]+pt" viewBox="0 0 497 ', (tmp_path / "fig.svg").read_text("utf-8"))
@@ -128,7 +128,7 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
 
 
 def test_runs_are_drawn_together(figure, runs, tmp_path):
-    words = ("-k", "heatmap", "--mode", "relative", "--relative-to", "st:a", "--on", "subj", "--columns", "2")
+    words = ("-k", "heatmap", "--mode", "relative", "--relative-to", "st:a", "--on", "subj", "--width", "two")
     figure(*runs, *words, "-o", tmp_path / "fig.csv", "-o", tmp_path / "fig.svg")
     rows = table(tmp_path / "fig.csv")
     assert [row["encoder"] for row in rows] == ["st:a", "st:b"]

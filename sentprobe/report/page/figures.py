@@ -9,7 +9,7 @@ from typing import Any
 
 from sentprobe.errors import UsageError
 from sentprobe.report.charts import CHARTS, Chart, Options
-from sentprobe.report.drawing.chart import Mode, OnPage
+from sentprobe.report.drawing.chart import Mode, OnPage, above_baselines
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style
 from sentprobe.report.extension import attempt
 from sentprobe.report.names import short_names
@@ -161,8 +161,7 @@ def _switchable(chart: Chart, on_page: OnPage, summary: Summary, rows: Sequence[
                 continue
             ratios.setdefault(kind, []).append([_ratio(row) for row in relative])
             names_of.setdefault(kind, []).append(names[to] if isinstance(to, int) else to)
-    # chance levels differ: above the baseline, if there is one, is what can be compared across sets
-    modes: list[Mode] = ["above", "absolute"] if any(row["above"] is not None for row in rows) else ["absolute"]
+    modes: list[Mode] = ["above", "absolute"] if above_baselines(rows) else ["absolute"]
     specs: dict[str, Spec] = {mode: chart.spec(rows, Options(mode=mode)) for mode in modes}
     if ratios:
         # one scale for whatever is chosen

@@ -19,6 +19,7 @@ from sentprobe.report.page.html_table import table
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.page.sections import SECTIONS
 from sentprobe.report.page.templates import bundle, environment, page_policy, raw, script_json
+from sentprobe.report.titles import in_words
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import footnotes
 
@@ -52,6 +53,7 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     title
         The heading; by default the names of the run's folders.
     """
+    summary = in_words(summary)
     figures, absent_charts = figures_of(summary)
     sections = sorted([*SECTIONS.parts().values(), *([extra] if extra else [])], key=lambda section: section.order)
     names = {section.name for section in sections}
@@ -148,6 +150,7 @@ def _section(section: Section, page: PageData, templates: Environment) -> Render
 
 def fragment(summary: Summary, *, title: str | None = None) -> str:
     """The table of a run with its own style, and no script, for a notebook."""
+    summary = in_words(summary)
     page = PageData(summary=summary, brief=_brief(summary), figures={})
     return (
         environment(_renamed(page), summary.kind.noun)

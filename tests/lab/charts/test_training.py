@@ -176,7 +176,7 @@ def test_words_that_give_the_maxima_are_drawn_for_sentences(trained, tmp_path):
     assert len(spec["concat"]) == 4
     core.Root.validate(spec)
     assert "expr" not in json.dumps(spec).lower()
-    write(None, "selection", tmp_path / "selection.svg", encoders=names, sentences=sentences, columns=2)
+    write(None, "selection", tmp_path / "selection.svg", encoders=names, sentences=sentences, width="two")
     svg = (tmp_path / "selection.svg").read_text()
     assert svg.count(">river<") == 4
     assert svg.count("&lt;b&gt;") == 0
