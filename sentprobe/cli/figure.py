@@ -96,8 +96,8 @@ def figure(
     typed_folders = [(folder, folder_type) for folder in runs if (folder_type := folder_type_of(folder)) is not None]
     check_run(CHARTS.get(kind), len(typed_folders) < len(runs), typed_folders[0][1] if typed_folders else None)
     if len(typed_folders) > 1:
-        names = ", ".join(str(folder) for folder, _ in typed_folders)
-        raise UsageError(f"--kind {kind} draws one {typed_folders[0][1].name}; got {names}.")
+        folders = ", ".join(str(folder) for folder, _ in typed_folders)
+        raise UsageError(f"--kind {kind} draws one {typed_folders[0][1].name}; got {folders}.")
     summary, file_names = None, None
     if runs and not typed_folders:
         with printed_warnings():

@@ -69,7 +69,7 @@ def brief_set_names(sets: Sequence[SetSummary]) -> list[str]:
     """A name for each set in a sentence, no two alike: the task alone where no other set has it, else more."""
     ways = []
     for s in sets:
-        task, name = _in_sentence(_task_of(s)) if s.title else _task_of(s), _full_name(s)
+        task, name = (_in_sentence(text) if s.title else text for text in (_task_of(s), _full_name(s)))
         names = [task, _with(task, [s.language]), name, _with(name, [s.language]), s.label]
         ways.append(list(dict.fromkeys(map(plain, names))))
     return _apart([plain(f"{s.label} {s.data}") for s in sets], ways)

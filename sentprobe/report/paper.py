@@ -237,7 +237,7 @@ def _fits(grid: Grid, width: PaperWidth) -> bool:
 
 def _parts(grid: Grid, room: float) -> list[Grid]:
     """As many columns at a time as fit, about as many in each part, without the titles of blocks of columns."""
-    style = FigureStyle(room, int(room), FONT)
+    style = FigureStyle(0, 0, FONT)
     names = style.text_width(name for lines in grid.rows for name in lines.names)
     widths = _column_widths(grid)
     at_once = max(1, next((n for n in range(len(widths), 0, -1) if names + _widest(widths, n) <= room), 1))

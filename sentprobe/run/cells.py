@@ -20,6 +20,7 @@ from sentprobe.probes.kind import Preset, ProbeKind, kind_of
 from sentprobe.probes.probe import presets
 from sentprobe.results.log import Log
 from sentprobe.results.result import Cell, Failure
+from sentprobe.results.run_status import StatusFile
 from sentprobe.run.control import CONTROLS, Control
 from sentprobe.run.job import FitJob
 from sentprobe.run.measure import Measure
@@ -38,8 +39,10 @@ class RunProgress:
     of all cells may change.
     """
 
-    def __init__(self, progress: Progress | None, aliases: Mapping[str, str] | None = None) -> None:
-        self.progress = progress
+    def __init__(
+        self, progress: Progress | None, aliases: Mapping[str, str] | None = None, status: StatusFile | None = None
+    ) -> None:
+        self.progress, self.status = progress, status
         self.aliases = aliases or {}
         self.total: dict[str, int] = {}
         self.unfinished: dict[str, int] = {}
@@ -72,9 +75,12 @@ class RunProgress:
 
     def report(self, action: str) -> None:
         """Report what is being done, and how much of the run is finished."""
+        total = sum(self.total.values())
+        done = total - sum(self.unfinished.values())
+        if self.status:
+            self.status.write(done, total, action)
         if self.progress:
-            total = sum(self.total.values())
-            self.progress(f"cells: {action}", total - sum(self.unfinished.values()), total)
+            self.progress(f"cells: {action}", done, total)
 
 
 def untrained_name(name: str) -> str:

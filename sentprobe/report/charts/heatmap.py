@@ -147,7 +147,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
         far = min(0.5, max((abs(value - 1) for value in values), default=0.5) or 0.1)
         shape = {"domain": (1 - far, 1 + far), "format": ".2f", "short": ".1f", "colours": "both"}
         shape["title"] = f"ratio to {rows[0]['reference']}" if rows[0]["reference"] else "ratio"
-    matrix = Matrix(x=x, y=y, xs=xs, ys=ys, value=field, mark_if="marked", **shape)
+    matrix = Matrix(x=x, y=y, xs=xs, ys=ys, value=field, mark_if="marked", x_top=True, **shape)
     width = style.total - style.label_width(ys)
     return single_view(cells(style, matrix, rows, width), rows, style)
 

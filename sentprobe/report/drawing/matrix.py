@@ -60,6 +60,8 @@ class Matrix:
     y_title: str | None = None
     row_height: float = 1.9
     """The height of a cell, in font sizes."""
+    x_top: bool = False
+    """Whether the names of columns are above."""
     colour_if: str | None = None
     """A Boolean field: which cells are coloured; the others are grey."""
 
@@ -80,8 +82,9 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
     )
     upright = cell_width >= style.text_width(m.xs) + 2
     slant = -45 if cell_width > 1.6 * style.font else -90  # names so close would touch
-    angle = {"labelAngle": 0} if upright else {"labelAngle": slant, "labelAlign": "right", "labelBaseline": "middle"}
-    across = name_axis(style, m.xs, title=m.x_title, **angle)
+    side = {"labelAlign": "left" if m.x_top else "right", "labelBaseline": "middle"}
+    angle = {"labelAngle": 0} if upright else {"labelAngle": slant, **side}
+    across = name_axis(style, m.xs, title=m.x_title, **angle, **({"orient": "top"} if m.x_top else {}))
     down = name_axis(style, m.ys, title=m.y_title) if names else None
     position = {
         "x": {"field": m.x, "type": "nominal", "scale": {"domain": list(m.xs)}, "axis": across},

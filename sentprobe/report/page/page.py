@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
+_TEMPORARY = re.compile(r"tmp[a-z0-9_]{8}|sentprobe-[a-z0-9_]{8}|")
+"""What tempfile calls folders: the name of one says nothing."""
+UNTITLED = "Probing results"
 SCRIPTS = ("scripts/start.js", "scripts/charts.js")
 """In the order in which they run: after the bundle that draws, before those of the sections."""
 
@@ -113,6 +116,7 @@ def assemble(
         head=head,
         of_words=of_words,
         sections=sections,
+        section_names={section.section.name for section in sections},
         absent=absent,
         served=served,
         folders=folders,
@@ -184,5 +188,6 @@ def _folders(summary: Summary) -> Sequence[str]:
 
 
 def _title(summary: Summary) -> str:
-    """The names of the folders."""
-    return listed([Path(folder).resolve().name for folder in _folders(summary)])
+    """The names of the runs: those of their folders, unless they are temporary ones."""
+    names = [Path(folder).resolve().name for folder in _folders(summary)]
+    return listed([name for name in names if not _TEMPORARY.fullmatch(name)]) or UNTITLED
