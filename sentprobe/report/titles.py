@@ -32,6 +32,7 @@ from sentprobe.core.table import plain
 from sentprobe.encoders.scheme import SCHEMES
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.report.filters import column_names, set_keys
+from sentprobe.report.languages import with_titles
 from sentprobe.report.names import model_name, set_names
 from sentprobe.report.types import CellSummary, Column, Summary
 from sentprobe.tasks import PARAMETRIC_TASKS, TASKS, load_task
@@ -204,6 +205,11 @@ def _titled(
         replace(table, cells=tuple(tuple(_against(cell, baselines) for cell in row) for row in table.cells))
         for table in summary.layers
     ]
+    correlations = summary.correlations and replace(
+        summary.correlations,
+        rows=tuple(replace(ref, label=sets[ref.set].label) for ref in summary.correlations.rows),
+        columns=tuple(replace(ref, label=sets[ref.set].label) for ref in summary.correlations.columns),
+    )
     words = {c.name: new.name for c, new in zip(summary.columns, renamed_columns, strict=True)}
     curves = summary.curves
     return replace(
@@ -212,6 +218,8 @@ def _titled(
         columns=tuple(renamed_columns),
         baselines=tuple(_labelled(column, baselines.get(column.encoder)) for column in summary.baselines),
         layers=tuple(layers),
+        correlations=correlations,
+        languages=summary.languages and with_titles(summary.languages, sets),
         curves=replace(
             curves,
             dimension=tuple(replace(point, series=_series(point.series, words)) for point in curves.dimension),

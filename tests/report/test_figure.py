@@ -64,7 +64,7 @@ def drawn(tmp_path, kind, **options):
 def test_sets_and_encoders_go_by_their_names_or_parts_of_them(tmp_path):
     rows = drawn(tmp_path, "heatmap", sets=["tree_depth"], encoders=["st:b"])
     assert [(row["set"], row["column"]) for row in rows] == [("2", "1"), ("3", "1")]
-    assert [row["set_name"] for row in rows] == ["tree_depth (en)", "tree_depth (fr)"]
+    assert [row["set_name"] for row in rows] == ["Tree depth (en)", "Tree depth (fr)"]
     rows = drawn(tmp_path, "heatmap", sets=["tree_depth (fr)", "bigram"], encoders=["b"])
     assert [(row["set"], row["column"]) for row in rows] == [("0", "1"), ("1", "1"), ("3", "1")]
     with pytest.raises(UsageError, match=r"no set 'tree_deth' in the run\. Did you mean tree_depth"):
@@ -120,7 +120,7 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
     assert "For the caption: 95 % intervals" in said.err
     assert (tmp_path / "fig.pdf").read_bytes().startswith(b"%PDF")
     rows = table(tmp_path / "fig.csv")
-    assert [row["encoder_name"] for row in rows if not row["mark"]] == ["st:a", "st:a"]
+    assert [row["encoder_name"] for row in rows if not row["mark"]] == ["a", "a"]
     assert {row["mark"] for row in rows} == {"", "majority", "length", "naive Bayes", "other baseline"}
     said = figure(runs[0], "--kind", "intervals", "-o", tmp_path / "fig.csv", "--published")
     assert "printed by conneau2018 for another set of the same task, and not comparable with this one." in said.err

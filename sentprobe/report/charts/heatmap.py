@@ -62,7 +62,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                     "set_name": title,
                     "task": plain(s.task),
                     "language": s.language and plain(s.language),
-                    "encoder": plain(summary.columns[j].name),
+                    "encoder": plain(summary.columns[j].encoder),
                     "encoder_name": encoder,
                     "column": j,
                     "metric": s.scored_by,

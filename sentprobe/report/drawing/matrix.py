@@ -80,11 +80,7 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
         ),
         None,
     )
-    upright = cell_width >= style.text_width(m.xs) + 2
-    slant = -45 if cell_width > 1.6 * style.font else -90  # names so close would touch
-    side = {"labelAlign": "left" if m.x_top else "right", "labelBaseline": "middle"}
-    angle = {"labelAngle": 0} if upright else {"labelAngle": slant, **side}
-    across = name_axis(style, m.xs, title=m.x_title, **angle, **({"orient": "top"} if m.x_top else {}))
+    across = name_axis(style, m.xs, title=m.x_title, **_names_across(style, m, cell_width))
     down = name_axis(style, m.ys, title=m.y_title) if names else None
     position = {
         "x": {"field": m.x, "type": "nominal", "scale": {"domain": list(m.xs)}, "axis": across},
@@ -101,6 +97,22 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
         layers += _marks(style, m, wide, form[1])
     layers.append(_absent(m))
     return {"height": {"step": style.font * m.row_height}, "encoding": position, "layer": layers}
+
+
+def _names_across(style: FigureStyle, m: Matrix, cell_width: float) -> Spec:
+    """How the names of columns are set: side by side where there is room, a word per line, or slanted."""
+    top = {"orient": "top"} if m.x_top else {}
+    if cell_width >= style.text_width(m.xs) + 2:
+        return {"labelAngle": 0, **top}
+    words = [word for name in m.xs for word in name.split(" ")]
+    if m.x_top and cell_width >= style.text_width(words) + 2:
+        # an expression of ours, in which no text of the data is
+        lines = max(len(name.split(" ")) for name in m.xs)
+        padding = style.font * (0.25 + 1.15 * (lines - 1))  # Vega hangs further lines below the first
+        return {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')", "labelPadding": padding, **top}
+    # names above would leave the figure on the right if they were slanted
+    slant = -45 if cell_width > 1.6 * style.font and not m.x_top else -90
+    return {"labelAngle": slant, "labelAlign": "left" if m.x_top else "right", "labelBaseline": "middle", **top}
 
 
 def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
@@ -156,7 +168,7 @@ def _ink(m: Matrix) -> Spec:
 
 def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> list[Spec]:
     """† after the marked numbers, which have this width; faint where there is no colour."""
-    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": 1.08 * width / 2}
+    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": 0.54 * width + 0.12 * style.font}
     which = [{"filter": {"field": m.text_field or m.value, "valid": True}}, _is(m.mark_if or "", True)]
     mark = {"text": {"value": MARK}}
     if not m.colour_if:
@@ -210,8 +222,8 @@ def grid(
     """
     across = max(1, min(len(titles), int((style.total - label_width + gap) // (min_width + gap))))
     across = min(across, most or across)
-    lines = -(-len(titles) // across)
-    across = -(-len(titles) // lines)  # evenly: five panels are three and two, not four and one
+    # as few empty places as possible: nine panels are three rows of three, and not of four, four and one
+    across = min({across, max(1, across - 1)}, key=lambda n: (-len(titles) % n, -n))
     width = round((style.total - label_width - gap * (across - 1)) / across - 2, 1)
     panels = []
     for i, title in enumerate(titles):

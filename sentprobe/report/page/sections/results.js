@@ -13,16 +13,25 @@
   };
 
   /** Wrap what a heading says into a button. */
-  function button(heading, around, title) {
-    const sortButton = make("button", null, { type: "button", class: "sort", title });
+  const buttons = [];
+  function wrap([around, sortButton]) {
     sortButton.append(...around.childNodes);
     around.append(sortButton);
+  }
+  function button(heading, around, title) {
+    const sortButton = make("button", null, { type: "button", class: "sort", title });
+    buttons.push([around, sortButton]);
+    wrap(buttons.at(-1));
     sortButton.addEventListener("click", () => (heading.scope === "col" ? sortRows(heading) : sortColumns(heading)));
   }
   for (const heading of head.cells) button(heading, heading, "Sort the sets by this column");
   if (head.querySelectorAll('[data-kind="encoder"]').length > 1) {
     for (const row of body.rows) button(row.cells[0], row.cells[0].querySelector(".label"), `Sort the ${data.noun}s by this set`);
   }
+
+  // Browsers leave buttons out of a heading that they repeat on the next sheet
+  addEventListener("beforeprint", () => buttons.forEach(([, sortButton]) => sortButton.replaceWith(...sortButton.childNodes)));
+  addEventListener("afterprint", () => buttons.forEach(wrap));
 
   /** Numbers fall at first and names rise; pressed again, the other way round. What has no number comes last. */
   function direction(heading, first) {
