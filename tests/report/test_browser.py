@@ -255,7 +255,11 @@ def test_what_is_copied_is_what_is_shown(opened, browser):
     page.page.locator("#gains").check()
     rows = list(csv.DictReader(io.StringIO(copied(page, "csv"))))
     assert "majority" in rows[0]
-    assert [row["Set"] for row in rows] == page.texts("#scores tbody th .label") == sorted((row["Set"] for row in rows), key=str.lower)
+    assert (
+        [row["Set"] for row in rows]
+        == page.texts("#scores tbody th .label")
+        == sorted((row["Set"] for row in rows), key=str.lower)
+    )
     shown = page.texts('#scores tbody td[data-kind="encoder"]:nth-child(3)')
     assert [row["good"] for row in rows] == [
         re.match(r"[+\u2212][\d.]+", text)[0].replace("\u2212", "-") for text in shown

@@ -53,7 +53,7 @@ def _training_rows(summary: Summary, rows: Sequence[Row]) -> list[Row]:
     points: dict[tuple[str, int], Row] = {}
     for row in rows:
         if (score := training_scores.get(row["column"])) is not None:
-            identity = {name: row[name] for name in ("series_name", "column", "encoder_name", "epoch", "x")}
+            identity = {name: row[name] for name in ("series_name", "column", "encoder_name", "unit", "epoch", "x")}
             metric = plain(score.metric)
             points.setdefault(
                 (row["encoder_name"], row["x"]),

@@ -83,7 +83,7 @@ def test_the_caption_says_what_the_training_score_is(tmp_path):
     assert ">perplexity<" in (tmp_path / "epochs.svg").read_text()
     write(found, "epochs", tmp_path / "epochs.csv")
     lines = (tmp_path / "epochs.csv").read_text().splitlines()
-    assert lines[1].endswith("perplexity,1,1,,,,30.0,,")
+    assert lines[1].endswith("perplexity,epoch,1,1,,,,30.0,,")
 
 
 def test_the_names_of_metrics_are_data():
