@@ -85,7 +85,7 @@ def made(scratch: Path, out: Path) -> None:
     sets = find_sets([str(scratch / "sets")])
     sized = full_summary(evaluate(SIZED, sets, scratch / "sized"))
     write(sized, "heatmap", out / "heatmap.svg")
-    write(sized, "heatmap", out / "above.svg", mode="above")
+    write(sized, "heatmap", out / "absolute.svg", mode="absolute")
     write(sized, "intervals", out / "intervals.svg", width="two")
     write(sized, "dimensions", out / "dimensions.svg")
     few = ["past_present", "tree_depth", "word_content"]
