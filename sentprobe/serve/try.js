@@ -56,6 +56,8 @@
     const line = by("try-running");
     const said = now ? `Running: ${now.done} of ${now.total}, ${now.action}` : "";
     line.hidden = !now;
+    const incomplete = by("incomplete");
+    if (incomplete) incomplete.hidden = Boolean(now);
     if (line.textContent !== said) line.textContent = said;
   }
 

@@ -197,7 +197,7 @@ def test_the_heat_map_shows_other_things(opened):
     page.wait(f"{text}.includes('accuracy (%)')")
     page.page.locator("[data-chart=heatmap] select.mode").select_option("encoder")
     page.wait(f"{text}.includes('ratio')")
-    assert page.texts("[data-chart=heatmap] .reference option") == ["good", "static vectors"]
+    assert page.texts("[data-chart=heatmap] .reference option") == ["good", "bag of word vectors"]
     page.wait(f"({text}.match(/1\\.00/g) || []).length >= 3")  # an encoder beside itself
     first = page.page.evaluate(text)
     page.page.locator("[data-chart=heatmap] .reference select").select_option("1")

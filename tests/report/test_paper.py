@@ -50,9 +50,9 @@ def rows_of(latex):
 def test_rows_are_encoders_after_the_best_baseline():
     latex = paper_latex(table())
     rows = rows_of(latex)
-    assert list(rows) == ["Best baseline", "a", "b", "static vectors", "bag of words"]
+    assert list(rows) == ["Best baseline", "a", "b", "bag of word vectors", "bag of words"]
     assert rows["Best baseline"] == ["60.0", "60.0"]
-    assert rows["static vectors"] == ["70.0", "70.0"]
+    assert rows["bag of word vectors"] == ["70.0", "70.0"]
     assert latex.startswith("% \\usepackage{booktabs}\n\\begin{table}[t]\n")
     for part in ("Subject\\\\number", "Tense", "\\toprule", "\\midrule", "\\bottomrule", "{\\scriptsize NB}",
                  "{\\scriptsize $\\pm$2.0}", "\\label{tab:my-run-2}",
@@ -68,9 +68,9 @@ def test_bold_is_the_best_of_each_block_unless_a_baseline_is_as_good():
     blocks = Names(blocks={"Word vectors": ("static:", "baseline:words"), "Encoders": ("st:a", "st:b")})
     latex = paper_latex(table(), blocks)
     rows = rows_of(latex)
-    assert list(rows) == ["Best baseline", "static vectors", "bag of words", "a", "b"]
-    assert {name for name, numbers in rows.items() if "textbf" in numbers[0]} == {"a", "b", "static vectors"}
-    assert latex.index("\\emph{Word vectors}") < latex.index("static vectors &") < latex.index("\\emph{Encoders}")
+    assert list(rows) == ["Best baseline", "bag of word vectors", "bag of words", "a", "b"]
+    assert {name for name, numbers in rows.items() if "textbf" in numbers[0]} == {"a", "b", "bag of word vectors"}
+    assert latex.index("\\emph{Word vectors}") < latex.index("bag of word vectors &") < latex.index("\\emph{Encoders}")
     assert BLOCK_NOTE in latex
     assert BLOCK_NOTE not in paper_latex(table())
     assert BOLD_NOTE in paper_latex(table())
@@ -93,7 +93,7 @@ def test_where_less_is_better_the_least_is_bold():
 
 def test_rows_and_columns_are_chosen_and_in_order():
     rows = rows_of(paper_latex(table(), rows=["static:", "st:a"], columns=["past_present", "subj"]))
-    assert list(rows) == ["Best baseline", "static vectors", "a"]
+    assert list(rows) == ["Best baseline", "bag of word vectors", "a"]
     latex = paper_latex(table(TASKS), rows=["Tree depth", "subj_number"], columns=["st:b", "bag of words"])
     assert list(rows_of(latex)) == ["Tree depth", "Subject number"]
     assert latex.index("{b}") < latex.index("bag of\\\\words")
@@ -161,7 +161,7 @@ def test_show_writes_it(tmp_path):
     run = written(tmp_path / "run", *records, *beside())
     done = sentprobe("show", run.folder, "--format", "tex", "--paper", "--rows", "static:", "--width", "two")
     assert done.returncode == 0
-    assert list(rows_of(done.stdout)) == ["Best baseline", "static vectors"]
+    assert list(rows_of(done.stdout)) == ["Best baseline", "bag of word vectors"]
     assert "\\begin{table*}" in done.stdout
     for words, message in (
         (("--paper",), "--paper needs --format tex"),

@@ -67,8 +67,8 @@ def test_every_task_has_a_name_in_words():
     ("labels", "titles"),
     [
         (["npy:char.npy?texts=some/sentences.txt"], ["char"]),
-        (["static:", "use:", "baseline:words"], ["static vectors", "Universal Sentence Encoder", "bag of words"]),
-        (["static:", "static:?dim=64"], ["static vectors", "static vectors, dim 64"]),
+        (["static:", "use:", "baseline:words"], ["bag of word vectors", "Universal Sentence Encoder", "bag of words"]),
+        (["static:", "static:?dim=64"], ["bag of word vectors", "bag of word vectors, dim 64"]),
         (["st:org/minilm", "hf:org/minilm"], ["minilm (st)", "minilm (hf)"]),
         (["hf:/home/me/minilm/model?layer=*", "hf:/home/me/minilm/model?layer=*&random=0"],
          ["minilm", "minilm, untrained"]),
@@ -99,7 +99,7 @@ def test_the_names_of_a_file(run, names):
     assert [c.name for c in shown.columns] == ["Model A", "static:"]
     assert [c.encoder for c in shown.columns] == ["st:a", "static:"]
     assert "nb-uni" not in {cell.against.baseline for s in shown.sets for cell in s.cells}
-    assert [c.name for c in in_words(shown).columns] == ["Model A", "static vectors"]
+    assert [c.name for c in in_words(shown).columns] == ["Model A", "bag of word vectors"]
     before, after = (
         [(cell.accuracy, cell.letters, cell.against.p) for s in each.sets for cell in s.cells]
         for each in (summarise(run), shown)
@@ -117,7 +117,7 @@ def test_show_figure_and_report_have_the_same_names(run, names, tmp_path):
     text = (tmp_path / "fig.csv").read_text("utf-8")
     assert "SubjNum" in text
     assert "Model A" in text
-    assert "static vectors" in text
+    assert "bag of word vectors" in text
     sentprobe("report", run.folder, "--names", path, "-o", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert '<bdi class="name">Model A</bdi>' in page

@@ -108,7 +108,7 @@ def _names_across(style: FigureStyle, m: Matrix, cell_width: float) -> Spec:
     if m.x_top and cell_width >= style.text_width(words) + 2:
         # an expression of ours, in which no text of the data is
         lines = max(len(name.split(" ")) for name in m.xs)
-        padding = style.font * (0.25 + 1.15 * (lines - 1))  # Vega hangs further lines below the first
+        padding = style.font / 4 + (style.font + 2) * (lines - 1)  # Vega hangs further lines below the first
         return {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')", "labelPadding": padding, **top}
     # names above would leave the figure on the right if they were slanted
     slant = -45 if cell_width > 1.6 * style.font and not m.x_top else -90
