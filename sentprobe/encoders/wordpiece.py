@@ -1,6 +1,6 @@
 """WordPiece as BERT's uncased models have it: words in lower case, then the longest known pieces from the left.
 
-The same pieces as the ``tokenizers`` library gives with the same vocabulary, without the library: bag of word vectors are
+The same pieces as the ``tokenizers`` library gives with the same vocabulary, without the library: static vectors are
 part of the core, which does without it. Python's own tables of Unicode decide what a letter is.
 """
 

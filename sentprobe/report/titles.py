@@ -34,7 +34,7 @@ from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.report.filters import column_names, set_keys
 from sentprobe.report.languages import with_titles
 from sentprobe.report.names import model_name, set_names
-from sentprobe.report.types import CellSummary, Column, Summary
+from sentprobe.report.types import CellSummary, Column, SetSummary, Summary
 from sentprobe.tasks import PARAMETRIC_TASKS, TASKS, load_task
 
 TABLES = ("tasks", "sets", "encoders", "blocks")
@@ -128,10 +128,19 @@ def unused_names(summary: Summary, names: Names) -> list[str]:
 
 def in_words(summary: Summary) -> Summary:
     """The summary with names in words, except where it has names of a file."""
-    titles = [s.title or task_title(s.task) if s.task == s.name.rsplit("/", 1)[-1] else s.title for s in summary.sets]
-    labels = [c.label[0] if c.label[0] == c.encoder else "" for c in summary.columns]
-    words = encoder_titles(list(dict.fromkeys(filter(None, labels))))
-    return _titled(summary, titles, [words.get(label) for label in labels], {})
+    titles = [s.title for s in sets_in_words(summary.sets)]
+    return _titled(summary, titles, [c.label[0] for c in columns_in_words(summary.columns)], {})
+
+
+def sets_in_words(sets: Sequence[SetSummary]) -> list[SetSummary]:
+    """Sets with titles in words: of those that are called by their task, and have none yet."""
+    return [s if s.title or s.task != s.name.rsplit("/", 1)[-1] else replace(s, title=task_title(s.task)) for s in sets]
+
+
+def columns_in_words(columns: Sequence[Column]) -> list[Column]:
+    """Columns with the names of their encoders in words, unless they have an alias."""
+    words = encoder_titles(list(dict.fromkeys(c.encoder for c in columns if c.label[0] == c.encoder)))
+    return [_labelled(c, words.get(c.encoder) if c.label[0] == c.encoder else None) for c in columns]
 
 
 # In words

@@ -54,7 +54,7 @@ def test_a_sentence_is_read(page):
     ]  # fmt: skip
     assert page.locator("#try img").count() == 0
     row = page.locator(".try-table").first.locator("tbody tr").nth(1)
-    assert row.locator("th").inner_text().startswith("word_content")
+    assert row.locator("th").inner_text().startswith("Word content")
     cells = row.locator("td").all_inner_texts()
     assert all(cell.startswith("boats") and "✓ correct" in cell for cell in cells[:2])
     assert cells[2:] == ["all 2 agree", "boats"]

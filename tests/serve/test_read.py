@@ -189,7 +189,7 @@ def test_a_run_without_probes_offers_nothing(predictor, tmp_path):
         path.unlink()
     catalogue = probe_catalogue(own)
     assert catalogue.choices == []
-    assert [left["set"] for left in catalogue.excluded] == ["word_content"]
+    assert [left["set"] for left in catalogue.excluded] == ["Word content"]
     assert "not stored" in catalogue.excluded[0]["why"]
     with pytest.raises(UsageError, match="No encoder was selected"):
         answer(predictor, own, "the boats")
