@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from sentprobe.core.plugins import entry_points_in, part_modules
+
+if TYPE_CHECKING:
+    from sentprobe.report.types import Summary
 
 order = 110
 group = "Read"
@@ -80,15 +83,11 @@ def figure(
         For words-map: a source word to be drawn with its translation; may be repeated. Default: frequent words.
     """
     from sentprobe.cli._names import read_names
-    from sentprobe.cli._printing import printed_warnings
     from sentprobe.console import say
     from sentprobe.core.folders import folder_type_of
     from sentprobe.errors import UsageError
     from sentprobe.report.charts import CHARTS
     from sentprobe.report.figure import check_figure_suffix, check_options, check_run, write
-    from sentprobe.report.published import check_published
-    from sentprobe.report.summary import full_summary
-    from sentprobe.run import Run, join
 
     for path in out:
         check_figure_suffix(path)
@@ -100,10 +99,7 @@ def figure(
         raise UsageError(f"--kind {kind} draws one {typed_folders[0][1].name}; got {folders}.")
     summary, file_names = None, None
     if runs and not typed_folders:
-        with printed_warnings():
-            loaded = [Run.load(folder) for folder in runs]
-        summary = full_summary(join(loaded), metric=metric, adjust=adjust or "holm", published=published)
-        check_published(summary, published)
+        summary = _summary_of(runs, metric, adjust, published)
         file_names = read_names(names, summary)
     caption = ""
     for path in out:
@@ -126,3 +122,19 @@ def figure(
     if caption:
         say(f"For the caption: {caption}")
     return 0
+
+
+def _summary_of(
+    runs: tuple[Path, ...], metric: str, adjust: Literal["holm", "bonferroni", "bh", "none"] | None, published: bool
+) -> Summary:
+    """The summary of all runs together."""
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.report.published import check_published
+    from sentprobe.report.summary import full_summary
+    from sentprobe.run import Run, join
+
+    with printed_warnings():
+        loaded = [Run.load(folder) for folder in runs]
+    summary = full_summary(join(loaded), metric=metric, adjust=adjust or "holm", published=published)
+    check_published(summary, published)
+    return summary

@@ -105,27 +105,18 @@ def show(
     from sentprobe.report.filters import Filter
     from sentprobe.results.metric import DEFAULT_METRIC
 
-    for option, count in (("examples", examples), ("features", features)):
-        if count < 0:
-            raise UsageError(f"--{option} {count}: expected 0 or more.")
-    if not path.exists():
-        raise UsageError(
-            f"There is no file or folder {str(path)!r}; expected what `sentprobe run`, `sentprobe make`, `sentprobe "
-            "train` or `sentprobe align` wrote."
-        )
+    _check_typed(path, examples, features)
     for_sets = (examples, baselines, features, seed)
     if is_run(path):
         if any(for_sets):
             raise UsageError(f"--examples, --baselines, --features and --seed are for sets; {path} is a run.")
         row_filter = Filter(encoder, on, above, task, language)
-        if not paper and (rows or columns or width):
-            raise UsageError("--rows, --columns and --width are for the table of a paper: add --format tex --paper.")
-        if not paper:
-            _show_run(path, format, metric, signatures, published, means, against, row_filter, names)
-        elif format != "tex" or signatures or means or published or against:
-            raise UsageError("--paper needs --format tex, without --signatures, --means, --published and --against.")
-        else:
+        if _is_for_paper(
+            paper, format, signatures or means or published or bool(against), bool(rows or columns or width)
+        ):
             _show_paper(path, metric, row_filter, names, rows, columns, width)
+        else:
+            _show_run(path, format, metric, signatures, published, means, against, row_filter, names)
         return 0
     if encoder or on or above or means or against or names or paper:
         raise UsageError(
@@ -141,6 +132,31 @@ def show(
     if format != "table" or metric != DEFAULT_METRIC or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
     return show_sets(path, examples, baselines, features, task, language, seed, published)
+
+
+def _check_typed(path: Path, examples: int, features: int) -> None:
+    """Raise UsageError if there is nothing to show, or a number below 0."""
+    from sentprobe.errors import UsageError
+
+    for option, count in (("examples", examples), ("features", features)):
+        if count < 0:
+            raise UsageError(f"--{option} {count}: expected 0 or more.")
+    if not path.exists():
+        raise UsageError(
+            f"There is no file or folder {str(path)!r}; expected what `sentprobe run`, `sentprobe make`, `sentprobe "
+            "train` or `sentprobe align` wrote."
+        )
+
+
+def _is_for_paper(paper: bool, format: str, other_options: bool, layout_options: bool) -> bool:
+    """Whether the table for a paper is wanted; UsageError if an option has no effect together with another one."""
+    from sentprobe.errors import UsageError
+
+    if paper and (format != "tex" or other_options):
+        raise UsageError("--paper needs --format tex, without --signatures, --means, --published and --against.")
+    if layout_options and not paper:
+        raise UsageError("--rows, --columns and --width are for the table of a paper: add --format tex --paper.")
+    return paper
 
 
 def _check_run_options(

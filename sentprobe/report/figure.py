@@ -132,18 +132,25 @@ def write(
             width=points,
         )
         summary = in_words(summary if names is None else renamed(summary, names))
-    try:
-        if mode is None and chart_type.switches and above_baselines(chart_type.rows(summary, options)):
-            options = replace(options, mode="above")
-        rows, spec = chart(kind, summary, options)
-    except SentProbeError:
-        raise
-    except Exception as e:  # a chart may be another package's
-        raise UsageError(f"The chart {kind} failed: {describe_error(e)}{error_location(e)}") from e
+    options, rows, spec = _drawn(chart_type, summary, options, choose_mode=mode is None)
     caption = _caption(summary, chart_type, options.mode, rows)
     content = _content(path.suffix.lower(), chart_type, rows, spec, points)
     write_atomically(path, content)  # last: nothing can go wrong any more
     return caption
+
+
+def _drawn(
+    chart_type: Chart, summary: Summary, options: Options, *, choose_mode: bool
+) -> tuple[Options, Sequence[Row], Spec]:
+    """The rows and the spec of a chart, in the mode in which the page begins if none was chosen."""
+    try:
+        if choose_mode and chart_type.switches and above_baselines(chart_type.rows(summary, options)):
+            options = replace(options, mode="above")
+        return options, *chart(chart_type.name, summary, options)
+    except SentProbeError:
+        raise
+    except Exception as e:  # a chart may be another package's
+        raise UsageError(f"The chart {chart_type.name} failed: {describe_error(e)}{error_location(e)}") from e
 
 
 def check_options(chart_type: Chart, **options: object) -> None:

@@ -162,14 +162,12 @@ def with_titles(languages: LanguageComparison, sets: Sequence[SetSummary]) -> La
     """A comparison of languages with the names that tasks have in words."""
     tasks = list(dict.fromkeys(map(task_of, sets)))
     names = named_tasks(tasks, titles_of(sets))
-    known = {
-        old: names[task] for brief in (True, False) for task in tasks for old in [_task_name(task, None, brief=brief)]
-    }
+    title_of = {_task_name(task, None, brief=brief): names[task] for brief in (False, True) for task in tasks}
     return replace(
         languages,
-        tasks=tuple(known.get(task, task) for task in languages.tasks),
-        profiles=tuple(replace(point, task=known.get(point.task, point.task)) for point in languages.profiles),
-        by_task=tuple(replace(c, task=known.get(c.task or "", c.task)) for c in languages.by_task),
+        tasks=tuple(title_of.get(task, task) for task in languages.tasks),
+        profiles=tuple(replace(point, task=title_of.get(point.task, point.task)) for point in languages.profiles),
+        by_task=tuple(replace(c, task=title_of.get(c.task or "", c.task)) for c in languages.by_task),
     )
 
 

@@ -71,8 +71,8 @@ class PaperCell:
         """Two cells of a tabular: the number, and the rest."""
         number = f"\\textbf{{{in_latex(self.text)}}}" if self.bold else in_latex(self.text)
         mark = f"\\textsuperscript{{{in_latex(self.mark)}}}" if self.mark else ""
-        rest = f"{{\\scriptsize {in_latex(self.small)}}}" if self.small else ""
-        return f"{number} & {rest}{mark}"
+        small_print = f"{{\\scriptsize {in_latex(self.small)}}}" if self.small else ""
+        return f"{number} & {small_print}{mark}"
 
 
 EMPTY = PaperCell("")
@@ -87,16 +87,16 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Grid:
+class PaperGrid:
     """Blocks of rows, blocks of columns, and the cells by row and column."""
 
     rows: tuple[Lines, ...]
     columns: tuple[Lines, ...]
     cells: tuple[tuple[PaperCell, ...], ...]
 
-    def transposed(self) -> Grid:
+    def transposed(self) -> PaperGrid:
         """Rows in the place of columns."""
-        return Grid(self.columns, self.rows, tuple(zip(*self.cells, strict=True)))
+        return PaperGrid(self.columns, self.rows, tuple(zip(*self.cells, strict=True)))
 
 
 def paper_latex(
@@ -126,15 +126,15 @@ def paper_latex(
         raise UsageError("The run has no results of an encoder; there is nothing to put into a table.")
     chosen, row_kind = _chosen(summary, rows, columns)
     blocks = _blocks(chosen, names)
-    shown = in_words(renamed(chosen, names))
-    grid = _grid(shown, blocks, names)
+    summary = in_words(renamed(chosen, names))
+    grid = _grid(summary, blocks, names)
     widths: tuple[PaperWidth, ...] = (width,) if width else ("one", "two")
     if row_kind is None:
         row_kind = "sets" if not _fits(grid, "two") and _fits(grid.transposed(), "two") else "encoders"
     grid = grid.transposed() if row_kind == "sets" else grid
     paper_width = next((name for name in widths if _fits(grid, name)), widths[-1])
     tabulars = [_tabular(part) for part in _parts(grid, WIDTHS[paper_width])]
-    return _float(shown, names, tabulars, paper_width, several_blocks=len(blocks) > 1)
+    return _float(summary, names, tabulars, paper_width, several_blocks=len(blocks) > 1)
 
 
 # What is shown
@@ -165,22 +165,22 @@ def _found(summary: Summary, option: str, texts: Sequence[str]) -> tuple[Kind, t
         return "encoders", ()
     if list(texts) == ["sets"]:
         return "sets", ()
-    shown = in_words(summary)
-    encoder_keys = [(*keys, c.name) for keys, c in zip(column_names(summary), shown.columns, strict=True)]
-    keys_of_sets = [(*keys, s.label) for keys, s in zip(set_keys(summary), shown.sets, strict=True)]
-    found: dict[Kind, tuple[int, ...]] = {}
+    in_table = in_words(summary)
+    encoder_keys = [(*keys, c.name) for keys, c in zip(column_names(summary), in_table.columns, strict=True)]
+    keys_of_sets = [(*keys, s.label) for keys, s in zip(set_keys(summary), in_table.sets, strict=True)]
+    matches: dict[Kind, tuple[int, ...]] = {}
     problems = []
     keys: dict[Kind, Sequence[tuple[str, ...]]] = {"encoders": encoder_keys, "sets": keys_of_sets}
     for kind, kind_keys in keys.items():
         try:
-            found[kind] = find_named(kind.removesuffix("s"), texts, kind_keys)
+            matches[kind] = find_named(kind.removesuffix("s"), texts, kind_keys)
         except UsageError as e:
             problems.append(str(e))
-    if not found:
+    if not matches:
         raise UsageError(f"{option}: {' '.join(problems)}")
-    if len(found) == 2:
+    if len(matches) == 2:
         raise UsageError(f"{option} {' '.join(texts)} names encoders and sets; expected one or the other.")
-    return next(iter(found.items()))
+    return next(iter(matches.items()))
 
 
 def _blocks(summary: Summary, names: Names) -> list[tuple[str, list[int]]]:
@@ -193,11 +193,11 @@ def _blocks(summary: Summary, names: Names) -> list[tuple[str, list[int]]]:
         if indices := list(dict.fromkeys(indices)):
             blocks.append((title, indices))
             taken.update(indices)
-    rest = [i for i in range(len(summary.columns)) if i not in taken]
-    return [*blocks, *([("", rest)] if rest else [])]
+    ungrouped = [i for i in range(len(summary.columns)) if i not in taken]
+    return [*blocks, *([("", ungrouped)] if ungrouped else [])]
 
 
-def _grid(summary: Summary, blocks: Sequence[tuple[str, Sequence[int]]], names: Names) -> Grid:
+def _grid(summary: Summary, blocks: Sequence[tuple[str, Sequence[int]]], names: Names) -> PaperGrid:
     """Rows are encoders, after the best baseline and before people."""
     sets = summary.sets
     rows, cells = [], []
@@ -211,7 +211,7 @@ def _grid(summary: Summary, blocks: Sequence[tuple[str, Sequence[int]]], names: 
         rows.append(Lines("", ("People",)))
         texts = [human_text(s) for s in sets]
         cells.append([PaperCell(c.text, c.margin, "", c.note) for c in texts])
-    return Grid(tuple(rows), (Lines("", tuple(s.label for s in sets)),), tuple(map(tuple, cells)))
+    return PaperGrid(tuple(rows), (Lines("", tuple(s.label for s in sets)),), tuple(map(tuple, cells)))
 
 
 def _cell(summary: Summary, j: int, i: int, block: Sequence[int]) -> PaperCell:
@@ -231,11 +231,11 @@ def _abbreviation(baseline: str, names: Names) -> str:
 # Widths
 
 
-def _fits(grid: Grid, width: PaperWidth) -> bool:
+def _fits(grid: PaperGrid, width: PaperWidth) -> bool:
     return len(_parts(grid, WIDTHS[width])) == 1
 
 
-def _parts(grid: Grid, room: float) -> list[Grid]:
+def _parts(grid: PaperGrid, room: float) -> list[PaperGrid]:
     """As many columns at a time as fit, about as many in each part, without the titles of blocks of columns."""
     style = FigureStyle(0, 0, FONT)
     names = style.text_width(name for lines in grid.rows for name in lines.names)
@@ -247,7 +247,7 @@ def _parts(grid: Grid, room: float) -> list[Grid]:
     at_once = -(-len(widths) // count)
     flat = [name for lines in grid.columns for name in lines.names]
     return [
-        Grid(
+        PaperGrid(
             grid.rows,
             (Lines("", tuple(flat[start : start + at_once])),),
             tuple(row[start : start + at_once] for row in grid.cells),
@@ -261,7 +261,7 @@ def _widest(widths: Sequence[float], n: int) -> float:
     return max(sum(widths[i : i + n]) for i in range(len(widths) - n + 1))
 
 
-def _column_widths(grid: Grid) -> list[float]:
+def _column_widths(grid: PaperGrid) -> list[float]:
     style, small = FigureStyle(0, 0, FONT), FigureStyle(0, 0, SMALL_FONT)
     names = [name for lines in grid.columns for name in lines.names]
     widths = []
@@ -275,7 +275,7 @@ def _column_widths(grid: Grid) -> list[float]:
 # LaTeX
 
 
-def _tabular(grid: Grid) -> list[str]:
+def _tabular(grid: PaperGrid) -> list[str]:
     """The lines of a tabular: of each column the numbers, and what follows them."""
     style = FigureStyle(0, 0, FONT)
     body_widths = [max(width - GAP, MIN_HEADING) for width in _column_widths(grid)]
@@ -353,14 +353,14 @@ def _caption(summary: Summary) -> str:
 
 def _notes(summary: Summary, names: Names, several_blocks: bool) -> list[str]:
     """The legend, with what each abbreviation means, and what would be lost in silence."""
-    found = {c.note for column in best_baseline(summary) for c in column.cells if c.note}
-    seen = Seen(bold=False, letters=False, baselines=frozenset(found))
-    named = [name for name in (*ABBREVIATIONS, *sorted(found - ABBREVIATIONS.keys())) if name in found]
+    best = {c.note for column in best_baseline(summary) for c in column.cells if c.note}
+    seen = Seen(bold=False, letters=False, baselines=frozenset(best))
+    named = [name for name in (*ABBREVIATIONS, *sorted(best - ABBREVIATIONS.keys())) if name in best]
     words = [f"{_abbreviation(name, names)}: {ABBREVIATIONS.get(name, ('', name))[1]}" for name in named]
     baselines = [f"Best baseline: {'; '.join(words)}."] if words else []
     brief = replace(summary, interpretations={})
-    first, *others = legend(brief, seen) or [""]
+    first, *further = legend(brief, seen) or [""]
     bold = [BLOCK_NOTE if several_blocks else BOLD_NOTE]
     return [
-        plain(note) for note in (*data_errors(summary), first, *baselines, *bold, *others, *failures(summary)) if note
+        plain(note) for note in (*data_errors(summary), first, *baselines, *bold, *further, *failures(summary)) if note
     ]

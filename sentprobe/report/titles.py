@@ -110,10 +110,10 @@ def unused_names(summary: Summary, names: Names) -> list[str]:
     """A line for each name in the file that names nothing in the run: it may be misspelled."""
     sets = {key for keys in set_keys(summary) for key in keys[:3]}
     encoders = {key for keys in _column_keys(summary) for key in keys} | {c.encoder for c in summary.baselines}
-    known = {"sets": sets, "tasks": {s.task for s in summary.sets}, "encoders": encoders}
+    keys_by_table = {"sets": sets, "tasks": {s.task for s in summary.sets}, "encoders": encoders}
     lines = [
         f"{names.path}: {name!r} in [{table}] is not in this run.{did_you_mean(name, keys)}"
-        for table, keys in known.items()
+        for table, keys in keys_by_table.items()
         for name in getattr(names, table)
         if name not in keys
     ]
@@ -176,13 +176,13 @@ def _encoder_ways(label: str) -> tuple[str, str, str, str]:
         title = SCHEMES.get(scheme).titles.get(name, title if not name else "")
     body = title or _SUFFIXES.sub("", model_name(name))
     pairs = [option.partition("=")[::2] for option in query.removeprefix("?").split("&") if option]
-    said = [
+    settings = [
         "untrained" if key == "random" else f"{key} {PurePath(value).name}"
         for key, value in pairs
         if key not in _UNSAID and (key, value) != ("layer", "*")
     ]
-    more = ", ".join([body, *([revision.removeprefix("@")] if revision else []), *said])
-    return body, more, f"{more} ({scheme})", label
+    full_name = ", ".join([body, *([revision.removeprefix("@")] if revision else []), *settings])
+    return body, full_name, f"{full_name} ({scheme})", label
 
 
 # In the summary
