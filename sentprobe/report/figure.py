@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from sentprobe.core.arguments import StringsOrPaths, as_strings
+from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_strings
 from sentprobe.core.files import write_atomically
 from sentprobe.core.folders import FOLDER_TYPES, FolderType, folder_type_of
 from sentprobe.core.table import csv_text
@@ -59,7 +59,7 @@ def write(
     mode: Mode | None = None,
     relative_to: str | None = None,
     lines: Lines | None = None,
-    names: Names | None = None,
+    names: Names | StrOrPath | None = None,
     sentences: StringsOrPaths = (),
     folder: Path | str | None = None,
     words: StringsOrPaths = (),
@@ -79,7 +79,7 @@ def write(
     sets, encoders
         Names, or parts of names, which select everything that they are a part of; none: all.
     names
-        What tasks, sets and encoders are called, from a file; others have names in words.
+        A file of what tasks, sets and encoders are called; others have names in words.
     mode, relative_to, lines, sentences, words
         As in `sentprobe figure`; a chart refuses those that have no effect on it. One that needs no run loads the
         encoders.
@@ -131,7 +131,7 @@ def write(
             lines=lines,
             width=points,
         )
-        summary = in_words(summary if names is None else renamed(summary, names))
+        summary = in_words(renamed(summary, names))
     options, rows, spec = _drawn(chart_type, summary, options, choose_mode=mode is None)
     caption = _caption(summary, chart_type, options.mode, rows)
     content = _content(path.suffix.lower(), chart_type, rows, spec, points)

@@ -92,8 +92,12 @@ def _check_entry(path: Path, key: str, value: Any) -> None:
             raise UsageError(f'{path}: expected {name} = "a name", got {entry!r:.60}.')
 
 
-def renamed(summary: Summary, names: Names) -> Summary:
+def renamed(summary: Summary, names: Names | StrOrPath | None) -> Summary:
     """The summary with the names of a file; numbers and everything that a command selects by stay as they are."""
+    if names is None:
+        return summary
+    if not isinstance(names, Names):
+        names = Names.read(names)
     brief = set_names(summary.sets)
     titles = [
         next((names.sets[key] for key in (s.label, s.name, name) if key in names.sets), names.tasks.get(s.task))

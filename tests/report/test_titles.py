@@ -2,6 +2,7 @@
 
 import pytest
 
+from sentprobe import Report, write_figure
 from sentprobe.errors import UsageError
 from sentprobe.report.answer import answer
 from sentprobe.report.names import brief_set_names, set_names
@@ -124,6 +125,13 @@ def test_show_figure_and_report_have_the_same_names(run, names, tmp_path):
     assert '<bdi class="name">SubjNum</bdi>' in page
     assert answer(in_words(renamed(full_summary(run), names)))[0].startswith("Model A is significantly better")
     assert "Model A is significantly better" in page
+
+
+def test_from_python(run, names, tmp_path):
+    report = Report.of(run, names=names.path)
+    assert [c.name for c in report.summary.columns] == ["Model A", "static:"]
+    write_figure(full_summary(run), "heatmap", tmp_path / "fig.csv", names=names.path)
+    assert "Model A" in (tmp_path / "fig.csv").read_text("utf-8")
 
 
 def test_a_name_that_names_nothing_is_reported(run, tmp_path):

@@ -28,6 +28,9 @@ TEXT_COLOUR_THRESHOLDS = {
     "both": ((0.1, 0.865), (LIGHT_TEXT, DARK_TEXT, LIGHT_TEXT)),
 }
 """Where light text becomes more readable than dark: both then have a contrast of at least 4 (WCAG 2)."""
+BREAK = "|"
+"""Between the lines of a name above a column; it is in no name, which ``break_names`` sees to."""
+MAX_NAME_LINES = 3
 MIN_TEXT_SCALE = 0.85
 """Numbers may be this much smaller than names before they lose a digit."""
 
@@ -99,17 +102,27 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
     return {"height": {"step": style.font * m.row_height}, "encoding": position, "layer": layers}
 
 
+def break_names(style: FigureStyle, names: Sequence[str], width: float) -> list[str]:
+    """Names of columns with breaks between their lines, if all of them fit into columns of this width so."""
+    if any(BREAK in name for name in names):
+        return list(names)
+    lines = [wrap_title(style, name, width) for name in names]
+    widest = style.text_width(line for name_lines in lines for line in name_lines)
+    if max(map(len, lines), default=0) > MAX_NAME_LINES or widest + 2 > width:
+        return list(names)
+    return [BREAK.join(name_lines) for name_lines in lines]
+
+
 def _names_across(style: FigureStyle, m: Matrix, cell_width: float) -> Spec:
-    """How the names of columns are set: side by side where there is room, a word per line, or slanted."""
+    """How the names of columns are set: upright where there is room, perhaps in several lines, or else slanted."""
     top = {"orient": "top"} if m.x_top else {}
-    if cell_width >= style.text_width(m.xs) + 2:
+    if cell_width >= style.text_width(m.xs) + 2 and not any(BREAK in name for name in m.xs):
         return {"labelAngle": 0, **top}
-    words = [word for name in m.xs for word in name.split(" ")]
-    if m.x_top and cell_width >= style.text_width(words) + 2:
-        # an expression of ours, in which no text of the data is
-        lines = max(len(name.split(" ")) for name in m.xs)
+    lines = max((name.count(BREAK) + 1 for name in m.xs), default=1)
+    if lines > 1:
         padding = style.font / 4 + (style.font + 2) * (lines - 1)  # Vega hangs further lines below the first
-        return {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')", "labelPadding": padding, **top}
+        # an expression of ours, in which no text of the data is
+        return {"labelAngle": 0, "labelExpr": f"split(datum.label, '{BREAK}')", "labelPadding": padding, **top}
     # names above would leave the figure on the right if they were slanted
     slant = -45 if cell_width > 1.6 * style.font and not m.x_top else -90
     return {"labelAngle": slant, "labelAlign": "left" if m.x_top else "right", "labelBaseline": "middle", **top}
