@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 def read_names(path: Path | None, summary: Summary) -> Names | None:
     """The names of a file, with a warning for each that names nothing in this summary; None: there is no file."""
+    if path is None:
+        return None
     from sentprobe.console import warn
     from sentprobe.report.titles import Names, unused_names
 
-    if path is None:
-        return None
     names = Names.read(path)
     for line in unused_names(summary, names):
         warn(line)
@@ -25,7 +25,8 @@ def read_names(path: Path | None, summary: Summary) -> Names | None:
 
 def with_names(summary: Summary, path: Path | None) -> Summary:
     """The summary with the names of a file, if there is one."""
+    if path is None:
+        return summary
     from sentprobe.report.titles import renamed
 
-    names = read_names(path, summary)
-    return summary if names is None else renamed(summary, names)
+    return renamed(summary, read_names(path, summary))
