@@ -15,7 +15,7 @@ from sentprobe.serve.choices import probe_catalogue
 from sentprobe.serve.encoders import Encoders
 from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, PredictionRequest, Predictor, check_sentences
 from tests.run.sets import Knowing, dataset
-from tests.serve.runs import CONTENT, LENGTH, WORD, run, sentence_length, word_content, word_presence
+from tests.serve.runs import CONTENT, LENGTH, run, sentence_length, word_content, word_presence
 
 SENTENCES = ["the boats in a", "He had , with the rivers and the towers .", "at by for"]
 
