@@ -46,6 +46,11 @@ WIDTHS: dict[PaperWidth, float] = {"one": 219.0, "two": 455.0}
 """Points of one column and of two in acl.sty, the narrowest of the usual styles."""
 FONT, SMALL_FONT = 9.0, 7.0
 """Points of LaTeX's \\small and \\scriptsize beside a text of ten points."""
+LETTER_WIDTHS = (("0123456789–", 0.52), (" .,:;'!|ijlft()[]", 0.36), ("mwMW%±", 0.85))
+"""Of Computer Modern, in its size; capitals and other letters below."""
+STYLE = FigureStyle(0, 0, FONT)
+INNER_GAP = 4.5
+"""Points between a number and what is in small print."""
 GAP = 8.0
 """Points between two columns."""
 MIN_HEADING = 34.0
@@ -237,8 +242,7 @@ def _fits(grid: PaperGrid, width: PaperWidth) -> bool:
 
 def _parts(grid: PaperGrid, room: float) -> list[PaperGrid]:
     """As many columns at a time as fit, about as many in each part, without the titles of blocks of columns."""
-    style = FigureStyle(0, 0, FONT)
-    names = style.text_width(name for lines in grid.rows for name in lines.names)
+    names = max(text_width(name, FONT) for lines in grid.rows for name in lines.names)
     widths = _column_widths(grid)
     at_once = max(1, next((n for n in range(len(widths), 0, -1) if names + _widest(widths, n) <= room), 1))
     count = -(-len(widths) // at_once)
@@ -262,14 +266,25 @@ def _widest(widths: Sequence[float], n: int) -> float:
 
 
 def _column_widths(grid: PaperGrid) -> list[float]:
-    style, small = FigureStyle(0, 0, FONT), FigureStyle(0, 0, SMALL_FONT)
     names = [name for lines in grid.columns for name in lines.names]
     widths = []
     for name, cells in zip(names, zip(*grid.cells, strict=True), strict=True):
-        body = style.text_width(c.text for c in cells) + small.text_width(f"{c.small}{c.mark}" for c in cells)
-        heading = style.text_width(wrap_title(style, name, max(body, MIN_HEADING)))
-        widths.append(max(body, heading) + GAP)
+        body = max(text_width(c.text, FONT) for c in cells) + max(
+            text_width(f"{c.small}{c.mark}", SMALL_FONT) for c in cells
+        )
+        heading = max(text_width(line, FONT) for line in wrap_title(STYLE, name, max(body, MIN_HEADING)))
+        widths.append(max(body + INNER_GAP, heading) + GAP)
     return widths
+
+
+def text_width(text: str, font: float) -> float:
+    """About as wide as LaTeX sets a text, in points; Times is a little narrower than Computer Modern."""
+    return font * sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    usual = 0.75 if letter.isupper() else 0.47
+    return next((width for letters, width in LETTER_WIDTHS if letter in letters), usual)
 
 
 # LaTeX
@@ -277,14 +292,13 @@ def _column_widths(grid: PaperGrid) -> list[float]:
 
 def _tabular(grid: PaperGrid) -> list[str]:
     """The lines of a tabular: of each column the numbers, and what follows them."""
-    style = FigureStyle(0, 0, FONT)
     body_widths = [max(width - GAP, MIN_HEADING) for width in _column_widths(grid)]
     names = [name for lines in grid.columns for name in lines.names]
     count = 2 * len(names)
     lines = [f"\\begin{{tabular}}{{@{{}}l{'r@{ }l' * len(names)}@{{}}}}", "\\toprule"]
     if any(block.title for block in grid.columns):
         lines += _column_titles(grid.columns)
-    heads = [_heading(wrap_title(style, name, width)) for name, width in zip(names, body_widths, strict=True)]
+    heads = [_heading(wrap_title(STYLE, name, width)) for name, width in zip(names, body_widths, strict=True)]
     lines.append(f" & {' & '.join(heads)} \\\\")
     cells = iter(grid.cells)
     for block in grid.rows:
