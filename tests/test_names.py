@@ -16,6 +16,7 @@ EMPTY = {
 """By room, how many variables and parameters have a name without content, since it is public or a key of a file."""
 
 SMALL = {
+    "sentprobe.callbacks.evaluator",
     "sentprobe.core.formatting",
     "sentprobe.core.hashing",
     "sentprobe.core.public",

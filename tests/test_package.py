@@ -32,6 +32,7 @@ LINE = [
     ["results"],
     ["run"],
     ["report"],
+    ["exchange", "callbacks"],
     ["serve"],
     ["testing"],
     ["cli"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,7 @@ def repeat(
     signature: str
         As `sentprobe show RUN --signatures` prints it, in quotes.
     run: Path
-        The run with the result to compare with.
+        The run with the result to compare with, or a file that `sentprobe export results` wrote.
     data: tuple[str, ...]
         Where the set is. Default: where the run found it.
     encoder: tuple[str, ...]
@@ -39,12 +40,13 @@ def repeat(
     """
     from sentprobe.cli._options import open_store
     from sentprobe.cli._printing import printed_warnings
+    from sentprobe.exchange.result_file import opened_run
     from sentprobe.report.comparison import print_repeated
-    from sentprobe.run import Run
     from sentprobe.run.repeat import repeat as again
 
-    with printed_warnings():
-        recorded = Run.load(run) if run else None
-    reproduction = again(signature, run=recorded, paths=data, store=open_store(no_store, None), encoders=encoder)
+    with ExitStack() as stack:
+        with printed_warnings():
+            recorded = stack.enter_context(opened_run(run)) if run else None
+        reproduction = again(signature, run=recorded, paths=data, store=open_store(no_store, None), encoders=encoder)
     print_repeated(reproduction)
     return 0 if reproduction.recorded is None or reproduction.same else 1

@@ -55,7 +55,8 @@ def report(
         A folder that `sentprobe run` wrote; or sets, as for `sentprobe audit`: their sizes, examples, audits and how
         they were made.
     further: Path
-        Further runs, or sets, to be shown together with the first.
+        Further runs, or sets, to be shown together with the first; after runs, folders of MTEB's results on their sets,
+        which the page shows beside them.
     metric: str
         What sets are scored by: another metric of predicted classes, in points, that `sentprobe ls metrics` lists, such
         as balanced_accuracy; controls are left out. Default: accuracy, or what the manifest of a set names.
@@ -85,8 +86,11 @@ def report(
     """
     from sentprobe.cli._options import is_run
     from sentprobe.errors import UsageError
+    from sentprobe.exchange.mteb_results import is_mteb_folder
     from sentprobe.results.metric import DEFAULT_METRIC
 
+    mteb = tuple(folder for folder in further if is_mteb_folder(folder))
+    further = tuple(folder for folder in further if folder not in mteb)
     runs = [*map(is_run, (path, *further))]
     if any(runs) != all(runs):
         raise UsageError("Name either runs or sets: a page shows the one or the other.")
@@ -94,7 +98,7 @@ def report(
     if any(runs) or not path.exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
-        return _report_run(path, further, out, open, title, metric, adjust, published, against, names)
+        return _report_run(path, further, mteb, out, open, title, metric, adjust, published, against, names)
     if adjust or published or against or names or metric != DEFAULT_METRIC:
         raise UsageError(
             f"--metric, --adjust, --published, --against and --names are for runs; {path} has no run.json. Leave them "
@@ -106,6 +110,7 @@ def report(
 def _report_run(
     run: Path,
     further: tuple[Path, ...],
+    mteb: tuple[Path, ...],
     out: tuple[Path, ...],
     open: bool,
     title: str | None,
@@ -120,6 +125,7 @@ def _report_run(
     from sentprobe.cli._names import with_names
     from sentprobe.cli._printing import printed_warnings
     from sentprobe.errors import UsageError
+    from sentprobe.exchange.mteb_results import mteb_section
     from sentprobe.report.notebook import Report, check_report_suffix
     from sentprobe.report.published import check_published
     from sentprobe.run import Run, join
@@ -130,11 +136,15 @@ def _report_run(
     for path in files:
         check_report_suffix(path)
     pages = _pages(files, open)
+    if mteb and not pages:
+        raise UsageError(f"MTEB's results in {mteb[0]} are shown on the page: add -o report.html.")
     with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *further)]
     report = Report.of(
         join(runs), title=title, metric=metric, adjust=adjust or "holm", published=published, against=against
     )
+    if mteb:
+        report = replace(report, further=(mteb_section(report.summary, mteb),))
     if adjust and report.summary.correlations is None:
         raise UsageError("--adjust is for correlations of probing and transfer tasks, and this run has none.")
     check_published(report.summary, published)

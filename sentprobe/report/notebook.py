@@ -11,6 +11,7 @@ from sentprobe.core.files import write_atomically
 from sentprobe.core.table import plain
 from sentprobe.errors import UsageError
 from sentprobe.report.page import fragment, render
+from sentprobe.report.page.section import Section
 from sentprobe.report.published import choose_published
 from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown
@@ -40,6 +41,8 @@ class Report:
         Everything that is shown of it, from which pages, tables and files are written. ``Report.of`` computes it.
     title
         The title of the page; None: the name of the run's folder.
+    further
+        More sections of the page, about what is not in the run.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Report:
     run: Run
     summary: Summary
     title: str | None = None
+    further: tuple[Section, ...] = ()
 
     @classmethod
     def of(
@@ -108,7 +112,7 @@ class Report:
 
     def html(self) -> str:
         """The page as one HTML text, which loads nothing."""
-        return render(self.summary, title=self.title)
+        return render(self.summary, title=self.title, further=self.further)
 
     def save(self, path: Path | str) -> Path:
         """Write the report to a file, in the format that its suffix names.

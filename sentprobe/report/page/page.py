@@ -44,7 +44,9 @@ class RenderedSection:
     script_data: object = None
 
 
-def render(summary: Summary, extra: Section | None = None, *, title: str | None = None) -> str:
+def render(
+    summary: Summary, extra: Section | None = None, *, title: str | None = None, further: Sequence[Section] = ()
+) -> str:
     """The page of a run.
 
     Parameters
@@ -55,10 +57,13 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         One more section, from the server of the page; its script may then send requests to that server.
     title
         The heading; by default the names of the run's folders.
+    further
+        Sections about what is not in the run.
     """
     summary = in_words(summary)
     figures, absent_charts = figures_of(summary)
-    sections = sorted([*SECTIONS.parts().values(), *([extra] if extra else [])], key=lambda section: section.order)
+    added = [*further, *([extra] if extra else [])]
+    sections = sorted([*SECTIONS.parts().values(), *added], key=lambda section: section.order)
     names = {section.name for section in sections}
     by_section = {name: [f for f in figures if f.section == name] for name in names}
     by_section["more_charts"] += [f for f in figures if f.section not in names]
