@@ -93,3 +93,32 @@ def test_the_evaluator_of_sentence_transformers(tokenizer, number, tmp_path):
     (result,) = [r for r in Run.load(tmp_path / "probing") if r.cell.encoder == "probing step=10"]
     assert result.encoder_interval is not None
     assert result.score == metrics["probing_number"]
+
+
+def test_a_trainer_of_sentence_transformers_logs_probes(tokenizer, number, tmp_path):
+    library = pytest.importorskip("sentence_transformers")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    losses = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    datasets = pytest.importorskip("datasets")
+    from sentprobe.callbacks import SentProbeEvaluator
+
+    bert(tokenizer).bert.save_pretrained(tmp_path / "bert")
+    tokenizer.save_pretrained(tmp_path / "bert")
+    body = modules.Transformer(str(tmp_path / "bert"))
+    model = library.SentenceTransformer(modules=[body, modules.Pooling(body.get_embedding_dimension())], device="cpu")
+    texts = [row.text for row in number.rows["tr"]][:32]
+    pairs = datasets.Dataset.from_dict(
+        {"sentence1": texts, "sentence2": texts[1:] + texts[:1], "score": [i % 2 / 1 for i in range(32)]}
+    )
+    options = library.SentenceTransformerTrainingArguments(
+        str(tmp_path / "out"), num_train_epochs=1, per_device_train_batch_size=8, eval_strategy="steps", eval_steps=2,
+        save_strategy="no", report_to=[], disable_tqdm=True, use_cpu=True,
+    )  # fmt: skip
+    evaluator = SentProbeEvaluator(number, tmp_path / "probing")
+    trainer = library.SentenceTransformerTrainer(
+        model=model, args=options, train_dataset=pairs, loss=losses.CosineSimilarityLoss(model), evaluator=evaluator
+    )
+    trainer.train()
+    logged = {e["step"]: e["eval_model_number"] for e in trainer.state.log_history if "eval_model_number" in e}
+    scores = {r.cell.encoder: r.score for r in Run.load(tmp_path / "probing")}
+    assert logged == {step: scores[f"model step={step}"] for step in (2, 4)}
