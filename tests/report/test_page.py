@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentprobe.encoders.diagnosis import Symptom
 from sentprobe.errors import UsageError
 from sentprobe.report import Report
 from sentprobe.report.answer import answer, answer_note
@@ -21,7 +22,7 @@ from sentprobe.report.cells import Score
 from sentprobe.report.checks import checks
 from sentprobe.report.languages import languages
 from sentprobe.report.page import SECTIONS, Section, render
-from sentprobe.report.page.header import duration
+from sentprobe.report.page.header import duration, head_of
 from sentprobe.report.page.html_table import table
 from sentprobe.report.page.section import PageData
 from sentprobe.report.page.sections import errors
@@ -29,7 +30,18 @@ from sentprobe.report.page.sections.errors import MAX_SENTENCE_LENGTH, pack_erro
 from sentprobe.report.page.templates import readable, script_json
 from sentprobe.report.summary import full_summary
 from sentprobe.report.titles import in_words
-from sentprobe.report.types import Bin, ColumnErrors, Confusion, SetErrors, ShownRow, Summary, UsableInformation
+from sentprobe.report.types import (
+    AuditFinding,
+    Bin,
+    ColumnErrors,
+    Confusion,
+    EncoderDiagnosis,
+    FailureSummary,
+    SetErrors,
+    ShownRow,
+    Summary,
+    UsableInformation,
+)
 from sentprobe.report.verdict import BaselineComparison, meanings
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
@@ -133,6 +145,34 @@ def test_every_number_in_the_table_has_its_signature(run, page):
 def test_the_title_is_the_folder_or_what_was_said(run, page):
     assert "<title>my-run</title>" in page
     assert "<title>A &lt; B</title>" in Report.of(run, title="A < B").html()
+
+
+@pytest.mark.parametrize("folder", ["tmpab12cd_e", "tmp7x91kq0z"])
+def test_a_temporary_folder_is_no_title(run, folder):
+    page = render(replace(full_summary(run), folder=f"/tmp/{folder}", reproduction=None))
+    assert "<title>Probing results</title>" in page
+    assert "<title>tmp-run</title>" in render(replace(full_summary(run), folder="/tmp/tmp-run", reproduction=None))
+
+
+def test_problems_are_badges(run):
+    def finding(code, message):
+        return AuditFinding(code=code, severity="error", message=message)
+
+    summary = full_summary(run)
+    same = finding("same-split", "dev and test are the same set: 90 of the 100 test rows are in dev")
+    sets = (replace(summary.sets[0], audit=(same, finding("giveaway", "x"))), replace(summary.sets[1], audit=(same,)))
+    failure = FailureSummary(
+        encoder="st:x", dataset=SETS[0], variant=None, layer=None, probe=None, seed=None, kind="X", error="failed"
+    )
+    broken = EncoderDiagnosis(name="st:good", symptoms=(Symptom("zero-vectors", "all are zero"),))
+    head = head_of(replace(summary, sets=sets, failures=(failure,) * 3, diagnoses=(broken,)))
+    assert [(badge.text, badge.level) for badge in head.badges] == [
+        ("1 encoder broken", "issue"), ("dev = test in 2 sets", "issue"), ("giveaway in 1 set", "issue"),
+        ("3 failures of 1 encoder", "issue"),
+    ]  # fmt: skip
+    assert head_of(summary).badges == []
+    page = render(replace(summary, sets=sets))
+    assert '<li class="issue"><a href="#quality">dev = test in 2 sets</a></li>' in page
 
 
 def test_what_to_do_about_a_finding_is_on_the_page(page):
