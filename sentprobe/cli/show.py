@@ -15,6 +15,7 @@ order = 80
 group = "Read"
 
 RUN = Group("For a run", sort_key=10)
+PAPER = Group("For the table of a paper", sort_key=15)
 SETS = Group("For sets", sort_key=20)
 
 
@@ -29,6 +30,11 @@ def show(
     above: Annotated[bool, Parameter(group=RUN)] = False,
     means: Annotated[bool, Parameter(group=RUN)] = False,
     signatures: Annotated[bool, Parameter(group=RUN)] = False,
+    names: Annotated[Path | None, Parameter(group=RUN)] = None,
+    paper: Annotated[bool, Parameter(group=PAPER)] = False,
+    rows: Annotated[tuple[str, ...], Parameter(group=PAPER)] = (),
+    columns: Annotated[tuple[str, ...], Parameter(group=PAPER)] = (),
+    width: Annotated[Literal["one", "two"] | None, Parameter(group=PAPER)] = None,
     examples: Annotated[int, Parameter(group=SETS)] = 0,
     baselines: Annotated[bool, Parameter(group=SETS)] = False,
     features: Annotated[int, Parameter(group=SETS)] = 0,
@@ -62,6 +68,18 @@ def show(
         and nothing else.
     signatures: bool
         Print the signature of every result, for `sentprobe repeat`, and nothing else.
+    names: Path
+        A TOML file of what tasks, sets and encoders are called.
+    paper: bool
+        With --format tex: one table with caption, label and legend, and names in words; of the baselines the best one.
+    rows: tuple[str, ...]
+        The rows of this table, in this order: encoders or sets, by their names or parts of them, or `encoders` or
+        `sets` for all; may be repeated. Default: all encoders, if they fit.
+    columns: tuple[str, ...]
+        The columns of this table, in this order: sets, or encoders where rows are sets; may be repeated.
+    width: str
+        one or two: this table is as wide as one column of a two-column paper, or as both. Default: the first that it
+        fits.
     examples: int
         Random rows to print per class; target or changed words are marked.
     baselines: bool
@@ -87,24 +105,23 @@ def show(
     from sentprobe.report.filters import Filter
     from sentprobe.results.metric import DEFAULT_METRIC
 
-    for option, count in (("examples", examples), ("features", features)):
-        if count < 0:
-            raise UsageError(f"--{option} {count}: expected 0 or more.")
-    if not path.exists():
-        raise UsageError(
-            f"There is no file or folder {str(path)!r}; expected what `sentprobe run`, `sentprobe make`, `sentprobe "
-            "train` or `sentprobe align` wrote."
-        )
+    _check_typed(path, examples, features)
     for_sets = (examples, baselines, features, seed)
     if is_run(path):
         if any(for_sets):
             raise UsageError(f"--examples, --baselines, --features and --seed are for sets; {path} is a run.")
         row_filter = Filter(encoder, on, above, task, language)
-        _show_run(path, format, metric, signatures, published, means, against, row_filter)
+        if _is_for_paper(
+            paper, format, signatures or means or published or bool(against), bool(rows or columns or width)
+        ):
+            _show_paper(path, metric, row_filter, names, rows, columns, width)
+        else:
+            _show_run(path, format, metric, signatures, published, means, against, row_filter, names)
         return 0
-    if encoder or on or above or means or against:
+    if encoder or on or above or means or against or names or paper:
         raise UsageError(
-            f"--encoder, --on, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
+            f"--encoder, --on, --above, --means, --against, --names and --paper are for runs; {path} has no run.json. "
+            "Leave them out."
         )
     folder_type = folder_type_of(path)
     if folder_type is not None and folder_type.show is not None:
@@ -115,6 +132,31 @@ def show(
     if format != "table" or metric != DEFAULT_METRIC or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
     return show_sets(path, examples, baselines, features, task, language, seed, published)
+
+
+def _check_typed(path: Path, examples: int, features: int) -> None:
+    """Raise UsageError if there is nothing to show, or a number below 0."""
+    from sentprobe.errors import UsageError
+
+    for option, count in (("examples", examples), ("features", features)):
+        if count < 0:
+            raise UsageError(f"--{option} {count}: expected 0 or more.")
+    if not path.exists():
+        raise UsageError(
+            f"There is no file or folder {str(path)!r}; expected what `sentprobe run`, `sentprobe make`, `sentprobe "
+            "train` or `sentprobe align` wrote."
+        )
+
+
+def _is_for_paper(paper: bool, format: str, other_options: bool, layout_options: bool) -> bool:
+    """Whether the table for a paper is wanted; UsageError if an option has no effect together with another one."""
+    from sentprobe.errors import UsageError
+
+    if paper and (format != "tex" or other_options):
+        raise UsageError("--paper needs --format tex, without --signatures, --means, --published and --against.")
+    if layout_options and not paper:
+        raise UsageError("--rows, --columns and --width are for the table of a paper: add --format tex --paper.")
+    return paper
 
 
 def _check_run_options(
@@ -144,7 +186,9 @@ def _show_run(
     means: bool,
     against: str | None,
     row_filter: Filter,
+    names: Path | None,
 ) -> None:
+    from sentprobe.cli._names import with_names
     from sentprobe.cli._printing import printed_warnings
     from sentprobe.errors import UsageError
     from sentprobe.report.filters import apply
@@ -166,7 +210,7 @@ def _show_run(
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
-    summary = apply(summarise(run, metric=metric, published=published), row_filter)
+    summary = with_names(apply(summarise(run, metric=metric, published=published), row_filter), names)
     check_published(summary, published)
     if against is not None:
         summary = choose_published(summary, against)
@@ -187,3 +231,26 @@ def _show_run(
         sys.stdout.write(csv_text(run, summary))
     else:
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
+
+
+def _show_paper(
+    path: Path,
+    metric: str,
+    row_filter: Filter,
+    names: Path | None,
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    width: Literal["one", "two"] | None,
+) -> None:
+    from sentprobe.cli._names import read_names
+    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.report.filters import apply
+    from sentprobe.report.paper import paper_latex
+    from sentprobe.report.summary import summarise
+    from sentprobe.run import Run
+
+    with printed_warnings():
+        run = Run.load(path)
+    summary = apply(summarise(run, metric=metric), row_filter)
+    table = paper_latex(summary, read_names(names, summary), rows=rows, columns=columns, width=width)
+    sys.stdout.write(table)

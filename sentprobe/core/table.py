@@ -310,12 +310,14 @@ def print_columns(console: Console, columns: Sequence[TableColumn], *, show_head
 
 # Escaping
 
-_LATEX = {
+LATEX_ESCAPES = {
     "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_",
     "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}",
     "|": "\\textbar{}", "[": "{[}", "*": "{*}", "`": "{`}", '"': "{\\char34}", "±": "$\\pm$", "†": "\\dag{}",
+    "×": "$\\times$",
 }  # fmt: skip
 """After the end of a row a bracket or an asterisk would belong to that; babel makes quotation marks active."""
+MARKDOWN_SPECIAL = "\\`*_[]<>|&~$@#"
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
 """What a formula in a spreadsheet begins with; some programs also accept the full-width forms."""
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -342,7 +344,7 @@ def in_html(text: str) -> str:
 
 def in_markdown(text: str) -> str:
     """Text escaped for Markdown, inside a table and elsewhere."""
-    return "".join(f"&#{ord(c)};" if c in "\\`*_[]<>|&~$@#" else c for c in plain(text))
+    return "".join(f"&#{ord(c)};" if c in MARKDOWN_SPECIAL else c for c in plain(text))
 
 
 def markdown_table(
@@ -356,7 +358,7 @@ def markdown_table(
 
 def in_latex(text: str) -> str:
     """Text escaped for LaTeX, in which hyphens do not become dashes."""
-    return "".join(_LATEX.get(c, c) for c in plain(text)).replace("--", "-{}-").replace("--", "-{}-")
+    return "".join(LATEX_ESCAPES.get(c, c) for c in plain(text)).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

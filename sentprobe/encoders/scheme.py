@@ -11,7 +11,7 @@ A name may stand for several encoders, such as all checkpoints of one: ``expand`
 names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones. Of a
 built-in scheme, ``named_file``, a function from a Spec to the path of a file or folder, or None, says what must be
 there, and ``members``, a function from a Spec to the names of other encoders, which of them it consists of, so that a
-run can be refused before it begins.
+run can be refused before it begins. ``TITLES`` has what encoders are called in words, by the name after the colon.
 
 A built-in scheme whose encoders are loaded in no time, as those of a server are, says ``LOADS_AT_ONCE = True``: what it
 lacks, such as a key, is then said before anything is computed.
@@ -23,8 +23,8 @@ Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
@@ -69,6 +69,8 @@ class Scheme:
     """Whether it runs code that a name names."""
     sends_texts: bool = False
     """Whether it sends texts to a server."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What its encoders are called in words, by their names."""
     loads_at_once: bool = False
     """Whether loading takes no time, so that it is tried before anything is computed."""
 
@@ -100,6 +102,7 @@ def _read(source: PartSource, content: object) -> Scheme:
         getattr(module, "members", None) if is_ours else None,
         not is_ours or bool(getattr(module, "RUNS_CODE", False)),
         not is_ours or bool(getattr(module, "SENDS_TEXTS", False)),
+        dict(getattr(module, "TITLES", {})) if is_ours else {},
         is_ours and bool(getattr(module, "LOADS_AT_ONCE", False)),
     )
 

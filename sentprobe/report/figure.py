@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from sentprobe.core.arguments import StringsOrPaths, as_strings
+from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_strings
 from sentprobe.core.files import write_atomically
 from sentprobe.core.folders import FOLDER_TYPES, FolderType, folder_type_of
 from sentprobe.core.table import csv_text
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error, error_location
 from sentprobe.report.charts import CHARTS, Chart, Options, chart
-from sentprobe.report.drawing.chart import Lines, Mode
+from sentprobe.report.drawing.chart import Lines, Mode, above_baselines
 from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sentprobe.report.filters import column_names, find_named, find_sets_of
+from sentprobe.report.titles import Names, in_words, renamed
 from sentprobe.report.types import Seconds, Summary
 from sentprobe.report.verdict import mark_note
 from sentprobe.results.metric import DEFAULT_METRIC
@@ -27,6 +29,7 @@ PPI = 300
 """Pixels per inch of a PNG, as printers require."""
 
 
+ABOVE_CAPTION = "Points above the best baseline of each set; grey: not significantly different from it."
 NO_RUN = Summary(
     folder="",
     metric=DEFAULT_METRIC,
@@ -50,12 +53,13 @@ def write(
     kind: str,
     path: Path | str,
     *,
-    columns: Literal[1, 2] = 1,
+    width: Literal["one", "two"] = "one",
     sets: StringsOrPaths = (),
     encoders: StringsOrPaths = (),
-    mode: Mode = "absolute",
+    mode: Mode | None = None,
     relative_to: str | None = None,
     lines: Lines | None = None,
+    names: Names | StrOrPath | None = None,
     sentences: StringsOrPaths = (),
     folder: Path | str | None = None,
     words: StringsOrPaths = (),
@@ -70,10 +74,12 @@ def write(
         The name of a chart.
     path
         The file: .pdf, .svg, .png, .json (the Vega-Lite spec) or .csv (the numbers).
-    columns
+    width
         As wide as one column of a two-column paper, or as both.
     sets, encoders
         Names, or parts of names, which select everything that they are a part of; none: all.
+    names
+        A file of what tasks, sets and encoders are called; others have names in words.
     mode, relative_to, lines, sentences, words
         As in `sentprobe figure`; a chart refuses those that have no effect on it. One that needs no run loads the
         encoders.
@@ -105,36 +111,46 @@ def write(
     check_run(chart_type, summary is not None, None if folder is None else folder_type_of(Path(folder)))
     if relative_to is not None and mode != "relative":
         raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
-    width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
-    names = as_strings(encoders, "an encoder")
+    points = TWO_COLUMNS if width == "two" else ONE_COLUMN
+    encoder_names = as_strings(encoders, "an encoder")
     if summary is None:
         summary = NO_RUN
         options = Options(
-            encoders=tuple(names),
+            encoders=tuple(encoder_names),
             sentences=tuple(as_strings(sentences, "a sentence")),
             folder=None if folder is None else str(folder),
             words=tuple(as_strings(words, "a word")),
-            width=width,
+            width=points,
         )
     else:
         options = Options(
             sets=find_sets_of(summary, as_strings(sets, "a set")),
-            columns=find_named("encoder", names, column_names(summary)),
-            mode=mode,
+            columns=find_named("encoder", encoder_names, column_names(summary)),
+            mode=mode or "absolute",
             relative_to=None if relative_to is None else _reference(summary, relative_to),
             lines=lines,
-            width=width,
+            width=points,
         )
+        summary = in_words(renamed(summary, names))
+    options, rows, spec = _drawn(chart_type, summary, options, choose_mode=mode is None)
+    caption = _caption(summary, chart_type, options.mode, rows)
+    content = _content(path.suffix.lower(), chart_type, rows, spec, points)
+    write_atomically(path, content)  # last: nothing can go wrong any more
+    return caption
+
+
+def _drawn(
+    chart_type: Chart, summary: Summary, options: Options, *, choose_mode: bool
+) -> tuple[Options, Sequence[Row], Spec]:
+    """The rows and the spec of a chart, in the mode in which the page begins if none was chosen."""
     try:
-        rows, spec = chart(kind, summary, options)
+        if choose_mode and chart_type.switches and above_baselines(chart_type.rows(summary, options)):
+            options = replace(options, mode="above")
+        return options, *chart(chart_type.name, summary, options)
     except SentProbeError:
         raise
     except Exception as e:  # a chart may be another package's
-        raise UsageError(f"The chart {kind} failed: {describe_error(e)}{error_location(e)}") from e
-    caption = _caption(summary, chart_type, mode, rows)
-    content = _content(path.suffix.lower(), chart_type, rows, spec, width)
-    write_atomically(path, content)  # last: nothing can go wrong any more
-    return caption
+        raise UsageError(f"The chart {chart_type.name} failed: {describe_error(e)}{error_location(e)}") from e
 
 
 def check_options(chart_type: Chart, **options: object) -> None:
@@ -192,7 +208,8 @@ def _reference(summary: Summary, text: str) -> int | str:
 
 
 def _caption(summary: Summary, chart_type: Chart, mode: Mode, rows: Sequence[Row]) -> str:
-    sentences = [chart_type.caption_of(summary)] if mode == "absolute" else []
+    sentences = [ABOVE_CAPTION] if mode == "above" else []
+    sentences += [chart_type.caption_of(summary)] if mode != "relative" else []
     if any(row.get("marked") for row in rows):
         sentences.append(mark_note(summary))
     sentences += chart_type.notes(summary, rows)

@@ -41,10 +41,13 @@ class Filter:
 
 def find_sets_of(summary: Summary, texts: Sequence[str]) -> tuple[int, ...]:
     """The numbers of the sets with these names."""
+    return find_named("set", texts, set_keys(summary))
+
+
+def set_keys(summary: Summary) -> list[tuple[str, ...]]:
+    """Names of each set: a short one, the label, the full one, and the task."""
     names = set_names(summary.sets)
-    return find_named(
-        "set", texts, [(name, s.label, s.name, s.task) for name, s in zip(names, summary.sets, strict=True)]
-    )
+    return [(name, s.label, s.name, s.task) for name, s in zip(names, summary.sets, strict=True)]
 
 
 def column_names(summary: Summary) -> list[tuple[str, ...]]:
@@ -109,6 +112,15 @@ def apply(summary: Summary, wanted: Filter) -> Summary:
         sets = sorted({i for i, _ in above})
         columns = sorted({j for _, j in above})
     return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above, tested))
+
+
+def restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int]) -> Summary:
+    """The summary of these encoders and sets, in this order, with a note if it is not all of them."""
+    if list(columns) == [*range(len(summary.columns))] and list(sets) == [*range(len(summary.sets))]:
+        return summary
+    everything = len(set(columns)) == len(summary.columns) and len(set(sets)) == len(summary.sets)
+    note = "" if everything else _note(summary, columns, sets, above=False, tested=True)
+    return _restricted(summary, columns, sets, note)
 
 
 def _that_are(sets: Sequence[int], what: str, wanted: Sequence[str], values: Sequence[str | None]) -> Sequence[int]:
@@ -176,7 +188,7 @@ def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], n
             for f in summary.failures
             if (f.encoder is None or f.encoder in names) and (f.dataset is None or f.dataset in labels)
         ),
-        notes=(note, *_notes(summary, missing, labels)),
+        notes=(*([note] if note else []), *_notes(summary, missing, labels)),
         missing=missing,
     )
 

@@ -150,10 +150,36 @@ def task_of(s: SetSummary) -> Task:
     return suite, TASK_ALIASES.get(s.task, s.task)
 
 
-def named_tasks(tasks: Sequence[Task]) -> dict[Task, str]:
-    """The name of each task: with its suite only where two suites have a task of that name."""
+def named_tasks(tasks: Sequence[Task], titles: Mapping[Task, str] | None = None) -> dict[Task, str]:
+    """The name of each task, or its title: with its suite only where two suites have a task of that name."""
     names = [name for _, name in tasks]
-    return {(suite, name): name if names.count(name) == 1 or not suite else f"{suite}/{name}" for suite, name in tasks}
+    brief = {task for task in tasks if names.count(task[1]) == 1 or not task[0]}
+    return {task: _task_name(task, (titles or {}).get(task), brief=task in brief) for task in tasks}
+
+
+def _task_name(task: Task, title: str | None, *, brief: bool) -> str:
+    suite, name = task
+    if brief:
+        return title or name
+    return f"{title} ({suite})" if title else f"{suite}/{name}"
+
+
+def titles_of(sets: Iterable[SetSummary]) -> dict[Task, str]:
+    """Tasks in words, as far as sets have such names."""
+    return {task_of(s): s.title for s in sets if s.title}
+
+
+def with_titles(languages: LanguageComparison, sets: Sequence[SetSummary]) -> LanguageComparison:
+    """A comparison of languages with the names that tasks have in words."""
+    tasks = list(dict.fromkeys(map(task_of, sets)))
+    names = named_tasks(tasks, titles_of(sets))
+    title_of = {_task_name(task, None, brief=brief): names[task] for brief in (False, True) for task in tasks}
+    return replace(
+        languages,
+        tasks=tuple(title_of.get(task, task) for task in languages.tasks),
+        profiles=tuple(replace(point, task=title_of.get(point.task, point.task)) for point in languages.profiles),
+        by_task=tuple(replace(c, task=title_of.get(c.task or "", c.task)) for c in languages.by_task),
+    )
 
 
 def _profiles(

@@ -35,6 +35,7 @@ class Seen:
 
     human: bool = True
     bold: bool = True
+    letters: bool = True
     baselines: frozenset[str] | None = None
     """None: all."""
 
@@ -64,7 +65,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_transfer(summary),
         *_probes(summary, seen),
         *_seeds(every, main),
-        *_letters(summary, every),
+        *(_letters(summary, every) if seen.letters else ()),
         *(note for note in footnotes(summary) if seen.bold or note != BOLD_NOTE),
         *_layers(every),
         *_folds(summary.sets),

@@ -47,22 +47,37 @@ def set_names(sets: Sequence[SetSummary]) -> list[str]:
 
     The task, with the language or the corpus if needed to tell sets apart; then with the suite; then the label.
     """
-    for head in (lambda name: name.rsplit("/", 1)[-1], str):
+    for head in (_task_of, _full_name):
         for keys in ((), ("language",), ("corpus",), ("language", "corpus")):
-            names = [plain(_with(head(s.name), [getattr(s, key) for key in keys])) for s in sets]
+            names = [plain(_with(head(s), [getattr(s, key) for key in keys])) for s in sets]
             if len(set(names)) == len(names):
                 return truncate_names(names)
     return truncate_names([s.label for s in sets])
+
+
+def _task_of(s: SetSummary) -> str:
+    """What a set is called without its suite."""
+    return s.title or s.name.rsplit("/", 1)[-1]
+
+
+def _full_name(s: SetSummary) -> str:
+    suite = s.name.rpartition("/")[0]
+    return s.name if s.title is None else _with(s.title, [suite])
 
 
 def brief_set_names(sets: Sequence[SetSummary]) -> list[str]:
     """A name for each set in a sentence, no two alike: the task alone where no other set has it, else more."""
     ways = []
     for s in sets:
-        task = s.name.rsplit("/", 1)[-1]
-        names = [task, _with(task, [s.language]), s.name, _with(s.name, [s.language]), s.label]
+        task, name = (_in_sentence(text) if s.title else text for text in (_task_of(s), _full_name(s)))
+        names = [task, _with(task, [s.language]), name, _with(name, [s.language]), s.label]
         ways.append(list(dict.fromkeys(map(plain, names))))
     return _apart([plain(f"{s.label} {s.data}") for s in sets], ways)
+
+
+def _in_sentence(title: str) -> str:
+    """A title as it is written inside a sentence: ``subject number``, but ``SST2``."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
 def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
@@ -95,13 +110,7 @@ def _ways(label: str) -> list[str]:
     body = label[len(scheme) :]
     match = _TAIL.search(body)
     tail = match[0] if match else ""
-    # the cache of the Hugging Face hub has the name of a model in that of its folder
-    parts = [
-        part.rpartition("--")[2] if part.startswith("models--") else part
-        for part in re.split(r"[/\\]", body.removesuffix(tail))
-        if part
-    ]
-    last = next((i for i in range(len(parts) - 1, 0, -1) if not _UNINFORMATIVE.fullmatch(parts[i])), 0)
+    parts, last = _path_parts(body.removesuffix(tail))
     paths = [parts[last], *("/".join(parts[i:]) for i in range(last, -1, -1))] if parts else []
     # that all layers were run is not what tells an encoder from others
     short = re.sub(r"\?layer=\*(?:&|(?=,|$))|&layer=\*(?=[&,]|$)", lambda m: "?" if m[0].endswith("&") else "", tail)
@@ -110,6 +119,21 @@ def _ways(label: str) -> list[str]:
     names = [scheme + path + end for path in paths for end in (bare, short, tail)]
     cut = [_cut(name) for name in names or [label]]
     return list(dict.fromkeys([*cut, *names, label, full]))
+
+
+def model_name(path: str) -> str:
+    """Of the path of a model, the last part that says what it is."""
+    parts, last = _path_parts(path)
+    return parts[last] if parts else path
+
+
+def _path_parts(path: str) -> tuple[list[str], int]:
+    """The parts of a path, and the number of the last informative one."""
+    # the cache of the Hugging Face hub has the name of a model in that of its folder
+    parts = [
+        part.rpartition("--")[2] if part.startswith("models--") else part for part in re.split(r"[/\\]", path) if part
+    ]
+    return parts, next((i for i in range(len(parts) - 1, 0, -1) if not _UNINFORMATIVE.fullmatch(parts[i])), 0)
 
 
 def _cut(name: str) -> str:

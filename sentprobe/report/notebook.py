@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sentprobe.core.arguments import StrOrPath
 from sentprobe.core.files import write_atomically
 from sentprobe.core.table import plain
 from sentprobe.errors import UsageError
@@ -14,6 +15,7 @@ from sentprobe.report.page.section import Section
 from sentprobe.report.published import choose_published
 from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown
+from sentprobe.report.titles import renamed
 from sentprobe.report.types import Summary
 from sentprobe.results.metric import DEFAULT_METRIC
 from sentprobe.results.run import Run
@@ -76,6 +78,7 @@ class Report:
         adjust: Adjustment = "holm",
         published: bool = False,
         against: str | None = None,
+        names: StrOrPath | None = None,
     ) -> Report:
         """Summarise a run, or several that ``sentprobe.results.run`` joined.
 
@@ -94,9 +97,12 @@ class Report:
             Also show results that papers printed for other sets of the same tasks.
         against
             The published model that differences are from. Default: the best one of each set.
+        names
+            A TOML file of what tasks, sets and encoders are called.
         """
         summary = full_summary(run, metric=metric, adjust=adjust, published=published)
-        return cls(run, summary if against is None else choose_published(summary, against), title)
+        summary = summary if against is None else choose_published(summary, against)
+        return cls(run, renamed(summary, names), title)
 
     def __repr__(self) -> str:
         encoders, sets = len(self.summary.columns), len(self.summary.sets)

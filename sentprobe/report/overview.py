@@ -15,7 +15,7 @@ import numpy as np
 
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.cells import value_of
-from sentprobe.report.languages import class_note, language_of, named_tasks, task_of
+from sentprobe.report.languages import class_note, language_of, named_tasks, task_of, titles_of
 from sentprobe.report.types import Summary
 from sentprobe.results.metric import metric_named
 
@@ -61,7 +61,7 @@ def task_spreads(summary: Summary) -> list[TaskSpread]:
             values.setdefault(task_of(s), []).extend(scores)
             languages.setdefault(task_of(s), {})[language_of(s) or "?"] = None
             classes.setdefault(task_of(s), set()).add(s.classes)
-    names = named_tasks(list(values))
+    names = named_tasks(list(values), titles_of(summary.sets))
     spreads = []
     for task, scores in values.items():
         # with different chance levels, a mean would be of numbers that do not compare

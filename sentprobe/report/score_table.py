@@ -57,7 +57,7 @@ def score_table(summary: Summary) -> ScoreTable:
         ],
         # those that only predict labels have no loss
         baselines=[column for column in baselines if any(cell.text != ABSENT for cell in column.cells)],
-        best_baseline=_best_baseline(summary),
+        best_baseline=best_baseline(summary),
         human=list(_human(summary)),
     )
 
@@ -140,7 +140,7 @@ def _test_size(s: SetSummary) -> str:
     return " / ".join(f"{n:,}" for n in sizes) or f"{s.n.get('te', 0):,}"
 
 
-def _best_baseline(summary: Summary) -> list[TableColumn]:
+def best_baseline(summary: Summary) -> list[TableColumn]:
     """The best baseline of each set, with its name as a note: a column per sample of rows."""
     baselines = summary.baselines
     columns = []

@@ -235,7 +235,9 @@ class SetSummary:
 
     name: str
     label: str
-    """Its name, and where two sets share one the start of the digest."""
+    """Its name, and where two sets share one the start of the digest; or what a file of names calls it."""
+    title: str | None = None
+    """Its task in words, or what a file of names calls it; None: it goes by its name."""
     data: str
     """Its digest."""
     task: str

@@ -146,6 +146,15 @@ def mark_of(cell: CellSummary | None) -> str:
     return MARK if verdict_of(cell) in ("not_significant", "below") else ""
 
 
+def is_best_of(cell: CellSummary | None, block: Sequence[CellSummary], *, higher_is_better: bool) -> bool:
+    """Whether a number is bold in a block: not significantly different from its best, and above the best baseline."""
+    scored = [rival for rival in block if rival.score.value is not None]
+    if cell is None or cell.score.value is None or verdict_of(cell) != "above" or len(scored) < 2:
+        return False
+    top = (max if higher_is_better else min)(scored, key=lambda rival: rival.score.value or 0.0)
+    return cell is top or not set(cell.letters or "").isdisjoint(top.letters or "")
+
+
 def footnotes(summary: Summary) -> Iterator[str]:
     """What bold and the mark mean, if they occur in a table."""
     cells = [cell for s in summary.sets for cell in s.cells if cell is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentprobe.core.table import Table
+from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Result
 from sentprobe.stats.level import level_text
 
@@ -23,7 +24,8 @@ def scores_html(results: Sequence[Result], caption: str) -> str:
 def _row(result: Result) -> list[str]:
     cell = result.cell
     low, high = result.encoder_interval or result.range
-    interval = "" if result.constant else f"{low:.3f} – {high:.3f}"
+    form = metric_named(result.metric).number
+    interval = "" if result.constant else form.interval(low, high, between=" – ")
     names = (cell.dataset, cell.encoder, cell.layer, cell.probe, cell.seed if cell.probe else None, result.metric)
-    numbers = (f"{result.score:.3f}{'*' * result.partial}", interval, f"{result.n.get('te', 0):,}")
+    numbers = (f"{form.number(result.score)}{'*' * result.partial}", interval, f"{result.n.get('te', 0):,}")
     return ["" if text is None else str(text) for text in (*names, *numbers)]

@@ -27,6 +27,7 @@ from sentprobe.results.log import Log, open_log, removed_if_refused
 from sentprobe.results.records import ALIASES
 from sentprobe.results.result import Cell
 from sentprobe.results.run import Run
+from sentprobe.results.run_status import StatusFile
 from sentprobe.run.cells import PreparedSet, RunContext, all_cells, plain_cells, set_cell
 from sentprobe.run.controls.untrained import untrained
 from sentprobe.run.encoder import collect, collect_finished, probe_encoder
@@ -83,7 +84,7 @@ def evaluate(
     request = _RunRequest.of(encoders, options)
     types: tuple[type[Dataset | Source], ...] = (Dataset, Source)
     sources = as_list(datasets, types, "a Dataset, or a Source as find_sets gives them")
-    with removed_if_refused(Path(folder)), open_log(folder) as log:
+    with removed_if_refused(Path(folder)), open_log(folder) as log, StatusFile(log.folder).removed_at_end():
         by_name = {name for name, function in request.encoders.items() if function is None}
         check_encoders(by_name - {result.cell.encoder for result in log.done.values()})
         context = _open_context(log, options, request)
@@ -134,7 +135,7 @@ class _RunRequest:
 def _open_context(log: Log, options: RunOptions, request: _RunRequest) -> RunContext:
     """What all cells share, once run.json says what is to be computed."""
     pool = pool_for(options.jobs, options.store)
-    progress = RunProgress(options.progress, request.aliases, pool.workers)
+    progress = RunProgress(options.progress, request.aliases, pool.workers, StatusFile(log.folder))
     context = RunContext(log, options, options.parsed_probes(), options.seed_list(), pool, progress)
     pool.on_start = lambda: progress.report_jobs(list(pool.running.values()))
     encoders = [*request.encoders, *request.encoder_baselines, *request.word_baselines]

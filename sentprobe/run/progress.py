@@ -12,6 +12,7 @@ from sentprobe.core.formatting import duration
 
 if TYPE_CHECKING:
     from sentprobe.results.result import Cell
+    from sentprobe.results.run_status import StatusFile
     from sentprobe.run.job import FitJob
 
 Kind = tuple[str, str | None, str | None]
@@ -33,8 +34,14 @@ class RunProgress:
     known, so that as long as there is one, the time is a lower bound.
     """
 
-    def __init__(self, progress: Progress | None, aliases: Mapping[str, str] | None = None, workers: int = 1) -> None:
-        self.progress = progress
+    def __init__(
+        self,
+        progress: Progress | None,
+        aliases: Mapping[str, str] | None = None,
+        workers: int = 1,
+        status: StatusFile | None = None,
+    ) -> None:
+        self.progress, self.status = progress, status
         self.aliases = aliases or {}
         self.workers = workers
         self.total: dict[str, int] = {}
@@ -95,10 +102,12 @@ class RunProgress:
 
     def report(self, action: str) -> None:
         """Report what is being done, how much of the run is finished, and how long the rest takes."""
+        total = sum(self.total.values())
+        done = total - sum(kinds.total() for kinds in self.unfinished.values())
+        if self.status:
+            self.status.write(done, total, action)
         if self.progress:
-            total = sum(self.total.values())
-            unfinished = sum(kinds.total() for kinds in self.unfinished.values())
-            self.progress(f"cells: {action}{self._time_left()}", total - unfinished, total)
+            self.progress(f"cells: {action}{self._time_left()}", done, total)
 
     def remaining_seconds(self) -> float | None:
         """How long the cells take that are not finished, by those that are; None where too few are."""

@@ -11,6 +11,7 @@ from sentprobe.errors import UsageError
 from sentprobe.report.names import set_names, short_names
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sentprobe.report.set_summary import describe_set
+from sentprobe.report.titles import columns_in_words, sets_in_words
 from sentprobe.results.metric import metric_named
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Result
@@ -83,15 +84,16 @@ def probe_catalogue(run: Run) -> ProbeCatalogue:
     """Find the stored probes of a run."""
     grid = grid_of(run)
     both = [*label_columns(grid.columns, read_aliases(run.info)), *label_columns(grid.baselines)]
-    names = [column.name for column in both]
+    names, titles = ([column.name for column in columns] for columns in (both, columns_in_words(both)))
     choices = [
         Choice(name, short, column, cells, i >= len(grid.columns))
         for i, (column, name, short) in enumerate(
-            zip((*grid.columns, *grid.baselines), names, short_names(names), strict=True)
+            zip((*grid.columns, *grid.baselines), names, short_names(titles), strict=True)
         )
         if (cells := _readable(run, grid, column))
     ]
-    called = dict(zip(grid.sets, set_names([describe_set(run, grid, set_key) for set_key in grid.sets]), strict=True))
+    sets = sets_in_words([describe_set(run, grid, set_key) for set_key in grid.sets])
+    called = dict(zip(grid.sets, set_names(sets), strict=True))
     probed = {set_key for choice in choices for set_key in choice.cells}
     return ProbeCatalogue(
         choices,

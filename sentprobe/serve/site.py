@@ -20,6 +20,7 @@ from sentprobe.report.page.section import sibling_file
 from sentprobe.report.summary import full_summary
 from sentprobe.results.records import INFO, RESULTS
 from sentprobe.results.run import Run
+from sentprobe.results.run_status import read_status
 from sentprobe.serve.choices import ProbeCatalogue, probe_catalogue
 from sentprobe.serve.encoders import Encoders
 from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, PredictionRequest, Predictor
@@ -110,6 +111,7 @@ class Site:
         return {
             "results": len(now.run),
             "failures": len(now.run.failures),
+            "running": _running(self.folder),
             "stamp": now.stamp,
             "changed": rendered is not None and rendered[0] != now.stamp,
             "max_sentences": MAX_SENTENCES,
@@ -142,6 +144,12 @@ def _stamp(folder: Path) -> str:
         else:
             stamps.append(f"{stat.st_size:x}-{stat.st_mtime_ns:x}")
     return "-".join(stamps)
+
+
+def _running(folder: Path) -> dict[str, Any] | None:
+    """What the command that writes the run is doing; None if none does."""
+    status = read_status(folder)
+    return None if status is None else {"done": status.done, "total": status.total, "action": status.action}
 
 
 def try_section(now: RunState) -> Section:

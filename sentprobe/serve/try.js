@@ -7,8 +7,10 @@
   const { make, ask } = window.sentprobe.live;
   const form = by("try-form"), status = by("try-status"), answer = by("try-answer"), go = by("try-go");
   const text = by("try-text"), first = by("try-first"), second = by("try-second");
-  const EVERY = 5000, TRUTH = "gold label";
+  const EVERY = 5000, REFRESH = 10000, TRUTH = "gold label";
   let limits = { max_sentences: 20, max_sentence_length: 2000 }, offered = "", place = -1, request = 0;
+  let running = false, touched = false;
+  const opened = Date.now();
 
   // A name that may be broken after a character such as / or _
   function name(text) {
@@ -35,14 +37,28 @@
     }
     limits = now;
     offer(now);
+    progress(now.running);
     const results = now.results - Number(section.dataset.results);
     const failures = now.failures - Number(section.dataset.failures);
     const parts = [];
     if (results > 0) parts.push(plural(results, "new result"));
     if (failures > 0) parts.push(plural(failures, "new failure"));
     const grown = now.stamp === section.dataset.stamp ? "" : `${parts.join(" and ") || "The run has changed"}:`;
-    by("try-news").hidden = !grown;
+    // new results appear by themselves while a run is written, unless the reader is doing something
+    const active = now.running !== null || running;
+    if (grown && active && !touched && !document.hidden && Date.now() - opened >= REFRESH) return void location.reload();
+    by("try-news").hidden = !grown || (active && !touched);
     if (by("try-grown").textContent !== grown) by("try-grown").textContent = grown;
+    running = now.running !== null || (running && grown !== "");
+  }
+
+  function progress(now) {
+    const line = by("try-running");
+    const said = now ? `Running: ${now.done} of ${now.total}, ${now.action}` : "";
+    line.hidden = !now;
+    const incomplete = by("incomplete");
+    if (incomplete) incomplete.hidden = Boolean(now);
+    if (line.textContent !== said) line.textContent = said;
   }
 
   function offer(now) {
@@ -285,6 +301,7 @@
 
   // Events
 
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => { touched = true; }, { capture: true, passive: true });
   function switched() {
     const compare = mode() === "compare";
     by("try-one").hidden = compare;

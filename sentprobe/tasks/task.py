@@ -69,6 +69,8 @@ class Task:
         question does not apply.
     labels
         The labels; or, when they depend on the corpus, a sentence that says what they are.
+    title
+        The name in words, where that is not the name without its underscores: ``subject number``.
     label_names
         What labels that are codes mean, in a word or two, for readers: ``{"NNS": "plural"}``. Sets keep the codes.
     readings
@@ -122,6 +124,7 @@ class Task:
     paper: str
     propose: Callable[[Sentence, Context], Proposal]
     labels: tuple[str, ...] | str
+    title: str = ""
     label_names: Mapping[str, str] = field(default_factory=dict)
     readings: Mapping[str, frozenset[str]] = field(default_factory=lambda: {"text": frozenset()})
     policies: Mapping[str, Policy] = field(default_factory=lambda: {"default": Policy()})

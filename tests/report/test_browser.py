@@ -1,5 +1,7 @@
 """The page in a browser: it draws, sorts, filters and switches, by keyboard too, asks no network, and runs no text."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -21,6 +23,8 @@ from tests.report.test_page import crowd, hostile_run
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 pytestmark = needs_chromium
 
+NAMES = ["Subject number", "Bigram shift", "own/third"]
+"""What the page calls the sets of the plain run."""
 DRAWN = "[...document.querySelectorAll('figure[data-chart]')].every((f) => f.querySelector('svg'))"
 
 
@@ -112,8 +116,8 @@ def sets_in_order(page):
 def test_charts_are_drawn_and_say_what_they_show(opened):
     page = opened("plain")
     page.wait(DRAWN)
-    assert "bigram_shift" in page.page.locator('[data-chart="heatmap"] svg').text_content()
-    assert page.tip_at('[data-chart="heatmap"] .mark-rect path').startswith("st:good on subj_number: ")
+    assert "Bigram shift" in page.page.locator('[data-chart="heatmap"] svg').text_content()
+    assert page.tip_at('[data-chart="heatmap"] .mark-rect path').startswith("good on Subject number: ")
     page.page.locator('[data-chart="heatmap"] summary').click()
     page.wait("document.querySelectorAll('[data-chart=heatmap] .numbers tbody tr').length === 6")
 
@@ -135,14 +139,14 @@ def test_charts_keep_their_names_and_so_do_their_numbers(opened):
 
 def test_sorting_and_filtering_by_keyboard_alone(opened):
     page = opened("plain")
-    assert sets_in_order(page) == [*SETS, "own/third"]
+    assert sets_in_order(page) == NAMES
     page.page.keyboard.press("Tab")
     assert page.page.evaluate("document.activeElement.className") == "skip"
     page.page.keyboard.press("Enter")
     assert page.page.evaluate("document.activeElement.id") == "main"
     for _ in range(60):  # past the checks to the column of the first encoder
         page.page.keyboard.press("Tab")
-        if page.page.evaluate("document.activeElement.textContent") == "st:good":
+        if page.page.evaluate("document.activeElement.textContent") == "good":
             break
     page.page.keyboard.press("Enter")
     head = page.page.locator('#scores thead th[data-kind="encoder"]').first
@@ -154,12 +158,13 @@ def test_sorting_and_filtering_by_keyboard_alone(opened):
     page.page.keyboard.press("Enter")
     assert head.get_attribute("aria-sort") == "ascending"
     assert sets_in_order(page)[0] == "own/third"
+    page = opened("crowd")
     page.page.locator("#find-sets").focus()
-    page.page.keyboard.type("THIRD")
-    assert sets_in_order(page) == ["own/third"]
-    assert page.texts("#shown") == ["1 of 3 sets, 2 of 2 encoders"]
+    page.page.keyboard.type("TASK_13")
+    assert len(sets_in_order(page)) == 2
+    assert page.texts("#shown") == ["2 of 30 sets, 20 of 20 encoders"]
     page.page.locator("#find-encoders").focus()
-    page.page.keyboard.type("static")
+    page.page.keyboard.type("number-13")
     assert page.page.locator('#scores thead th[data-kind="encoder"]:visible').count() == 1
     outline = page.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline != "none"
@@ -192,7 +197,7 @@ def test_the_heat_map_shows_other_things(opened):
     page.wait(f"{text}.includes('accuracy (%)')")
     page.page.locator("[data-chart=heatmap] select.mode").select_option("encoder")
     page.wait(f"{text}.includes('ratio')")
-    assert page.texts("[data-chart=heatmap] .reference option") == ["st:good", "static:"]
+    assert page.texts("[data-chart=heatmap] .reference option") == ["good", "bag of word vectors"]
     page.wait(f"({text}.match(/1\\.00/g) || []).length >= 3")  # an encoder beside itself
     first = page.page.evaluate(text)
     page.page.locator("[data-chart=heatmap] .reference select").select_option("1")
@@ -213,19 +218,74 @@ def test_dark_and_light(opened):
     page.page.emulate_media(media="print")
     assert page.page.evaluate(ground) == light
     assert not page.page.locator("button:visible:not(.sort)").count()
-    assert sets_in_order(page) == [*SETS, "own/third"]
+    assert sets_in_order(page) == NAMES
     page.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.page.evaluate(
         "[...document.querySelectorAll('main details:not(.numbers, .long, .passed, .group)')].every((d) => d.open)"
     )
 
 
-def test_copying_puts_a_table_on_the_clipboard(opened, browser):
+def copied(page, kind):
+    page.page.evaluate("document.getElementById('status').textContent = ''")
+    page.page.locator(f'[data-copy="{kind}"]').click()
+    page.wait("document.getElementById('status').textContent === 'Copied'")
+    return page.page.evaluate("navigator.clipboard.readText()")
+
+
+def test_what_is_copied_is_what_is_shown(opened, browser):
     browser.grant_permissions(["clipboard-read", "clipboard-write"])
     page = opened("plain")
-    page.page.locator('[data-copy="latex"]').click()
-    page.wait("document.getElementById('status').textContent === 'Copied'")
-    assert page.page.evaluate("navigator.clipboard.readText()").startswith("% \\usepackage{booktabs}")
+    cells = page.page.locator("#scores tbody tr").first.locator("td:visible")
+    score, margin = cells.nth(1).inner_text().split("\n")
+    latex = copied(page, "latex")
+    assert latex.startswith("% \\usepackage{booktabs}\n\\begin{tabular}{lrrrr}\n\\toprule\n")
+    assert f"& {score} {margin.replace('±', '$' + chr(92) + 'pm$')} &" in latex
+    assert "\\textbf" not in latex  # bold is not shown
+    page.page.locator("#codes").check()
+    assert "\\textbf{" in copied(page, "latex")
+    assert "**" in copied(page, "markdown")
+    page.page.locator("#codes").uncheck()
+    assert "**" not in copied(page, "markdown")
+    rows = list(csv.DictReader(io.StringIO(copied(page, "csv"))))
+    assert [row["Set"] for row in rows] == page.texts("#scores tbody th .label")
+    assert (rows[0]["good"], rows[0]["good, margin"]) == (score, margin)
+    assert "majority" not in rows[0]
+    page.page.locator("#all-baselines").check()
+    page.page.locator('#scores th[data-kind="set"] button').click()
+    page.page.locator("#gains").check()
+    rows = list(csv.DictReader(io.StringIO(copied(page, "csv"))))
+    assert "majority" in rows[0]
+    assert (
+        [row["Set"] for row in rows]
+        == page.texts("#scores tbody th .label")
+        == sorted((row["Set"] for row in rows), key=str.lower)
+    )
+    shown = page.texts('#scores tbody td[data-kind="encoder"]:nth-child(3)')
+    assert [row["good"] for row in rows] == [
+        re.match(r"[+\u2212][\d.]+", text)[0].replace("\u2212", "-") for text in shown
+    ]
+    assert "Points above the best baseline" in copied(page, "markdown")
+
+
+def test_there_are_filters_only_where_there_is_something_to_filter(opened):
+    assert opened("plain").page.locator("#find-sets, #find-encoders").count() == 0
+    page = opened("crowd")
+    page.page.locator("#find-encoders").fill("number-3-")
+    assert page.page.locator('#scores thead th[data-kind="encoder"]:visible').count() == 1
+    assert page.texts("#shown") == ["30 of 30 sets, 1 of 20 encoders"]
+
+
+def test_headings_are_no_buttons_in_print(opened):
+    """Chromium leaves buttons out of a heading that it repeats."""
+    page = opened("plain")
+    before = page.texts("#scores thead th")
+    page.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.page.locator("#scores .sort").count() == 0
+    assert page.texts("#scores thead th") == before
+    page.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.page.locator("#scores thead .sort").count() == len(before)
+    page.page.locator('#scores th[data-kind="set"] button').click()
+    assert page.page.locator("#scores th[aria-sort]").count() == 1
 
 
 def test_texts_of_a_hostile_run_stay_texts(opened):
@@ -282,7 +342,7 @@ def test_a_chart_and_a_section_of_another_package(browser, pages, tmp_path, plug
     (tmp_path / "own.html").write_text(Report.of(Run.load(pages / "plain")).html(), "utf-8")
     page = Opened(browser, tmp_path / "own.html")
     page.wait(DRAWN)
-    assert "subj_number" in page.page.locator('#quality [data-chart="classes"] svg').text_content()
+    assert "Subject number" in page.page.locator('#quality [data-chart="classes"] svg').text_content()
     assert page.page.locator(".size").get_attribute("data-ran") == "yes"
     assert page.page.evaluate("getComputedStyle(document.querySelector('.size')).color") == "rgb(1, 2, 3)"
     assert page.page.evaluate("window.hurt") is None

@@ -24,7 +24,7 @@ def table(path):
 
 def test_every_ending(tmp_path):
     for ending in ("pdf", "svg", "png", "json", "csv"):
-        write(summary(), "heatmap", tmp_path / f"fig.{ending}", columns=2)
+        write(summary(), "heatmap", tmp_path / f"fig.{ending}", width="two")
     box = re.search(rb"MediaBox \[0 0 ([\d.]+) ", (tmp_path / "fig.pdf").read_bytes())
     assert float(box[1]) == TWO_COLUMNS  # points: 6.9 inches
     assert re.search(r'width="497pt" height="[\d.]+pt" viewBox="0 0 497 ', (tmp_path / "fig.svg").read_text("utf-8"))
@@ -64,7 +64,7 @@ def drawn(tmp_path, kind, **options):
 def test_sets_and_encoders_go_by_their_names_or_parts_of_them(tmp_path):
     rows = drawn(tmp_path, "heatmap", sets=["tree_depth"], encoders=["st:b"])
     assert [(row["set"], row["column"]) for row in rows] == [("2", "1"), ("3", "1")]
-    assert [row["set_name"] for row in rows] == ["tree_depth (en)", "tree_depth (fr)"]
+    assert [row["set_name"] for row in rows] == ["Tree depth (en)", "Tree depth (fr)"]
     rows = drawn(tmp_path, "heatmap", sets=["tree_depth (fr)", "bigram"], encoders=["b"])
     assert [(row["set"], row["column"]) for row in rows] == [("0", "1"), ("1", "1"), ("3", "1")]
     with pytest.raises(UsageError, match=r"no set 'tree_deth' in the run\. Did you mean tree_depth"):
@@ -120,7 +120,7 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
     assert "For the caption: 95 % intervals" in said.err
     assert (tmp_path / "fig.pdf").read_bytes().startswith(b"%PDF")
     rows = table(tmp_path / "fig.csv")
-    assert [row["encoder_name"] for row in rows if not row["mark"]] == ["st:a", "st:a"]
+    assert [row["encoder_name"] for row in rows if not row["mark"]] == ["a", "a"]
     assert {row["mark"] for row in rows} == {"", "majority", "length", "naive Bayes", "other baseline"}
     said = figure(runs[0], "--kind", "intervals", "-o", tmp_path / "fig.csv", "--published")
     assert "printed by conneau2018 for another set of the same task, and not comparable with this one." in said.err
@@ -128,7 +128,7 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
 
 
 def test_runs_are_drawn_together(figure, runs, tmp_path):
-    words = ("-k", "heatmap", "--mode", "relative", "--relative-to", "st:a", "--on", "subj", "--columns", "2")
+    words = ("-k", "heatmap", "--mode", "relative", "--relative-to", "st:a", "--on", "subj", "--width", "two")
     figure(*runs, *words, "-o", tmp_path / "fig.csv", "-o", tmp_path / "fig.svg")
     rows = table(tmp_path / "fig.csv")
     assert [row["encoder"] for row in rows] == ["st:a", "st:b"]

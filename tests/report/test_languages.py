@@ -213,7 +213,7 @@ def test_a_figure_of_ratios_with_nothing_in_it_is_refused(kind, tmp_path):
 def test_ratios_to_an_encoder_with_nothing_to_compare_are_refused(tmp_path):
     found = uneven()
     alone = replace(found, sets=tuple(replace(s, cells=(s.cells[0], None)) for s in found.sets))
-    with pytest.raises(UsageError, match="no other encoder has a score on a set of st:a"):
+    with pytest.raises(UsageError, match="no other encoder has a score on a set of a"):
         write(alone, "heatmap", tmp_path / "a.csv", mode="relative", relative_to="st:a")
 
 

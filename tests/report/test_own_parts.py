@@ -80,7 +80,9 @@ def test_a_chart_is_a_figure(plugin, run, tmp_path, capsys):  # noqa: F811
     plugin("charts", CHART)
     words = ["figure", str(run.folder), "--kind", "classes", "-o", str(tmp_path / "fig.csv"), "-o"]
     assert app([*words, str(tmp_path / "fig.svg")], result_action="return_value", exit_on_error=False) == 0
-    assert (tmp_path / "fig.csv").read_text("utf-8").split() == ["set_name,classes", *(f"{name},2" for name in SETS)]
+    assert (tmp_path / "fig.csv").read_text("utf-8").splitlines() == [
+        "set_name,classes", "Subject number,2", "Bigram shift,2"
+    ]  # fmt: skip
     assert "<svg" in (tmp_path / "fig.svg").read_text("utf-8")
     assert "For the caption: Classes <b>by</b> set." in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"--lines has no effect on --kind classes; it is for layers"):

@@ -1,13 +1,11 @@
 """The page: what it shows of a run, what it leaves out, and that no text in a run can do anything to it."""
 
 import base64
-import csv
 import hashlib
 import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentprobe.encoders.diagnosis import Symptom
 from sentprobe.errors import UsageError
 from sentprobe.report import Report
 from sentprobe.report.answer import answer, answer_note
@@ -23,14 +22,26 @@ from sentprobe.report.cells import Score
 from sentprobe.report.checks import checks
 from sentprobe.report.languages import languages
 from sentprobe.report.page import SECTIONS, Section, render
-from sentprobe.report.page.header import duration
-from sentprobe.report.page.html_table import table, table_csv
+from sentprobe.report.page.header import duration, head_of
+from sentprobe.report.page.html_table import table
 from sentprobe.report.page.section import PageData
 from sentprobe.report.page.sections import errors
 from sentprobe.report.page.sections.errors import MAX_SENTENCE_LENGTH, pack_errors, segments
 from sentprobe.report.page.templates import readable, script_json
 from sentprobe.report.summary import full_summary
-from sentprobe.report.types import Bin, ColumnErrors, Confusion, SetErrors, ShownRow, Summary, UsableInformation
+from sentprobe.report.titles import in_words
+from sentprobe.report.types import (
+    AuditFinding,
+    Bin,
+    ColumnErrors,
+    Confusion,
+    EncoderDiagnosis,
+    FailureSummary,
+    SetErrors,
+    ShownRow,
+    Summary,
+    UsableInformation,
+)
 from sentprobe.report.verdict import BaselineComparison, meanings
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
@@ -124,20 +135,6 @@ def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(page):
     assert all(a.get("scope") for a, _ in found.all("th"))
 
 
-def test_what_can_be_copied_is_what_the_tables_say(run, page):
-    from sentprobe.report.tables import latex, markdown
-
-    summary = full_summary(run)
-    copies = data_of(page)["sections"]["results"]["copies"]
-    assert copies["markdown"] == markdown(summary)
-    assert copies["latex"] == latex(summary)
-    rows = list(csv.DictReader(StringIO(copies["csv"])))
-    assert copies["csv"] == table_csv(summary)
-    assert {(row["set"], row["encoder"]): float(row["value"]) for row in rows} == {
-        (r.cell.dataset, r.cell.encoder): round(r.score, 5) for r in run
-    }
-
-
 def test_every_number_in_the_table_has_its_signature(run, page):
     listed = page.split('id="signatures"')[1].split("</table>")[0]
     assert listed.count("<code>") == len(run)
@@ -148,6 +145,34 @@ def test_every_number_in_the_table_has_its_signature(run, page):
 def test_the_title_is_the_folder_or_what_was_said(run, page):
     assert "<title>my-run</title>" in page
     assert "<title>A &lt; B</title>" in Report.of(run, title="A < B").html()
+
+
+@pytest.mark.parametrize("folder", ["tmpab12cd_e", "tmp7x91kq0z"])
+def test_a_temporary_folder_is_no_title(run, folder):
+    page = render(replace(full_summary(run), folder=f"/tmp/{folder}", reproduction=None))
+    assert "<title>Probing results</title>" in page
+    assert "<title>tmp-run</title>" in render(replace(full_summary(run), folder="/tmp/tmp-run", reproduction=None))
+
+
+def test_problems_are_badges(run):
+    def finding(code, message):
+        return AuditFinding(code=code, severity="error", message=message)
+
+    summary = full_summary(run)
+    same = finding("same-split", "dev and test are the same set: 90 of the 100 test rows are in dev")
+    sets = (replace(summary.sets[0], audit=(same, finding("giveaway", "x"))), replace(summary.sets[1], audit=(same,)))
+    failure = FailureSummary(
+        encoder="st:x", dataset=SETS[0], variant=None, layer=None, probe=None, seed=None, kind="X", error="failed"
+    )
+    broken = EncoderDiagnosis(name="st:good", symptoms=(Symptom("zero-vectors", "all are zero"),))
+    head = head_of(replace(summary, sets=sets, failures=(failure,) * 3, diagnoses=(broken,)))
+    assert [(badge.text, badge.level) for badge in head.badges] == [
+        ("1 encoder broken", "issue"), ("dev = test in 2 sets", "issue"), ("giveaway in 1 set", "issue"),
+        ("3 failures of 1 encoder", "issue"),
+    ]  # fmt: skip
+    assert head_of(summary).badges == []
+    page = render(replace(summary, sets=sets))
+    assert '<li class="issue"><a href="#quality">dev = test in 2 sets</a></li>' in page
 
 
 def test_what_to_do_about_a_finding_is_on_the_page(page):
@@ -162,7 +187,7 @@ def test_the_docs_name_every_section():
 
 def test_the_page_opens_with_the_answer_and_then_the_table(page, run):
     head = page.split("</header>")[0]
-    for sentence in answer(full_summary(run)):
+    for sentence in answer(in_words(full_summary(run))):
         assert f"<p>{sentence}</p>" in head
     assert answer_note(full_summary(run)) in head
     assert "Incomplete" not in head
@@ -262,7 +287,7 @@ def test_sets_of_one_name_are_told_apart(tmp_path):
     records = [result("static:", data=data) for data in ("a" * 16, "b" * 16)]
     page = Report.of(written(tmp_path / "run", *records)).html()
     rows = re.findall(r'<tr data-name="([^"]*)">', page)
-    assert rows == [f"{SETS[0]} #aaaaaaaa", f"{SETS[0]} #bbbbbbbb"]
+    assert [row.split(SETS[0])[-1] for row in rows] == [" #aaaaaaaa", " #bbbbbbbb"]
     assert [set(row) for row in re.findall(r'<span class="tag"><bdi>#(.*?)</bdi>', page)] == [{"a"}, {"b"}]
 
 

@@ -170,7 +170,7 @@ def test_any_name_is_one_cell_of_plain_text(text):
     bare = re.sub(
         r"\\(textbackslash|textasciicircum|textasciitilde|textless|textgreater|textbar)\{\}", "", written_down
     )
-    bare = bare.replace("{\\char34}", "").replace("$\\pm$", "").replace("\\dag{}", "")
+    bare = bare.replace("{\\char34}", "").replace("$\\pm$", "").replace("\\dag{}", "").replace("$\\times$", "")
     bare = re.sub(r"-(\{\}-)+", "-", bare)
     bare = re.sub(r"\\[{}$&#%_]|\{[\[*`]\}", "", bare)
     assert not set(bare) & set('\\{}$&#%_^~<>|[*`"')

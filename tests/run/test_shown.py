@@ -37,9 +37,9 @@ def test_a_run_is_a_table_in_notebooks(tmp_path):
     assert table.count("<tr>") == 1 + len(run)
     assert "&lt;b&gt;good&lt;/b&gt;" in table
     assert "<b>" not in table
-    assert f"<td>{run.results[0].score:.3f}</td>" in table
+    assert f"<td>{100 * run.results[0].score:.1f}</td>" in table
     partial = replace(run.results[0], cell=replace(run.results[0].cell, limit=10, encoder="lone \ud800"))
-    assert f"<td>{partial.score:.3f}*</td>" in scores_html([partial], "one")
+    assert f"<td>{100 * partial.score:.1f}*</td>" in scores_html([partial], "one")
     scores_html([partial], "one").encode()  # as a notebook saves it
     many = scores_html([partial] * (MAX_ROWS + 2), "many")
     assert many.count("<tr>") == 1 + MAX_ROWS

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sentprobe.results.log import open_log
+from sentprobe.results.run_status import StatusFile
 from tests.browser import launched, needs_chromium, watched
 from tests.serve.runs import run, running
 
@@ -53,7 +54,7 @@ def test_a_sentence_is_read(page):
     ]  # fmt: skip
     assert page.locator("#try img").count() == 0
     row = page.locator(".try-table").first.locator("tbody tr").nth(1)
-    assert row.locator("th").inner_text().startswith("word_content")
+    assert row.locator("th").inner_text().startswith("Word content")
     cells = row.locator("td").all_inner_texts()
     assert all(cell.startswith("boats") and "✓ correct" in cell for cell in cells[:2])
     assert cells[2:] == ["all 2 agree", "boats"]
@@ -108,6 +109,42 @@ def test_new_results_are_offered(page, served):
     page.wait_for_selector("#try-form:not([hidden])")
     assert page.locator("#try-state").get_attribute("data-results") == "9"
     assert page.locator("#try-news").is_hidden()
+
+
+def test_a_run_that_is_written_says_how_far_it_is_and_its_results_appear(browser, tmp_path):
+    own = run(tmp_path / "run", encoders=("static:",))
+    more = [replace(own.results[0].cell, seed=seed) for seed in (7, 8)]
+    status = StatusFile(own.folder)
+    with running(own.folder) as server, watched(browser, server.url, "data:", "blob:") as page:
+        page.clock.install()
+        page.goto(server.url)
+        page.wait_for_selector("#try-form:not([hidden])")
+        assert page.locator("#try-running").is_hidden()
+        status.write(27, 63, "encoding with MiniLM")
+        page.clock.run_for(6000)
+        playwright.expect(page.locator("#try-running")).to_have_text("Running: 27 of 63, encoding with MiniLM")
+        results = page.locator("#try-state")
+        before = int(results.get_attribute("data-results"))
+        _add(own, more[0])
+        page.clock.run_for(6000)
+        playwright.expect(results).to_have_attribute("data-results", str(before + 1))  # nobody had to press anything
+        playwright.expect(page.locator("#try-running")).to_be_visible()
+        page.focus("#try-text")
+        page.keyboard.type("a")  # the page of somebody who types is left alone
+        _add(own, more[1])
+        page.clock.run_for(20000)
+        playwright.expect(page.locator("#try-grown")).to_have_text("1 new result:")
+        with status.removed_at_end():
+            pass
+        page.clock.run_for(6000)
+        playwright.expect(page.locator("#try-running")).to_be_hidden()
+        assert results.get_attribute("data-results") == str(before + 1)
+
+
+def _add(own, cell):
+    """One more result, as the command that writes a run adds it."""
+    with open_log(own.folder) as log:
+        log.add(replace(own.results[0], key=cell.key, cell=cell), own.predictions(own.results[0]))
 
 
 def test_a_narrow_page_does_not_scroll_sideways(page):

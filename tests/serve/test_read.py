@@ -15,7 +15,7 @@ from sentprobe.serve.choices import probe_catalogue
 from sentprobe.serve.encoders import Encoders
 from sentprobe.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, PredictionRequest, Predictor, check_sentences
 from tests.run.sets import Knowing, dataset
-from tests.serve.runs import CONTENT, LENGTH, WORD, run, sentence_length, word_content, word_presence
+from tests.serve.runs import CONTENT, LENGTH, run, sentence_length, word_content, word_presence
 
 SENTENCES = ["the boats in a", "He had , with the rivers and the towers .", "at by for"]
 
@@ -78,7 +78,7 @@ def test_what_is_true_stands_beside(predictor, served):
 
 def test_sets_that_read_more_than_a_sentence_are_left_out(predictor, served):
     found = answer(predictor, served, "the boats in a")
-    assert found["excluded"] == [{"set": WORD.split("/")[1], "why": "Its probe takes the sentence and word."}]
+    assert found["excluded"] == [{"set": "Word presence", "why": "Its probe takes the sentence and word."}]
 
 
 def test_baselines_are_read_if_they_are_asked_for(predictor, served):
@@ -189,7 +189,7 @@ def test_a_run_without_probes_offers_nothing(predictor, tmp_path):
         path.unlink()
     catalogue = probe_catalogue(own)
     assert catalogue.choices == []
-    assert [left["set"] for left in catalogue.excluded] == ["word_content"]
+    assert [left["set"] for left in catalogue.excluded] == ["Word content"]
     assert "not stored" in catalogue.excluded[0]["why"]
     with pytest.raises(UsageError, match="No encoder was selected"):
         answer(predictor, own, "the boats")

@@ -44,6 +44,7 @@ OPTIONS = {
     "seed": "seed of the random numbers",
     "ngrams": "longest n-grams of words in the bag (default 1: words only)",
 }
+TITLES = {"length": "length", "random": "random vector", "hash": "hashed bag of words", "words": "bag of words"}
 LIMITS = {"dim": (1, 1 << 16), "ngrams": (1, 5), "seed": (0, (1 << 63) - 1)}
 MAX_HASH_DIMENSIONS = 1 << 20
 """Those of ``hash``, whose vectors may be sparse."""

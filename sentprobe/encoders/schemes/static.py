@@ -41,6 +41,7 @@ CONTENT = "9237dc06365dcca755a535c3f06d16ce"
 DIMS = (256, 128, 64)
 OPTIONS = {"dim": "256 (default), 128 or 64: dimension of the vectors"}
 """What may follow the question mark."""
+TITLES = {"": "bag of word vectors", "minilm": "bag of word vectors", "wordllama": "WordLlama"}
 WORDLLAMA_MODEL = "l2_supercat"
 
 Split = Callable[[Sequence[str]], list[list[int]]]

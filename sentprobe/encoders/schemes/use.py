@@ -36,6 +36,7 @@ FILES = ("weights.npz", "sp.model")
 """The weights and the tokenizer, in the package's folder ``resources``."""
 LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
 """What it was trained on, simplified and traditional Chinese as one."""
+TITLES = {"": "Universal Sentence Encoder", NAME: "Universal Sentence Encoder"}
 OPTIONS: dict[str, str] = {}
 """What may follow the question mark: nothing."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from sentprobe.report.drawing.matrix import Panel, legend_columns
 from sentprobe.report.types import Summary
 from sentprobe.results.metric import METRICS
 
+TIME_WORD = re.compile(r"epoch|checkpoint|step", re.IGNORECASE)
 MAX_TICKS = 10
 """Epochs that are all labelled."""
 THIN = 5.5
@@ -33,8 +35,16 @@ THIN = 5.5
 
 def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per encoder (without its number), set and number of the checkpoint; first those of training scores."""
-    score_rows = curve_rows(summary, "epoch", options)
+    score_rows = [
+        row | {"unit": _unit(summary.columns[row["column"]].encoder)} for row in curve_rows(summary, "epoch", options)
+    ]
     return [*_training_rows(summary, score_rows), *score_rows]
+
+
+def _unit(encoder: str) -> str:
+    """What the number in the name of a checkpoint counts."""
+    units = {match[0].lower() for match in TIME_WORD.finditer(encoder)}
+    return units.pop() if len(units) == 1 else "epoch or step"
 
 
 def _training_rows(summary: Summary, rows: Sequence[Row]) -> list[Row]:
@@ -43,7 +53,7 @@ def _training_rows(summary: Summary, rows: Sequence[Row]) -> list[Row]:
     points: dict[tuple[str, int], Row] = {}
     for row in rows:
         if (score := training_scores.get(row["column"])) is not None:
-            identity = {name: row[name] for name in ("series_name", "column", "encoder_name", "epoch", "x")}
+            identity = {name: row[name] for name in ("series_name", "column", "encoder_name", "unit", "epoch", "x")}
             metric = plain(score.metric)
             points.setdefault(
                 (row["encoder_name"], row["x"]),
@@ -64,7 +74,8 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     """Epochs or steps from left to right."""
     training, scores = ([row for row in rows if (row["set"] is None) is is_training] for is_training in (True, False))
     epochs = sorted({row["x"] for row in scores})
-    axes = Axes(x="epoch or step", ticks=epochs if len(epochs) <= MAX_TICKS else None)
+    units = list(dict.fromkeys(row["unit"] for row in scores))
+    axes = Axes(x=units[0] if len(units) == 1 else "epoch or step", ticks=epochs if len(epochs) <= MAX_TICKS else None)
     if training:
         return curves_with_training(figure_style(options.width), scores, training, axes, options.lines)
     return curves(figure_style(options.width), scores, axes, options.lines)
@@ -100,7 +111,6 @@ def curves_with_training(
                 "training": True,
                 "series": row["metric"],
                 "panel": panel_number(row["encoder_name"]),
-                "x_drawn": row["x"],
             }
             for row in training
         ]
@@ -114,7 +124,7 @@ def curves_with_training(
     training_rows = [
         row
         | {"training": True, "series": row["encoder_name"], "dash": names.index(row["encoder_name"])}
-        | {"panel": metrics.index(row["metric"]), "x_drawn": row["x"]}
+        | {"panel": metrics.index(row["metric"])}
         for row in training
     ]
     score_rows = [row | {"panel": row["panel"] + len(metrics)} for row in score_rows]
@@ -219,7 +229,7 @@ chart = Chart(
     "or step, such as -e 'trained:FOLDER?epoch=all' or -e st:model/epoch-1 -e st:model/epoch-2; there are none.",
     rows=rows,
     spec=spec,
-    fields=("set", "set_name", "series_name", "column", "encoder_name", "metric", "epoch", "x", *CURVE_FIELDS),
+    fields=("set", "set_name", "series_name", "column", "encoder_name", "metric", "unit", "epoch", "x", *CURVE_FIELDS),
     options={"lines": LINES_OPTION},
     caption=INTERVAL_CAPTION,
     notes=notes,

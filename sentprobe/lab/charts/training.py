@@ -61,7 +61,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     measures = sorted(dict.fromkeys(row["measure"] for row in rows), key=lambda measure: measure != LOSS)
     panel_rows = [
         row
-        | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x_drawn": row["epoch"]}
+        | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x": row["epoch"]}
         | {"panel": measures.index(row["measure"])}
         for row in rows
     ]

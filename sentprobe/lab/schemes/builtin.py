@@ -30,6 +30,7 @@ FOLDER = Path(__file__).parents[1] / "builtin"
 CONTENT = "f3fcbe0fe409be8fb7dc031db3865f65"
 """The digest of that folder, as ``tools/builtin_encoder.py`` left it: a damaged copy would be another encoder."""
 NAME = "bilstm-tree"
+TITLES = {"": "built-in encoder"}
 OPTIONS = {"random": "a seed, 0 or more: the weights are initialised at random instead of read, as before training"}
 """What may follow the question mark."""
 CONTRACTION = re.compile(r"(?<=\w)(n't|'(?:s|m|d|re|ve|ll))\b", re.IGNORECASE)

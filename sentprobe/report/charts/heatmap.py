@@ -22,7 +22,7 @@ from sentprobe.report.drawing.chart import (
     selected_sets,
 )
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style, points, single_view, ticks
-from sentprobe.report.drawing.matrix import Matrix, cells
+from sentprobe.report.drawing.matrix import Matrix, break_names, cells
 from sentprobe.report.languages import class_note, class_notes, language_of, task_of
 from sentprobe.report.types import CellSummary, Summary
 from sentprobe.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of
@@ -62,7 +62,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                     "set_name": title,
                     "task": plain(s.task),
                     "language": s.language and plain(s.language),
-                    "encoder": plain(summary.columns[j].name),
+                    "encoder": plain(summary.columns[j].encoder),
                     "encoder_name": encoder,
                     "column": j,
                     "metric": s.scored_by,
@@ -147,8 +147,12 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
         far = min(0.5, max((abs(value - 1) for value in values), default=0.5) or 0.1)
         shape = {"domain": (1 - far, 1 + far), "format": ".2f", "short": ".1f", "colours": "both"}
         shape["title"] = f"ratio to {rows[0]['reference']}" if rows[0]["reference"] else "ratio"
-    matrix = Matrix(x=x, y=y, xs=xs, ys=ys, value=field, mark_if="marked", **shape)
     width = style.total - style.label_width(ys)
+    broken = dict(zip(xs, break_names(style, xs, width / len(xs)), strict=True))
+    rows = [row | {"x_name": broken[row[x]]} for row in rows]
+    matrix = Matrix(
+        x="x_name", y=y, xs=list(broken.values()), ys=ys, value=field, mark_if="marked", x_top=True, **shape
+    )
     return single_view(cells(style, matrix, rows, width), rows, style)
 
 

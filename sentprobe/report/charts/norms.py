@@ -58,7 +58,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     titles = list(dict.fromkeys(row["set_name"] for row in rows))
     panel_rows = [
         row
-        | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"]), "x_drawn": row["x"]}
+        | {"series": row["encoder_name"], "dash": names.index(row["encoder_name"])}
         | {"panel": titles.index(row["set_name"])}
         for row in rows
     ]

@@ -109,6 +109,11 @@ class Chart:
 
     __repr__ = part_repr
 
+    @property
+    def switches(self) -> bool:
+        """Whether the reader of the page can switch between its modes."""
+        return self.page is not None and self.page.switch
+
     def draw(self, summary: Summary, options: Options | None = None) -> tuple[list[Row], Spec]:
         """The rows of the figure and its spec. UsageError, with what is needed, if there are no rows."""
         options = options or Options()
@@ -120,6 +125,11 @@ class Chart:
     def caption_of(self, summary: Summary) -> str:
         """The caption of the figure."""
         return with_levels(self.caption if isinstance(self.caption, str) else self.caption(summary))
+
+
+def above_baselines(rows: Sequence[Row]) -> bool:
+    """Whether a chart that can be switched begins with points above the best baseline: chance levels differ."""
+    return any(row.get("above") is not None for row in rows)
 
 
 Mode = Literal["absolute", "above", "relative"]

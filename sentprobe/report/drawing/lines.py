@@ -28,8 +28,8 @@ from sentprobe.report.types import Summary
 INTERVAL_CAPTION = "Bands or lines: {level} intervals."
 LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
 
-MAX_BANDS = 3
-"""Up to this many series have a band for their interval; more bands would hide each other."""
+MAX_BANDS, BAND_OPACITY = 6, 0.18
+"""Up to this many series have a band for their interval, fainter from four on; more bands would hide each other."""
 
 MAX_LINES = 12
 """Lines in one view, unless more are requested; and points on a line before they are drawn smaller."""
@@ -58,7 +58,7 @@ class LineLayout:
     titles: list[str]
     """Of the panels."""
     rows: list[Row]
-    """With ``series``, ``dash`` (the number of the line), ``panel`` and ``x_drawn``."""
+    """With ``series``, ``dash`` (the number of the line) and ``panel``."""
 
 
 def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> LineLayout:
@@ -70,7 +70,7 @@ def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | 
     names, titles = (list(dict.fromkeys(row[field] for row in rows)) for field in (series, panels))
     panel_rows = [
         row | {"series": row[series], "dash": names.index(row[series]), "panel": titles.index(row[panels])}
-        for row in _dodge(style, rows, series, names, axes)
+        for row in rows
     ]
     return LineLayout(lines, names, titles, panel_rows)
 
@@ -153,18 +153,6 @@ def panel_height(style: FigureStyle, panel: Panel) -> float:
     return round(min(max(9 * style.font, 0.6 * panel.width), 18 * style.font), 1)
 
 
-def _dodge(style: FigureStyle, rows: Sequence[Row], series: str, names: Sequence[str], axes: Axes) -> list[Row]:
-    """The rows with ``x_drawn``: dodged where whiskers would hide each other."""
-    if axes.scale != "linear" or len(names) <= MAX_BANDS:
-        return [row | {"x_drawn": row["x"]} for row in rows]
-    x_range = max(row["x"] for row in rows) - min(row["x"] for row in rows)
-    panels = len({row[name] for row in rows for name in ("set_name", "encoder_name") if name != series})
-    plot = 0.65 * style.total if panels == 1 else MIN_PANEL_WIDTH * style.font
-    # a tenth of the font size per line: whiskers are told apart, and no point seems to have another x
-    step = x_range * 0.1 * style.font / plot
-    return [row | {"x_drawn": row["x"] + step * (names.index(row[series]) - (len(names) - 1) / 2)} for row in rows]
-
-
 def _single(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes) -> Spec:
     """One view, with names at the ends of the lines: a legend of ten colours is hard to match."""
     height = max(22 * style.font, 1.3 * style.font * len(names))
@@ -242,7 +230,8 @@ def _view(
     colour, shape, dash = styles(style, "series", names, key if legend and len(names) > 1 else None)
     ends = {"y": {**y, "field": "points_low"}, "y2": {"field": "points_high"}, "color": colour}
     if len(names) <= MAX_BANDS:
-        interval_layer: Spec = {"mark": {"type": "area", "opacity": 0.18}, "encoding": ends}
+        opacity = round(BAND_OPACITY * min(1.0, 3 / len(names)), 3)
+        interval_layer: Spec = {"mark": {"type": "area", "opacity": opacity}, "encoding": ends}
     else:
         interval_layer = {"mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 0.7}, "encoding": ends}
     crowded = len({row["x"] for row in rows}) > MAX_LINES
@@ -264,11 +253,11 @@ def _view(
 
 
 def x_encoding(style: FigureStyle, axes: Axes) -> Spec:
-    """The encoding of ``x_drawn``."""
+    """The encoding of ``x``."""
     if axes.scale == "point":
         scale: Spec = {"domain": list(axes.ticks or ()), "padding": 0.3}
         return {
-            "field": "x_drawn",
+            "field": "x",
             "type": "ordinal",
             "scale": scale,
             "axis": number_axis(axes.x, grid=False, labelAngle=0),
@@ -276,7 +265,7 @@ def x_encoding(style: FigureStyle, axes: Axes) -> Spec:
     scale = {"type": axes.scale, "nice": False, "padding": style.font / 1.5}
     scale |= {} if axes.scale == "log" else {"zero": False}  # Vega-Lite warns about it on a logarithmic axis
     axis = number_axis(axes.x, axes.ticks, grid=False, labelOverlap="greedy", format=",.10~g")
-    return {"field": "x_drawn", "type": "quantitative", "scale": scale, "axis": axis}
+    return {"field": "x", "type": "quantitative", "scale": scale, "axis": axis}
 
 
 def _labels(style: FigureStyle, names: Sequence[str], y: Spec) -> list[Spec]:

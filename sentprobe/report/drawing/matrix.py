@@ -28,6 +28,9 @@ TEXT_COLOUR_THRESHOLDS = {
     "both": ((0.1, 0.865), (LIGHT_TEXT, DARK_TEXT, LIGHT_TEXT)),
 }
 """Where light text becomes more readable than dark: both then have a contrast of at least 4 (WCAG 2)."""
+BREAK = "|"
+"""Between the lines of a name above a column; it is in no name, which ``break_names`` sees to."""
+MAX_NAME_LINES = 3
 MIN_TEXT_SCALE = 0.85
 """Numbers may be this much smaller than names before they lose a digit."""
 
@@ -60,6 +63,8 @@ class Matrix:
     y_title: str | None = None
     row_height: float = 1.9
     """The height of a cell, in font sizes."""
+    x_top: bool = False
+    """Whether the names of columns are above."""
     colour_if: str | None = None
     """A Boolean field: which cells are coloured; the others are grey."""
 
@@ -78,10 +83,7 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
         ),
         None,
     )
-    upright = cell_width >= style.text_width(m.xs) + 2
-    slant = -45 if cell_width > 1.6 * style.font else -90  # names so close would touch
-    angle = {"labelAngle": 0} if upright else {"labelAngle": slant, "labelAlign": "right", "labelBaseline": "middle"}
-    across = name_axis(style, m.xs, title=m.x_title, **angle)
+    across = name_axis(style, m.xs, title=m.x_title, **_names_across(style, m, cell_width))
     down = name_axis(style, m.ys, title=m.y_title) if names else None
     position = {
         "x": {"field": m.x, "type": "nominal", "scale": {"domain": list(m.xs)}, "axis": across},
@@ -98,6 +100,32 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
         layers += _marks(style, m, wide, form[1])
     layers.append(_absent(m))
     return {"height": {"step": style.font * m.row_height}, "encoding": position, "layer": layers}
+
+
+def break_names(style: FigureStyle, names: Sequence[str], width: float) -> list[str]:
+    """Names of columns with breaks between their lines, if all of them fit into columns of this width so."""
+    if any(BREAK in name for name in names):
+        return list(names)
+    lines = [wrap_title(style, name, width) for name in names]
+    widest = style.text_width(line for name_lines in lines for line in name_lines)
+    if max(map(len, lines), default=0) > MAX_NAME_LINES or widest + 2 > width:
+        return list(names)
+    return [BREAK.join(name_lines) for name_lines in lines]
+
+
+def _names_across(style: FigureStyle, m: Matrix, cell_width: float) -> Spec:
+    """How the names of columns are set: upright where there is room, perhaps in several lines, or else slanted."""
+    top = {"orient": "top"} if m.x_top else {}
+    if cell_width >= style.text_width(m.xs) + 2 and not any(BREAK in name for name in m.xs):
+        return {"labelAngle": 0, **top}
+    lines = max((name.count(BREAK) + 1 for name in m.xs), default=1)
+    if lines > 1:
+        padding = style.font / 4 + (style.font + 2) * (lines - 1)  # Vega hangs further lines below the first
+        # an expression of ours, in which no text of the data is
+        return {"labelAngle": 0, "labelExpr": f"split(datum.label, '{BREAK}')", "labelPadding": padding, **top}
+    # names above would leave the figure on the right if they were slanted
+    slant = -45 if cell_width > 1.6 * style.font and not m.x_top else -90
+    return {"labelAngle": slant, "labelAlign": "left" if m.x_top else "right", "labelBaseline": "middle", **top}
 
 
 def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
@@ -153,7 +181,7 @@ def _ink(m: Matrix) -> Spec:
 
 def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> list[Spec]:
     """† after the marked numbers, which have this width; faint where there is no colour."""
-    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": 1.08 * width / 2}
+    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": 0.54 * width + 0.12 * style.font}
     which = [{"filter": {"field": m.text_field or m.value, "valid": True}}, _is(m.mark_if or "", True)]
     mark = {"text": {"value": MARK}}
     if not m.colour_if:
@@ -207,8 +235,8 @@ def grid(
     """
     across = max(1, min(len(titles), int((style.total - label_width + gap) // (min_width + gap))))
     across = min(across, most or across)
-    lines = -(-len(titles) // across)
-    across = -(-len(titles) // lines)  # evenly: five panels are three and two, not four and one
+    # as few empty places as possible: nine panels are three rows of three, and not of four, four and one
+    across = min({across, max(1, across - 1)}, key=lambda n: (-len(titles) % n, -n))
     width = round((style.total - label_width - gap * (across - 1)) / across - 2, 1)
     panels = []
     for i, title in enumerate(titles):

@@ -9,8 +9,9 @@ from typing import Any
 
 from sentprobe.errors import UsageError
 from sentprobe.report.charts import CHARTS, Chart, Options
-from sentprobe.report.drawing.chart import Mode, OnPage
+from sentprobe.report.drawing.chart import Mode, OnPage, above_baselines
 from sentprobe.report.drawing.figure_style import Row, Spec, figure_style
+from sentprobe.report.drawing.matrix import BREAK
 from sentprobe.report.extension import attempt
 from sentprobe.report.names import short_names
 from sentprobe.report.page.header import languages_of
@@ -161,8 +162,7 @@ def _switchable(chart: Chart, on_page: OnPage, summary: Summary, rows: Sequence[
                 continue
             ratios.setdefault(kind, []).append([_ratio(row) for row in relative])
             names_of.setdefault(kind, []).append(names[to] if isinstance(to, int) else to)
-    # chance levels differ: above the baseline, if there is one, is what can be compared across sets
-    modes: list[Mode] = ["above", "absolute"] if any(row["above"] is not None for row in rows) else ["absolute"]
+    modes: list[Mode] = ["above", "absolute"] if above_baselines(rows) else ["absolute"]
     specs: dict[str, Spec] = {mode: chart.spec(rows, Options(mode=mode)) for mode in modes}
     if ratios:
         # one scale for whatever is chosen
@@ -173,7 +173,8 @@ def _switchable(chart: Chart, on_page: OnPage, summary: Summary, rows: Sequence[
             for row, r in zip(rows, ratios_of, strict=True)
         ]
         specs["relative"] = chart.spec(compared, Options(mode="relative"))
-    return Figure(chart, on_page, specs, rows, ratios, names_of)
+    first, *_ = specs.values()
+    return Figure(chart, on_page, specs, first["data"]["values"], ratios, names_of)
 
 
 def _ratio(row: Row) -> float | None:
@@ -199,7 +200,8 @@ def _room(spec: Mapping[str, Any]) -> dict[str, float]:
         MIN_CELL_WIDTH, (style.total - names) / len(xs)
     )  # the size of the numbers was chosen for the second
     if spec["encoding"]["x"]["axis"].get("labelAngle") == 0:
-        cell_width = max(cell_width, style.text_width(xs) + style.font / 2)
+        lines = [line for name in xs for line in name.split(BREAK)]
+        cell_width = max(cell_width, style.text_width(lines) + style.font / 2)
     wide = max(len(xs) * cell_width, LEGEND_WIDTH)
     return {"least": round(names + wide), "most": round(names + max(wide, len(xs) * MAX_CELL_WIDTH))}
 

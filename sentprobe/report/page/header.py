@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
+from sentprobe.report.checks.encoders import BROKEN_SYMPTOMS
 from sentprobe.report.names import listed
 from sentprobe.report.result_grid import missing_line
-from sentprobe.report.set_summary import data_errors
-from sentprobe.report.types import CheckResult, Summary
+from sentprobe.report.set_summary import data_errors, errors_of
+from sentprobe.report.types import AuditFinding, CheckResult, Summary
+
+_SAME_SPLITS = re.compile(r"(\w+) and (\w+) are the same set")
+
+
+@dataclass(frozen=True)
+class Badge:
+    """What to know before reading a score, in a few words."""
+
+    text: str
+    section: str = ""
+    """The section of the page that says more."""
+    level: Literal["issue", "tip"] = "tip"
 
 
 @dataclass(frozen=True)
@@ -19,7 +34,7 @@ class PageHeader:
     """The header of the page."""
 
     lede: str
-    badges: Sequence[str]
+    badges: Sequence[Badge]
     missing: str
     """What was requested and is not there; empty if the run is complete."""
     errors: Sequence[str]
@@ -87,17 +102,44 @@ def languages_of(summary: Summary) -> list[str]:
     return list(dict.fromkeys(s.language for s in summary.sets if s.language))
 
 
-def _badges(summary: Summary) -> list[str]:
+def _badges(summary: Summary) -> list[Badge]:
+    """Problems, the worst first: encoders that are broken or failed, errors in the sets, what is missing or partial."""
+    return [*_problems(summary), *(Badge(text) for text in _limits(summary))]
+
+
+def _problems(summary: Summary) -> Iterator[Badge]:
+    broken = {d.name for d in summary.diagnoses if any(s.code in BROKEN_SYMPTOMS for s in d.symptoms)}
+    if broken:
+        yield Badge(f"{count_of(len(broken), summary.kind.noun)} broken", "checks", "issue")
+    by_error: dict[str, set[str]] = {}
+    for s in summary.sets:
+        for finding in errors_of(s):
+            by_error.setdefault(_error_text(finding), set()).add(s.data)
+    for text, sets in by_error.items():
+        where = "" if len(summary.sets) == 1 else f" in {count_of(len(sets), 'set')}"
+        yield Badge(f"{text}{where}", "quality", "issue")
+    if summary.failures:
+        failed = {failure.name for failure in summary.failures if failure.name}
+        of = f" of {count_of(len(failed), summary.kind.noun)}" if failed else ""
+        yield Badge(f"{count_of(len(summary.failures), 'failure')}{of}", "results", "issue")
+    if summary.missing:
+        yield Badge("Incomplete", "results", "issue")
+
+
+def _error_text(finding: AuditFinding) -> str:
+    """``dev = test`` where two splits are the same set; otherwise the code in words."""
+    same = _SAME_SPLITS.match(finding.message)
+    return f"{same[1]} = {same[2]}" if same else finding.code.replace("-", " ")
+
+
+def _limits(summary: Summary) -> list[str]:
     sets, columns = summary.sets, summary.columns
     limits = sorted({c.limit for c in columns if c.limit is not None})
     badges = []
     if limits:
         scope = "Some scores are partial" if any(c.limit is None for c in columns) else "Partial"
         badges.append(f"{scope}: at most {listed([f'{limit:,}' for limit in limits])} rows per split")
-    badges += synthetic_badges([s.synthetic for s in sets])
-    if summary.failures:
-        badges.append(count_of(len(summary.failures), "failure"))
-    return badges
+    return badges + synthetic_badges([s.synthetic for s in sets])
 
 
 def synthetic_badges(synthetic: Sequence[bool]) -> list[str]:

@@ -7,30 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentprobe.core.formatting import POINTS
-from sentprobe.core.table import CellText, TableColumn, csv_text
-from sentprobe.report.cells import estimate_of
+from sentprobe.core.table import CellText, TableColumn
 from sentprobe.report.score_table import score_table
-from sentprobe.report.set_summary import error_codes
 from sentprobe.report.types import CellSummary, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
 from sentprobe.results.metric import Metric, metric_named
 
-CSV_COLUMNS = (
-    "set",
-    "language",
-    "encoder",
-    "n",
-    "metric",
-    "value",
-    "low",
-    "high",
-    "letters",
-    "partial",
-    "baseline",
-    "baseline_value",
-    "verdict",
-    "audit_errors",
-)
 SHADES = 5
 """Steps of colour on either side of the best baseline; page.css has a class for each: up1 … up5, down1 … down5."""
 SHADE_POINTS = 5
@@ -53,6 +35,8 @@ class HtmlCell:
     comparison: str = ""
     """How it compares with the best baseline, in words."""
     failure: str | None = None
+    letters: str = ""
+    """Those that the mark begins with."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +156,7 @@ def _shown(cell: CellSummary | None, words: CellText, failure: str | None, metri
         gain_of(cell, metric),
         cell.against.baseline if cell.against and mark_of(cell) else None,
         _comparison(cell, metric),
+        letters=(cell.letters or "") * words.mark.startswith(cell.letters or ""),
     )
 
 
@@ -184,23 +169,3 @@ def _comparison(cell: CellSummary, metric: Metric) -> str:
     than = f"{against.baseline} ({POINTS.number(against.value)})"
     above = gain > 0 if metric.higher_is_better else gain < 0
     return f"{abs(gain):.1f} points {'above' if above else 'below'} {than}{p}"
-
-
-def table_csv(summary: Summary) -> str:
-    """A line per set and column, for other programs; scores are fractions."""
-    rows: list[Sequence[object]] = [CSV_COLUMNS]
-    columns = [*summary.columns, *summary.baselines]
-    for s in summary.sets:
-        codes = error_codes(s)
-        for column, cell in zip(columns, (*s.cells, *s.baselines), strict=True):
-            if cell is None:
-                continue
-            bar = cell.against
-            value, low, high, baseline = (
-                None if number is None else round(number, 5)
-                for number in (*estimate_of(cell), bar.value if bar else None)
-            )
-            names = s.label, s.language, column.name
-            comparison = cell.letters, cell.partial, bar and bar.baseline, baseline, bar and bar.verdict, codes
-            rows.append([*names, cell.n, s.scored_by, value, low, high, *comparison])
-    return csv_text(rows)

@@ -19,6 +19,7 @@ from sentprobe.report.page.html_table import table
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.page.sections import SECTIONS
 from sentprobe.report.page.templates import bundle, environment, page_policy, raw, script_json
+from sentprobe.report.titles import in_words
 from sentprobe.report.types import Summary
 from sentprobe.report.verdict import footnotes
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
+_TEMPORARY = re.compile(r"tmp[a-z0-9_]{8}|sentprobe-[a-z0-9_]{8}|")
+"""What tempfile calls folders: the name of one says nothing."""
+UNTITLED = "Probing results"
 SCRIPTS = ("scripts/start.js", "scripts/charts.js")
 """In the order in which they run: after the bundle that draws, before those of the sections."""
 
@@ -56,6 +60,7 @@ def render(
     further
         Sections about what is not in the run.
     """
+    summary = in_words(summary)
     figures, absent_charts = figures_of(summary)
     added = [*further, *([extra] if extra else [])]
     sections = sorted([*SECTIONS.parts().values(), *added], key=lambda section: section.order)
@@ -116,6 +121,7 @@ def assemble(
         head=head,
         of_words=of_words,
         sections=sections,
+        section_names={section.section.name for section in sections},
         absent=absent,
         served=served,
         folders=folders,
@@ -153,6 +159,7 @@ def _section(section: Section, page: PageData, templates: Environment) -> Render
 
 def fragment(summary: Summary, *, title: str | None = None) -> str:
     """The table of a run with its own style, and no script, for a notebook."""
+    summary = in_words(summary)
     page = PageData(summary=summary, brief=_brief(summary), figures={})
     return (
         environment(_renamed(page), summary.kind.noun)
@@ -186,5 +193,6 @@ def _folders(summary: Summary) -> Sequence[str]:
 
 
 def _title(summary: Summary) -> str:
-    """The names of the folders."""
-    return listed([Path(folder).resolve().name for folder in _folders(summary)])
+    """The names of the runs: those of their folders, unless they are temporary ones."""
+    names = [Path(folder).resolve().name for folder in _folders(summary)]
+    return listed([name for name in names if not _TEMPORARY.fullmatch(name)]) or UNTITLED

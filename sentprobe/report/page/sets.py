@@ -12,7 +12,7 @@ from sentprobe.core.plugins import part_modules
 from sentprobe.report.described_sets import DescribedSets
 from sentprobe.report.figure import NO_RUN
 from sentprobe.report.names import listed
-from sentprobe.report.page.header import PageHeader, synthetic_badges
+from sentprobe.report.page.header import Badge, PageHeader, synthetic_badges
 from sentprobe.report.page.page import assemble, render_sections
 from sentprobe.report.page.section import PageData, Section
 from sentprobe.report.page.templates import environment
@@ -49,7 +49,7 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
     unread = "; ".join(f"{name} could not be read: {why}" for name, why in described.unread)
     return PageHeader(
         lede=" · ".join(lede),
-        badges=synthetic_badges([s.synthetic for s in sets]),
+        badges=[Badge(text) for text in synthetic_badges([s.synthetic for s in sets])],
         missing=unread,
         errors=(),
         answer=_answer(described),

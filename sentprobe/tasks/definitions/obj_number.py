@@ -56,6 +56,7 @@ LINKING = BE | BECOME | REMAIN | SEEM | {"'s", "’s"}
 
 task = Task(
     name="obj_number",
+    title="object number",
     version=2,
     question="Is the direct object of the main clause singular or plural?",
     paper="conneau2018",

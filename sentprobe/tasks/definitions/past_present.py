@@ -163,6 +163,7 @@ def doubts(rows: Sequence[Example], language: str | None) -> list[str]:
 
 task = Task(
     name="past_present",
+    title="tense",
     version=2,
     question="Is the main clause in the past or the present tense?",
     paper="conneau2018",

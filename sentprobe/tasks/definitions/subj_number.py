@@ -153,6 +153,7 @@ POLICIES = {
 
 task = Task(
     name="subj_number",
+    title="subject number",
     version=2,
     question="Is the subject of the main clause singular or plural?",
     paper="conneau2018",

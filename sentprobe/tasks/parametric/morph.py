@@ -163,6 +163,7 @@ def build(parameter: str) -> Task:
     who = f"word that the {name_of_role} depends on" if role.head else name_of_role
     return Task(
         name=task,
+        title=f"{_spaced(name)} of the {who}",
         version=2,
         question=f"What is the {_spaced(name)} of the {who}?",
         paper="UD",

@@ -59,6 +59,7 @@ def build(parameter: str) -> Task:
     needs = {"upos", "heads", *(["feats"] if relation == NEGATION else [])}
     return Task(
         name=f"relation.{relation.replace(':', '-')}",
+        title="negation" if relation == NEGATION else f"relation {relation}",
         version=2,
         question="Is there a negation?" if relation == NEGATION else f"Does a word have the relation {relation}?",
         paper="UD",

@@ -83,7 +83,7 @@ def test_the_caption_says_what_the_training_score_is(tmp_path):
     assert ">perplexity<" in (tmp_path / "epochs.svg").read_text()
     write(found, "epochs", tmp_path / "epochs.csv")
     lines = (tmp_path / "epochs.csv").read_text().splitlines()
-    assert lines[1].endswith("perplexity,1,1,,,,30.0,,")
+    assert lines[1].endswith("perplexity,epoch,1,1,,,,30.0,,")
 
 
 def test_the_names_of_metrics_are_data():
@@ -176,7 +176,7 @@ def test_words_that_give_the_maxima_are_drawn_for_sentences(trained, tmp_path):
     assert len(spec["concat"]) == 4
     core.Root.validate(spec)
     assert "expr" not in json.dumps(spec).lower()
-    write(None, "selection", tmp_path / "selection.svg", encoders=names, sentences=sentences, columns=2)
+    write(None, "selection", tmp_path / "selection.svg", encoders=names, sentences=sentences, width="two")
     svg = (tmp_path / "selection.svg").read_text()
     assert svg.count(">river<") == 4
     assert svg.count("&lt;b&gt;") == 0

@@ -174,7 +174,7 @@ def test_the_history_of_an_alignment(aligned, tmp_path):
 
 
 def test_a_map_of_words(aligned, tmp_path, capsys):
-    words = ("figure", aligned, "--kind", "words-map", "--columns", "2", "-o", tmp_path / "fig.csv")
+    words = ("figure", aligned, "--kind", "words-map", "--width", "two", "-o", tmp_path / "fig.csv")
     assert app([*map(str, words), "-o", str(tmp_path / "fig.svg")], result_action="return_value") == 0
     said = capsys.readouterr()
     rows = table(tmp_path / "fig.csv")

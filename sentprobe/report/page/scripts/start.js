@@ -37,7 +37,8 @@ window.sentprobe = (() => {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
   label();
 
-  // Copying
+  // Copying: what a button copies, by name
+  const copies = {};
   async function copy(text) {
     try {
       await navigator.clipboard.writeText(text);
@@ -56,7 +57,7 @@ window.sentprobe = (() => {
     const pressed = event.target.closest("[data-copy], [data-copy-code]");
     if (!pressed) return;
     const code = pressed.parentElement.querySelector("code");
-    const done = await copy(pressed.dataset.copy ? data.sections.results.copies[pressed.dataset.copy] : code.textContent);
+    const done = await copy(pressed.dataset.copy ? copies[pressed.dataset.copy]() : code.textContent);
     const name = pressed.dataset.name || (pressed.dataset.name = pressed.textContent);
     pressed.textContent = done ? "Copied" : "Copying failed";
     announce(pressed.textContent);
@@ -92,5 +93,5 @@ window.sentprobe = (() => {
     for (const details of opened) details.open = false;
   });
 
-  return { data, byId, make, option, announce, watch };
+  return { data, byId, make, option, announce, watch, copies };
 })();

@@ -13,16 +13,25 @@
   };
 
   /** Wrap what a heading says into a button. */
-  function button(heading, around, title) {
-    const sortButton = make("button", null, { type: "button", class: "sort", title });
+  const buttons = [];
+  function wrap([around, sortButton]) {
     sortButton.append(...around.childNodes);
     around.append(sortButton);
+  }
+  function button(heading, around, title) {
+    const sortButton = make("button", null, { type: "button", class: "sort", title });
+    buttons.push([around, sortButton]);
+    wrap(buttons.at(-1));
     sortButton.addEventListener("click", () => (heading.scope === "col" ? sortRows(heading) : sortColumns(heading)));
   }
   for (const heading of head.cells) button(heading, heading, "Sort the sets by this column");
   if (head.querySelectorAll('[data-kind="encoder"]').length > 1) {
     for (const row of body.rows) button(row.cells[0], row.cells[0].querySelector(".label"), `Sort the ${data.noun}s by this set`);
   }
+
+  // Browsers leave buttons out of a heading that they repeat on the next sheet
+  addEventListener("beforeprint", () => buttons.forEach(([, sortButton]) => sortButton.replaceWith(...sortButton.childNodes)));
+  addEventListener("afterprint", () => buttons.forEach(wrap));
 
   /** Numbers fall at first and names rise; pressed again, the other way round. What has no number comes last. */
   function direction(heading, first) {
@@ -68,25 +77,26 @@
   // What is shown
   const sets = byId("find-sets");
   const encoders = byId("find-encoders");
+  const typed = (field) => field?.value ?? "";
   const matches = (text, wanted) => wanted.toLowerCase().split(/\s+/).every((word) => text.toLowerCase().includes(word));
   function filter() {
     let columns = 0;
     [...head.cells].forEach((heading, i) => {
       if (heading.dataset.kind !== "encoder") return;
-      const visible = matches(`${heading.textContent} ${heading.title}`, encoders.value);
+      const visible = matches(`${heading.textContent} ${heading.title}`, typed(encoders));
       columns += visible;
       for (const row of table.rows) row.cells[i].hidden = !visible;
     });
     let rows = 0;
     for (const row of body.rows) {
-      row.hidden = !matches(row.dataset.name, sets.value);
+      row.hidden = !matches(row.dataset.name, typed(sets));
       rows += !row.hidden;
     }
     const all = head.querySelectorAll('[data-kind="encoder"]').length;
     byId("shown").textContent = rows === body.rows.length && columns === all ? "" : `${rows} of ${body.rows.length} sets, ${columns} of ${all} ${data.noun}s`;
   }
-  sets.addEventListener("input", filter);
-  encoders.addEventListener("input", filter);
+  sets?.addEventListener("input", filter);
+  encoders?.addEventListener("input", filter);
   // Scores, or points above the best baseline, which are comparable across sets
   byId("gains")?.addEventListener("change", (event) => {
     const gains = event.target.checked;
@@ -99,5 +109,6 @@
     }
     announce(gains ? "Points above the best baseline" : "Scores");
   });
+  byId("codes")?.addEventListener("change", (event) => table.classList.toggle("codes", event.target.checked));
   byId("all-baselines")?.addEventListener("change", (event) => table.classList.toggle("every", event.target.checked));
 })();
