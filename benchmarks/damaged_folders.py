@@ -31,6 +31,7 @@ else:  # as a script
     import damage
 
 from sentprobe import Corpus, Dataset, Example
+from sentprobe.core.processes import Child
 from sentprobe.encoders import load
 
 SHORT = "--trials 25"
@@ -231,7 +232,11 @@ class Folders(damage.World):
         request = AnnotationRequest(
             f"py:{self.root / 'rules.py'}:annotate", find_inputs([str(place / text)]), dedupe="exact"
         )
-        with patch.object(chunking, "CHUNK_PIECES", 3), patch.object(text_source, "PIECE_CHARACTERS", 10):
+        with (
+            patch.object(chunking, "CHUNK_PIECES", 3),
+            patch.object(text_source, "PIECE_CHARACTERS", 10),
+            patch.object(Child, "call", _call_here),
+        ):
             annotate_corpus(request, place / out, progress=progress)
 
     def _make_annotation(self) -> None:
@@ -376,6 +381,11 @@ def _alignment(path: Path) -> Any:
     maps = [folder.map(), *results, *map(folder.map, checkpoints)]
     arrays = [np.concatenate([*m.source.means, *(m.source.matrix)], axis=None).tobytes() for m in maps]
     return folder.config, history, [c.name for c in checkpoints], arrays, [m.source.steps for m in maps]
+
+
+def _call_here(child: Child, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A call of a child in this process: what is damaged are files, and a trial would be mostly the start of Python."""
+    return function(*arguments)
 
 
 def _vectors(name: str) -> Any:

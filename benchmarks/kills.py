@@ -78,24 +78,38 @@ def evaluated(path: Path) -> Any:
     return {r.key: to_line(replace(r, seconds={}), 0) for r in run.results}, arrays
 
 
-def write_material(root: Path, environment: Mapping[str, str]) -> None:
-    """Texts, pairs, probing sets, two spaces of words and a dictionary."""
-    texts = [sentence.text for sentence in Corpus.synthetic(6000)]
+def write_material(root: Path, verb: str, environment: Mapping[str, str]) -> None:
+    """What a verb reads: texts and pairs, probing sets, or two spaces of words and a dictionary."""
+    if verb in ("train", "language model", "annotate"):
+        write_texts(root, 6000 if verb == "annotate" else 900)
+    elif verb == "run":
+        tasks = [word for task in ("sentence_length", "past_present", "bigram_shift") for word in ("-t", task)]
+        make = [sys.executable, "-m", "sentprobe", "make", "--builtin", "2000", "--suite", "conneau2018", *tasks]
+        words = [*make, "--sizes", "200/60/60", "--out", "sets"]
+        subprocess.run(words, cwd=root, env=environment, capture_output=True, check=True)
+    else:
+        write_spaces(root)
+
+
+def write_texts(root: Path, sentences: int) -> None:
+    """Pairs of sentences with labels, a text, and paragraphs with an annotator by rules."""
+    texts = [sentence.text for sentence in Corpus.synthetic(sentences)]
     labels = ("entailment", "neutral", "contradiction")
     rows = [f"{texts[i]}\t{texts[i if i % 3 == 0 else -i - 1]}\t{labels[i % 3]}\n" for i in range(900)]
     (root / "pairs.tsv").write_text("".join(rows), "utf-8")
     (root / "text.en").write_text("".join(f"{text}\n" for text in texts[:600]), "utf-8")
     (root / "story.txt").write_text("\n\n".join(texts), "utf-8")
     (root / "rules.py").write_text(RULES, "utf-8")
+
+
+def write_spaces(root: Path) -> None:
+    """Word vectors of two languages, and dictionaries."""
     rng = np.random.default_rng(0)
     table = rng.normal(size=(3000, 40)).astype(np.float32)
     for name, noise in (("en", 0.0), ("fr", 0.6)):
         noisy = table + noise * rng.normal(size=table.shape)
         lines = [f"{name}{i} {' '.join(f'{x:.4f}' for x in row)}\n" for i, row in enumerate(noisy)]
         (root / f"{name}.vec").write_text(f"{len(table)} 40\n{''.join(lines)}", "utf-8")
-    make = [sys.executable, "-m", "sentprobe", "make", "--builtin", "3000", "--suite", "conneau2018", "--out", "sets"]
-    # sets for which there are too few sentences are left out
-    subprocess.run([*make, "--sizes", "200/60/60"], cwd=root, env=environment, capture_output=True, check=False)
     for part in range(4):
         (root / f"words-{part}.txt").write_text("".join(f"en{i} fr{i}\n" for i in range(part, 3000, 4)), "utf-8")
 
@@ -152,14 +166,14 @@ def commands() -> dict[str, Command]:
 
 
 class Kills:
-    """Commands in a folder."""
+    """A command in a folder."""
 
-    def __init__(self, root: Path, seed: int) -> None:
+    def __init__(self, root: Path, verb: str, seed: int) -> None:
         self.root, self.random, self.made = root, random.Random(seed), 0
         # the project first, as when it is not installed; one thread, since networks are tiny
         self.environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
         self.environment["SENTPROBE_CACHE"] = str(root / "cache")
-        write_material(root, self.environment)
+        write_material(root, verb, self.environment)
 
     def start(self, command: Command, out: str) -> subprocess.Popen[bytes]:
         """Start a command."""
@@ -203,7 +217,7 @@ def run(verb: str, kills: int, seed: int) -> tuple[int, list[str]]:
     """How many live processes were killed, and what differed afterwards."""
     wrong = []
     with tempfile.TemporaryDirectory() as place:
-        world, command = Kills(Path(place), seed), commands()[verb]
+        world, command = Kills(Path(place), verb, seed), commands()[verb]
         seconds = world.finish(command, f"whole-{command.out}")
         expected = command.outcome(world.root / f"whole-{command.out}")
         for _ in range(kills):

@@ -1,5 +1,7 @@
 import gc
+import os
 import re
+import sys
 from functools import lru_cache
 from pathlib import Path
 from traceback import extract_tb
@@ -20,6 +22,10 @@ ROOT = Path(__file__).parents[1]
 # a busy machine is no failure: the suite asserts no wall time
 settings.register_profile("sentprobe", deadline=None)
 settings.load_profile("sentprobe")
+
+# the suite starts some hundred processes: where no bytecode may be written, each of them compiles all that it imports
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure():

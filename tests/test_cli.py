@@ -47,7 +47,7 @@ def test_the_examples_in_the_help_are_commands():
     assert len(commands) >= 6
     for words in commands:
         assert words[0] == "sentprobe"
-        assert len(" ".join(words)) <= 78  # in a terminal of 80 columns it is on one line
+        assert len(shlex.join(words)) <= 78  # in a terminal of 80 columns it is on one line
         app.parse_args(words[1:], exit_on_error=False, print_error=False)
 
 
@@ -345,6 +345,8 @@ def test_ls_alone_lists_the_kinds_and_loads_none_of_them():
 
 @pytest.mark.parametrize("what", list(LISTINGS))
 def test_every_kind_of_part_is_listed_with_a_description(what):
+    if what in ("architectures", "objectives"):
+        pytest.importorskip("torch")
     done = sentprobe("ls", what)
     assert done.returncode == 0, done.stderr
     header, *rows = done.stdout.splitlines()

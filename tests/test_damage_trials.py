@@ -44,9 +44,9 @@ def test_no_damage_to_a_folder_is_used_in_silence(kind, tmp_path, monkeypatch):
         pytest.importorskip(NEEDS[kind])
         pytest.importorskip("accelerate")
     monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
-    found = list(trials(Folders(tmp_path / "world", [kind]), 40, seed=1))
+    found = list(trials(Folders(tmp_path / "world", [kind]), 25, seed=1))
     assert [trial for trial in found if trial[2] in (SILENT, TRACEBACK)] == []
-    assert len([trial for trial in found if trial[2] == TOLD]) >= 15
+    assert len([trial for trial in found if trial[2] == TOLD]) >= 10
     assert len({way for _, way, *_ in found}) >= 7
 
 

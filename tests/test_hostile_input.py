@@ -222,5 +222,5 @@ def test_make_removes_what_a_killed_make_left(tmp_path, monkeypatch):
     first.kill()
     first.wait()
     assert list(tmp_path.glob("sentprobe-*"))
-    process("make", "--builtin", "30000", "-t", "sentence_length", "-o", tmp_path / "q", "-j", "1")
+    process("make", "-", "-t", "sentence_length", "-o", tmp_path / "q", stdin="A dog barks.\n")
     assert not list(tmp_path.glob("sentprobe-*"))

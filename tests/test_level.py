@@ -15,7 +15,7 @@ from tests.command_line import sentprobe
 
 SAYS_95 = re.compile(r"95(?:\s|\xa0|&nbsp;|\\u00a0)*\\?%|0\.95 level")
 FIGURES = ("intervals", "heatmap", "layers", "controls", "conditions", "learning", "norms", "length", "confusion")
-RUN = ("--controls", "permuted,shuffled", "--measures", "learning,norms,online", "--jobs", 1)
+RUN = ("--controls", "permuted,shuffled", "--measures", "learning,norms,online", "--folds", 2, "--jobs", 1)
 LAYERS = """
 import numpy as np
 def encode(texts):

@@ -191,10 +191,11 @@ def test_the_reference_has_every_public_name_once():
     for module in ("sentprobe", "sentprobe.extend", "sentprobe.lab"):
         for name in resolve_name(module).__all__:
             assert f"{module}.{name}" in found
-    for name in found:
-        assert resolve_name(name).__doc__, name
     said = re.findall(r"^from sentprobe import (.*)", (ROOT / "docs/api/index.md").read_text("utf-8"), re.MULTILINE)
     assert all(hasattr(sentprobe, name) for names in said for name in names.split(", "))
+    pytest.importorskip("torch")  # of functions on tensors
+    for name in found:
+        assert resolve_name(name).__doc__, name
 
 
 def test_the_site_is_self_contained():

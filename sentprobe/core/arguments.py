@@ -172,6 +172,14 @@ class Setting:
     high: float = float("inf")
     """The largest value of a number."""
 
+    def __post_init__(self) -> None:
+        # where a part declares it, instead of in every command that leaves the setting as it is
+        try:
+            self.parse("", self.default)
+        except UsageError as e:
+            hint = "give low, high or choices."
+            raise UsageError(f"{self.doc}: the default {self.default!r} is not {self.expected}; {hint}") from e
+
     def parse(self, name: str, value: Value) -> Value:
         """The value as the type of the default; UsageError if it is none, or out of range."""
         try:

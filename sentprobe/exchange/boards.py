@@ -205,8 +205,8 @@ def _part(run: Run, belongs: Callable[[Result], bool]) -> Run:
     """Some results of a run, as a run that is complete with them."""
     results = tuple(filter(belongs, run.results))
     encoders = list(dict.fromkeys(result.cell.encoder for result in results))
-    asked = {"encoders": encoders, "datasets": []}
-    return replace(run, results=results, info={**run.info, "encoders": encoders, "asked": asked})
+    info = {**run.info, "encoders": encoders, "asked": {"encoders": encoders, "datasets": []}}
+    return replace(run, results=results, info=info)
 
 
 def _fold_ranks(results: Iterable[Result]) -> dict[tuple[str, int | None], int]:

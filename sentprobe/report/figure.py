@@ -165,7 +165,8 @@ def check_options(chart_type: Chart, **options: object) -> None:
 
 def check_run(chart_type: Chart, has_run: bool, folder_type: FolderType | None = None) -> None:
     """Refuse a chart of a run or of another type of folder without one, and either for a chart of something else."""
-    if folder_type is not None and chart_type.reads != folder_type.name:
+    draws_encoders = not chart_type.needs_run and not chart_type.reads
+    if folder_type is not None and not draws_encoders and chart_type.reads != folder_type.name:
         kinds = [chart.name for chart in CHARTS.parts().values() if chart.reads == folder_type.name]
         hint = f"; {' and '.join(kinds)} do" if kinds else ""
         raise UsageError(f"--kind {chart_type.name} does not draw {folder_type.title}{hint}.")
@@ -181,9 +182,9 @@ def check_run(chart_type: Chart, has_run: bool, folder_type: FolderType | None =
         return
     if chart_type.needs_run and not has_run:
         raise UsageError(f"--kind {chart_type.name} draws a run: name the folder of one.")
-    if has_run and not chart_type.needs_run:
+    if draws_encoders and (has_run or folder_type is not None):
         raise UsageError(
-            f"--kind {chart_type.name} is not about a run: leave it out, and name encoders with --encoder."
+            f"--kind {chart_type.name} is not about a run or a folder: leave it out, and name encoders with --encoder."
         )
 
 

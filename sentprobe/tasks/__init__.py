@@ -15,7 +15,7 @@ from sentprobe.tasks.catalogue import (
 )
 from sentprobe.tasks.counts import OUTSIDE_BAND, Counts, most_frequent, target_forms
 from sentprobe.tasks.example import SPLITS, Example, target_words, token_positions
-from sentprobe.tasks.policy import LENGTH_BINS, Policy, Range
+from sentprobe.tasks.policy import LENGTH_BINS, Policy
 from sentprobe.tasks.task import (
     FIELD_REQUIREMENTS,
     TARGET_FIELDS,
@@ -46,7 +46,6 @@ __all__ = [
     "ParametricTask",
     "Policy",
     "Proposal",
-    "Range",
     "Task",
     "effective_fields",
     "is_task_name",

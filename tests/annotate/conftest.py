@@ -6,6 +6,7 @@ import pytest
 
 from sentprobe import Corpus
 from sentprobe.annotate.work import loaded_annotator
+from sentprobe.core import processes
 from sentprobe.corpus.conllu import write_conllu
 
 
@@ -51,3 +52,20 @@ def rules(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     loaded_annotator.cache_clear()  # that of another folder
     return "py:rules.py:annotate"
+
+
+class NoChild(processes.Child):
+    """Its calls are made in this process."""
+
+    def __init__(self):
+        super().__init__()
+        loaded_annotator.cache_clear()  # a new child has loaded nothing
+
+    def call(self, function, *arguments):
+        return function(*arguments)
+
+
+@pytest.fixture
+def no_children(monkeypatch):
+    """Annotators are called in this process: it takes longer to start a child than most tests do."""
+    monkeypatch.setattr(processes, "Child", NoChild)

@@ -31,6 +31,18 @@ Nobody ran. A bird sings.
 He left early."""
 
 
+@pytest.fixture
+def children():
+    """For tests of the processes in which annotators are called."""
+
+
+@pytest.fixture(autouse=True)
+def fast(request):
+    """For all others."""
+    if "children" not in request.fixturenames:
+        request.getfixturevalue("no_children")
+
+
 def silent(stage, done, of):
     pass
 
@@ -109,7 +121,7 @@ def many(rules):
 
 
 @pytest.mark.parametrize("out", ["a.conllu", "a.conllu.gz"])
-def test_the_file_does_not_depend_on_jobs(many, small_chunks, out):
+def test_the_file_does_not_depend_on_jobs(children, many, small_chunks, out):
     run(many, "many.txt", out=out, dedupe="exact")
     run(many, "many.txt", out=f"two-{out}", dedupe="exact", jobs=2)
     assert Path(out).read_bytes() == Path(f"two-{out}").read_bytes()
@@ -131,7 +143,7 @@ def interrupted_text(word, at=40):
 
 
 @pytest.mark.parametrize("dedupe", [None, "near"])
-def test_the_same_command_goes_on_after_ctrl_c(rules, small_chunks, dedupe):
+def test_the_same_command_goes_on_after_ctrl_c(children, rules, small_chunks, dedupe):
     interrupted_text("STOP")
     whole = uninterrupted(rules, "text.txt", dedupe=dedupe)
     Path("armed").touch()
@@ -510,7 +522,7 @@ def test_sentences_on_lines_are_not_split_and_others_by_a_splitter(rules):
         run(rules, "t.txt", out="c.conllu", lines="sentences", split="moses-en")
 
 
-def test_a_text_on_which_the_annotator_fails_is_named_or_skipped(rules):
+def test_a_text_on_which_the_annotator_fails_is_named_or_skipped(children, rules):
     Path("t.txt").write_text("He left.\n\nThis does FAIL here.\n\nThe dog barks.", "utf-8")
     with pytest.raises(
         DataError, match=r"fails on 'This does FAIL here.', near the document 't': RuntimeError: no rule"
@@ -554,7 +566,7 @@ def test_an_own_function_may_return_conllu(rules):
     assert sentence.heads == (-1, 0, 1, 2)
 
 
-def test_the_command_prints_what_came_of_the_texts(rules):
+def test_the_command_prints_what_came_of_the_texts(children, rules):
     Path("story.txt").write_text(STORY, "utf-8")
     done = sentprobe("annotate", "story.txt", "--with", rules, "-o", "c.conllu.gz", "--length", "3-5")
     assert done.returncode == 0, done.stderr
@@ -610,7 +622,7 @@ def test_what_was_typed_is_checked_before_work_begins(rules, words, message):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_bad_input_loses_nothing_that_comes_before_it(rules, small_chunks, jobs):
+def test_bad_input_loses_nothing_that_comes_before_it(children, rules, small_chunks, jobs):
     lines = [f'{{"text": "The dog number {i} barks."}}' for i in range(20)]
     Path("a.jsonl").write_text("\n".join([*lines, "{", *lines]), "utf-8")
     with pytest.raises(CorpusError, match=r"a.jsonl:21: got malformed JSON"):

@@ -65,6 +65,7 @@ class FlatParser:
 
 @pytest.fixture
 def fake(monkeypatch, rules):
+    pytest.importorskip("huggingface_hub")  # which benepar brings
     monkeypatch.setitem(sys.modules, "benepar", stand_in(FlatParser))
     monkeypatch.setattr(
         "sentprobe.annotate.annotators.benepar.version", lambda name: {"transformers": "5.1"}.get(name, "0.2")

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals kill the child"
 
 @pytest.fixture
 def small(monkeypatch):
-    """Chunks of eight pieces, and pieces of a paragraph."""
-    monkeypatch.setattr(chunking, "CHUNK_PIECES", 8)
+    """Chunks of three pieces, and pieces of a paragraph: every crash costs a process."""
+    monkeypatch.setattr(chunking, "CHUNK_PIECES", 3)
     monkeypatch.setattr(text, "PIECE_CHARACTERS", 10)
 
 
@@ -34,9 +34,9 @@ def written(*words, n=40):
     return [line for i, line in enumerate(lines) if i not in dict(words)]
 
 
-@pytest.mark.parametrize("places", [(13,), (0, 1, 39), tuple(range(8, 16))], ids=["one", "edges", "a whole chunk"])
+@pytest.mark.parametrize("places", [(7,), (0, 1, 14), (3, 4, 5)], ids=["one", "edges", "a whole chunk"])
 def test_texts_that_crash_the_annotator_are_left_out_and_named(rules, small, places):
-    kept = written(*((place, "CRASH") for place in places))
+    kept = written(*((place, "CRASH") for place in places), n=15)
     for jobs in (1, 3):
         found = run(rules, "text.txt", out=f"{jobs}.conllu", jobs=jobs)
         assert texts_of(f"{jobs}.conllu") == kept
@@ -48,7 +48,7 @@ def test_texts_that_crash_the_annotator_are_left_out_and_named(rules, small, pla
 
 
 def test_after_an_interruption_a_crash_is_counted_once(rules, small):
-    written((3, "CRASH"), (30, "STOP"))
+    written((3, "CRASH"), (13, "STOP"), n=20)
     expected = run(rules, "text.txt", out="whole.conllu").card
     Path("armed").touch()
     with pytest.raises(KeyboardInterrupt):
@@ -70,7 +70,7 @@ def test_an_annotator_that_always_crashes_is_an_error(rules, small):
 
 
 def test_texts_that_all_crash_are_an_error_though_others_might_not(rules, small):
-    written(*((place, "CRASH") for place in range(12)), n=12)
+    written(*((place, "CRASH") for place in range(5)), n=5)
     with pytest.raises(AnnotatorError, match=r"crashes on every text \(the first: 'text', at 'Nobody ran CRASH 0"):
         run(rules, "text.txt")
     written((0, "CRASH"), n=1)
@@ -94,7 +94,7 @@ def test_a_worker_that_is_killed_is_no_crash(rules, small):
     kept = written((13, "MEMORY"))
     with pytest.raises(RunError, match=r"'Nobody ran MEMORY 13 here.' was killed \(SIGKILL\).*memory.*--skip-bad"):
         run(rules, "text.txt")
-    assert json.loads(Path("out.conllu.part/checksums.json").read_bytes())["pieces"] == 8
+    assert json.loads(Path("out.conllu.part/checksums.json").read_bytes())["pieces"] == 12
     found = run(rules, "text.txt", out="s.conllu", skip_bad=True)
     assert texts_of("s.conllu") == kept
     assert found.card["dropped"] == {"the worker was killed": 1}

@@ -56,7 +56,8 @@ def test_a_sentence_that_is_split_is_not_split_further(loaded):
     assert len(one) == 11
 
 
-def test_files_that_are_not_models(tmp_path, monkeypatch):
+def test_files_that_are_not_models(tmp_path):
+    pytest.importorskip("ufal.udpipe")
     with pytest.raises(UsageError, match=r"There is no UDPipe model '.*none\.udpipe'.*hdl\.handle\.net/11234/1-3131"):
         load_annotator(f"udpipe:{tmp_path / 'none.udpipe'}")
     bad = tmp_path / "bad.udpipe"
@@ -67,9 +68,13 @@ def test_files_that_are_not_models(tmp_path, monkeypatch):
         load_annotator("udpipe:")
     with pytest.raises(UsageError, match="'model', which is for servers"):
         load_annotator(f"udpipe:{bad}?model=x")
+
+
+def test_without_the_package(tmp_path, monkeypatch):
+    (tmp_path / "bad.udpipe").write_bytes(b"no model")
     monkeypatch.setitem(sys.modules, "ufal", None)
     with pytest.raises(NotInstalled, match=r"pip install .*\[annotate\]"):
-        load_annotator(f"udpipe:{bad}")
+        load_annotator(f"udpipe:{tmp_path / 'bad.udpipe'}")
 
 
 def test_a_server(server):

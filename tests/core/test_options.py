@@ -9,7 +9,7 @@ from cyclopts import Group
 
 from sentprobe import evaluate
 from sentprobe.cli._options import with_options
-from sentprobe.core.arguments import GROUP, StringsOrPaths, as_parameters, describe_fields, option, takes
+from sentprobe.core.arguments import GROUP, Setting, StringsOrPaths, as_parameters, describe_fields, option, takes
 from sentprobe.errors import UsageError
 from sentprobe.run.options import RunOptions
 from tests.command_line import sentprobe
@@ -119,3 +119,9 @@ def test_wrong_options_are_refused_before_anything_is_read(wrong, says):
         RunOptions(**wrong)
     with pytest.raises(UsageError, match=says):
         evaluate("static:", [], "nowhere", **wrong)
+
+
+def test_a_setting_says_at_once_that_its_default_is_out_of_range():
+    with pytest.raises(UsageError, match=r"a penalty: the default 0\.1 is not a number, 1 or more; give low"):
+        Setting(0.1, "a penalty")
+    assert Setting(0.1, "a penalty", low=0).parse("penalty", "0.5") == 0.5

@@ -180,12 +180,13 @@ def test_progress_counts_texts():
     "form", [np.float64, np.float32, np.float16, list, tuple, "torch", "bfloat16", "list of torch"]
 )
 def test_arrays_tensors_and_lists_are_vectors(form):
+    torch = pytest.importorskip("torch") if isinstance(form, str) else None
+
     def encoder(texts):
         rows = [code(t) for t in texts]
         if form in (list, tuple):
             return form(rows)
         if isinstance(form, str):
-            torch = pytest.importorskip("torch")
             if form == "list of torch":
                 return [torch.tensor(r, requires_grad=True) for r in rows]
             return torch.tensor(rows, dtype=torch.bfloat16 if form == "bfloat16" else torch.float32)

@@ -41,6 +41,7 @@ def test_fit_trains_nothing_else_under_the_name_of_a_new_kind(field):
 
 
 def test_every_engine_knows_the_same_optimisers():
+    pytest.importorskip("numba")
     from sentprobe.probes.network.group import EPSILON
     from sentprobe.probes.network.steps_numba import OPTIMISERS
 

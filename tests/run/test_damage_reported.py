@@ -36,7 +36,7 @@ def sentprobe(made, tmp_path, monkeypatch, capsys):
     return run
 
 
-RUN = ("run", "-d", "sets", "-o", "run", "--no-store", "-e")
+RUN = ("run", "-d", "sets", "-o", "run", "--no-store", "--folds", "0", "--resample", "0", "-e")
 ONE, TWO = "baseline:random?dim=8", "baseline:words"
 
 

@@ -92,6 +92,7 @@ def test_the_number_of_jobs_does_not_matter(tmp_path, probe):
         evaluate({"k": Knowing(noise=1.0)}, sets, tmp_path / str(jobs), probes=[probe], seeds=(1, 2), jobs=jobs)
         for jobs in (1, 3)
     )
+    assert one.failures == two.failures == ()
     assert same(one, two)
     assert [r.key for r in one] == [r.key for r in two]
     assert len(only(one, "k")) == 8

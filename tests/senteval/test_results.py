@@ -183,6 +183,7 @@ def test_the_fast_mode_says_so(data):
 
 
 def test_the_fast_mode_is_senteval_with_one_penalty(data, caplog):
+    pytest.importorskip("torch")  # of adamax
     caplog.set_level("INFO", "senteval")
     for task in ("CR", "TREC", "SST2"):
         evaluate(data, task, classifier={**QUICK, "fast": True})

@@ -9,6 +9,6 @@
 
 from __future__ import annotations
 
-from sentprobe.encoders.store.store import RESULT_SUFFIX, RESULTS_FOLDER, Entry, Store, StoreWarning, default_root
+from sentprobe.encoders.store.store import RESULT_SUFFIX, RESULTS_FOLDER, Store, StoreWarning, default_root
 
-__all__ = ["RESULTS_FOLDER", "RESULT_SUFFIX", "Entry", "Store", "StoreWarning", "default_root"]
+__all__ = ["RESULTS_FOLDER", "RESULT_SUFFIX", "Store", "StoreWarning", "default_root"]

@@ -14,23 +14,12 @@ with long words, keeps its broken bytes as ``\\xe3``; no text contains it.
 
 from __future__ import annotations
 
-from sentprobe.encoders.wordvectors.fasttext import Subwords
-from sentprobe.encoders.wordvectors.pooling import (
-    Frequencies,
-    max_rows,
-    positional_rows,
-    read_frequencies,
-    sum_rows,
-)
+from sentprobe.encoders.wordvectors.pooling import read_frequencies, sum_rows
 from sentprobe.encoders.wordvectors.vectors import CacheWarning, WordVectors, read_vectors
 
 __all__ = [
     "CacheWarning",
-    "Frequencies",
-    "Subwords",
     "WordVectors",
-    "max_rows",
-    "positional_rows",
     "read_frequencies",
     "read_vectors",
     "sum_rows",

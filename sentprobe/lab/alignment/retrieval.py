@@ -87,8 +87,8 @@ def nearest(queries: UnitRows, candidates: UnitRows, k: int = 1, *, penalty: Num
     """The k candidates with the highest cosine, or, with a penalty (candidates,), with the highest 2 cos − penalty.
 
     For CSLS, the penalty is ``mean_cosines(candidates, all rows of the side of the queries)``; what CSLS subtracts for
-    the query is the same for all candidates, and left out here: see ``csls_scores``. If there are fewer candidates
-    than k, there are fewer columns.
+    the query is the same for all candidates, and left out here. If there are fewer candidates than k, there are fewer
+    columns.
     """
     check_count(k)
     top = ranked_top_k(len(queries), min(k, len(candidates)))
@@ -97,14 +97,6 @@ def nearest(queries: UnitRows, candidates: UnitRows, k: int = 1, *, penalty: Num
             scores -= penalty[column : column + scores.shape[1]]
         top.rows(slice(row, row + len(scores))).offer(column, scores)
     return Neighbours(top.candidates, top.values)
-
-
-def csls_scores(neighbours: Neighbours, queries: UnitRows, candidates: UnitRows, k: int = NEIGHBOURS) -> Matrix:
-    """CSLS of what ``nearest`` found with the penalty of CSLS: 2 cos − r_T − r_S, (queries, columns).
-
-    It subtracts what ``nearest`` leaves out: the mean cosine of each query to its k nearest candidates.
-    """
-    return np.asarray(neighbours.scores - mean_cosines(queries, candidates, k)[:, None], np.float32)
 
 
 def log_partition(source: UnitRows, target: UnitRows, temperature: float = TEMPERATURE) -> Numbers:

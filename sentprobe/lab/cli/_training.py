@@ -143,7 +143,8 @@ def print_parts(objective: str, encoder: str, preset: str = "") -> None:
         console.print(f"{goal.name}: {goal.summary}", f"Data: {goal.data}.", sep="\n", markup=False, soft_wrap=True)
         for i, (name, options) in enumerate(goal.optimisers.items()):
             default = " (the default)" * (i == 0)
-            console.print(f"With --optimiser {name}{default}: {_options(options)}.", markup=False, soft_wrap=True)
+            changed = _options(options) or "general defaults"
+            console.print(f"With --optimiser {name}{default}: {changed}.", markup=False, soft_wrap=True)
         print_settings(goal.settings)
     if encoder:
         network = ARCHITECTURES.get(encoder)

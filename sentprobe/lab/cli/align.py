@@ -98,9 +98,11 @@ def align(
         settings=parse_settings(set_, "epochs=3"), refine=refine, seeds=_seeds(seeds), export=export,
     )  # fmt: skip
     workers = resolve_jobs(jobs)
+    # of the method `best`, none: each method that it tries has its own
+    seed_text = f", {count_of(len(request.seeds), 'seed')}" if request.seeds else ""
     announce(
-        f"Aligning up to {request.words:,} words of {source} and {target} by {request.method}, "
-        f"{count_of(len(request.seeds), 'seed')}; {count_of(workers, 'job')}; writing to {out}/"
+        f"Aligning up to {request.words:,} words of {source} and {target} by {request.method}{seed_text}; "
+        f"{count_of(workers, 'job')}; writing to {out}/"
     )
     try:
         with AlignmentDisplay(request) as display:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.core.arguments import Setting
 from sentprobe.core.job_folder import JobFolder
+from sentprobe.encoders.hub import import_optional
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.vocabulary import Vocabulary
 from sentprobe.lab.training import import_for_training
@@ -119,6 +120,6 @@ def read_tokenizer(job: JobFolder) -> Tokenizer:
 def bleu(outputs: Sequence[str], references: Sequence[str], tokenise: str = "13a") -> tuple[float, str]:
     """BLEU of a corpus, 0 to 100, with one reference for each output, and its signature."""
     # force: no warning about tokenised texts
-    metric: Any = import_for_training("sacrebleu").BLEU(tokenize=tokenise, force=True)
+    metric: Any = import_optional("sacrebleu", "BLEU needs", "train").BLEU(tokenize=tokenise, force=True)
     score = float(metric.corpus_score(list(outputs), [list(references)]).score)
     return score, str(metric.get_signature())

@@ -200,6 +200,7 @@ def test_given_words_are_all_drawn(aligned, tmp_path):
 
 @pytest.mark.parametrize(("words", "message"), [
     (("{a}", "--kind", "heatmap"), "--kind heatmap does not draw an alignment; criterion and words-map do"),
+    (("{a}", "--kind", "training"), "not about a run or a folder: leave it out, and name encoders with --encoder"),
     (("--kind", "words-map"), "draws an alignment: name one folder of `sentprobe align`"),
     (("{r}", "--kind", "words-map"), "an alignment: name one|is not about a run: name a folder of `sentprobe align`"),
     (("{a}", "{a}", "--kind", "words-map"), "draws one alignment; got"),

@@ -65,6 +65,7 @@ def of(run, task, encoder="good", probe="csls"):
 
 
 def test_every_evaluation_has_its_results(made, place):
+    pytest.importorskip("sacrebleu")
     assert not made.failures
     assert {(r.cell.task, r.cell.probe) for r in made if r.cell.encoder != "copy"} == {
         ("word_translation", "nn"), ("word_translation", "csls"), ("translation_closeness", None),
@@ -99,6 +100,8 @@ def test_a_saved_score_that_does_not_fit_its_rows_is_refused(made):
 
 
 def test_the_same_command_computes_nothing(made, place, monkeypatch):
+    pytest.importorskip("sacrebleu")
+
     def refuse(*_, **__):
         raise AssertionError("computed again")
 
@@ -185,6 +188,7 @@ def test_comparisons(made, place):
 
 
 def test_sets_that_cannot_be_tested_are_named(made, place, tmp_path):
+    pytest.importorskip("sacrebleu")
     left_out = ["closeness/en-fr (cosine)", "similarity/sim (Pearson)", "word_by_word/c.en-fr (BLEU)"]
     assert sorted(untested_sets(made, non_baseline_encoders(made))) == left_out
     found = run_sentprobe(
@@ -210,6 +214,7 @@ def test_a_part_of_the_name_of_a_baseline_is_not_its_name(made):
 
 
 def test_the_table_shows_what_does_not_depend_on_retrieval_in_every_column(made):
+    pytest.importorskip("sacrebleu")
     summary = summarise(made)
     assert [c.probe for c in summary.columns] == ["nn", "csls", "nn", "csls"]
     assert [c.encoder for c in summary.baselines] == ["copy"]
