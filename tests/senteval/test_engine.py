@@ -62,6 +62,17 @@ def test_what_prepare_leaves_stays_for_the_instance_and_not_for_the_caller(data)
     assert isinstance(se.evaluation, senteval.probing.DepthEval)
 
 
+@pytest.mark.parametrize("device", [-1, 0, "cuda:0", True, object()])
+def test_a_device_is_the_client_s_own(data, device):
+    seen = []
+
+    def prepare(params, samples):
+        seen.append(params["device"])
+
+    assert start(data, prepare=prepare, device=device).eval("Depth") == start(data).eval("Depth")
+    assert seen == [device]
+
+
 def test_hidden_units_must_be_said(data):
     with pytest.raises(AssertionError, match="nhid"):
         start(data, classifier={"optim": "adam"})

@@ -36,8 +36,11 @@ FAST = f"senteval, l2 {L2_GRID[0]:g} only"
 early, and which of them is best on dev is mostly chance: benchmarks/senteval.py shows the difference."""
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
 """The optimisers that do not need torch, and torch's learning rates for them; that of sgd must always be given."""
-_KEYS = ("nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout", "loss_reduction", "fast")
-"""What ``params['classifier']`` may have."""
+_KEYS = (
+    *("nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout"),
+    *("loss_reduction", "fast", "device"),
+)
+"""What ``params['classifier']`` may have. ``params['device']`` is the client's own, in whatever form its encoder takes."""
 
 
 def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> Probe | None:

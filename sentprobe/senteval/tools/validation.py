@@ -38,7 +38,7 @@ log = logging.getLogger("senteval")
 
 def task_config(params: dotdict, seed: int, nclasses: int, **further: Any) -> dict[str, Any]:
     """The configuration of a task's classifier, with SentEval's keys; ``further`` adds to them or replaces some."""
-    shared = ("usepytorch", "classifier", "nhid", "kfold", "device")
+    shared = ("usepytorch", "classifier", "nhid", "kfold")
     return {"nclasses": nclasses, "seed": seed, **{key: params.get(key) for key in shared}, **further}
 
 
@@ -64,7 +64,7 @@ class _Classifier:
         self.seed: int = config["seed"]
         self.usepytorch: bool = config["usepytorch"]
         self.classifier_config: Mapping[str, Any] = config["classifier"]
-        self.device: str | None = config.get("device")
+        self.device: str | None = self.classifier_config.get("device")
         warn_unknown_keys(self.classifier_config)
         self.modelname = get_classif_name(self.classifier_config, self.usepytorch)
         self.k: int = config.get("kfold", 5)
