@@ -40,7 +40,7 @@ _KEYS = (
     *("nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout"),
     *("loss_reduction", "fast", "device"),
 )
-"""What ``params['classifier']`` may have. ``params['device']`` is the client's own, in whatever form its encoder takes."""
+"""What ``params['classifier']`` may have. (``params['device']`` is the client's own, for its encoder.)"""
 
 
 def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> Probe | None:
