@@ -15,6 +15,7 @@ from sentprobe.core.files import open_bytes
 from sentprobe.core.reader import TABLE_SUFFIXES, without_compression_suffix
 from sentprobe.data.column_guess import described_guess, guess_columns, has_header_names
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, read_manifest
+from sentprobe.data.hf_datasets import guess_columns_of, hub_trail, is_saved
 from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in
 from sentprobe.data.rows import SPLIT_NAMES, Columns
 from sentprobe.data.tables import common_name, only_file_split, split_of, xprobe_parts
@@ -78,7 +79,7 @@ def sets_below(root: Path, columns: Columns | None) -> list[FoundSet]:
         except OSError as e:  # a folder whose files may be listed but not read
             refused.append(e)
             sets = []
-        complete = any(m.kind not in ("senteval", "table", "xprobe") for m in sets)
+        complete = any(m.kind not in ("senteval", "table", "xprobe") for m in sets)  # such as the splits of a dataset
         folders[:] = [] if complete else sorted(f for f in folders if _is_searched(Path(folder, f), root))
         candidates += sets
         first_file = first_file or next(iter(files), None)
@@ -96,6 +97,24 @@ def _is_searched(folder: Path, root: Path) -> bool:
     target, top = folder.resolve(), root.resolve()
     # one is found under its own path; the other would be a cycle
     return not target.is_relative_to(top) and not top.is_relative_to(target)
+
+
+def hub_set(typed: str, columns: Columns | None) -> FoundSet:
+    """The set that ``hf-dataset:NAME`` names."""
+    trail = hub_trail(typed)
+    return FoundSet("hf-dataset", (typed,), trail, trail[-1], name_parts=1 + ("?config=" in typed), columns=columns)
+
+
+def with_guessed_columns(candidate: FoundSet, guess: Callable[[str], None]) -> FoundSet:
+    """A dataset of Hugging Face with the columns that it seems to have, which are said."""
+    if candidate.kind != "hf-dataset" or candidate.columns is not None:
+        return candidate
+    try:
+        columns = guess_columns_of(candidate.paths[0])
+    except SentProbeError:  # raised again when the set is read, so that others are not lost
+        return candidate
+    guess(described_guess(candidate.paths, columns))
+    return replace(candidate, columns=columns)
 
 
 def sets_in_files(files: list[str], guess: Callable[[str], None] | None = None) -> Iterator[FoundSet]:
@@ -192,6 +211,9 @@ def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Col
         language = manifest.get("language")
         language_code = language if isinstance(language, str) else None
         yield FoundSet("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), language_code)
+        return
+    if is_saved(folder):
+        yield FoundSet("hf-dataset", (str(folder),), trail, trail[-1], columns=columns)
         return
     if columns:
         yield from table_sets(_table_files(files), columns, typed=False, trail=trail)

@@ -237,8 +237,8 @@ def _making(manifests: Mapping[str, Mapping[str, Any]], of_corpora: Iterable[Map
     seeds = sorted({m["seed"] for m in manifests.values()})
     versions = sorted({m["versions"]["sentprobe"] for m in manifests.values()})
     yield (
-        f"- sentprobe {', '.join(versions)}, seed {', '.join(map(str, seeds))}. No sentence is in two rows of a set, nor "
-        "nearly. The `manifest.json` of each set has its settings, with which it can be made again."
+        f"- sentprobe {', '.join(versions)}, seed {', '.join(map(str, seeds))}. No sentence is in two rows of a "
+        "set, nor nearly. The `manifest.json` of each set has its settings, with which it can be made again."
     )
 
 
