@@ -244,7 +244,7 @@ def test_means_are_rounded_as_numpy_does_it(monkeypatch):
     # of the mean 80.035 Python makes 80.03, numpy 80.04, and SentEval takes the mean with numpy
     assert round(float(np.mean([80.03, 80.04])), 2) == 80.03
     values = iter([80.03, 80.04])
-    monkeypatch.setattr(protocols.ProbeEvaluation, "_choose", lambda *given: (80.03, {"l2": 1e-5}))
+    monkeypatch.setattr(protocols.ProbeEvaluation, "_choose", lambda *given: (80.03, {"l2": 1e-5}, ()))
     monkeypatch.setattr(protocols, "_accuracy", lambda *given: next(values))
     assert InnerKFoldClassifier(*blobs(), config(kfold=2)).run() == (80.03, 80.04)
 

@@ -36,6 +36,9 @@ class ImageSentenceRankingPytorch:
 
     def run(self) -> tuple[float, float, float, float, float, float, float, float, float]:
         """The sum of recalls on dev; recall at 1, 5 and 10 and median rank of captions, and of images, on test."""
+        if not all(np.isfinite(split["sentfeat"]).all() for split in (self.train, self.valid, self.test)):
+            nan = np.nan
+            return nan, nan, nan, nan, nan, nan, nan, nan, nan
         galleries = [_gallery(split) for split in (self.train, self.valid, self.test)]
         sizes = [len(gallery.images) for gallery in galleries[1:]]
         # sets of another size than COCO's are ranked in folds that fit both
@@ -50,3 +53,12 @@ def _gallery(split: Mapping[str, Any]) -> Gallery:
     if len(images) == len(captions):
         features = features.select(slice(None, None, CAPTIONS_PER_IMAGE))
     return Gallery(features, Features.of(captions))
+
+
+def __getattr__(name: str) -> Any:
+    """SentEval's modules for torch, which some clients import; nothing here uses them, and torch is not imported."""
+    if name not in ("COCOProjNet", "PairwiseRankingLoss"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sentprobe.senteval.tools import torch_ranking
+
+    return getattr(torch_ranking, name)
