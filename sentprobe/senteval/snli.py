@@ -52,9 +52,9 @@ class SNLIEval:
             if unexpected := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
                 raise DataError(f"{file} has the labels {unexpected[:3]}; expected {', '.join(SNLI_LABELS)}.")
             gold = [row for row in zip(hypotheses, premises, labels, strict=True) if row[2] != NO_GOLD]
-            columns = [[row[i] for row in gold] for i in range(3)]
-            self.order = length_order(*columns)
-            hypotheses, premises, labels = ([column[i] for i in self.order] for column in columns)
+            self.order = length_order(*([row[i] for row in gold] for i in range(3)))
+            gold = [gold[i] for i in self.order]
+            hypotheses, premises, labels = [r[0] for r in gold], [r[1] for r in gold], [r[2] for r in gold]
             self.data[split] = (premises, hypotheses, labels)
             self.samples += premises + hypotheses
 

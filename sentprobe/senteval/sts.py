@@ -55,10 +55,10 @@ class STSEval:
         self.indexes: dict[str, list[int]] = {}
         self.samples: list[Sentence] = []
         for name in self.datasets:
-            columns = _read_set(Path(fpath), name)
-            order = length_order(*columns)
-            first, second, scores = ([column[i] for i in order] for column in columns)
-            self.data[name], self.indexes[name] = (first, second, scores), order
+            first, second, scores = _read_set(Path(fpath), name)
+            order = self.indexes[name] = length_order(first, second, scores)
+            first, second, scores = [first[i] for i in order], [second[i] for i in order], [scores[i] for i in order]
+            self.data[name] = (first, second, scores)
             self.samples += first + second
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:

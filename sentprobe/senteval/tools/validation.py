@@ -52,8 +52,9 @@ def accuracies(params: dotdict, dev: Any, test: Any, ndev: int, ntest: int, **fu
 
 
 def as_labels(predicted: Array) -> Array:
-    """Predicted labels (n, 1) of floats, as integers (n,); NaN stays as it is."""
-    return predicted[:, 0] if np.isnan(predicted).any() else integers(predicted[:, 0])
+    """Predicted labels, (n, 1) or (n,), as integers (n,); NaN stays as it is."""
+    labels = np.ravel(predicted)
+    return labels if np.isnan(labels).any() else integers(labels)
 
 
 def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> str:
