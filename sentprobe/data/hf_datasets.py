@@ -80,7 +80,9 @@ def _guess(typed: str, splits: Mapping[str, Any]) -> Columns:
     rows = next((rows for name, rows in splits.items() if name.lower() in SPLIT_NAMES), next(iter(splits.values())))
     usable = [name for name, feature in rows.features.items() if getattr(feature, "dtype", None) in _CELL_TYPES]
     sample = Columns(tuple(usable) or ("",), usable[0] if usable else "")
-    cells = [tuple(cells[:-1]) for _, cells in islice(_numbered_cells(typed, rows, sample), SAMPLED_ROWS)] if usable else []
+    cells = (
+        [tuple(cells[:-1]) for _, cells in islice(_numbered_cells(typed, rows, sample), SAMPLED_ROWS)] if usable else []
+    )
     return guess_from_sample(typed, usable, cells, from_names=_has_test_rows(splits))
 
 

@@ -140,7 +140,7 @@ class PyTorchClassifier:
         self.device = device or ""
         if self._probe is None:
             self.device = device or "cpu"
-            self._torch = _torch()
+            self._torch = torch_or_error("This classifier")
             self._torch.manual_seed(seed)  # a model that is built now starts from this seed
 
     def prepare_split(
@@ -310,12 +310,13 @@ class MLP(PyTorchClassifier):
         return model.scores(Features.of(floats(X)))
 
 
-def _torch() -> Any:
+def torch_or_error(what: str) -> Any:
+    """The module torch; NotInstalled, which says what needs it."""
     try:
         import torch
     except ImportError as why:
         raise NotInstalled(
-            f"This classifier needs torch, which cannot be imported ({why}): pip install torch. SentEval's own, with "
+            f"{what} needs torch, which cannot be imported ({why}): pip install torch. SentEval's own, with "
             "optim adam, adagrad, rmsprop or sgd and no option but lr, does not need it."
         ) from why
     return torch
