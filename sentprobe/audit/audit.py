@@ -16,7 +16,7 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import Expectations, expectations_for
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Split
-from sentprobe.errors import SentProbeError
+from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.tasks import Task
 
 
@@ -90,13 +90,13 @@ def count_severities(findings: Iterable[Finding]) -> str:
     return ", ".join(count_of(counts[s], s) for s in SEVERITIES)
 
 
-def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
+def audit_set(dataset: Dataset | Source, expected: Expectations | None = None) -> Audit:
     """Look for everything that is known to go wrong with probing sets.
 
     Parameters
     ----------
-    dataset: Dataset
-        The set: made by sentprobe, or read from other files.
+    dataset: Dataset | Source
+        The set: made by sentprobe, or read from other files; what ``find_sets`` returns is loaded.
     expected: Expectations | None
         What the set should look like. Default: what its manifest and the task of its name say.
 
@@ -109,6 +109,8 @@ def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
     ------
     DataError
         If the manifest of the set was altered.
+    UsageError
+        If it is something else, such as a path.
 
     Examples
     --------
@@ -117,6 +119,9 @@ def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
     >>> audit_set(dataset).errors
     ()
     """
+    dataset = dataset.load() if isinstance(dataset, Source) else dataset
+    if not isinstance(dataset, Dataset):
+        raise UsageError(f"Expected a set, got {dataset!r:.80} of type {type(dataset).__name__}; find_sets finds sets.")
     expectations = expected or expectations_for(dataset)
     return audit_rows(dataset, Split.of_set(dataset, expectations.inputs), expectations)
 

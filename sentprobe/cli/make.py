@@ -255,6 +255,7 @@ def make(
             skip_bad=skip_bad, audit=audit, relax=relax,
         )  # fmt: skip
     if manifests:
+        _write_card(out)
         _print_sets(manifests, out, exclude)
     code = _print_incomplete(manifests, skipped)
     if any(task.kind == "columns" for task in skipped):
@@ -290,6 +291,7 @@ def _make_sets(
     from sentprobe.core.formatting import count_of
     from sentprobe.data.dataset import MANIFEST_FILE, Dataset
     from sentprobe.make import make_sets
+    from sentprobe.make.card import write_splits
 
     label_errors = None
     if corpus_options.with_ is not None and corpus_options.gold:
@@ -308,12 +310,25 @@ def _make_sets(
         for result in make_sets(source, requests, **settings, label_errors=label_errors, progress=progress):
             if isinstance(result, Dataset):
                 result.save(out / result.name)
+                write_splits(result, out / result.name)
                 manifests.append(result.manifest)
             else:
                 # that of an earlier run would pass for this one's
                 (out / result.name / MANIFEST_FILE).unlink(missing_ok=True)
                 skipped.append(result)
     return manifests, skipped
+
+
+def _write_card(out: Path) -> None:
+    """Write the dataset card of all sets in the folder, and say if there is another README."""
+    from sentprobe.console import warn
+    from sentprobe.make.card import CARD_FILE, write_card
+
+    if not write_card(out):
+        warn(
+            f"{out / CARD_FILE} was not written by `sentprobe make`, or edited since, and is left as it is. Move it "
+            "away and repeat the command for a dataset card of these sets."
+        )
 
 
 def _print_sets(manifests: Sequence[Mapping[str, Any]], out: Path, exclude: Path | None) -> None:

@@ -78,7 +78,11 @@ def guess_columns(path: str, from_names: bool) -> Columns:
     DataError
         If several columns could hold the text or the label, or none; the message shows all, and what to type.
     """
-    names, rows = sample_table(path, SAMPLED_ROWS)
+    return guess_from_sample(path, *sample_table(path, SAMPLED_ROWS), from_names=from_names)
+
+
+def guess_from_sample(path: str, names: Sequence[str], rows: Sequence[Cells], *, from_names: bool) -> Columns:
+    """The same from the names of the columns and the first rows; ``path`` names the table in errors."""
     if not rows or len(set(names)) < len(names):
         raise DataError(f"{path} has {'no rows' if not rows else 'several columns of one name'}. Is it the right file?")
     columns = [_SampledColumn(name, values) for name, values in zip(names, zip(*rows, strict=True), strict=True)]

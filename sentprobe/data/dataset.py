@@ -430,26 +430,36 @@ def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryvie
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = [(split, row) for split in SPLITS for row in splits.get(split, ())]
-    extra = dict.fromkeys(column for _, row in rows for column, _ in row.extra)
-    if reserved := sorted(extra.keys() & set(ROW_COLUMNS)):
+    rows = [row for split in SPLITS for row in splits.get(split, ())]
+    columns = row_columns(rows)
+    if reserved := sorted({column for row in rows for column, _ in row.extra} & set(ROW_COLUMNS)):
         raise DataError(f"{name}: a task's own column cannot be called {reserved[0]}, which every set has.")
-    table = {
-        "split": _names([split for split, _ in rows]),
-        "label": _names([row.label for _, row in rows]),
-        "text": _strings([row.text for _, row in rows]),
-        "tokens": _lists(
-            _strings([*chain.from_iterable([row.tokens for _, row in rows])]), [len(row.tokens) for _, row in rows]
-        ),
-        "source": _strings([row.source for _, row in rows]),
-        "key": _strings([row.key for _, row in rows]),
-        "stratum": _names([row.stratum for _, row in rows]),
-        "marks": _lists(_numbers([m for _, row in rows for m in row.marks]), [len(row.marks) for _, row in rows]),
-        **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
-    }
+    split_names = _names([split for split in SPLITS for _ in splits.get(split, ())])
     buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(table), buffer, compression="zstd", use_dictionary=["split", "label", "key", "stratum"])
+    pq.write_table(
+        pa.table({"split": split_names, **columns}),
+        buffer,
+        compression="zstd",
+        use_dictionary=["split", "label", "key", "stratum"],
+    )
     return memoryview(buffer.getvalue())
+
+
+def row_columns(rows: Sequence[Example]) -> dict[str, Any]:
+    """Rows as Arrow arrays by the names of columns, those of the task last; labels and strata are dictionaries."""
+    extra = dict.fromkeys(column for row in rows for column, _ in row.extra)
+    return {
+        "label": _names([row.label for row in rows]),
+        "text": _strings([row.text for row in rows]),
+        "tokens": _lists(
+            _strings([*chain.from_iterable([row.tokens for row in rows])]), [len(row.tokens) for row in rows]
+        ),
+        "source": _strings([row.source for row in rows]),
+        "key": _strings([row.key for row in rows]),
+        "stratum": _names([row.stratum for row in rows]),
+        "marks": _lists(_numbers([m for row in rows for m in row.marks]), [len(row.marks) for row in rows]),
+        **{name: _strings([dict(row.extra).get(name) for row in rows]) for name in extra},
+    }
 
 
 # Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed

@@ -217,7 +217,7 @@ def frame_cells(frame: Any, columns: Columns) -> Iterator[tuple[tuple[str, ...],
         matching = [column for column in names if str(column) == name]
         if len(matching) != 1:
             raise _not_one_column(argument, name, names, len(matching))
-        requested.append([_cell_text(value, name) for value in _values(frame[matching[0]])])
+        requested.append([cell_text(value, name) for value in _values(frame[matching[0]])])
     line_breaks = [0] * len(requested[0])
     for name in names:
         if names.count(name) == 1:
@@ -242,7 +242,7 @@ def list_cells(rows: Iterable[Any], columns: Columns) -> Iterator[tuple[tuple[st
             )
         else:
             values = requested = list(row)
-        cells = tuple(_cell_text(value, name) for value, name in zip(requested, names, strict=True))
+        cells = tuple(cell_text(value, name) for value, name in zip(requested, names, strict=True))
         yield cells, sum(map(_line_breaks, values))
 
 
@@ -281,7 +281,7 @@ def _values(column: Any) -> Iterable[Any]:
     return list(column)
 
 
-def _cell_text(value: Any, column: str) -> str:
+def cell_text(value: Any, column: str) -> str:
     """A value as a table has it: missing values are empty, truth values as in JSON and Parquet."""
     if isinstance(value, str):
         return value

@@ -15,6 +15,7 @@ from sentprobe.core.files import open_bytes
 from sentprobe.core.reader import TABLE_SUFFIXES, without_compression_suffix
 from sentprobe.data.column_guess import described_guess, guess_columns, has_header_names
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, read_manifest
+from sentprobe.data.hf_datasets import guess_columns_of, hub_trail, is_saved
 from sentprobe.data.layouts import LAYOUTS, languages_of, layouts_in
 from sentprobe.data.rows import SPLIT_NAMES, Columns
 from sentprobe.data.tables import common_name, only_file_split, split_of, xprobe_parts
@@ -53,14 +54,22 @@ class FoundSet:
 
 
 def sets_below(root: Path, columns: Columns | None) -> list[FoundSet]:
-    """The sets in and below a folder. A set is not searched for others; links to folders are not followed."""
+    """The sets in and below a folder. A set is not searched for others.
+
+    A link to a folder is followed if its target is outside ``root`` and not above it; no folder is searched twice.
+    """
     if _is_pseudo(root):
         raise UsageError(f"{root} belongs to the kernel and is not searched for sets; name a folder that holds some.")
     top = root.resolve().parts
     candidates: list[FoundSet] = []
     refused: list[OSError] = []
     first_file: str | None = None
-    for folder, folders, names in os.walk(root, onerror=refused.append):
+    searched: set[str] = set()
+    for folder, folders, names in os.walk(root, onerror=refused.append, followlinks=True):
+        if (target := os.path.realpath(folder)) in searched:
+            folders.clear()
+            continue
+        searched.add(target)
         trail = (*top, *Path(folder).relative_to(root).parts)
         files = [
             str(Path(folder, n)) for n in sorted(names) if not _NO_DATA.match(n) and is_plain_file(Path(folder, n))
@@ -70,13 +79,42 @@ def sets_below(root: Path, columns: Columns | None) -> list[FoundSet]:
         except OSError as e:  # a folder whose files may be listed but not read
             refused.append(e)
             sets = []
-        complete = any(m.kind not in ("senteval", "table", "xprobe") for m in sets)
-        folders[:] = [] if complete else sorted(f for f in folders if f[0] != "." and not _is_pseudo(Path(folder, f)))
+        complete = any(m.kind not in ("senteval", "table", "xprobe") for m in sets)  # such as the splits of a dataset
+        folders[:] = [] if complete else sorted(f for f in folders if _is_searched(Path(folder, f), root))
         candidates += sets
         first_file = first_file or next(iter(files), None)
     if not candidates:
         raise unrecognised(str(root), first_file, columns, refused)
     return sorted((replace(m, name_parts=max(1, len(m.trail) - len(top))) for m in candidates), key=lambda m: m.trail)
+
+
+def _is_searched(folder: Path, root: Path) -> bool:
+    """Whether a folder below ``root`` is searched for sets."""
+    if folder.name.startswith(".") or _is_pseudo(folder):
+        return False
+    if not folder.is_symlink():
+        return True
+    target, top = folder.resolve(), root.resolve()
+    # one is found under its own path; the other would be a cycle
+    return not target.is_relative_to(top) and not top.is_relative_to(target)
+
+
+def hub_set(typed: str, columns: Columns | None) -> FoundSet:
+    """The set that ``hf-dataset:NAME`` names."""
+    trail = hub_trail(typed)
+    return FoundSet("hf-dataset", (typed,), trail, trail[-1], name_parts=1 + ("?config=" in typed), columns=columns)
+
+
+def with_guessed_columns(candidate: FoundSet, guess: Callable[[str], None]) -> FoundSet:
+    """A dataset of Hugging Face with the columns that it seems to have, which are said."""
+    if candidate.kind != "hf-dataset" or candidate.columns is not None:
+        return candidate
+    try:
+        columns = guess_columns_of(candidate.paths[0])
+    except SentProbeError:  # raised again when the set is read, so that others are not lost
+        return candidate
+    guess(described_guess(candidate.paths, columns))
+    return replace(candidate, columns=columns)
 
 
 def sets_in_files(files: list[str], guess: Callable[[str], None] | None = None) -> Iterator[FoundSet]:
@@ -87,14 +125,15 @@ def sets_in_files(files: list[str], guess: Callable[[str], None] | None = None) 
         lines = _peek(path)
         has_header = bool(lines) and has_header_names(lines[0])
         if _is_senteval(lines) and not (guess and has_header):  # its columns may be in SentEval's order
-            yield _senteval(path)
+            yield _senteval(path, Path(path).parent.resolve().parts)
         elif without_compression_suffix(path).name in _XPROBE_FILES:
             parts[Path(path).parent].append(path)
         elif guess and lines and (_has_table_suffix(path) or has_header):
             tables.append(path)
         else:
             raise unrecognised(path, path, None)
-    yield from map(_xprobe, parts.values())
+    for folder, files_of_set in parts.items():
+        yield _xprobe(files_of_set, folder.resolve().parts)
     for path_group, columns in _guessed_tables(tables):
         for table in table_sets(path_group, columns, typed=False):
             if guess:
@@ -115,14 +154,17 @@ def _has_table_suffix(path: str) -> bool:
     return without_compression_suffix(path).suffix.lower() in TABLE_SUFFIXES
 
 
-def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[FoundSet]:
+def table_sets(
+    files: Sequence[str], columns: Columns, *, typed: bool, trail: tuple[str, ...] | None = None
+) -> Iterator[FoundSet]:
     """Files whose names say different splits are one set, others are one each.
 
     Where two files have the same split, the rest of the name groups them: ``dev-en``, ``dev-fr``, ``test-en``.
+    ``trail`` is the path of their folder, where links were followed to it.
     """
     if columns.random:
         _check_unsplit(files)
-        yield from (_table([path], columns) for path in files)
+        yield from (_table([path], columns, trail) for path in files)
         return
     named = [] if columns.split else [path for path in files if split_of(path)]
     unnamed = [path for path in files if path not in named]
@@ -133,16 +175,16 @@ def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterat
     for path in named:
         groups[(Path(path).parent, common_name(path)) if twice else (Path(), "")].append(path)
     for group in (*groups.values(), *([path] for path in unnamed)):
-        table = _table(group, columns)
+        table = _table(group, columns, trail)
         yield replace(table, language=_code(table.trail) if twice and group[0] in named else None)
 
 
-def _table(group: Sequence[str], columns: Columns) -> FoundSet:
+def _table(group: Sequence[str], columns: Columns, trail: tuple[str, ...] | None) -> FoundSet:
     """The set in these files, named as they are, or as their folder is."""
-    above = Path(group[0]).parent.resolve().parts
+    above = trail or Path(group[0]).parent.resolve().parts
     stems = {common_name(path) for path in group} - {""}
-    trail = (*above, *stems) if len(stems) == 1 else above
-    return FoundSet("table", tuple(group), trail, trail[-1], columns=columns)
+    whole = (*above, *stems) if len(stems) == 1 else above
+    return FoundSet("table", tuple(group), whole, whole[-1], columns=columns)
 
 
 def _check_unsplit(files: Sequence[str]) -> None:
@@ -170,19 +212,22 @@ def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Col
         language_code = language if isinstance(language, str) else None
         yield FoundSet("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), language_code)
         return
+    if is_saved(folder):
+        yield FoundSet("hf-dataset", (str(folder),), trail, trail[-1], columns=columns)
+        return
     if columns:
-        yield from table_sets(_table_files(files), columns, typed=False)
+        yield from table_sets(_table_files(files), columns, typed=False, trail=trail)
         return
     parts, layouts = xprobe_parts(folder), layouts_in(folder)
     if parts:
-        yield _xprobe(parts)
+        yield _xprobe(parts, trail)
     for name in layouts:
         yield from _layout(name, folder, trail)
     if not parts and not layouts:
         for path in files:
             with suppress(SentProbeError):  # a folder may hold files that are not sets
                 if _is_senteval(_peek(path)):
-                    yield _senteval(path)
+                    yield _senteval(path, trail)
 
 
 def is_made(folder: Path) -> bool:
@@ -208,14 +253,13 @@ def _is_pseudo(folder: Path) -> bool:
     return any(path.is_relative_to(root) for root in _PSEUDO) and not path.is_relative_to(_MEMORY)
 
 
-def _senteval(path: str) -> FoundSet:
+def _senteval(path: str, above: tuple[str, ...]) -> FoundSet:
     file = without_compression_suffix(path)
     task = file.name.removesuffix(".txt").removesuffix(".tsv")
-    return FoundSet("senteval", (path,), (*Path(path).parent.resolve().parts, task), task)
+    return FoundSet("senteval", (path,), (*above, task), task)
 
 
-def _xprobe(parts: Sequence[str]) -> FoundSet:
-    trail = Path(parts[0]).parent.resolve().parts
+def _xprobe(parts: Sequence[str], trail: tuple[str, ...]) -> FoundSet:
     return FoundSet("xprobe", tuple(parts), trail, trail[-1], _code(trail[:-1]))
 
 

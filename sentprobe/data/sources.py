@@ -16,10 +16,21 @@ from sentprobe.core.files import nearest, reject_special_file
 from sentprobe.core.reader import read_rows
 from sentprobe.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset
 from sentprobe.data.expectations import expectations_for
+from sentprobe.data.hf_datasets import is_hub_name, read_hf_dataset
 from sentprobe.data.layouts import LAYOUTS, read_layout
 from sentprobe.data.lookalike_labels import merge_labels
 from sentprobe.data.rows import Columns, parse_columns
-from sentprobe.data.search import FoundSet, distinct, is_made, is_plain_file, sets_below, sets_in_files, table_sets
+from sentprobe.data.search import (
+    FoundSet,
+    distinct,
+    hub_set,
+    is_made,
+    is_plain_file,
+    sets_below,
+    sets_in_files,
+    table_sets,
+    with_guessed_columns,
+)
 from sentprobe.data.tables import read_parts, read_senteval, read_table
 from sentprobe.errors import DataError, SentProbeError, UsageError
 from sentprobe.tasks import load_task
@@ -37,9 +48,9 @@ class Source:
     name
         The name of the set: as much of its path as makes it unique.
     kind
-        ``made`` (by sentprobe), ``senteval``, ``xprobe``, ``table``, or the name of a transfer set.
+        ``made`` (by sentprobe), ``senteval``, ``xprobe``, ``table``, ``hf-dataset``, or the name of a transfer set.
     paths
-        Its folder, or its files.
+        Its folder, its files, or the name of a dataset of Hugging Face.
     language
         Its language code, if known.
     task
@@ -89,12 +100,14 @@ class Source:
                 return read_senteval(self.paths[0])
             case "xprobe":
                 return read_parts(self.paths, self.name, str(Path(self.paths[0]).parent))
+            case "hf-dataset":
+                return read_hf_dataset(self.paths[0], self.columns)
             case "table":
                 return read_table(self.paths, self.columns or Columns())
         if self.kind not in LAYOUTS:
             raise DataError(
-                f"{self.name} is a set of the kind {self.kind!r}; expected made, senteval, xprobe, table or a transfer "
-                f"set: {listed_names(LAYOUTS)}."
+                f"{self.name} is a set of the kind {self.kind!r}; expected made, senteval, xprobe, table, "
+                f"hf-dataset or a transfer set: {listed_names(LAYOUTS)}."
             )
         return read_layout(self.kind, Path(self.paths[0]), language=self.part, train=self.train)
 
@@ -118,8 +131,8 @@ def find_sets(
     ----------
     paths
         Files, folders and globs, or one of them: folders that `sentprobe make` wrote, SentEval's and X-Probe's sets,
-        SentEval's transfer sets, and tables. A path may have columns of its own:
-        ``reviews.csv:text=review,label=mood``.
+        SentEval's transfer sets, tables, and datasets that Hugging Face's library saved; also ``hf-dataset:NAME``,
+        which it loads. A path may have columns of its own: ``reviews.csv:text=review,label=mood``.
     columns
         Read every file as a table with these columns; sets made by sentprobe are still recognised.
     name
@@ -167,6 +180,9 @@ def find_sets(
     files: dict[Columns | None, list[str]] = {}
     for typed in as_strings(paths, "a path"):
         pattern, path_columns = split_columns(typed, columns)
+        if is_hub_name(pattern):
+            candidates.append(hub_set(pattern, path_columns))
+            continue
         for path in _expand(pattern):
             existing = _existing(path)
             if existing.name in (MANIFEST_FILE, ROWS_FILE) and is_made(existing.parent):
@@ -177,6 +193,8 @@ def find_sets(
                 files.setdefault(path_columns, []).append(path)
     for file_columns, group in files.items():
         candidates += table_sets(group, file_columns, typed=True) if file_columns else sets_in_files(group, guess)
+    if guess:
+        candidates = [with_guessed_columns(candidate, guess) for candidate in candidates]
     candidates = distinct(candidates)
     if not candidates:
         raise UsageError("No set was given; name a file or a folder.")
@@ -210,7 +228,7 @@ def _check_columns(sources: Sequence[Source]) -> None:
     wrong: list[UsageError] = []
     for source in sources:
         try:
-            if source.columns is not None:
+            if source.columns is not None and source.kind == "table":
                 next(read_rows(source.paths[0], source.columns.requested, source.columns.header), None)
         except UsageError as e:
             wrong.append(e)

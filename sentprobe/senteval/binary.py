@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.senteval.encoding import Batcher, Prepare, Sentence, by_length, encode
+from sentprobe.senteval.encoding import Batcher, Prepare, Sentence, encode, length_order, predictions_of
 from sentprobe.senteval.files import sentences_of
 from sentprobe.senteval.tools.validation import InnerKFoldClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
@@ -36,13 +36,16 @@ class BinaryClassifierEval:
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
-        samples, labels = by_length(self.samples, self.labels)
+        order = length_order(self.samples, self.labels)
+        samples, labels = [self.samples[i] for i in order], np.array([self.labels[i] for i in order])
         log.info("Generating sentence embeddings")
         vectors = encode(params, batcher, samples)
         log.info("Generated sentence embeddings")
-        dev, test = InnerKFoldClassifier(vectors, np.array(labels), task_config(params, self.seed, 2)).run()
-        log.debug("Dev acc : %s Test acc : %s", dev, test)
-        return accuracies(params, dev, test, self.n_samples, self.n_samples)
+        classifier = InnerKFoldClassifier(vectors, labels, task_config(params, self.seed, 2))
+        dev, test = classifier.run()
+        log.debug("Dev acc : %s Test acc : %s\n", dev, test)
+        predictions = predictions_of(params, order, labels, classifier.predicted)
+        return accuracies(params, dev, test, self.n_samples, self.n_samples, **predictions)
 
 
 class _TwoFiles(BinaryClassifierEval):
@@ -53,7 +56,7 @@ class _TwoFiles(BinaryClassifierEval):
     """Those of label 1 and of label 0."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : %s *****", self.name)
+        log.debug("***** Transfer task : %s *****\n\n", self.name)
         pos, neg = (self.loadFile(Path(task_path) / file) for file in self.files)
         super().__init__(pos, neg, seed)
 

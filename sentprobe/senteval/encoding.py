@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sentprobe.errors import EncoderError, ShapeError, TooFewError
+from sentprobe.errors import ShapeError, TooFewError
 from sentprobe.senteval.utils import cosine, dotdict
 
 Array = npt.NDArray[Any]
@@ -17,6 +18,8 @@ Prepare = Callable[[dotdict, Any], Any]
 Sentence = list[str]
 Similarity = Callable[[Any, Any], Any]
 
+log = logging.getLogger("senteval")
+"""Its messages are SentEval's word for word, line ends and runs of spaces included: scripts read numbers from them."""
 PAIR_ROWS = 256
 """Pairs that are combined at a time."""
 
@@ -26,8 +29,14 @@ def by_length(*columns: Sequence[Any]) -> list[list[Any]]:
 
     Sentences of a batch are then about equally long, which saves padding. Rows that compare equal keep their order.
     """
-    rows = sorted(zip(*columns, strict=True), key=lambda row: (*map(len, row[:-1]), row[-1]))
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in columns]
+    order = length_order(*columns)
+    return [[column[i] for i in order] for column in columns]
+
+
+def length_order(*columns: Sequence[Any]) -> list[int]:
+    """The numbers of the rows in the order of ``by_length``."""
+    rows = list(zip(*columns, strict=True))
+    return sorted(range(len(rows)), key=lambda i: (*map(len, rows[i][:-1]), rows[i][-1]))
 
 
 def encode(params: dotdict, batcher: Batcher, *sides: Sequence[Any]) -> Array:
@@ -83,15 +92,18 @@ def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> 
 
 
 def check_finite(params: dotdict, vectors: Array, start: int) -> None:
-    """Reject vectors (n, d) with NaN or infinity, on which no classifier can be trained."""
+    """Report vectors (n, d) with NaN or infinity. No classifier is trained on them, and its scores will be NaN.
+
+    An error would end the client's script, and the results of other tasks would be lost with it.
+    """
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         row = int(np.flatnonzero(~finite)[0])
-        raise EncoderError(
-            f"{describe_batch(params, start)}: the batcher returned a vector with NaN or infinity for its sentence "
-            f"{row} ({int((~finite).sum())} of {len(vectors)} vectors have some); expected finite numbers. "
-            "Check empty sentences, and those without a known word."
-        )
+        log.error(
+            "%s: the batcher returned a vector with NaN or infinity for its sentence %d (%d of %d vectors have some); "
+            "expected finite numbers. What is learned from them is NaN. Check empty sentences, and those without a "
+            "known word.", describe_batch(params, start), row, int((~finite).sum()), len(vectors),
+        )  # fmt: skip
 
 
 def _array(returned: Any) -> Array:
@@ -120,6 +132,22 @@ def compared(pairs: Array) -> Array:
 def safe_cosine(u: Any, v: Any) -> Any:
     """The cosine of two vectors (d,), in which NaN counts as 0; 0 if one of them is zero."""
     return np.nan_to_num(cosine(np.nan_to_num(u), np.nan_to_num(v)))
+
+
+def wants_predictions(params: dotdict) -> bool:
+    """Whether results have the predictions."""
+    return bool(params.predictions or params.save_emb)
+
+
+def predictions_of(params: dotdict, indexes: Sequence[int], targets: Any, predicted: Any) -> dict[str, Any]:
+    """The keys ``indexes``, ``targets`` and ``predictions`` of a result, of the test rows in the order of encoding.
+
+    ``indexes`` are the numbers of the rows in their file, from 0. Nothing if the client has not requested them.
+    """
+    if not wants_predictions(params):
+        return {}
+    arrays = {"indexes": indexes, "targets": targets, "predictions": predicted}
+    return {name: np.asarray(values) for name, values in arrays.items()}
 
 
 def similarity_of(params: dotdict) -> Similarity:
@@ -177,4 +205,9 @@ def agreement(pairs: Mapping[str, tuple[Sequence[Any], Sequence[float]]]) -> dic
             "mean": np.average(by_set),
             "wmean": np.average(by_set, weights=weights),
         }
+    for name, result in results.items():
+        log.debug("%s : pearson = %.4f, spearman = %.4f", name, result["pearson"][0], result["spearman"][0])
+    for key, words, end in (("all", "", ""), ("wmean", " (weighted average)", ""), ("mean", " (average)", "\n")):
+        means = summary["pearson"][key], summary["spearman"][key]
+        log.debug("ALL%s : Pearson = %.4f,             Spearman = %.4f%s", words, *means, end)
     return {**results, "all": summary}

@@ -10,34 +10,54 @@ from typing import Any
 from sentprobe.core.reader import find_file
 from sentprobe.corpus.files import stem
 from sentprobe.errors import DataError, UsageError
-from sentprobe.senteval import binary, mrpc, probing, rank, sick, snli, sst, sts, trec
+from sentprobe.senteval import cxc, probing, utils
+from sentprobe.senteval.binary import CREval, MPQAEval, MREval, SUBJEval
 from sentprobe.senteval.encoding import Batcher, Prepare
+from sentprobe.senteval.mrpc import MRPCEval
+from sentprobe.senteval.probing import *  # noqa: F403 - clients import the classes of tasks from here
+from sentprobe.senteval.rank import ImageCaptionRetrievalEval
+from sentprobe.senteval.saved_vectors import SavedVectors
+from sentprobe.senteval.sick import SICKEntailmentEval, SICKEval, SICKRelatednessCosinEval, SICKRelatednessEval
+from sentprobe.senteval.snli import SNLIEval
+from sentprobe.senteval.sst import SSTEval
+from sentprobe.senteval.sts import (
+    STS12Eval,
+    STS13Eval,
+    STS14Eval,
+    STS15Eval,
+    STS16Eval,
+    STSBenchmarkCosinEval,
+    STSBenchmarkDevEval,
+    STSBenchmarkEval,
+    STSBenchmarkFinetune,
+)
+from sentprobe.senteval.trec import TRECEval
 from sentprobe.senteval.utils import dotdict
 
-__all__ = ["SE", "register_task"]
+__all__ = ["SE", "SentEval", "register_task", "utils"]
 
 TaskFactory = Callable[..., Any]
 """A class, or any callable of a path and ``seed`` that returns an object with do_prepare and run."""
 
 DOWNSTREAM: Mapping[str, tuple[str, TaskFactory]] = {
-    "CR": ("CR", binary.CREval),
-    "MR": ("MR", binary.MREval),
-    "MPQA": ("MPQA", binary.MPQAEval),
-    "SUBJ": ("SUBJ", binary.SUBJEval),
-    "SST2": ("SST/binary", lambda path, seed: sst.SSTEval(path, nclasses=2, seed=seed)),
-    "SST5": ("SST/fine", lambda path, seed: sst.SSTEval(path, nclasses=5, seed=seed)),
-    "TREC": ("TREC", trec.TRECEval),
-    "MRPC": ("MRPC", mrpc.MRPCEval),
-    "SICKRelatedness": ("SICK", sick.SICKRelatednessEval),
-    "SICKEntailment": ("SICK", sick.SICKEntailmentEval),
-    "STSBenchmark": ("STS/STSBenchmark", sts.STSBenchmarkEval),
-    "SNLI": ("SNLI", snli.SNLIEval),
-    "ImageCaptionRetrieval": ("COCO", rank.ImageCaptionRetrievalEval),
-    "STS12": ("STS/STS12-en-test", sts.STS12Eval),
-    "STS13": ("STS/STS13-en-test", sts.STS13Eval),
-    "STS14": ("STS/STS14-en-test", sts.STS14Eval),
-    "STS15": ("STS/STS15-en-test", sts.STS15Eval),
-    "STS16": ("STS/STS16-en-test", sts.STS16Eval),
+    "CR": ("CR", CREval),
+    "MR": ("MR", MREval),
+    "MPQA": ("MPQA", MPQAEval),
+    "SUBJ": ("SUBJ", SUBJEval),
+    "SST2": ("SST/binary", lambda path, seed: SSTEval(path, nclasses=2, seed=seed)),
+    "SST5": ("SST/fine", lambda path, seed: SSTEval(path, nclasses=5, seed=seed)),
+    "TREC": ("TREC", TRECEval),
+    "MRPC": ("MRPC", MRPCEval),
+    "SICKRelatedness": ("SICK", SICKRelatednessEval),
+    "SICKEntailment": ("SICK", SICKEntailmentEval),
+    "STSBenchmark": ("STS/STSBenchmark", STSBenchmarkEval),
+    "SNLI": ("SNLI", SNLIEval),
+    "ImageCaptionRetrieval": ("COCO", ImageCaptionRetrievalEval),
+    "STS12": ("STS/STS12-en-test", STS12Eval),
+    "STS13": ("STS/STS13-en-test", STS13Eval),
+    "STS14": ("STS/STS14-en-test", STS14Eval),
+    "STS15": ("STS/STS15-en-test", STS15Eval),
+    "STS16": ("STS/STS16-en-test", STS16Eval),
 }
 """The transfer tasks: the folder of each below ``downstream``, and what runs it."""
 PROBING_EVALS: Mapping[str, tuple[str, TaskFactory]] = {
@@ -54,11 +74,21 @@ PROBING_EVALS: Mapping[str, tuple[str, TaskFactory]] = {
 }
 """The probing tasks: the name of each one's file, and what runs it."""
 SIMCSE: Mapping[str, tuple[str, TaskFactory]] = {
-    "SICKRelatedness-finetune": ("SICK", sick.SICKEval),
-    "STSBenchmark-finetune": ("STS/STSBenchmark", sts.STSBenchmarkFinetune),
-    "STSBenchmark-fix": ("STS/STSBenchmark-fix", sts.STSBenchmarkEval),
+    "SICKRelatedness-finetune": ("SICK", SICKEval),
+    "STSBenchmark-finetune": ("STS/STSBenchmark", STSBenchmarkFinetune),
+    "STSBenchmark-fix": ("STS/STSBenchmark-fix", STSBenchmarkEval),
 }
 """What SimCSE's copy of SentEval adds."""
+FORKS: Mapping[str, tuple[str, TaskFactory]] = {
+    "STSBenchmark-dev": ("STS/STSBenchmark", STSBenchmarkDevEval),
+    "STSBenchmarkCosin": ("STS/STSBenchmark", STSBenchmarkCosinEval),
+    "SICKRelatednessCosin": ("SICK", SICKRelatednessCosinEval),
+    "STSBenchmarkUnsupervised": ("STS/STSBenchmark", STSBenchmarkCosinEval),
+    "SICKRelatednessUnsupervised": ("SICK", SICKRelatednessCosinEval),
+    "CocoCXC": ("CocoCXC", cxc.CocoCXCEval),
+    "SST": ("SST/binary", lambda path, seed: SSTEval(path, nclasses=2, seed=seed)),
+}
+"""What other copies add, and the name of SST2 in 2017."""
 
 _registered: dict[str, TaskFactory | Path] = {}
 
@@ -88,17 +118,31 @@ class SE:
         self.results: dict[str, Any] = {}
         published = {file for file, _ in PROBING_EVALS.values()}
         further = [name for name in _probing_files(self.params.task_path) if name not in published]
-        self.list_tasks = list(dict.fromkeys([*DOWNSTREAM, *PROBING_EVALS, *SIMCSE, *_registered, *further]))
+        self.list_tasks = list(dict.fromkeys([*DOWNSTREAM, *PROBING_EVALS, *SIMCSE, *FORKS, *_registered, *further]))
 
     def eval(self, name: str | list[str]) -> dict[str, Any]:
         """The results of a task; for a list of tasks, those of each by its name."""
         if isinstance(name, list):
-            self.results = {task: self.eval(task) for task in name}
+            finished: dict[str, Any] = {}
+            try:
+                for task in name:
+                    finished[task] = self.eval(task)
+            except Exception as error:
+                if finished:
+                    error.add_note(f"Tasks that were finished before, also in SE.results: {finished}")
+                raise
+            finally:
+                self.results = finished
             return self.results
         self.evaluation = self._make(name)
         self.params.current_task = name
         self.evaluation.do_prepare(self.params, self.prepare)
-        self.results = self.evaluation.run(self.params, self.batcher)
+        if self.params.save_emb:
+            saved = SavedVectors(_vectors_file(self.params.save_emb, name), self.batcher)
+            self.results = self.evaluation.run(self.params, saved)
+            saved.save()
+        else:
+            self.results = self.evaluation.run(self.params, self.batcher)
         return self.results
 
     def _make(self, name: Any) -> Any:
@@ -111,13 +155,39 @@ class SE:
         if isinstance(name, str):
             if factory := _registered.get(name):
                 return factory(str(path), seed=seed) if callable(factory) else probing.PROBINGEval(name, factory, seed)
-            if task := DOWNSTREAM.get(name) or SIMCSE.get(name):
+            if task := DOWNSTREAM.get(name) or SIMCSE.get(name) or FORKS.get(name):
                 return task[1](_transfer_folder(name, path, task[0]), seed=seed)
             if task := PROBING_EVALS.get(files.get(name, name)):
                 return task[1](_probing_file(path, task[0]).parent, seed=seed)
             if name in _probing_files(path):
                 return probing.PROBINGEval(name, _probing_file(path, name), seed)
         raise AssertionError(_unknown(name, self.list_tasks))
+
+
+class SentEval(SE):
+    """The entry point of 2017: ``params['classifier']`` is LogReg or MLP, with ``params['nhid']`` hidden units."""
+
+    def __init__(self, params: Mapping[str, Any], batcher: Batcher, prepare: Prepare | None = None) -> None:
+        if not isinstance(params, Mapping):
+            raise UsageError(
+                "SentEval(batcher, prepare, params) is the order of the first version, whose batcher takes (batch, "
+                "params); expected SentEval(params, batcher, prepare) and batcher(params, batch)."
+            )
+        kind = params.get("classifier") or "LogReg"
+        if isinstance(kind, str):
+            if kind not in ("LogReg", "MLP"):
+                raise AssertionError(f"params['classifier'] must be LogReg or MLP, got {kind!r}.")
+            hidden = params.get("nhid") or 0
+            if kind == "MLP" and not hidden:
+                raise AssertionError("An MLP needs params['nhid'] hidden units.")
+            params = {**params, "classifier": {"nhid": hidden if kind == "MLP" else 0}}
+        super().__init__(params, batcher, prepare)
+
+
+def _vectors_file(prefix: Any, task: str) -> Path:
+    """The file of the vectors of a task; the last part of the prefix, after ``_``, is replaced, as in the fork."""
+    stem_of_file, underscore, last = str(prefix).rpartition("_")
+    return Path(f"{stem_of_file if underscore else last}_{task}.npz")
 
 
 def _transfer_folder(name: str, data: Path, home: str) -> Path:

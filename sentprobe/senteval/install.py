@@ -7,7 +7,7 @@ from pathlib import Path
 from sentprobe.errors import UsageError
 
 MODULES = (
-    *("engine", "utils", "binary", "trec", "sst", "mrpc", "sick", "sts", "snli", "probing", "rank"),
+    *("engine", "utils", "binary", "cxc", "trec", "sst", "mrpc", "sick", "sts", "snli", "probing", "rank"),
     *("tools", "tools.classifier", "tools.ranking", "tools.relatedness", "tools.validation"),
 )
 """What may be imported from the package."""
@@ -48,7 +48,7 @@ def _package() -> str:
     return (
         f'"""SentEval as sentprobe does it, {GENERATED_MARK}."""\n\n'
         f"from senteval import {outer}  # noqa: F401\n"
-        "from sentprobe.senteval import SE, register_task  # noqa: F401\n"
+        "from sentprobe.senteval import SE, SentEval, register_task  # noqa: F401\n"
     )
 
 
@@ -57,4 +57,9 @@ def _module(name: str) -> str:
     if name == "tools":
         inner = ", ".join(module.partition(".")[2] for module in MODULES if "." in module)
         return f"{first}from senteval.tools import {inner}  # noqa: F401\n"
-    return f"{first}from sentprobe.senteval.{name} import *  # noqa: F403\n"
+    return (
+        f"{first}from sentprobe.senteval import {name.partition('.')[0]} as _module  # noqa: F401\n"
+        f"from sentprobe.senteval.{name} import *  # noqa: F403\n\n\n"
+        "def __getattr__(name):  # what is not in __all__, such as classes that need torch\n"
+        f"    return getattr(_module{name.removeprefix(name.partition('.')[0])}, name)\n"
+    )

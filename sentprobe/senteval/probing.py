@@ -11,7 +11,7 @@ import numpy as np
 from sentprobe.core.reader import split_cells
 from sentprobe.data.dataset import check_against_manifest
 from sentprobe.errors import CorpusError, DataError
-from sentprobe.senteval.encoding import Batcher, Prepare, by_length, encode
+from sentprobe.senteval.encoding import Batcher, Prepare, encode, length_order, predictions_of
 from sentprobe.senteval.files import lines_of
 from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
@@ -79,8 +79,9 @@ class PROBINGEval:
         vectors, labels = {}, {}
         log.info("Computing embeddings for train/dev/test")
         for split, data in self.task_data.items():
-            data["X"], data["y"] = by_length(data["X"], data["y"])
+            order = length_order(data["X"], data["y"])
             name = "valid" if split == "dev" else split
+            data["X"], data["y"] = ([data[column][i] for i in order] for column in ("X", "y"))
             vectors[name], labels[name] = encode(params, batcher, data["X"]), np.array(data["y"])
         log.info("Computed embeddings")
         classifier = params.classifier
@@ -88,9 +89,11 @@ class PROBINGEval:
             log.info("WordContent is always fitted without hidden units; nhid=%s is ignored", classifier["nhid"])
             classifier = {**classifier, "nhid": 0}
         config = task_config(params, self.seed, self.nclasses, classifier=classifier)
-        dev, test = SplitClassifier(X=vectors, y=labels, config=config).run()
-        log.debug("Dev acc : %.1f Test acc : %.1f for %s classification", dev, test, self.task.upper())
-        return accuracies(params, dev, test, len(vectors["valid"]), len(vectors["test"]))
+        split_classifier = SplitClassifier(X=vectors, y=labels, config=config)
+        dev, test = split_classifier.run()
+        log.debug("\nDev acc : %.1f Test acc : %.1f for %s classification\n", dev, test, self.task.upper())
+        predictions = predictions_of(params, order, labels["test"], split_classifier.predicted)
+        return accuracies(params, dev, test, len(vectors["valid"]), len(vectors["test"]), **predictions)
 
 
 class _PublishedTask(PROBINGEval):

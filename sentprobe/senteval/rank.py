@@ -24,7 +24,7 @@ class ImageCaptionRetrievalEval:
     """Images with five captions each, in three splits. The words of captions are bytes."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task: Image Caption Retrieval *****")
+        log.debug("***** Transfer task: Image Caption Retrieval *****\n\n")
         self.seed = seed
         self.coco_data = dict(zip(("train", "dev", "test"), self.loadFile(task_path), strict=True))
 
@@ -52,11 +52,14 @@ class ImageCaptionRetrievalEval:
             order = sorted(range(len(sentences)), key=sentences.__getitem__)
             vectors = encode(params, batcher, cast(Sequence[Any], sentences[order]))
             splits[split] = {"sentfeat": vectors[np.argsort(order)], "imgfeat": data["imgfeat"]}
+            log.info("Computed %s embeddings", split)
         config = {"seed": self.seed, "projdim": 1000, "margin": 0.2}
         dev, *recalls = ImageSentenceRankingPytorch(
             train=splits["train"], valid=splits["dev"], test=splits["test"], config=config
         ).run()
-        log.debug("Test scores | Image to text: %s | Text to image: %s", recalls[:4], recalls[4:])
+        gap = " " * 13
+        log.debug("\nTest scores | Image to text:%s%s, %s, %s, %s", gap, *recalls[:4])
+        log.debug("Test scores | Text to image:%s%s, %s, %s, %s\n", gap, *recalls[4:])
         return {
             "devacc": dev,
             "acc": [tuple(recalls[:4]), tuple(recalls[4:])],

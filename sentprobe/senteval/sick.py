@@ -19,9 +19,10 @@ from sentprobe.senteval.encoding import (
     Prepare,
     Similarity,
     agreement,
-    by_length,
     compared,
     encode,
+    length_order,
+    predictions_of,
     similarities,
     similarity_of,
 )
@@ -31,7 +32,7 @@ from sentprobe.senteval.tools.relatedness import RelatednessPytorch, distributio
 from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
 
-__all__ = ["SICKEntailmentEval", "SICKEval", "SICKRelatednessEval"]
+__all__ = ["SICKEntailmentEval", "SICKEval", "SICKRelatednessCosinEval", "SICKRelatednessEval"]
 
 log = logging.getLogger("senteval")
 
@@ -46,9 +47,13 @@ class SICKRelatednessEval:
     similarity: Similarity
     watch = "pearson"
     """The metric that must improve on dev."""
+    title = "Relatedness"
+    """Which of the two tasks it is, in the log."""
+    order: list[int]
+    """The numbers of the rows that were encoded last, which are those of the test rows."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : SICK *****")
+        log.debug("***** Transfer task : SICK-%s*****\n\n", self.title)
         self.seed = seed
         self.sick_data = {split: self.loadFile(Path(task_path) / file) for split, file in FILES.items()}
 
@@ -95,8 +100,11 @@ class SICKRelatednessEval:
         vectors = {}
         for split, data in self.sick_data.items():
             log.info("Computing embedding for %s", split)
-            data["X_A"], data["X_B"], data["y"] = by_length(data["X_A"], data["X_B"], data["y"])
+            self.order = length_order(data["X_A"], data["X_B"], data["y"])
+            for name in ("X_A", "X_B", "y"):
+                data[name] = [data[name][i] for i in self.order]
             vectors[split] = encode(params, batcher, data["X_A"], data["X_B"])
+            log.info("Computed %s embeddings", split)
         return vectors
 
     def _learn(self, params: dotdict, vectors: dict[str, Array]) -> dict[str, Any]:
@@ -121,9 +129,14 @@ class SICKRelatednessEval:
             config=config,
         ).run()
         scores = np.array(self.sick_data["test"]["y"])
-        pearson, spearman = (_defined(correlation(predicted, scores)[0]) for correlation in (pearsonr, spearmanr))
+        # of vectors with NaN nothing was learned; a correlation that does not exist is 0, as in SentEval
+        learned = not np.isnan(predicted).any()
+        correlations = (correlation(predicted, scores)[0] for correlation in (pearsonr, spearmanr))
+        pearson, spearman = map(_defined, correlations) if learned else (np.nan, np.nan)
         mse = np.mean((predicted - scores) ** 2)
-        log.debug("Dev : %s %s. Test : Pearson %s Spearman %s MSE %s", self.watch, dev, pearson, spearman, mse)
+        log.debug("Dev : %s %s", self.watch.title(), dev)
+        gap = " " * 24
+        log.debug("Test : Pearson %s Spearman %s MSE %s%sfor SICK Relatedness\n", pearson, spearman, mse, gap)
         return {
             f"dev{self.watch}": dev,
             "pearson": pearson,
@@ -132,6 +145,7 @@ class SICKRelatednessEval:
             "yhat": predicted,
             "ndev": len(splits["dev"]["X"]),
             "ntest": len(splits["test"]["X"]),
+            **predictions_of(params, self.order, scores, predicted),
         }
 
 
@@ -145,8 +159,31 @@ class SICKEval(SICKRelatednessEval):
         return self._learn(params, self._encode(params, batcher))
 
 
+class SICKRelatednessCosinEval(SICKRelatednessEval):
+    """The cosines of the test pairs: ``SICKRelatednessCosin`` of BERT-whitening's copy, which sorts them by length."""
+
+    def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
+        """Encode the test pairs and compare."""
+        from scipy.stats import pearsonr, spearmanr
+
+        data = self.sick_data["test"]
+        log.info("Computing embedding for test")
+        self.order = length_order(data["X_A"], data["X_B"], data["y"])
+        first, second, scores = ([data[name][i] for i in self.order] for name in ("X_A", "X_B", "y"))
+        u, v = (encode(params, batcher, sentences) for sentences in (first, second))
+        log.info("Computed test embeddings")
+        predicted = np.array(list(map(self.similarity, u, v)))
+        pearson, spearman = (_defined(correlation(predicted, scores)[0]) for correlation in (pearsonr, spearmanr))
+        mse = np.mean((predicted - np.array(scores)) ** 2)
+        log.debug("Test : Pearson %s Spearman %s MSE %s\n", pearson, spearman, mse)
+        predictions = predictions_of(params, self.order, scores, predicted)
+        return {"pearson": pearson, "spearman": spearman, "mse": mse, "ntest": len(scores), **predictions}
+
+
 class SICKEntailmentEval(SICKRelatednessEval):
     """Whether the first sentence entails the second."""
+
+    title = "Entailment"
 
     def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
         """The pairs and labels of a table with a header."""
@@ -157,13 +194,15 @@ class SICKEntailmentEval(SICKRelatednessEval):
         """Encode, train and test."""
         vectors = self._encode(params, batcher)
         names = {"train": "train", "valid": "dev", "test": "test"}
-        dev, test = SplitClassifier(
+        classifier = SplitClassifier(
             X={name: compared(vectors[split]) for name, split in names.items()},
             y={name: np.array(self.sick_data[split]["y"]) for name, split in names.items()},
             config=task_config(params, self.seed, len(SICK_LABELS)),
-        ).run()
-        log.debug("Dev acc : %s Test acc : %s for SICK entailment", dev, test)
-        return accuracies(params, dev, test, len(vectors["dev"]), len(vectors["test"]))
+        )
+        dev, test = classifier.run()
+        log.debug("\nDev acc : %s Test acc : %s for                        SICK entailment\n", dev, test)
+        predictions = predictions_of(params, self.order, self.sick_data["test"]["y"], classifier.predicted)
+        return accuracies(params, dev, test, len(vectors["dev"]), len(vectors["test"]), **predictions)
 
 
 def _entailment(path: str | Path, number: int, label: str) -> int:

@@ -11,7 +11,16 @@ import numpy as np
 
 from sentprobe.data.layouts.xnli import NO_GOLD
 from sentprobe.errors import DataError
-from sentprobe.senteval.encoding import Array, Batcher, Prepare, Sentence, by_length, check_finite, matrix
+from sentprobe.senteval.encoding import (
+    Array,
+    Batcher,
+    Prepare,
+    Sentence,
+    check_finite,
+    length_order,
+    matrix,
+    predictions_of,
+)
 from sentprobe.senteval.files import text_of
 from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
@@ -29,7 +38,7 @@ class SNLIEval:
     """Pairs of premise and hypothesis in three splits, which are sorted by length, the hypothesis first."""
 
     def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : SNLI Entailment*****")
+        log.debug("***** Transfer task : SNLI Entailment*****\n\n")
         self.seed = seed
         self.data: dict[str, tuple[list[Sentence], list[Sentence], list[str]]] = {}
         self.samples: list[Sentence] = []
@@ -43,7 +52,9 @@ class SNLIEval:
             if unexpected := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
                 raise DataError(f"{file} has the labels {unexpected[:3]}; expected {', '.join(SNLI_LABELS)}.")
             gold = [row for row in zip(hypotheses, premises, labels, strict=True) if row[2] != NO_GOLD]
-            hypotheses, premises, labels = by_length(*([row[i] for row in gold] for i in range(3)))
+            self.order = length_order(*([row[i] for row in gold] for i in range(3)))
+            gold = [gold[i] for i in self.order]
+            hypotheses, premises, labels = [r[0] for r in gold], [r[1] for r in gold], [r[2] for r in gold]
             self.data[split] = (premises, hypotheses, labels)
             self.samples += premises + hypotheses
 
@@ -73,9 +84,11 @@ class SNLIEval:
             self.y[split] = np.array([SNLI_LABELS[label] for label in labels])
         classifier = {**copy.deepcopy(params.classifier), "max_epoch": SNLI_MAX_EPOCHS, "epoch_size": 1}
         config = task_config(params, self.seed, 3, classifier=classifier, cudaEfficient=True, noreg=True)
-        dev, test = SplitClassifier(self.X, self.y, config).run()
-        log.debug("Dev acc : %s Test acc : %s for SNLI", dev, test)
-        return accuracies(params, dev, test, len(self.y["valid"]), len(self.y["test"]))
+        split_classifier = SplitClassifier(self.X, self.y, config)
+        dev, test = split_classifier.run()
+        log.debug("Dev acc : %s Test acc : %s for SNLI\n", dev, test)
+        predictions = predictions_of(params, self.order, self.y["test"], split_classifier.predicted)
+        return accuracies(params, dev, test, len(self.y["valid"]), len(self.y["test"]), **predictions)
 
 
 def _juxtaposed(u: Array, v: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.senteval.encoding import Batcher, Prepare, by_length, encode
+from sentprobe.senteval.encoding import Batcher, Prepare, encode, length_order, predictions_of
 from sentprobe.senteval.files import cells_of, label_of, lines_of
 from sentprobe.senteval.tools.validation import SplitClassifier, accuracies, task_config
 from sentprobe.senteval.utils import dotdict
@@ -29,7 +29,7 @@ class SSTEval:
             raise AssertionError(f"nclasses must be 2 or 5 for SST, got {nclasses}.")
         self.seed, self.nclasses = seed, nclasses
         self.task_name = "Binary" if nclasses == 2 else "Fine-Grained"
-        log.debug("***** Transfer task : SST %s classification *****", self.task_name)
+        log.debug("***** Transfer task : SST %s classification *****\n\n", self.task_name)
         self.sst_data = {split: self.loadFile(Path(task_path) / f"sentiment-{split}") for split in _SPLITS}
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
@@ -61,8 +61,12 @@ class SSTEval:
         for split, name in zip(_SPLITS, ("train", "valid", "test"), strict=True):
             log.info("Computing embedding for %s", split)
             data = self.sst_data[split]
-            data["X"], data["y"] = by_length(data["X"], data["y"])
+            order = length_order(data["X"], data["y"])
+            data["X"], data["y"] = ([data[column][i] for i in order] for column in ("X", "y"))
             vectors[name], labels[name] = encode(params, batcher, data["X"]), np.array(data["y"])
-        dev, test = SplitClassifier(X=vectors, y=labels, config=task_config(params, self.seed, self.nclasses)).run()
-        log.debug("Dev acc : %s Test acc : %s for SST %s classification", dev, test, self.task_name)
-        return accuracies(params, dev, test, len(vectors["valid"]), len(vectors["test"]))
+            log.info("Computed %s embeddings", split)
+        classifier = SplitClassifier(X=vectors, y=labels, config=task_config(params, self.seed, self.nclasses))
+        dev, test = classifier.run()
+        log.debug("\nDev acc : %s Test acc : %s for             SST %s classification\n", dev, test, self.task_name)
+        predictions = predictions_of(params, order, labels["test"], classifier.predicted)
+        return accuracies(params, dev, test, len(vectors["valid"]), len(vectors["test"]), **predictions)

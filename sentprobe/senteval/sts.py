@@ -14,12 +14,13 @@ from sentprobe.senteval.encoding import (
     Sentence,
     Similarity,
     agreement,
-    by_length,
+    length_order,
     similarities,
     similarity_of,
+    wants_predictions,
 )
 from sentprobe.senteval.files import Pairs, cells_of, pairs_of, score_of, text_of
-from sentprobe.senteval.sick import SICKEval, SICKRelatednessEval
+from sentprobe.senteval.sick import SICKEval, SICKRelatednessCosinEval, SICKRelatednessEval
 from sentprobe.senteval.utils import dotdict
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "STS14Eval",
     "STS15Eval",
     "STS16Eval",
+    "STSBenchmarkCosinEval",
+    "STSBenchmarkDevEval",
     "STSBenchmarkEval",
     "STSBenchmarkFinetune",
     "STSEval",
@@ -37,8 +40,6 @@ __all__ = [
 log = logging.getLogger("senteval")
 
 _SPLITS = ("train", "dev", "test")
-_MEANS = ("all", "wmean", "mean")
-"""In the order of the message in the log."""
 
 
 class STSEval:
@@ -51,9 +52,12 @@ class STSEval:
     def loadFile(self, fpath: str | Path) -> None:  # noqa: N802 - SentEval's name
         """Read the sets from a folder and sort them by length. Pairs without a score are skipped."""
         self.data: dict[str, tuple[list[Sentence], list[Sentence], list[float]]] = {}
+        self.indexes: dict[str, list[int]] = {}
         self.samples: list[Sentence] = []
         for name in self.datasets:
-            first, second, scores = by_length(*_read_set(Path(fpath), name))
+            first, second, scores = _read_set(Path(fpath), name)
+            order = self.indexes[name] = length_order(first, second, scores)
+            first, second, scores = [first[i] for i in order], [second[i] for i in order], [scores[i] for i in order]
             self.data[name] = (first, second, scores)
             self.samples += first + second
 
@@ -69,11 +73,9 @@ class STSEval:
             first, second, scores = self.data[name]
             predicted_and_gold[name] = (similarities(params, batcher, self.similarity, first, second), scores)
         results = agreement(predicted_and_gold)
-        for name in self.datasets:
-            pearson, spearman = (results[name][kind][0] for kind in ("pearson", "spearman"))
-            log.debug("%s : pearson = %.4f, spearman = %.4f", name, pearson, spearman)
-        for kind, means in results["all"].items():
-            log.debug("ALL : %s all = %.4f, weighted mean = %.4f, mean = %.4f", kind, *map(means.get, _MEANS))
+        if wants_predictions(params):
+            for name, (predicted, gold) in predicted_and_gold.items():
+                results[name] |= {"indexes": self.indexes[name], "targets": gold, "predictions": predicted}
         return results
 
 
@@ -84,7 +86,7 @@ class _STSYear(STSEval):
     sets: tuple[str, ...]
 
     def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : %s *****", self.name)
+        log.debug("***** Transfer task : %s *****\n\n", self.name)
         self.seed = seed
         self.datasets = list(self.sets)
         self.loadFile(taskpath)
@@ -129,7 +131,7 @@ class STSBenchmarkEval(SICKRelatednessEval):
     """The STS benchmark, trained and compared like SICK."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : STSBenchmark*****")
+        log.debug("\n\n***** Transfer task : STSBenchmark*****\n\n")
         self.seed = seed
         self.sick_data = {split: self.loadFile(Path(task_path) / f"sts-{split}.csv") for split in _SPLITS}
 
@@ -143,6 +145,24 @@ class STSBenchmarkEval(SICKRelatednessEval):
 
 class STSBenchmarkFinetune(STSBenchmarkEval, SICKEval):
     """The STS benchmark, trained, with Spearman's correlation on dev: SimCSE's ``STSBenchmark-finetune``."""
+
+
+class STSBenchmarkCosinEval(STSBenchmarkEval, SICKRelatednessCosinEval):
+    """The cosines of the test pairs: ``STSBenchmarkCosin`` of BERT-whitening's copy."""
+
+
+class STSBenchmarkDevEval(STSBenchmarkEval):
+    """The cosines of the dev pairs, in the order of the file: ``STSBenchmark-dev`` of copies of SimCSE's."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        log.debug("\n\n***** Transfer task : STSBenchmark*****\n\n")
+        self.seed = seed
+        self.sick_data = {"dev": self.loadFile(Path(task_path) / "sts-dev.csv")}
+
+    def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
+        """Encode and compare."""
+        data = self.sick_data["dev"]
+        return agreement({"dev": (similarities(params, batcher, self.similarity, data["X_A"], data["X_B"]), data["y"])})
 
 
 def _read_set(folder: Path, name: str) -> tuple[list[Sentence], list[Sentence], list[float]]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import CorpusError
-from sentprobe.senteval.encoding import Batcher, Prepare, by_length, encode
+from sentprobe.senteval.encoding import Batcher, Prepare, encode, length_order, predictions_of
 from sentprobe.senteval.files import lines_of
-from sentprobe.senteval.tools.validation import KFoldClassifier, accuracies, task_config
+from sentprobe.senteval.tools.validation import KFoldClassifier, accuracies, as_labels, task_config
 from sentprobe.senteval.utils import dotdict
 
 __all__ = ["TRECEval"]
@@ -25,7 +25,7 @@ class TRECEval:
     """Training questions and test questions."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
-        log.info("***** Transfer task : TREC *****")
+        log.info("***** Transfer task : TREC *****\n\n")
         self.seed = seed
         self.train = self.loadFile(Path(task_path) / "train_5500.label")
         self.test = self.loadFile(Path(task_path) / "TREC_10.label")
@@ -48,10 +48,14 @@ class TRECEval:
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode, train and test."""
         splits = []
-        for data in (self.train, self.test):
-            samples, labels = by_length(data["X"], data["y"])
-            splits.append({"X": encode(params, batcher, samples), "y": np.array(labels)})
-        log.info("Computed embeddings")
-        dev, test, _ = KFoldClassifier(splits[0], splits[1], task_config(params, self.seed, len(TREC_LABELS))).run()
-        log.debug("Dev acc : %s Test acc : %s for TREC", dev, test)
-        return accuracies(params, dev, test, len(self.train["X"]), len(self.test["X"]))
+        for name, data in (("train", self.train), ("test", self.test)):
+            order = length_order(data["X"], data["y"])
+            vectors = encode(params, batcher, [data["X"][i] for i in order])
+            splits.append({"X": vectors, "y": np.array([data["y"][i] for i in order])})
+            log.info("Computed %s embeddings", name)
+        dev, test, predicted = KFoldClassifier(
+            splits[0], splits[1], task_config(params, self.seed, len(TREC_LABELS))
+        ).run()
+        log.debug("\nDev acc : %s Test acc : %s             for TREC\n", dev, test)
+        predictions = predictions_of(params, order, splits[1]["y"], as_labels(predicted))
+        return accuracies(params, dev, test, len(self.train["X"]), len(self.test["X"]), **predictions)

@@ -42,6 +42,8 @@ class ProtocolResult:
     """Test accuracy on each outer fold, a share of one."""
     fold_devs: tuple[float, ...] = ()
     """``dev`` of each outer fold, in per cent."""
+    tried: tuple[tuple[Mapping[str, Any], float], ...] = ()
+    """The grid points and their accuracies on dev, in per cent; not of nested folds."""
 
 
 def folds(labels: Ints, k: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
@@ -86,13 +88,16 @@ class ProbeEvaluation:
         """Train, choose and test on given splits: rows (n, d), with labels (n,), of each."""
         fitted = self._fit(train, labels, dev, dev_labels)
         scores = fitted.model.scores(test)
-        return ProtocolResult(_percent(fitted.dev), _accuracy(scores, test_labels), scores, (fitted.chosen,))
+        tried = tuple((point, _percent(point["accuracy"])) for point in fitted.tried)
+        return ProtocolResult(
+            _percent(fitted.dev), _accuracy(scores, test_labels), scores, (fitted.chosen,), tried=tried
+        )
 
     def kfold(self, train: Features, labels: Ints, test: Features, test_labels: Ints, *, k: int) -> ProtocolResult:
         """Choose by cross-validation on the training rows (n, d), train on all of them, and test."""
-        dev, point = self._choose(train, labels, list(folds(labels, k, self.seed)))
+        dev, point, tried = self._choose(train, labels, list(folds(labels, k, self.seed)))
         scores = self._refit(point, train, labels).scores(test)
-        return ProtocolResult(dev, _accuracy(scores, test_labels), scores, (point,))
+        return ProtocolResult(dev, _accuracy(scores, test_labels), scores, (point,), tried=tried)
 
     def nested(self, rows: Features, labels: Ints, *, k: int) -> ProtocolResult:
         """Test on each of k folds of rows (n, d); choose by cross-validation on the others, and train on these."""
@@ -100,7 +105,7 @@ class ProbeEvaluation:
         devs, tests, chosen, accuracies = [], [], [], []
         for outer, held_out in folds(labels, k, OUTER_SEED):
             train, train_labels = rows.select(outer), labels[outer]
-            dev, point = self._choose(train, train_labels, list(folds(train_labels, k, OUTER_SEED)))
+            dev, point, _ = self._choose(train, train_labels, list(folds(train_labels, k, OUTER_SEED)))
             scores[held_out] = self._refit(point, train, train_labels).scores(rows.select(held_out))
             devs.append(dev)
             tests.append(_accuracy(scores[held_out], labels[held_out]))
@@ -112,8 +117,8 @@ class ProbeEvaluation:
 
     def _choose(
         self, train: Features, labels: Ints, inner_folds: Sequence[tuple[Ints, Ints]]
-    ) -> tuple[float, Mapping[str, Any]]:
-        """The best mean accuracy over folds, in per cent, and the first grid point that has it.
+    ) -> tuple[float, Mapping[str, Any], tuple[tuple[Mapping[str, Any], float], ...]]:
+        """The best mean accuracy over folds, in per cent, the first grid point that has it, and those of all points.
 
         A point that a fold has not tried, because dev was sure that it is worse, is not chosen.
         """
@@ -127,7 +132,8 @@ class ProbeEvaluation:
             if all(point in fold for fold in tried)
         }
         best = max(means, key=lambda point: means[point])
-        return means[best], {name: value for name, value in zip(SETTINGS, best, strict=True) if value is not None}
+        points = {point: {k: v for k, v in zip(SETTINGS, point, strict=True) if v is not None} for point in means}
+        return means[best], points[best], tuple((points[point], mean) for point, mean in means.items())
 
     def _fit(self, train: Features, labels: Ints, dev: Features, dev_labels: Ints) -> Fit:
         return fit(self.probe, train, labels, dev, dev_labels, self.classes, seeds=(self.seed,), device=self.device)[0]

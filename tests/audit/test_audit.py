@@ -19,6 +19,7 @@ from sentprobe.audit.show import count_findings, markdown, merge_splits
 from sentprobe.corpus import languages
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import expectations_for
+from sentprobe.data.sources import find_sets
 from sentprobe.data.splits import Split
 from sentprobe.errors import DataError, UsageError
 from sentprobe.tasks import Example
@@ -69,6 +70,15 @@ def scores(dataset):
 
 def found(dataset):
     return {f.code: f for f in audit_set(dataset).findings}
+
+
+def test_a_set_that_was_found_is_loaded(tmp_path, conneau):
+    conneau["past_present"].save(tmp_path)
+    (source,) = find_sets(tmp_path)
+    assert audit_set(source) == audit_set(source.load())
+    for wrong in (str(tmp_path), [source], None):
+        with pytest.raises(UsageError, match="find_sets finds sets"):
+            audit_set(wrong)
 
 
 def test_a_sound_set_has_no_findings():

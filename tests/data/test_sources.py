@@ -164,10 +164,33 @@ def test_parts_of_one_folder_that_are_typed_are_one_set(tmp_path):
     assert [(source.name, len(source.load())) for source in found] == [("en/t", 4), ("fr/t", 2)]
 
 
-def test_sets_below_a_set_are_found_and_links_are_not_followed(tmp_path):
+def test_sets_below_a_set_are_found_and_links_into_the_folder_are_not_followed(tmp_path):
     write(tmp_path, {"a/te.txt": XPROBE, "a/old/te.txt": XPROBE, "b/set.txt": SENTEVAL, "b/more/set.txt": SENTEVAL})
     (tmp_path / "b/loop").symlink_to(tmp_path)
+    (tmp_path / "0").symlink_to(tmp_path / "b/more")
     assert names(tmp_path) == ["a", "a/old", "b/more/set", "b/set"]
+
+
+def test_links_to_folders_elsewhere_are_followed_once_and_name_the_sets(tmp_path, conneau):
+    write(
+        tmp_path,
+        {"here/own.txt": SENTEVAL, "far/away/set.txt": SENTEVAL, "far/x/te.txt": XPROBE, "t/te.csv": "a,b\nx,y\n"},
+    )
+    conneau["past_present"].save(tmp_path / "far/made")
+    (tmp_path / "far/away/back").symlink_to(tmp_path / "here")
+    (tmp_path / "far/away/loop").symlink_to(tmp_path / "far")
+    (tmp_path / "here/link").symlink_to(tmp_path / "far")
+    (tmp_path / "here/twin").symlink_to(tmp_path / "far/away")
+    (tmp_path / "here/up").symlink_to(tmp_path)
+    (tmp_path / "here/nowhere").symlink_to(tmp_path / "missing")
+    (tmp_path / "here/rows.txt").symlink_to(tmp_path / "far/away/set.txt")
+    assert names(tmp_path / "here") == ["link/away/set", "link/made", "link/x", "own", "rows"]
+    assert all(len(source.load()) for source in find_sets([str(tmp_path / "here")]))
+    (tmp_path / "alias").symlink_to(tmp_path / "here")
+    assert names(tmp_path / "alias") == names(tmp_path / "here")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/linked").symlink_to(tmp_path / "t")
+    assert names(tmp_path / "tables", columns=Columns(("a",), "b")) == ["linked"]
 
 
 def test_a_made_set_with_a_broken_manifest_is_found_and_complains_when_it_is_loaded(tmp_path, conneau):

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import re
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import sentprobe.senteval as senteval
-from sentprobe.errors import CorpusError, DataError, EncoderError, ShapeError, UsageError
+from sentprobe.errors import CorpusError, DataError, ShapeError, UsageError
 from sentprobe.senteval import engine
 from tests.senteval.sets import DIMENSIONS, PROBING, QUICK, batcher, put
 
@@ -62,6 +63,17 @@ def test_what_prepare_leaves_stays_for_the_instance_and_not_for_the_caller(data)
     assert isinstance(se.evaluation, senteval.probing.DepthEval)
 
 
+@pytest.mark.parametrize("device", [-1, 0, "cuda:0", True, object()])
+def test_a_device_is_the_client_s_own(data, device):
+    seen = []
+
+    def prepare(params, samples):
+        seen.append(params["device"])
+
+    assert start(data, prepare=prepare, device=device).eval("Depth") == start(data).eval("Depth")
+    assert seen == [device]
+
+
 def test_hidden_units_must_be_said(data):
     with pytest.raises(AssertionError, match="nhid"):
         start(data, classifier={"optim": "adam"})
@@ -70,8 +82,8 @@ def test_hidden_units_must_be_said(data):
 def test_the_tasks_are_senteval_s_and_more(data):
     tasks = start(data).list_tasks
     assert tasks[: len(UPSTREAM)] == UPSTREAM
-    extra = ["SICKRelatedness-finetune", "STSBenchmark-finetune", "STSBenchmark-fix", "of_our_own"]
-    assert tasks[len(UPSTREAM) :] == extra
+    simcse = ["SICKRelatedness-finetune", "STSBenchmark-finetune", "STSBenchmark-fix"]
+    assert tasks[len(UPSTREAM) :] == [*simcse, *engine.FORKS, "of_our_own"]
 
 
 @pytest.mark.parametrize(("name", "hint"), [("SubjNum", "SubjNumber"), ("sts12", "STS12"), (("MR", "CR"), None)])
@@ -201,14 +213,48 @@ def test_a_row_too_few_is_said_with_task_and_batch(data, task):
         start(data, broken(lambda found: found[:-1]), batch_size=9).eval(task)
 
 
-@pytest.mark.parametrize("task", ["MR", "MRPC", "SNLI", "STSBenchmark"])
-def test_nan_is_said_with_task_and_batch(data, task):
+@pytest.mark.parametrize("task", ["MR", "TREC", "MRPC", "SNLI", "Tense", "STSBenchmark", "SICKRelatedness-finetune"])
+@pytest.mark.parametrize("usepytorch", [True, False])
+def test_nan_is_said_with_task_and_batch_and_what_is_learned_is_nan(data, task, usepytorch, caplog):
     def spoil(found):
         found[3, 1] = np.nan
         return found
 
-    with pytest.raises(EncoderError, match=rf"{task}, batch [12] .* sentence 3"):
-        start(data, broken(spoil), batch_size=9).eval(task)
+    found = start(data, broken(spoil), batch_size=9, usepytorch=usepytorch).eval(task)
+    assert re.search(rf"{task}, batch [12] .* sentence 3", caplog.text)
+    learned = [
+        found[key] for key in ("acc", "devacc", "f1", "pearson", "devpearson", "devspearman", "mse") if key in found
+    ]
+    assert len(learned) > 1
+    assert np.isnan(learned).all()
+    expected = start(data).eval(task)
+    assert set(found) == set(expected)
+    assert all(found[key] == expected[key] for key in ("ndev", "ntest"))
+
+
+def test_nan_in_one_task_does_not_lose_the_others(data):
+    def sometimes(params, batch):
+        vectors = batcher(params, batch)
+        return vectors * np.nan if params.current_task == "TREC" else vectors
+
+    found = start(data, sometimes).eval(["MR", "TREC", "Tense"])
+    assert np.isnan(found["TREC"]["acc"])
+    expected = start(data).eval(["MR", "Tense"])
+    assert {task: found[task] for task in expected} == expected
+
+
+def test_an_error_in_one_task_does_not_lose_those_before_it(data):
+    def fails(params, batch):
+        if params.current_task == "TREC":
+            raise RuntimeError("out of memory")
+        return batcher(params, batch)
+
+    se = start(data, fails)
+    with pytest.raises(RuntimeError, match="out of memory") as met:
+        se.eval(["Tense", "TREC", "MR"])
+    expected = start(data).eval(["Tense"])
+    assert se.results == expected
+    assert str(expected) in met.value.__notes__[0]
 
 
 def test_no_matrix_and_another_dimension_are_said(data):

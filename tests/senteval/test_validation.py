@@ -244,7 +244,7 @@ def test_means_are_rounded_as_numpy_does_it(monkeypatch):
     # of the mean 80.035 Python makes 80.03, numpy 80.04, and SentEval takes the mean with numpy
     assert round(float(np.mean([80.03, 80.04])), 2) == 80.03
     values = iter([80.03, 80.04])
-    monkeypatch.setattr(protocols.ProbeEvaluation, "_choose", lambda *given: (80.03, {"l2": 1e-5}))
+    monkeypatch.setattr(protocols.ProbeEvaluation, "_choose", lambda *given: (80.03, {"l2": 1e-5}, ()))
     monkeypatch.setattr(protocols, "_accuracy", lambda *given: next(values))
     assert InnerKFoldClassifier(*blobs(), config(kfold=2)).run() == (80.03, 80.04)
 
@@ -354,7 +354,9 @@ def test_images_may_be_given_once_or_for_each_caption(monkeypatch):
 
 
 def test_a_device_goes_to_torch():
-    found = [InnerKFoldClassifier(*blobs(), config(device=device)).run() for device in (None, "cpu")]
-    assert found[0] == found[1]
+    def run(**classifier):
+        return InnerKFoldClassifier(*blobs(), config(classifier={**config()["classifier"], **classifier})).run()
+
+    assert run(device="cpu") == run()
     with pytest.raises(UsageError, match="nowhere"):
-        InnerKFoldClassifier(*blobs(), config(device="nowhere")).run()
+        run(device="nowhere")

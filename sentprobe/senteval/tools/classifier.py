@@ -36,8 +36,11 @@ FAST = f"senteval, l2 {L2_GRID[0]:g} only"
 early, and which of them is best on dev is mostly chance: benchmarks/senteval.py shows the difference."""
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
 """The optimisers that do not need torch, and torch's learning rates for them; that of sgd must always be given."""
-_KEYS = ("nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout", "loss_reduction", "fast")
-"""What ``params['classifier']`` may have."""
+_KEYS = (
+    *("nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout"),
+    *("loss_reduction", "fast", "device"),
+)
+"""What ``params['classifier']`` may have. (``params['device']`` is the client's own, for its encoder.)"""
 
 
 def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> Probe | None:
@@ -137,7 +140,7 @@ class PyTorchClassifier:
         self.device = device or ""
         if self._probe is None:
             self.device = device or "cpu"
-            self._torch = _torch()
+            self._torch = torch_or_error("This classifier")
             self._torch.manual_seed(seed)  # a model that is built now starts from this seed
 
     def prepare_split(
@@ -307,12 +310,13 @@ class MLP(PyTorchClassifier):
         return model.scores(Features.of(floats(X)))
 
 
-def _torch() -> Any:
+def torch_or_error(what: str) -> Any:
+    """The module torch; NotInstalled, which says what needs it."""
     try:
         import torch
     except ImportError as why:
         raise NotInstalled(
-            f"This classifier needs torch, which cannot be imported ({why}): pip install torch. SentEval's own, with "
+            f"{what} needs torch, which cannot be imported ({why}): pip install torch. SentEval's own, with "
             "optim adam, adagrad, rmsprop or sgd and no option but lr, does not need it."
         ) from why
     return torch

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import gcd
 from typing import Any
 
 import numpy as np
 
 from sentprobe.probes import Features
+from sentprobe.senteval.tools.classifier import torch_or_error
 from sentprobe.transfer.retrieval import Gallery, rank
 
 __all__ = ["ImageSentenceRankingPytorch"]
@@ -36,6 +38,9 @@ class ImageSentenceRankingPytorch:
 
     def run(self) -> tuple[float, float, float, float, float, float, float, float, float]:
         """The sum of recalls on dev; recall at 1, 5 and 10 and median rank of captions, and of images, on test."""
+        if not all(np.isfinite(split["sentfeat"]).all() for split in (self.train, self.valid, self.test)):
+            nan = np.nan
+            return nan, nan, nan, nan, nan, nan, nan, nan, nan
         galleries = [_gallery(split) for split in (self.train, self.valid, self.test)]
         sizes = [len(gallery.images) for gallery in galleries[1:]]
         # sets of another size than COCO's are ranked in folds that fit both
@@ -50,3 +55,66 @@ def _gallery(split: Mapping[str, Any]) -> Gallery:
     if len(images) == len(captions):
         features = features.select(slice(None, None, CAPTIONS_PER_IMAGE))
     return Gallery(features, Features.of(captions))
+
+
+def __getattr__(name: str) -> Any:
+    """SentEval's modules for torch, which some clients import; nothing here uses them, and torch is not imported."""
+    modules = {"COCOProjNet": _projections, "PairwiseRankingLoss": _loss}
+    if name not in modules:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return modules[name]()
+
+
+@cache
+def _projections() -> Any:
+    nn = torch_or_error("COCOProjNet").nn
+
+    class COCOProjNet(nn.Module):  # type: ignore[misc,name-defined]
+        """Two linear projections, of images (imgdim) and of sentences (sentdim), to a common space (projdim)."""
+
+        def __init__(self, config: Mapping[str, int]) -> None:
+            super().__init__()
+            self.imgdim, self.sentdim, self.projdim = config["imgdim"], config["sentdim"], config["projdim"]
+            self.imgproj = nn.Sequential(nn.Linear(self.imgdim, self.projdim))
+            self.sentproj = nn.Sequential(nn.Linear(self.sentdim, self.projdim))
+
+        def forward(self, img: Any, sent: Any, imgc: Any, sentc: Any) -> tuple[Any, Any, Any, Any]:
+            """Cosines of images and captions (n, d) of one another, twice, and with others (n, contrasts, d).
+
+            Each is flat, (n · contrasts,): the pair, the same, image and other captions, caption and other images.
+            """
+            images, sentences = self.proj_image(img), self.proj_sentence(sent)
+            other_images, other_sentences = self.proj_image(imgc), self.proj_sentence(sentc)
+            anchor = (images * sentences).sum(-1, keepdim=True).expand(imgc.shape[:2]).flatten()
+            to_sentences = (images.unsqueeze(1) * other_sentences).sum(-1).flatten()
+            to_images = (sentences.unsqueeze(1) * other_images).sum(-1).flatten()
+            return anchor, anchor, to_sentences, to_images
+
+        def proj_sentence(self, sent: Any) -> Any:
+            """The projections of sentences, of length 1."""
+            return nn.functional.normalize(self.sentproj(sent), dim=-1)
+
+        def proj_image(self, img: Any) -> Any:
+            """The projections of images, of length 1."""
+            return nn.functional.normalize(self.imgproj(img), dim=-1)
+
+    return COCOProjNet
+
+
+@cache
+def _loss() -> Any:
+    torch = torch_or_error("PairwiseRankingLoss")
+
+    class PairwiseRankingLoss(torch.nn.Module):  # type: ignore[misc,name-defined]
+        """The sum of what is lacking to a margin between right and wrong pairs."""
+
+        def __init__(self, margin: float) -> None:
+            super().__init__()
+            self.margin = margin
+
+        def forward(self, anchor1: Any, anchor2: Any, img_sentc: Any, sent_imgc: Any) -> Any:
+            """The loss of the four results of ``COCOProjNet``."""
+            of_sentences = torch.clamp(self.margin - anchor1 + img_sentc, min=0.0)
+            return of_sentences.sum() + torch.clamp(self.margin - anchor2 + sent_imgc, min=0.0).sum()
+
+    return PairwiseRankingLoss

@@ -40,7 +40,9 @@ class RelatednessPytorch:
         self.config = config
 
     def run(self) -> tuple[float, Doubles]:
-        """The best correlation on dev, and the scores of the test rows, (n,)."""
+        """The best correlation on dev, and the scores of the test rows, (n,); NaN if the features are not finite."""
+        if not all(np.isfinite(split["X"]).all() for split in (self.train, self.valid, self.test)):
+            return np.nan, np.full(len(self.test["X"]), np.nan)
         train, dev, test = (Features.of(floats(split["X"])) for split in (self.train, self.valid, self.test))
         result = relate(
             train,

@@ -35,16 +35,26 @@ __all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_cl
 
 log = logging.getLogger("senteval")
 
+_FOLD_MESSAGE = "Best param found at split %s: l2reg = %s                 with score %s"
+_KFOLD_MESSAGE = "Cross-validation : best param found is reg = %s             with score %s"
+_SPLIT_MESSAGE = "Validation : best param found is reg = %s with score             %s"
+
 
 def task_config(params: dotdict, seed: int, nclasses: int, **further: Any) -> dict[str, Any]:
     """The configuration of a task's classifier, with SentEval's keys; ``further`` adds to them or replaces some."""
-    shared = ("usepytorch", "classifier", "nhid", "kfold", "device")
+    shared = ("usepytorch", "classifier", "nhid", "kfold")
     return {"nclasses": nclasses, "seed": seed, **{key: params.get(key) for key in shared}, **further}
 
 
 def accuracies(params: dotdict, dev: Any, test: Any, ndev: int, ntest: int, **further: Any) -> dict[str, Any]:
     """The results of a classification task, with SentEval's keys."""
     return {"devacc": dev, "acc": test, **further, "ndev": ndev, "ntest": ntest, **protocol_of(params.classifier)}
+
+
+def as_labels(predicted: Array) -> Array:
+    """Predicted labels, (n, 1) or (n,), as integers (n,); NaN stays as it is."""
+    labels = np.ravel(predicted)
+    return labels if np.isnan(labels).any() else integers(labels)
 
 
 def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> str:
@@ -64,10 +74,17 @@ class _Classifier:
         self.seed: int = config["seed"]
         self.usepytorch: bool = config["usepytorch"]
         self.classifier_config: Mapping[str, Any] = config["classifier"]
-        self.device: str | None = config.get("device")
+        self.device: str | None = self.classifier_config.get("device")
         warn_unknown_keys(self.classifier_config)
         self.modelname = get_classif_name(self.classifier_config, self.usepytorch)
         self.k: int = config.get("kfold", 5)
+
+    def _is_finite(self, *rows: Array) -> bool:
+        """Whether there is no NaN or infinity in the rows, on which nothing can be trained: accuracies are then NaN."""
+        finite = all(np.isfinite(matrix).all() for matrix in rows)
+        if not finite:
+            log.error("%s was not trained: the vectors have NaN or infinity", self.modelname)
+        return finite
 
     def _evaluation(self, *, unregularised: bool = False) -> ProbeEvaluation | None:
         """The probe and how it is evaluated, unless classifiers have to be fitted one by one."""
@@ -85,19 +102,27 @@ class _Classifier:
         return model
 
     def _choose(self, X: Array, y: Ints, inner_folds: Iterable[tuple[Ints, Ints]], grid: Sequence[float]) -> Any:
-        """The best mean accuracy over folds, in per cent, and the first of the grid that has it."""
+        """The best mean accuracy over folds, in per cent, the first of the grid that has it, and those of all."""
         pairs = list(inner_folds)
         scores = []
         for reg in grid:
             of_folds = [self._learn(X[a], y[a], reg, (X[b], y[b])).score(X[b], y[b]) for a, b in pairs]
             scores.append(round(100 * np.mean(of_folds), 2))
         best = int(np.argmax(scores))
-        log.info("%s", [(f"reg:{reg}", score) for reg, score in zip(grid, scores, strict=True)])
-        return scores[best], grid[best]
+        return scores[best], grid[best], list(zip(grid, map(float, scores), strict=True))
+
+
+def _log_choice(message: str, tried: Iterable[tuple[float, float]], reg: float, dev: float) -> None:
+    """Log the scores of the grid on dev, and what was chosen."""
+    log.info("%s", [(f"reg:{point}", score) for point, score in tried])
+    log.info(message, reg, dev)
+    log.info("Evaluating...")
 
 
 class InnerKFoldClassifier(_Classifier):
-    """Nested folds of the rows ``X`` (n, d) with labels ``y``."""
+    """Nested folds of the rows ``X`` (n, d) with labels ``y``; ``predicted`` are the labels of the outer folds."""
+
+    predicted: Array
 
     def __init__(self, X: Any, y: Any, config: Mapping[str, Any]) -> None:
         self.X, self.y = np.asarray(X), integers(y)
@@ -108,20 +133,28 @@ class InnerKFoldClassifier(_Classifier):
     def run(self) -> tuple[Any, Any]:
         """Accuracies in per cent: of the inner folds, which chose, and of the outer ones."""
         log.info("Training %s with (inner) %s-fold cross-validation", self.modelname, self.k)
+        if not self._is_finite(self.X):
+            self.predicted = np.full(len(self.y), np.nan)
+            return np.float64(np.nan), np.float64(np.nan)
         if evaluation := self._evaluation():
             result = evaluation.nested(Features.of(floats(self.X)), self.y, k=self.k)
             for i, (point, dev) in enumerate(zip(result.chosen, result.fold_devs, strict=True), 1):
-                log.info("Best param found at split %s: l2reg = %s with score %s", i, point["l2"], dev)
+                log.info(_FOLD_MESSAGE, i, point["l2"], dev)
+            self.predicted = result.scores.argmax(axis=1)
             self.devresults = list(result.fold_devs)
             self.testresults = [round(100 * share, 2) for share in result.fold_accuracies]
             return np.float64(result.dev), np.float64(result.test)
         grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-2, 3)
         devs, tests = [], []
-        for outer, held_out in folds(self.y, self.k, OUTER_SEED):
+        self.predicted = np.empty_like(self.y)
+        for i, (outer, held_out) in enumerate(folds(self.y, self.k, OUTER_SEED), 1):
             X, y = self.X[outer], self.y[outer]
-            dev, reg = self._choose(X, y, folds(y, self.k, OUTER_SEED), grid)
+            dev, reg, _ = self._choose(X, y, folds(y, self.k, OUTER_SEED), grid)
+            log.info(_FOLD_MESSAGE, i, reg, dev)
             devs.append(dev)
-            tests.append(round(100 * self._learn(X, y, reg).score(self.X[held_out], self.y[held_out]), 2))
+            model = self._learn(X, y, reg)
+            tests.append(round(100 * model.score(self.X[held_out], self.y[held_out]), 2))
+            self.predicted[held_out] = np.ravel(model.predict(self.X[held_out]))
         self.devresults, self.testresults = devs, tests
         return round(np.mean(devs), 2), round(np.mean(tests), 2)
 
@@ -137,20 +170,28 @@ class KFoldClassifier(_Classifier):
         """Accuracies in per cent, of the folds and of the test rows; and the labels that were predicted for these."""
         log.info("Training %s with %s-fold cross-validation", self.modelname, self.k)
         X, y, testX, testy = self.train["X"], self.train["y"], self.test["X"], self.test["y"]
+        if not self._is_finite(X, testX):
+            return np.float64(np.nan), np.nan, np.full((len(testy), 1), np.nan)
         if evaluation := self._evaluation():
             train, test = (Features.of(floats(rows)) for rows in (X, testX))
             result = evaluation.kfold(train, y, test, testy, k=self.k)
-            l2 = result.chosen[0]["l2"]
-            log.info("Cross-validation : best param found is reg = %s with score %s", l2, result.dev)
+            tried = [(point["l2"], dev) for point, dev in result.tried]
+            _log_choice(_KFOLD_MESSAGE, tried, result.chosen[0]["l2"], result.dev)
             return np.float64(result.dev), result.test, result.scores.argmax(axis=1)[:, None].astype(np.float64)
         grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-1, 5)
-        dev, reg = self._choose(X, y, folds(y, self.k, self.seed), grid)
+        dev, reg, tried = self._choose(X, y, folds(y, self.k, self.seed), grid)
+        _log_choice(_KFOLD_MESSAGE, tried, reg, dev)
         model = self._learn(X, y, reg)
         return np.float64(dev), round(100 * model.score(testX, testy), 2), model.predict(testX)
 
 
 class SplitClassifier(_Classifier):
-    """Given splits: ``X`` and ``y`` are dictionaries with ``train``, ``valid`` and ``test``."""
+    """Given splits: ``X`` and ``y`` are dictionaries with ``train``, ``valid`` and ``test``.
+
+    ``predicted`` are the labels of the test rows.
+    """
+
+    predicted: Array
 
     def __init__(self, X: Mapping[str, Any], y: Mapping[str, Any], config: Mapping[str, Any]) -> None:
         self.X = {split: np.asarray(rows) for split, rows in X.items()}
@@ -164,10 +205,15 @@ class SplitClassifier(_Classifier):
         """Accuracies in per cent, of the dev rows and of the test rows."""
         log.info("Training %s with standard validation..", self.modelname)
         (X, y), dev, (testX, testy) = ((self.X[split], self.y[split]) for split in ("train", "valid", "test"))
+        if not self._is_finite(X, dev[0], testX):
+            self.predicted = np.full(len(testy), np.nan)
+            return np.float64(np.nan), np.nan
         if evaluation := self._evaluation(unregularised=self.noreg):
             train, dev_rows, test = (Features.of(floats(rows)) for rows in (X, dev[0], testX))
             result = evaluation.split(train, y, dev_rows, dev[1], test, testy)
-            log.info("Validation : best param found is reg = %s with score %s", result.chosen[0]["l2"], result.dev)
+            tried = [(point["l2"], accuracy) for point, accuracy in result.tried]
+            _log_choice(_SPLIT_MESSAGE, tried, result.chosen[0]["l2"], result.dev)
+            self.predicted = result.scores.argmax(axis=1)
             return np.float64(result.dev), result.test
         grid: Sequence[float] = _powers(-2, 3) if not self.noreg else [1e9]
         if self.usepytorch:
@@ -175,6 +221,8 @@ class SplitClassifier(_Classifier):
         models = [self._learn(X, y, reg, dev) for reg in grid]
         scores = [round(100 * model.score(*dev), 2) for model in models]
         best = int(np.argmax(scores))
+        _log_choice(_SPLIT_MESSAGE, zip(grid, map(float, scores), strict=True), grid[best], scores[best])
+        self.predicted = integers(np.ravel(models[best].predict(testX)))
         return np.float64(scores[best]), round(100 * models[best].score(testX, testy), 2)
 
 
