@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from sentprobe.core.formatting import count_of
 from sentprobe.core.table import plain
 from sentprobe.data.folds import ENOUGH_TEST_ROWS
 from sentprobe.probes.baselines import BASELINE_TITLES
+from sentprobe.report.checks.encoders import broken_encoders
+from sentprobe.report.filters import restricted
+from sentprobe.report.meaning import MEANINGS, MIN_DETECTABLE, SATURATED
 from sentprobe.report.names import brief_set_names, listed, short_names
 from sentprobe.report.rivals import (
     MAX_NAMED_SETS,
@@ -21,7 +24,7 @@ from sentprobe.report.rivals import (
     rivals,
 )
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
-from sentprobe.report.verdict import MEANINGS, MIN_DETECTABLE, verdict_of
+from sentprobe.report.verdict import verdict_of
 from sentprobe.results.metric import Metric, metric_named
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
@@ -44,8 +47,27 @@ class _Standing:
 def answer(summary: Summary) -> tuple[str, ...]:
     """What a run says, as one to six sentences of plain text; none if it has no results.
 
-    The encoders against each other, against the baselines, what may have been missed, and what controls object.
+    The encoders against each other, against the baselines, what may have been missed, and what controls object. Broken
+    encoders are named, and nothing else is said of them.
     """
+    broken = broken_encoders(summary.diagnoses)
+    working = [i for i, column in enumerate(summary.columns) if column.encoder not in broken]
+    if len(working) == len(summary.columns):
+        return _about_encoders(summary)
+    about = replace(restricted(summary, working, range(len(summary.sets))), hidden_columns=summary.hidden_columns)
+    return (*(_about_encoders(about) if working else ()), _broken(summary, broken))
+
+
+def _broken(summary: Summary, broken: Mapping[str, str]) -> str:
+    """Which encoders are broken, and how."""
+    names = dict.fromkeys(
+        f"{encoder_title(column)} ({broken[column.encoder]})" for column in summary.columns if column.encoder in broken
+    )
+    is_are, its_their = ("is", "its") if len(names) == 1 else ("are", "their")
+    return plain(f"{listed(list(names))} {is_are} broken: {its_their} scores say nothing, and are not counted here.")
+
+
+def _about_encoders(summary: Summary) -> tuple[str, ...]:
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
     if not sets or not metric_named(summary.metric).compared:
         return ()
@@ -60,6 +82,7 @@ def answer(summary: Summary) -> tuple[str, ...]:
         *_between_encoders(summary),
         who,
         *nobody,
+        *_saturated(summary, tested),
         *missed_differences(summary, tested),
         *_explained_away(summary, tested),
     )
@@ -142,7 +165,11 @@ def _on_one_set(summary: Summary, set_index: int, standings: Sequence[_Standing]
 
 def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     """Sets on which no one is better than the best baseline, and what that baseline scores there."""
-    without_winner = [i for i in tested if not any(against.verdict == "above" for against in _comparisons(summary, i))]
+    without_winner = [
+        i
+        for i in tested
+        if not any(against.verdict == "above" for against in _comparisons(summary, i)) and not _is_saturated(summary, i)
+    ]
     if not without_winner or len(without_winner) == len(tested):
         return []
     explained: set[str] = set()
@@ -152,6 +179,24 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     noun = column_noun(summary.columns, summary.kind.noun)
     who = f"No {noun}{_shown(summary.hidden_columns)} is" if several else "It is not"
     return [plain(f"{who} significantly better on {set_list}.")]
+
+
+def _saturated(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """Sets on which the best baseline and all encoders make next to no mistakes, so that they tell nothing apart."""
+    sentences = []
+    for i in (i for i in tested if _is_saturated(summary, i)):
+        count = sum(cell is not None for cell in summary.sets[i].cells)
+        who = {1: "the encoder has", 2: "both encoders have"}.get(count, f"all {count} encoders have")
+        alike = f"{who} at least {100 * SATURATED:g}, as {_best_baselines(summary, i, set())}"
+        giveaway = f"; {word} gives it away" if (word := summary.sets[i].giveaway) else ""
+        sentences.append(plain(f"{_set_name(summary, i)} cannot tell encoders apart: {alike}{giveaway}."))
+    return sentences[:MAX_CLAUSES]
+
+
+def _is_saturated(summary: Summary, set_index: int) -> bool:
+    """Whether no score of a set is below what saturates it, and the best baseline is not, either."""
+    scores = [cell.score.value or 0.0 for cell in summary.sets[set_index].cells if cell is not None]
+    return min((against.value for against in _comparisons(summary, set_index)), default=0.0) >= SATURATED <= min(scores)
 
 
 def _explained_away(summary: Summary, tested: Sequence[int]) -> list[str]:

@@ -77,6 +77,16 @@ class Objection:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """What a measure finds in the vectors that the score does not show."""
+
+    reason: str
+    """With the numbers, in a few words."""
+    network: float | None = None
+    """The lower end of what a probe that is not linear scores; None: the measure is about something else."""
+
+
+@dataclass(frozen=True, slots=True)
 class VariantColumn:
     """One column of the table of controls, of measures or of erasures."""
 
@@ -120,6 +130,18 @@ def adds_nothing(explanation: Explanation, what: str) -> Callable[[VariantSummar
         return Objection(explanation, f"adds {estimate.text} {estimate.margin} bits to {what}".replace("-", "\u2212"))
 
     return object_to
+
+
+def adds_bits(what: str) -> Callable[[VariantSummary, PlainScore], Support | None]:
+    """A support if the bits that the vectors add to something are above 0 by more than their interval."""
+
+    def speak_for(v: VariantSummary, plain: PlainScore) -> Support | None:
+        if v.low is None or v.low <= 0:
+            return None
+        estimate = bits(v)
+        return Support(f"adds {estimate.text} {estimate.margin} bits to {what}")
+
+    return speak_for
 
 
 # Formatting

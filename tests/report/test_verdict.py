@@ -15,20 +15,18 @@ from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.report import Report, summarise, tables
 from sentprobe.report.charts import Options, chart
 from sentprobe.report.checks import checks
+from sentprobe.report.meaning import DEFINITIONS, MEANINGS, meanings
 from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table
 from sentprobe.report.types import BaselineComparison, Meaning
 from sentprobe.report.verdict import (
     BOLD_NOTE,
-    DEFINITIONS,
     MARK,
     MARK_NOTE,
-    MEANINGS,
     NOT_SIGNIFICANT,
     Scored,
     _verdict,
     compare_with_baseline,
-    meanings,
     paired_test,
 )
 from sentprobe.run.variant import VariantSummary
