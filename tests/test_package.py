@@ -61,10 +61,10 @@ def run(code, *, cwd=None):
 
 PUBLIC = {
     "sentprobe": [
-        "AnnotatedCorpus", "Audit", "Comparison", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy",
-        "Probe", "Report", "Result", "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "TieGroups", "Tree",
-        "annotate_files", "audit_set", "compare", "embed_texts", "evaluate", "find_sets", "join_runs", "load_encoder",
-        "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks", "ties",
+        "AnnotatedCorpus", "Audit", "Comparison", "ControlComparison", "Corpus", "Dataset", "Embeddings", "Example", "Finding",
+        "Policy", "Probe", "Report", "Result", "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "TieGroups", "Tree",
+        "annotate_files", "audit_set", "compare", "compare_with_controls", "embed_texts", "evaluate", "find_sets", "join_runs",
+        "load_encoder", "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks", "ties",
         "write_figure",
     ],
     "sentprobe.extend": [
@@ -73,7 +73,7 @@ PUBLIC = {
         "Listing", "LoadedAnnotator", "Measure", "Metric", "NumberFormat", "Objection", "OnPage", "PageData",
         "ParametricTask", "Piece", "PlainScore", "Preset", "ProbeKind", "ReadOptions", "RunKind", "Section",
         "ShortcutScore",
-        "Spec", "Splits", "Summary", "SummaryExtension", "Table", "TextSource", "TrainingScore", "VariantColumn",
+        "Spec", "Splits", "Summary", "SummaryExtension", "Support", "Table", "TextSource", "TrainingScore", "VariantColumn",
         "VariantSummary", "classification_result", "empty_result", "features_of", "figure_style",
         "has_train_test_split", "points", "scores_as_high", "single_view",
     ],

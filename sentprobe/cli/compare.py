@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sentprobe.run import Run
+
 order = 90
 group = "Read"
+Format = Literal["table", "md", "csv", "json"]
 
 
 def compare(
     folder: Path,
     /,
     *encoders: str,
+    with_controls: Annotated[list[str] | None, Parameter("--with")] = None,
     metric: str = "accuracy",
     margin: float = 1.0,
     everything: Annotated[bool, Parameter("--all")] = False,
-    format: Literal["table", "md", "csv", "json"] = "table",
+    format: Format = "table",
 ) -> int:
     """Compare encoders of a run on the same test rows: two by paired tests, more by groups that share a letter.
+
+    One encoder is compared with its own controls: does its score fall if words are permuted?
 
     Parameters
     ----------
@@ -30,6 +39,9 @@ def compare(
     encoders: str
         Two or more, as given to `sentprobe run` or a part of that, with |layer=… and |probe=… if necessary; baselines
         such as nb-uni, too. Default: all except baselines.
+    with_controls: list[str]
+        For one encoder: the controls, such as permuted or untrained, and measures, such as inlp, to compare it with.
+        May be repeated. Default: all that were tested on the rows of the score.
     metric: str
         By what: accuracy (with precision@1 of what is retrieved), or another metric of predicted classes that
         `sentprobe ls metrics` lists and that has a paired test, such as balanced_accuracy. Default: accuracy.
@@ -57,6 +69,10 @@ def compare(
     with printed_warnings():
         run = Run.load(folder)
         names = encoders or non_baseline_encoders(run)
+        if len(names) == 1:
+            return _compare_controls(run, names[0], with_controls or (), metric, format)
+        if with_controls:
+            raise UsageError(f"--with is for one encoder and its controls; got {', '.join(names)}.")
         rows = compare_two(run, *names, metric=metric) if len(names) == 2 else ties(run, names, metric=metric)
     if errors := erroneous_sets(run.info):
         where = ", ".join(f"{name} ({codes})" for name, codes in errors.items())
@@ -70,4 +86,19 @@ def compare(
     if untested := untested_sets(run, names, metric):
         text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
         say(printable(text))
+    return 0
+
+
+def _compare_controls(run: Run, name: str, controls: Sequence[str], metric: str, format: Format) -> int:
+    """An encoder against its own controls."""
+    from sentprobe.report.control_comparison import format_controls, print_controls
+    from sentprobe.results.sides import shown_names
+    from sentprobe.run.own_score import compare_with_controls
+
+    rows = compare_with_controls(run, name, controls, metric=metric)
+    (label,) = shown_names(run, [name])
+    if format == "table":
+        print_controls(rows, label)
+    else:
+        sys.stdout.write(format_controls(rows, label, format))
     return 0

@@ -41,6 +41,11 @@ class VariantSummary:
     """Test rows."""
     lost: float | None = None
     """The plain score minus this one; None for measures, and if the test rows are not the same."""
+    lost_low: float | None = None
+    lost_high: float | None = None
+    """Its interval, from the same test rows; None where predictions cannot be read."""
+    lost_p: float | None = None
+    """Of a paired test, adjusted by Holm over all controls of the encoder on all sets."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """Further values, by name."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
