@@ -30,15 +30,17 @@ def compare(
 ) -> int:
     """Compare encoders of a run on the same test rows: two by paired tests, more by groups that share a letter.
 
-    One encoder is compared with its own controls: does its score fall if words are permuted?
+    One encoder is compared with its own controls: does its score fall if words are permuted? Two runs are compared on
+    the sets that both have.
 
     Parameters
     ----------
     folder: Path
         What `sentprobe run` wrote.
     encoders: str
-        Two or more, as given to `sentprobe run` or a part of that, with |layer=… and |probe=… if necessary; baselines
-        such as nb-uni, too. Default: all except baselines.
+        Encoders as given to `sentprobe run` or a part of that, with |layer=… and |probe=… if necessary; baselines such
+        as nb-uni, too. Default: all except baselines. Or a second run: its encoders of the same name, or those that
+        follow, against the first's.
     with_controls: list[str]
         For one encoder: the controls, such as permuted or untrained, and measures, such as inlp, to compare it with.
         May be repeated. Default: all that were tested on the rows of the score.
@@ -69,6 +71,8 @@ def compare(
     with printed_warnings():
         run = Run.load(folder)
         names = encoders or non_baseline_encoders(run)
+        if encoders and _is_run(encoders[0], run):
+            return _compare_runs(run, encoders, metric, margin, format, everything=everything)
         if len(names) == 1:
             return _compare_controls(run, names[0], with_controls or (), metric, format)
         if with_controls:
@@ -101,4 +105,33 @@ def _compare_controls(run: Run, name: str, controls: Sequence[str], metric: str,
         print_controls(rows, label)
     else:
         sys.stdout.write(format_controls(rows, label, format))
+    return 0
+
+
+def _is_run(text: str, run: Run) -> bool:
+    """Whether an argument is the folder of a second run, and no encoder of the first."""
+    from sentprobe.results.records import RESULTS
+
+    return text not in run.encoders and (Path(text) / RESULTS).exists()
+
+
+def _compare_runs(
+    run: Run, words: Sequence[str], metric: str, margin: float, format: Format, *, everything: bool
+) -> int:
+    """A run against another one."""
+    from sentprobe.console import say
+    from sentprobe.core.formatting import printable
+    from sentprobe.report.comparison import format_comparison, print_comparison
+    from sentprobe.results.compare_runs import compare_runs
+    from sentprobe.run import Run
+
+    other, *encoders = words
+    compared = compare_runs(run, Run.load(Path(other)), encoders, metric=metric)
+    rows, labels = compared.comparisons, compared.labels
+    if format == "table":
+        print_comparison(rows, labels, margin / 100, labels, everything=everything)
+    else:
+        sys.stdout.write(format_comparison(rows, labels, format, margin / 100, labels, everything=everything))
+    for sentence in compared.skipped:
+        say(printable(sentence))
     return 0

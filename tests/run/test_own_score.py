@@ -88,7 +88,7 @@ def test_the_command(run):
 
 
 def test_what_is_not_there_is_said(run):
-    with pytest.raises(UsageError, match="has no results of 'norms'.*Did you mean norm"):
+    with pytest.raises(UsageError, match=r"has no results of 'norms'.*Did you mean norm"):
         compare_with_controls(run, "k", "norms")
     with pytest.raises(UsageError, match="has no results of 'memorise' on the test rows"):
         compare_with_controls(run, "k", "memorise")
