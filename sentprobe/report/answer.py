@@ -96,13 +96,11 @@ def answer_note(summary: Summary) -> str:
     tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
     if not tested:
         return f"{tests}{between}." if pairs else ""
+    family = max((c.against.tests for s in tested for c in s.cells if c is not None and c.against), default=0)
     # Holm over one test changes nothing, and is not worth a clause
-    several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
-    within = f", adjusted by Holm over the {summary.kind.noun}s of a set" if several else ""
+    within = f", adjusted by Holm over {family} tests, of all {summary.kind.noun}s and sets" if family > 1 else ""
     if between:
-        within = f"{between}, against baselines over the encoders of a set" if several else between
-    who = "Tests against baselines" if between else "They"
-    across = f" {who} are not adjusted over sets." if len(tested) > 1 else ""
+        within = f"{between}, against baselines over {family} tests, of all encoders and sets"
     untested = len(summary.sets) - len(tested)
     untested_note = (
         f" {count_of(untested, 'set')} without a test {'is' if untested == 1 else 'are'} not counted."
@@ -110,7 +108,7 @@ def answer_note(summary: Summary) -> str:
         else ""
     )
     missing = " The missing results can change them." if summary.missing else ""
-    return f"{tests}{within}.{across}{missing}{untested_note}"
+    return f"{tests}{within}.{missing}{untested_note}"
 
 
 # With baselines
@@ -302,7 +300,8 @@ def _between_encoders(summary: Summary) -> list[str]:
     for i in lettered:
         cells = {j: cell for j in compared if (cell := summary.sets[i].cells[j]) is not None and cell.letters}
         leader = _leader(cells, metric_named(summary.sets[i].scored_by))
-        if leader is not None:
+        p_lead = summary.sets[i].p_lead
+        if leader is not None and (p_lead is None or p_lead <= levels.ALPHA):  # the first by letters, one set alone
             leads.setdefault(names[leader], []).append(_set_name(summary, i))
     if not lettered or len(compared) < 3:
         return []

@@ -15,6 +15,7 @@ from sentprobe.report.names import short_names
 from sentprobe.report.rivals import leaders_sentence, pair_sentence
 from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
+from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def comparison_sentence(rows: Rows, names: Sequence[str], labels: Sequence[str])
     leads: dict[str, list[str]] = {}
     for set_name, row in zip(set_names, rows, strict=True):
         assert isinstance(row, TieGroups)
-        best, *runners_up = row.letters  # the best first
-        if all(set(row.letters[best]).isdisjoint(row.letters[name]) for name in runners_up):
+        best = next(iter(row.letters))  # the best first
+        if row.p_lead <= levels.ALPHA:
             leads.setdefault(labels[list(names).index(best)], []).append(set_name)
     return leaders_sentence(leads, len(rows), noun="system" if _of_words(rows) else "encoder")
 

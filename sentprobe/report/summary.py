@@ -35,7 +35,7 @@ from sentprobe.report.types import (
     Summary,
 )
 from sentprobe.report.variants import interpret_variants, variant_results
-from sentprobe.report.verdict import Scored, compare_with_baseline, verdict_of
+from sentprobe.report.verdict import Scored, adjust_over_sets, compare_with_baseline, verdict_of
 from sentprobe.results.compare import Comparison, compare_results, tie_letters
 from sentprobe.results.metric import DEFAULT_METRIC, check_metric, metric_named
 from sentprobe.results.records import read_aliases
@@ -67,7 +67,8 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
     columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
     missing = missing_cells(run, grid)
     notes = [*run.damaged, *missing_notes(missing, [set_key.name for set_key in grid.sets])]
-    sets = mark_best([_with_cells(run, grid, set_key, checked, published, notes) for set_key in grid.sets])
+    sets = adjust_over_sets([_with_cells(run, grid, set_key, checked, published, notes) for set_key in grid.sets])
+    sets = mark_best(_add_letters(run, grid, sets, rivals(columns), checked, notes))
     diagnoses = read_diagnoses(run)
     symptoms = tuple(EncoderDiagnosis(name=d.name, symptoms=tuple(d.symptoms)) for d in diagnoses)
     broken = broken_encoders(symptoms)
@@ -122,21 +123,18 @@ def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: str, published: b
     cells = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.columns]
     baselines = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.baselines]
     cells = _compare(run, grid, set_key, notes, cells, baselines, metric)
-    giveaway, letters_about = "", None
+    giveaway = ""
     if metric == DEFAULT_METRIC == described.scored_by:
         giveaway = giveaway_of(run, grid, set_key, baselines)
         if has_rare_class(majority_of(grid.baselines, baselines), described.classes):
             compare = partial(_compare, run, grid, set_key, notes)
             cells = with_balanced(run, grid, set_key, cells, described.classes, compare, notes)
-    if metric_named(metric).share is not None and metric == described.scored_by:
-        cells, letters_about = _add_letters(run, grid, set_key, cells, metric, notes)
     return replace(
         described,
         cells=tuple(cells),
         baselines=tuple(baselines),
         failed=_failed(grid, grid.columns, cells, set_key),
         failed_baselines=_failed(grid, grid.baselines, baselines, set_key),
-        letters_about=letters_about,
         giveaway=giveaway,
     )
 
@@ -190,13 +188,24 @@ def _compare(
 
 
 def _add_letters(
-    run: Run, grid: Grid, set_key: SetKey, cells: Sequence[CellSummary | None], metric: str, notes: list[str]
-) -> tuple[list[CellSummary | None], str | None]:
-    """Cells with letters, for columns on the same rows, and what the letters are about.
+    run: Run, grid: Grid, sets: Sequence[SetSummary], compared: Sequence[int], requested: str, notes: list[str]
+) -> list[SetSummary]:
+    """Sets with letters, and the p-value of the leader of the columns that are compared, adjusted over the sets."""
+    lettered = [
+        _with_letters(run, grid, set_key, s, compared, _metric_of(s, requested), notes)
+        for set_key, s in zip(grid.sets, sets, strict=True)
+    ]
+    adjusted = iter(holm([s.p_lead for s in lettered if s.p_lead is not None]).tolist())
+    return [s if s.p_lead is None else replace(s, p_lead=next(adjusted)) for s in lettered]
 
-    Columns that share a letter do not differ significantly.
-    """
-    lettered, letters_about = list(cells), None
+
+def _with_letters(
+    run: Run, grid: Grid, set_key: SetKey, s: SetSummary, compared: Sequence[int], metric: str, notes: list[str]
+) -> SetSummary:
+    """The set with letters for columns on the same rows; those that share one do not differ significantly."""
+    if metric_named(metric).share is None or metric != s.scored_by:
+        return s
+    lettered, letters_about, p_lead = list(s.cells), None, None
     column_results = {i: best_layer(layers) for i, c in enumerate(grid.columns) if (layers := grid.layers(c, set_key))}
     for sample in dict.fromkeys(grid.columns[i].sample for i in column_results):
         # by number, with leading zeros: names may be equal, and of equally good encoders the first comes first
@@ -204,17 +213,18 @@ def _add_letters(
         if len(rivals) < 2:
             continue
         try:
-            letters, letters_about = tie_letters(run, rivals, metric)
+            tied = tie_letters(run, rivals, metric)
         except SentProbeError as e:
             notes.append(f"The letters of {set_key.name} are missing: {e}")
             continue
-        top = set(next(iter(letters.values())))  # of the best: `tie_letters` sorts by score
-        for number, cell_letters in letters.items():
+        letters_about, p_lead = tied.about, tied.p_lead({f"{i:06}" for i in compared})
+        top = set(next(iter(tied.letters.values())))  # of the best: `tie_letters` sorts by score
+        for number, cell_letters in tied.letters.items():
             cell = lettered[int(number)]
             assert cell is not None
             best = verdict_of(cell) == "above" and not top.isdisjoint(cell_letters)
             lettered[int(number)] = replace(cell, letters=cell_letters, best=best)
-    return lettered, letters_about
+    return replace(s, cells=tuple(lettered), letters_about=letters_about, p_lead=p_lead)
 
 
 def _add_pairs(

@@ -300,6 +300,8 @@ class SetSummary:
     failed_baselines: Mapping[int, str] = field(default_factory=dict)
     letters_about: str | None = None
     """What the letters are about; None where there are none."""
+    p_lead: float | None = None
+    """Of the claim that the best of the set is better than every other one, adjusted by Holm over the sets."""
     giveaway: str = ""
     """Of a set on which the best baseline makes no mistakes: a word that tells the label; empty if there is none."""
     pair: PairDifference | None = None

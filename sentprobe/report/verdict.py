@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from sentprobe.errors import SentProbeError
-from sentprobe.report.types import BaselineComparison, CellSummary, Summary, Verdict
+from sentprobe.report.types import BaselineComparison, CellSummary, SetSummary, Summary, Verdict
 from sentprobe.results.inference import detectable_by, row_clusters, system_p, systems_of
 from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.results.result import Result
@@ -27,13 +27,13 @@ FILLED_NOTE = (
 NOT_SIGNIFICANT = "not significantly better than the best baseline"
 """What the mark means, where there is little room."""
 MARK_NOTE = (
-    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it; Holm over the encoders of "
-    "a set, {alpha})."
+    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it; Holm over all encoders "
+    "and sets, {alpha})."
 )
 
 PREDICTIONS_MARK_NOTE = (
     f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test of the trained probes, which swaps the predictions of the "
-    "two at random; Holm over the encoders of a set, {alpha})."
+    "two at random; Holm over all encoders and sets, {alpha})."
 )
 
 
@@ -49,28 +49,74 @@ class Scored:
 def compare_with_baseline(
     run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: str, notes: list[str]
 ) -> list[BaselineComparison | None]:
-    """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
+    """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline.
+
+    p-values are not adjusted yet: ``adjust_over_sets`` does that with all sets.
+    """
     part = metric_named(metric)
     # the best of several is partly luck on a small set: the bar is a little too high there
     best = (max if part.higher_is_better else min)(baselines, key=lambda scored: scored.value, default=None)
     if best is None or not part.compared:
         return [None] * len(numbers)
     tests = [None if not part.has_paired_test else _test(run, scored, best, metric, notes) for scored in numbers]
-    tested = [i for i, test in enumerate(tests) if test is not None]
-    # over the encoders of one set, as tables are read row by row; `many-comparisons` warns about many sets
-    p_values = [test.p for test in tests if test is not None]
-    adjusted = dict(zip(tested, holm(p_values).tolist(), strict=True)) if tested else {}
     return [
         BaselineComparison(
             best.name,
             best.value,
-            _verdict(part.gain(scored.value, best.value), adjusted.get(i)),
-            adjusted.get(i),
-            len(tested),
+            _verdict(part.gain(scored.value, best.value), None if test is None else test.p),
+            None if test is None else test.p,
+            0 if test is None else 1,
             None if test is None else test.detectable,
         )
-        for i, (scored, test) in enumerate(zip(numbers, tests, strict=True))
+        for scored, test in zip(numbers, tests, strict=True)
     ]
+
+
+def adjust_over_sets(sets: Sequence[SetSummary]) -> list[SetSummary]:
+    """Sets whose comparisons with baselines are adjusted by Holm over all encoders and sets.
+
+    The sentence that sums up a run makes all of these claims at once, and † repeats them one by one. Scores that are
+    judged by balanced accuracy are a family of their own.
+    """
+    return _adjusted(_adjusted(sets, _against, _with_against), _balanced_against, _with_balanced_against)
+
+
+Get = Callable[[CellSummary | None], BaselineComparison | None]
+Put = Callable[[CellSummary, BaselineComparison], CellSummary]
+
+
+def _adjusted(sets: Sequence[SetSummary], get: Get, put: Put) -> list[SetSummary]:
+    p_values = [
+        against.p for s in sets for cell in s.cells if (against := get(cell)) is not None and against.p is not None
+    ]
+    adjusted = iter(holm(p_values).tolist())
+
+    def with_adjusted(cell: CellSummary | None) -> CellSummary | None:
+        against = get(cell)
+        if cell is None or against is None or against.p is None:
+            return cell
+        p = next(adjusted)
+        verdict = "not_significant" if against.verdict == "above" and p > levels.ALPHA else against.verdict
+        return put(cell, replace(against, p=p, tests=len(p_values), verdict=verdict))
+
+    return [replace(s, cells=tuple(map(with_adjusted, s.cells))) for s in sets]
+
+
+def _against(cell: CellSummary | None) -> BaselineComparison | None:
+    return None if cell is None else cell.against
+
+
+def _with_against(cell: CellSummary, against: BaselineComparison) -> CellSummary:
+    return replace(cell, against=against)
+
+
+def _balanced_against(cell: CellSummary | None) -> BaselineComparison | None:
+    return None if cell is None or cell.balanced is None else cell.balanced.against
+
+
+def _with_balanced_against(cell: CellSummary, against: BaselineComparison) -> CellSummary:
+    assert cell.balanced is not None
+    return replace(cell, balanced=replace(cell.balanced, against=against))
 
 
 def _verdict(gain: float, p: float | None) -> Verdict:
