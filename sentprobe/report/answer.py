@@ -389,31 +389,52 @@ PLANNED_DIFFERENCE = 0.03
 
 
 def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
-    """A sentence, if most comparisons with baselines that are not significant are on few test rows."""
+    """A sentence, if most comparisons with baselines that are not significant would have missed large differences.
+
+    Few test rows are one cause; where scores vary more with the training rows than with the test rows, these are the
+    other, and more test rows would not help.
+    """
     undecided = list(_undecided(summary, tested))
     # on large sets a difference that is not significant is small, and nothing is missed
     small = [
-        (cell.n, size)
+        (cell, size)
         for cell, size in undecided
         if cell.n < SMALL or (cell.n < ENOUGH_TEST_ROWS and size > MIN_DETECTABLE)
     ]
     if 2 * len(small) <= len(undecided):
         return []
     about = f"below about {max(1, round(100 * median(size for _, size in small)))} points"
-    needed = median(n * (size / PLANNED_DIFFERENCE) ** 2 for n, size in small)
+    by_training = [cell for cell, _ in small if _varies_with_training(cell)]
+    if 2 * len(by_training) > len(small):
+        rows = max(cell.train_n for cell in by_training)
+        return [
+            f"Differences {about} would often have been missed: scores vary more with the training rows, of which "
+            f"there are {'' if len(by_training) == 1 else 'at most '}{rows:,}, than with the test rows."
+        ]
+    test_rows = max(cell.n for cell, _ in small)
+    needed = median(cell.n * (size / PLANNED_DIFFERENCE) ** 2 for cell, size in small)
     remedy = (
         f"About {float(f'{needed:.2g}'):,.0f} test rows would show differences of {100 * PLANNED_DIFFERENCE:g} points."
     )
-    sentences = [remedy] if needed > max(n for n, _ in small) else []
+    sentences = [remedy] if needed > test_rows else []
     if len(undecided) == 1:
-        return [f"With {small[0][0]} test rows, a difference {about} would often have been missed.", *sentences]
+        return [f"With {test_rows} test rows, a difference {about} would often have been missed.", *sentences]
     which = "The" if len(small) == len(undecided) else "Most"
-    limit = SMALL if max(n for n, _ in small) < SMALL else ENOUGH_TEST_ROWS
+    limit = SMALL if test_rows < SMALL else ENOUGH_TEST_ROWS
     return [
         f"{which} comparisons that are not significant are on fewer than {limit:,} test rows: differences {about} "
         "would often have been missed.",
         *sentences,
     ]
+
+
+def _varies_with_training(cell: CellSummary) -> bool:
+    """Whether other training rows would change a score more than other test rows would."""
+    if cell.training_sd is None or cell.low is None or cell.high is None:
+        return False
+    # both are in the interval, whose half width is about two standard errors
+    variance = ((cell.high - cell.low) / (2 * levels.standard_errors())) ** 2
+    return 2 * cell.training_sd**2 > variance
 
 
 def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[CellSummary, float]]:

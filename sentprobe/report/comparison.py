@@ -146,10 +146,11 @@ def _tables(
     headings += ["test rows", "within", "detectable"] if everything else []
     what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}. "
     hint = "" if everything else " --all: how equal they are, and tests of these probes alone."
+    alone = INTERVALS_ALONE if len(pairs) > 1 else ""
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
-        f"sets. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two one-sided tests "
-        f"at {alpha_text()}); or undecided. {about_tests(rows)}{partial}{hint}"
+        f"sets{alone}. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two "
+        f"one-sided tests at {alpha_text()}); or undecided. {about_tests(rows)}{partial}{hint}"
     )
     if everything:
         legend += (
@@ -238,14 +239,17 @@ def about_tests(rows: Rows) -> str:
     sentences = []
     for about, text in ABOUT.items():
         sets = [row.dataset for row in rows if row.about == about]
+        if about == "encoder" and any(isinstance(row, Comparison) and row.seeds > 1 for row in rows):
+            text = f"{text}, and other seeds"
         if sets:
             where = "" if len(sets) == len(rows) else f"On {', '.join(sets)}: "
             sentences.append(f"{where}Intervals and p are {text}.")
     return " ".join(sentences)
 
 
+INTERVALS_ALONE = ", which intervals are not: one may exclude 0 where p is not significant"
 ABOUT = {
-    "encoder": "about the encoders: they cover other samples of test, training and dev rows, and other seeds",
+    "encoder": "about the encoders: they cover other samples of test, training and dev rows",
     "partly": "about the encoders as far as is known: what was not retrained (--resample) is assumed to vary as much "
     "as what was, or not at all if nothing was",
     "probe": "about the trained probes alone, as none was retrained (--resample)",

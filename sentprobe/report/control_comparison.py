@@ -9,7 +9,7 @@ import msgspec
 
 from sentprobe.console import narrow_out, print_wrapped
 from sentprobe.core.table import Table, csv_text, plain
-from sentprobe.report.comparison import about_tests, p_text, print_narrow, short_set_names
+from sentprobe.report.comparison import INTERVALS_ALONE, about_tests, p_text, print_narrow, short_set_names
 from sentprobe.report.names import listed
 from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.run.own_score import ControlComparison
@@ -86,7 +86,8 @@ def _table(rows: Rows, label: str) -> Table:
     what = "" if metric.name == DEFAULT_METRIC else f"{metric.heading}. "
     legend = (
         f"{what}change: the control minus the score of {label}, on the same test rows, with its interval, in "
-        f"{metric.unit or 'units of the metric'}. p: adjusted by Holm over all {len(rows)} rows of this table. "
+        f"{metric.unit or 'units of the metric'}. p: adjusted by Holm over all {len(rows)} rows of this table"
+        f"{INTERVALS_ALONE if len(rows) > 1 else ''}. "
         f"{about_tests(comparisons)} {partial}"
         "Selectivity (key) has an interval of its own, on other rows: `sentprobe show`."
     )

@@ -179,6 +179,9 @@ CASES = {
     "nothing, and a network": Case("chance", noise(4), request={"measures": ["hidden"]}),
     # rare classes
     "a hint of a rare class": Case("bits", HINT, VERY_RARE, n=BIG, reason="of 0.29 bits"),
+    "a hint of a rare class, to a probe for which classes count the same": Case(
+        "above", HINT, VERY_RARE, n=BIG, request={"probes": ["linear?weights=balanced"]}, reason="balanced +"
+    ),
     "nothing of a rare class": Case("chance", noise(4), RARE, reason="a constant answer 50.0"),
     "a rare class": Case("above", beside(RARE), RARE, reason="balanced +50.0"),
     "half of a rare class": Case(
