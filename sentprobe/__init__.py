@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from sentprobe.results.run import join as join_runs
     from sentprobe.run import Run as Run
     from sentprobe.run import evaluate as evaluate
+    from sentprobe.run.own_score import ControlComparison as ControlComparison
+    from sentprobe.run.own_score import compare_with_controls as compare_with_controls
     from sentprobe.tasks import Example as Example
     from sentprobe.tasks import Policy as Policy
     from sentprobe.tasks import Task as Task
@@ -54,6 +56,7 @@ _HOMES = {
     "AnnotatedCorpus": "sentprobe.annotate.run",
     "Audit": "sentprobe.audit",
     "Comparison": "sentprobe.results.compare",
+    "ControlComparison": "sentprobe.run.own_score",
     "Corpus": "sentprobe.corpus",
     "Dataset": "sentprobe.data.dataset",
     "Embeddings": "sentprobe.encoders.embed",
@@ -73,6 +76,7 @@ _HOMES = {
     "annotate_files": "sentprobe.annotate.run",
     "audit_set": "sentprobe.audit",
     "compare": "sentprobe.results.compare",
+    "compare_with_controls": "sentprobe.run.own_score",
     "embed_texts": "sentprobe.encoders.embed:embed",
     "evaluate": "sentprobe.run",
     "find_sets": "sentprobe.data.sources",
@@ -93,6 +97,7 @@ __all__ = [
     "AnnotatedCorpus",
     "Audit",
     "Comparison",
+    "ControlComparison",
     "Corpus",
     "Dataset",
     "Embeddings",
@@ -112,6 +117,7 @@ __all__ = [
     "annotate_files",
     "audit_set",
     "compare",
+    "compare_with_controls",
     "embed_texts",
     "evaluate",
     "find_sets",

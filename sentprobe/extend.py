@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from sentprobe.run.scoring import classification_result as classification_result
     from sentprobe.run.variant import Objection as Objection
     from sentprobe.run.variant import PlainScore as PlainScore
+    from sentprobe.run.variant import Support as Support
     from sentprobe.run.variant import VariantColumn as VariantColumn
     from sentprobe.run.variant import VariantSummary as VariantSummary
     from sentprobe.run.variant import points as points
@@ -101,6 +102,7 @@ _HOMES = {
     "Spec": "sentprobe.encoders",
     "Splits": "sentprobe.data.splits",
     "Summary": "sentprobe.report.types",
+    "Support": "sentprobe.run.variant",
     "SummaryExtension": "sentprobe.report.extension",
     "TASK_SPECIFIC_FIELDS": "sentprobe.tasks",
     "Table": "sentprobe.core.table",
@@ -157,6 +159,7 @@ __all__ = [
     "Splits",
     "Summary",
     "SummaryExtension",
+    "Support",
     "Table",
     "TextSource",
     "TrainingScore",

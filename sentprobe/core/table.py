@@ -314,7 +314,7 @@ LATEX_ESCAPES = {
     "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_",
     "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}",
     "|": "\\textbar{}", "[": "{[}", "*": "{*}", "`": "{`}", '"': "{\\char34}", "±": "$\\pm$", "†": "\\dag{}",
-    "×": "$\\times$",
+    "×": "$\\times$", "↓": "$\\downarrow$", "↑": "$\\uparrow$",
 }  # fmt: skip
 """After the end of a row a bracket or an asterisk would belong to that; babel makes quotation marks active."""
 MARKDOWN_SPECIAL = "\\`*_[]<>|&~$@#"

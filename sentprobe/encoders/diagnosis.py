@@ -52,6 +52,8 @@ Code = Literal[
 ]
 Array = npt.NDArray[Any]
 
+MIN_DIMENSIONS = 8
+"""With fewer, vectors are a handful of features, such as a length, which different texts may well share."""
 MAX_ODD_SHARE = 0.05
 """Share of texts or tokens above which the encoder is to blame, not the texts."""
 MAX_ODD_TEXTS = 3
@@ -170,7 +172,7 @@ def _diagnose_layer(
     nonzero = np.flatnonzero(~zero)
     if not len(nonzero):
         return
-    groups = _equal(vectors[nonzero])
+    groups = list(_equal(vectors[nonzero]))
     shared: list[int] = []
     example = ("", "")
     for group in groups:
@@ -179,7 +181,8 @@ def _diagnose_layer(
         if different is not None:
             example = example if shared else (texts[members[0]], texts[different])
             shared += members
-    if _many(len(shared), n):
+    alike = len(groups) == 1 and len(shared) == len(nonzero)
+    if _many(len(shared), n) and (alike or vectors.shape[1] >= MIN_DIMENSIONS):
         yield (
             "equal-vectors",
             (

@@ -27,6 +27,7 @@ AS_INPUT = -1
 
 Activation = Literal["sigmoid", "relu"]
 Optimiser = Literal["adam", "adagrad", "rmsprop", "sgd"]
+ClassWeights = Literal["none", "balanced"]
 PairFeatures = Literal["task", "two", "four"]
 
 
@@ -73,6 +74,9 @@ class Probe:
         Whether the loss of a batch is the ``mean`` over its rows or, as in torch before 0.4.1, the ``sum``.
     flat
         Tasks that are probed without a hidden layer, whatever ``hidden`` says.
+    weights
+        ``balanced``: every class counts the same in the loss, and in what dev chooses by, however many rows it has,
+        for classes of which one is rare; ``none``: every row does. For ``convex`` probes.
     pairs
         How the vectors u and v of two sentences are combined: ``two`` blocks, [|u − v|, u · v]; ``four`` blocks,
         [u, v, u · v, |u − v|]; or as usual for the ``task``. Every kind of probe has this setting.
@@ -116,6 +120,7 @@ class Probe:
     standardise: bool = False
     reduction: Literal["mean", "sum"] = "mean"
     flat: tuple[str, ...] = ()
+    weights: ClassWeights = "none"
     pairs: PairFeatures = "task"
 
     def __post_init__(self) -> None:

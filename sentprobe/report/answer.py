@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from sentprobe.core.formatting import count_of
 from sentprobe.core.table import plain
 from sentprobe.data.folds import ENOUGH_TEST_ROWS
 from sentprobe.probes.baselines import BASELINE_TITLES
+from sentprobe.report.checks.encoders import broken_encoders
+from sentprobe.report.filters import restricted
+from sentprobe.report.meaning import MEANINGS, MIN_DETECTABLE, SATURATED
 from sentprobe.report.names import brief_set_names, listed, short_names
 from sentprobe.report.rivals import (
     MAX_NAMED_SETS,
@@ -21,7 +24,7 @@ from sentprobe.report.rivals import (
     rivals,
 )
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
-from sentprobe.report.verdict import MEANINGS, MIN_DETECTABLE, verdict_of
+from sentprobe.report.verdict import verdict_of
 from sentprobe.results.metric import Metric, metric_named
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
@@ -44,8 +47,27 @@ class _Standing:
 def answer(summary: Summary) -> tuple[str, ...]:
     """What a run says, as one to six sentences of plain text; none if it has no results.
 
-    The encoders against each other, against the baselines, what may have been missed, and what controls object.
+    The encoders against each other, against the baselines, what may have been missed, and what controls object. Broken
+    encoders are named, and nothing else is said of them.
     """
+    broken = broken_encoders(summary.diagnoses)
+    working = [i for i, column in enumerate(summary.columns) if column.encoder not in broken]
+    if len(working) == len(summary.columns):
+        return _about_encoders(summary)
+    about = replace(restricted(summary, working, range(len(summary.sets))), hidden_columns=summary.hidden_columns)
+    return (*(_about_encoders(about) if working else ()), _broken(summary, broken))
+
+
+def _broken(summary: Summary, broken: Mapping[str, str]) -> str:
+    """Which encoders are broken, and how."""
+    names = dict.fromkeys(
+        f"{encoder_title(column)} ({broken[column.encoder]})" for column in summary.columns if column.encoder in broken
+    )
+    is_are, its_their = ("is", "its") if len(names) == 1 else ("are", "their")
+    return plain(f"{listed(list(names))} {is_are} broken: {its_their} scores say nothing, and are not counted here.")
+
+
+def _about_encoders(summary: Summary) -> tuple[str, ...]:
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
     if not sets or not metric_named(summary.metric).compared:
         return ()
@@ -60,6 +82,7 @@ def answer(summary: Summary) -> tuple[str, ...]:
         *_between_encoders(summary),
         who,
         *nobody,
+        *_saturated(summary, tested),
         *missed_differences(summary, tested),
         *_explained_away(summary, tested),
     )
@@ -73,13 +96,11 @@ def answer_note(summary: Summary) -> str:
     tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
     if not tested:
         return f"{tests}{between}." if pairs else ""
+    family = max((c.against.tests for s in tested for c in s.cells if c is not None and c.against), default=0)
     # Holm over one test changes nothing, and is not worth a clause
-    several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
-    within = f", adjusted by Holm over the {summary.kind.noun}s of a set" if several else ""
+    within = f", adjusted by Holm over {family} tests, of all {summary.kind.noun}s and sets" if family > 1 else ""
     if between:
-        within = f"{between}, against baselines over the encoders of a set" if several else between
-    who = "Tests against baselines" if between else "They"
-    across = f" {who} are not adjusted over sets." if len(tested) > 1 else ""
+        within = f"{between}, against baselines over {family} tests, of all encoders and sets"
     untested = len(summary.sets) - len(tested)
     untested_note = (
         f" {count_of(untested, 'set')} without a test {'is' if untested == 1 else 'are'} not counted."
@@ -87,7 +108,7 @@ def answer_note(summary: Summary) -> str:
         else ""
     )
     missing = " The missing results can change them." if summary.missing else ""
-    return f"{tests}{within}.{across}{missing}{untested_note}"
+    return f"{tests}{within}.{missing}{untested_note}"
 
 
 # With baselines
@@ -142,7 +163,11 @@ def _on_one_set(summary: Summary, set_index: int, standings: Sequence[_Standing]
 
 def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     """Sets on which no one is better than the best baseline, and what that baseline scores there."""
-    without_winner = [i for i in tested if not any(against.verdict == "above" for against in _comparisons(summary, i))]
+    without_winner = [
+        i
+        for i in tested
+        if not any(against.verdict == "above" for against in _comparisons(summary, i)) and not _is_saturated(summary, i)
+    ]
     if not without_winner or len(without_winner) == len(tested):
         return []
     explained: set[str] = set()
@@ -152,6 +177,24 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     noun = column_noun(summary.columns, summary.kind.noun)
     who = f"No {noun}{_shown(summary.hidden_columns)} is" if several else "It is not"
     return [plain(f"{who} significantly better on {set_list}.")]
+
+
+def _saturated(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """Sets on which the best baseline and all encoders make next to no mistakes, so that they tell nothing apart."""
+    sentences = []
+    for i in (i for i in tested if _is_saturated(summary, i)):
+        count = sum(cell is not None for cell in summary.sets[i].cells)
+        who = {1: "the encoder has", 2: "both encoders have"}.get(count, f"all {count} encoders have")
+        alike = f"{who} at least {100 * SATURATED:g}, as {_best_baselines(summary, i, set())}"
+        giveaway = f"; {word} gives it away" if (word := summary.sets[i].giveaway) else ""
+        sentences.append(plain(f"{_set_name(summary, i)} cannot tell encoders apart: {alike}{giveaway}."))
+    return sentences[:MAX_CLAUSES]
+
+
+def _is_saturated(summary: Summary, set_index: int) -> bool:
+    """Whether no score of a set is below what saturates it, and the best baseline is not, either."""
+    scores = [cell.score.value or 0.0 for cell in summary.sets[set_index].cells if cell is not None]
+    return min((against.value for against in _comparisons(summary, set_index)), default=0.0) >= SATURATED <= min(scores)
 
 
 def _explained_away(summary: Summary, tested: Sequence[int]) -> list[str]:
@@ -257,7 +300,8 @@ def _between_encoders(summary: Summary) -> list[str]:
     for i in lettered:
         cells = {j: cell for j in compared if (cell := summary.sets[i].cells[j]) is not None and cell.letters}
         leader = _leader(cells, metric_named(summary.sets[i].scored_by))
-        if leader is not None:
+        p_lead = summary.sets[i].p_lead
+        if leader is not None and (p_lead is None or p_lead <= levels.ALPHA):  # the first by letters, one set alone
             leads.setdefault(names[leader], []).append(_set_name(summary, i))
     if not lettered or len(compared) < 3:
         return []
@@ -345,31 +389,52 @@ PLANNED_DIFFERENCE = 0.03
 
 
 def missed_differences(summary: Summary, tested: Sequence[int]) -> list[str]:
-    """A sentence, if most comparisons with baselines that are not significant are on few test rows."""
+    """A sentence, if most comparisons with baselines that are not significant would have missed large differences.
+
+    Few test rows are one cause; where scores vary more with the training rows than with the test rows, these are the
+    other, and more test rows would not help.
+    """
     undecided = list(_undecided(summary, tested))
     # on large sets a difference that is not significant is small, and nothing is missed
     small = [
-        (cell.n, size)
+        (cell, size)
         for cell, size in undecided
         if cell.n < SMALL or (cell.n < ENOUGH_TEST_ROWS and size > MIN_DETECTABLE)
     ]
     if 2 * len(small) <= len(undecided):
         return []
     about = f"below about {max(1, round(100 * median(size for _, size in small)))} points"
-    needed = median(n * (size / PLANNED_DIFFERENCE) ** 2 for n, size in small)
+    by_training = [cell for cell, _ in small if _varies_with_training(cell)]
+    if 2 * len(by_training) > len(small):
+        rows = max(cell.train_n for cell in by_training)
+        return [
+            f"Differences {about} would often have been missed: scores vary more with the training rows, of which "
+            f"there are {'' if len(by_training) == 1 else 'at most '}{rows:,}, than with the test rows."
+        ]
+    test_rows = max(cell.n for cell, _ in small)
+    needed = median(cell.n * (size / PLANNED_DIFFERENCE) ** 2 for cell, size in small)
     remedy = (
         f"About {float(f'{needed:.2g}'):,.0f} test rows would show differences of {100 * PLANNED_DIFFERENCE:g} points."
     )
-    sentences = [remedy] if needed > max(n for n, _ in small) else []
+    sentences = [remedy] if needed > test_rows else []
     if len(undecided) == 1:
-        return [f"With {small[0][0]} test rows, a difference {about} would often have been missed.", *sentences]
+        return [f"With {test_rows} test rows, a difference {about} would often have been missed.", *sentences]
     which = "The" if len(small) == len(undecided) else "Most"
-    limit = SMALL if max(n for n, _ in small) < SMALL else ENOUGH_TEST_ROWS
+    limit = SMALL if test_rows < SMALL else ENOUGH_TEST_ROWS
     return [
         f"{which} comparisons that are not significant are on fewer than {limit:,} test rows: differences {about} "
         "would often have been missed.",
         *sentences,
     ]
+
+
+def _varies_with_training(cell: CellSummary) -> bool:
+    """Whether other training rows would change a score more than other test rows would."""
+    if cell.training_sd is None or cell.low is None or cell.high is None:
+        return False
+    # both are in the interval, whose half width is about two standard errors
+    variance = ((cell.high - cell.low) / (2 * levels.standard_errors())) ** 2
+    return 2 * cell.training_sd**2 > variance
 
 
 def _undecided(summary: Summary, tested: Sequence[int]) -> Iterator[tuple[CellSummary, float]]:

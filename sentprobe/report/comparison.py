@@ -15,6 +15,7 @@ from sentprobe.report.names import short_names
 from sentprobe.report.rivals import leaders_sentence, pair_sentence
 from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
+from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 
 if TYPE_CHECKING:
@@ -41,14 +42,22 @@ def print_comparison(
     print_wrapped(console, comparison_sentence(rows, names, labels))
     console.print()
     for table in _tables(rows, names, margin, labels, everything):
-        if table_width(table.columns) > console.width:
-            table = replace(table, columns=[_short_sets(table.columns[0]), *table.columns[1:]])
-        table.print(console, blank_line=True)
+        print_narrow(table)
+
+
+def print_narrow(table: Table) -> None:
+    """Print a table of sets, whose names are without their suites where there is no room for these."""
+    console = narrow_out()
+    if table_width(table.columns) > console.width:
+        table = replace(table, columns=[_short_sets(table.columns[0]), *table.columns[1:]])
+    table.print(console, blank_line=True)
 
 
 def _short_sets(names: TableColumn) -> TableColumn:
     """The sets without their suites, where that is enough to tell them apart."""
-    short = _set_names(names.values)
+    distinct = list(dict.fromkeys(names.values))
+    by_name = dict(zip(distinct, _set_names(distinct), strict=True))
+    short = [by_name[name] for name in names.values]
     suites = {name.rpartition("/")[0] for name in names.values}
     head = f"set of {suites.pop()}" if short != names.values and len(suites) == 1 and "" not in suites else "set"
     return TableColumn([head], short, "left")
@@ -64,8 +73,8 @@ def comparison_sentence(rows: Rows, names: Sequence[str], labels: Sequence[str])
     leads: dict[str, list[str]] = {}
     for set_name, row in zip(set_names, rows, strict=True):
         assert isinstance(row, TieGroups)
-        best, *runners_up = row.letters  # the best first
-        if all(set(row.letters[best]).isdisjoint(row.letters[name]) for name in runners_up):
+        best = next(iter(row.letters))  # the best first
+        if row.p_lead <= levels.ALPHA:
             leads.setdefault(labels[list(names).index(best)], []).append(set_name)
     return leaders_sentence(leads, len(rows), noun="system" if _of_words(rows) else "encoder")
 
@@ -74,6 +83,11 @@ def _set_names(names: Sequence[str]) -> list[str]:
     """Names of sets in a sentence: without their suites, where that is enough to tell them apart."""
     tails = [name.rpartition("/")[2] for name in names]
     return tails if len(set(tails)) == len(tails) else list(names)
+
+
+def short_set_names(names: Sequence[str]) -> dict[str, str]:
+    """By name, what each set is called in a sentence."""
+    return dict(zip(names, _set_names(names), strict=True))
 
 
 def format_comparison(
@@ -122,7 +136,7 @@ def _tables(
         metric, noun = _metric(rows), "Systems" if _of_words(rows) else "Encoders"
         legend = (
             f"{metric.heading}{metric.in_unit}. {noun} that share a letter are not significantly different on that "
-            f"set, which does not show that they are equal. {_tests(rows)} Holm over the pairs, at {alpha_text()}."
+            f"set, which does not show that they are equal. {about_tests(rows)} Holm over the pairs, at {alpha_text()}."
             f"{partial}"
         )
         yield Table.of_rows(["set", "test", *labels], body, notes=[legend])
@@ -132,10 +146,11 @@ def _tables(
     headings += ["test rows", "within", "detectable"] if everything else []
     what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}. "
     hint = "" if everything else " --all: how equal they are, and tests of these probes alone."
+    alone = INTERVALS_ALONE if len(pairs) > 1 else ""
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
-        f"sets. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two one-sided tests "
-        f"at {alpha_text()}); or undecided. {_tests(rows)}{partial}{hint}"
+        f"sets{alone}. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two "
+        f"one-sided tests at {alpha_text()}); or undecided. {about_tests(rows)}{partial}{hint}"
     )
     if everything:
         legend += (
@@ -148,7 +163,7 @@ def _tables(
         return
     headings = ["set", f"only {labels[0]}", f"only {labels[1]}", "McNemar", "mid-p", "t-test", "permutation"]
     body = [
-        [_name(r), _count(r.only_first), _count(r.only_second), *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe))]
+        [_name(r), _count(r.only_first), _count(r.only_second), *map(p_text, (r.p_exact, r.p_mid, r.p_t, r.p_probe))]
         for r in pairs
     ]
     legend = (
@@ -201,14 +216,15 @@ def _compared(r: Comparison, margin: float, labels: Sequence[str], everything: b
         {"first": labels[0], "second": labels[1]}.get(verdict, verdict),
         f"{labels[is_second]} {form.number(difference, sign=True)}",
         form.interval(low, high, sign=True, between=" … "),
-        _p(r.p_holm),
+        p_text(r.p_holm),
     ]
     if everything:
         row += [f"{r.n:,}", f"±{form.number(r.equivalence_margin)}", form.number(r.detectable)]
     return row
 
 
-def _p(value: float | None) -> str:
+def p_text(value: float | None) -> str:
+    """A p-value with three digits, or its order of magnitude; a dash for None."""
     if value is None:
         return "–"
     return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
@@ -218,19 +234,22 @@ def _count(rows: float) -> str:
     return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"
 
 
-def _tests(rows: Rows) -> str:
+def about_tests(rows: Rows) -> str:
     """What intervals and p-values are about."""
     sentences = []
     for about, text in ABOUT.items():
         sets = [row.dataset for row in rows if row.about == about]
+        if about == "encoder" and any(isinstance(row, Comparison) and row.seeds > 1 for row in rows):
+            text = f"{text}, and other seeds"
         if sets:
             where = "" if len(sets) == len(rows) else f"On {', '.join(sets)}: "
             sentences.append(f"{where}Intervals and p are {text}.")
     return " ".join(sentences)
 
 
+INTERVALS_ALONE = ", which intervals are not: one may exclude 0 where p is not significant"
 ABOUT = {
-    "encoder": "about the encoders: they cover other samples of test, training and dev rows, and other seeds",
+    "encoder": "about the encoders: they cover other samples of test, training and dev rows",
     "partly": "about the encoders as far as is known: what was not retrained (--resample) is assumed to vary as much "
     "as what was, or not at all if nothing was",
     "probe": "about the trained probes alone, as none was retrained (--resample)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.report.cells import aggregate, make_cell, make_layer_cell, value_of
+from sentprobe.report.checks.encoders import broken_encoders
 from sentprobe.report.curves import curves
 from sentprobe.report.error_analysis import error_analysis
 from sentprobe.report.extension import SUMMARY_EXTENSIONS, attempt
 from sentprobe.report.human_results import human_result, judged_sets
+from sentprobe.report.judged import giveaway_of, has_rare_class, majority_of, with_balanced
 from sentprobe.report.languages import class_note, language_notes
+from sentprobe.report.meaning import meanings
 from sentprobe.report.published import mark_best
 from sentprobe.report.reproduction import reproduction
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey, grid_of, label_columns, missing_cells, missing_notes
@@ -32,7 +35,7 @@ from sentprobe.report.types import (
     Summary,
 )
 from sentprobe.report.variants import interpret_variants, variant_results
-from sentprobe.report.verdict import Scored, compare_with_baseline, meanings, verdict_of
+from sentprobe.report.verdict import Scored, adjust_over_sets, compare_with_baseline, verdict_of
 from sentprobe.results.compare import Comparison, compare_results, tie_letters
 from sentprobe.results.metric import DEFAULT_METRIC, check_metric, metric_named
 from sentprobe.results.records import read_aliases
@@ -64,8 +67,12 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
     columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
     missing = missing_cells(run, grid)
     notes = [*run.damaged, *missing_notes(missing, [set_key.name for set_key in grid.sets])]
-    sets = mark_best([_with_cells(run, grid, set_key, checked, published, notes) for set_key in grid.sets])
-    sets = _add_pairs(run, grid, sets, columns)
+    sets = adjust_over_sets([_with_cells(run, grid, set_key, checked, published, notes) for set_key in grid.sets])
+    sets = mark_best(_add_letters(run, grid, sets, rivals(columns), checked, notes))
+    diagnoses = read_diagnoses(run)
+    symptoms = tuple(EncoderDiagnosis(name=d.name, symptoms=tuple(d.symptoms)) for d in diagnoses)
+    broken = broken_encoders(symptoms)
+    sets = _add_pairs(run, grid, sets, columns, broken)
     notes += metric_note(run)
     if people := judged_sets(run, notes):
         sets = [
@@ -77,10 +84,9 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
     variants = variant_results(run, grid, [s.label for s in sets])
     sets = [replace(s, variants=set_variants) for s, set_variants in zip(sets, variants, strict=True)]
     if checked == DEFAULT_METRIC:
-        sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
+        sets = [replace(s, meanings=meanings(s, columns, baselines, broken)) for s in sets]
     tables = (_layer_table(run, grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
     training_scores = read_training_scores(run)
-    diagnoses = read_diagnoses(run)
     notes += language_notes(diagnoses, aliases)
     notes += filter(None, [class_note(sets)])
     return Summary(
@@ -93,9 +99,7 @@ def summarise(run: Run, *, metric: str = DEFAULT_METRIC, published: bool = False
         training=tuple(training_scores.get((column.encoder, column.identity)) for column in grid.columns),
         layers=tuple(table for table in tables if table is not None),
         interpretations=interpret_variants(run),
-        diagnoses=tuple(
-            EncoderDiagnosis(name=diagnosis.name, symptoms=tuple(diagnosis.symptoms)) for diagnosis in diagnoses
-        ),
+        diagnoses=symptoms,
         failures=tuple(_failure(failure, aliases) for failure in run.failures),
         missing=missing,
         notes=tuple(dict.fromkeys(notes)),
@@ -118,17 +122,20 @@ def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: str, published: b
     metric = _metric_of(described, metric)
     cells = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.columns]
     baselines = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.baselines]
-    cells = _compare(run, grid, set_key, cells, baselines, metric, notes)
-    letters_about = None
-    if metric_named(metric).share is not None and metric == described.scored_by:
-        cells, letters_about = _add_letters(run, grid, set_key, cells, metric, notes)
+    cells = _compare(run, grid, set_key, notes, cells, baselines, metric)
+    giveaway = ""
+    if metric == DEFAULT_METRIC == described.scored_by:
+        giveaway = giveaway_of(run, grid, set_key, baselines)
+        if has_rare_class(majority_of(grid.baselines, baselines), described.classes):
+            compare = partial(_compare, run, grid, set_key, notes)
+            cells = with_balanced(run, grid, set_key, cells, described.classes, compare, notes)
     return replace(
         described,
         cells=tuple(cells),
         baselines=tuple(baselines),
         failed=_failed(grid, grid.columns, cells, set_key),
         failed_baselines=_failed(grid, grid.baselines, baselines, set_key),
-        letters_about=letters_about,
+        giveaway=giveaway,
     )
 
 
@@ -152,10 +159,10 @@ def _compare(
     run: Run,
     grid: Grid,
     set_key: SetKey,
+    notes: list[str],
     cells: Sequence[CellSummary | None],
     baselines: Sequence[CellSummary | None],
     metric: str,
-    notes: list[str],
 ) -> list[CellSummary | None]:
     """Cells compared with the best baseline on the same rows."""
 
@@ -181,13 +188,24 @@ def _compare(
 
 
 def _add_letters(
-    run: Run, grid: Grid, set_key: SetKey, cells: Sequence[CellSummary | None], metric: str, notes: list[str]
-) -> tuple[list[CellSummary | None], str | None]:
-    """Cells with letters, for columns on the same rows, and what the letters are about.
+    run: Run, grid: Grid, sets: Sequence[SetSummary], compared: Sequence[int], requested: str, notes: list[str]
+) -> list[SetSummary]:
+    """Sets with letters, and the p-value of the leader of the columns that are compared, adjusted over the sets."""
+    lettered = [
+        _with_letters(run, grid, set_key, s, compared, _metric_of(s, requested), notes)
+        for set_key, s in zip(grid.sets, sets, strict=True)
+    ]
+    adjusted = iter(holm([s.p_lead for s in lettered if s.p_lead is not None]).tolist())
+    return [s if s.p_lead is None else replace(s, p_lead=next(adjusted)) for s in lettered]
 
-    Columns that share a letter do not differ significantly.
-    """
-    lettered, letters_about = list(cells), None
+
+def _with_letters(
+    run: Run, grid: Grid, set_key: SetKey, s: SetSummary, compared: Sequence[int], metric: str, notes: list[str]
+) -> SetSummary:
+    """The set with letters for columns on the same rows; those that share one do not differ significantly."""
+    if metric_named(metric).share is None or metric != s.scored_by:
+        return s
+    lettered, letters_about, p_lead = list(s.cells), None, None
     column_results = {i: best_layer(layers) for i, c in enumerate(grid.columns) if (layers := grid.layers(c, set_key))}
     for sample in dict.fromkeys(grid.columns[i].sample for i in column_results):
         # by number, with leading zeros: names may be equal, and of equally good encoders the first comes first
@@ -195,22 +213,25 @@ def _add_letters(
         if len(rivals) < 2:
             continue
         try:
-            letters, letters_about = tie_letters(run, rivals, metric)
+            tied = tie_letters(run, rivals, metric)
         except SentProbeError as e:
             notes.append(f"The letters of {set_key.name} are missing: {e}")
             continue
-        top = set(next(iter(letters.values())))  # of the best: `tie_letters` sorts by score
-        for number, cell_letters in letters.items():
+        letters_about, p_lead = tied.about, tied.p_lead({f"{i:06}" for i in compared})
+        top = set(next(iter(tied.letters.values())))  # of the best: `tie_letters` sorts by score
+        for number, cell_letters in tied.letters.items():
             cell = lettered[int(number)]
             assert cell is not None
             best = verdict_of(cell) == "above" and not top.isdisjoint(cell_letters)
             lettered[int(number)] = replace(cell, letters=cell_letters, best=best)
-    return lettered, letters_about
+    return replace(s, cells=tuple(lettered), letters_about=letters_about, p_lead=p_lead)
 
 
-def _add_pairs(run: Run, grid: Grid, sets: Sequence[SetSummary], columns: Sequence[Column]) -> list[SetSummary]:
-    """Sets with the differences of the two encoders of a run, where letters tell whether they differ."""
-    compared = rivals(columns)
+def _add_pairs(
+    run: Run, grid: Grid, sets: Sequence[SetSummary], columns: Sequence[Column], broken: Container[str]
+) -> list[SetSummary]:
+    """Sets with the differences of the two encoders of a run that work, where letters tell whether they differ."""
+    compared = [i for i in rivals(columns) if columns[i].encoder not in broken]
     if len(compared) != 2:  # of more, the letters say who differs from whom
         return list(sets)
     pairs: dict[int, Comparison] = {}

@@ -31,14 +31,19 @@ MeaningKind = Literal[
     "length",
     "memorised",
     "untrained",
+    "nonlinear",
+    "bits",
+    "saturated",
+    "broken",
     "leak",
+    "shared",
     "chance",
     "below",
     "baseline",
     "few",
     "untested",
 ]
-"""What a score shows; ``sentprobe.report.verdict`` has the rule."""
+"""What a score shows; ``sentprobe.report.meaning`` has the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,19 @@ class Meaning:
     kind: MeaningKind
     reason: str
     """Why, with the numbers, in a few words."""
+    but: str = ""
+    """What measures say against it; empty if nothing does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BalancedScore:
+    """The balanced accuracy of a column on a set with a rare class, by which it is judged."""
+
+    score: Score
+    against: BaselineComparison | None
+    """How it compares with the best baseline by balanced accuracy."""
+    chance: float
+    """What a constant answer has: 1 / classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +154,8 @@ class CellSummary:
     signatures: tuple[str, ...]
     """By seed."""
     against: BaselineComparison | None = None
+    balanced: BalancedScore | None = None
+    """None, unless a class of the set is rare."""
     letters: str | None = None
     """Encoders that share a letter on a set are not significantly different."""
     best: bool = False
@@ -280,6 +300,10 @@ class SetSummary:
     failed_baselines: Mapping[int, str] = field(default_factory=dict)
     letters_about: str | None = None
     """What the letters are about; None where there are none."""
+    p_lead: float | None = None
+    """Of the claim that the best of the set is better than every other one, adjusted by Holm over the sets."""
+    giveaway: str = ""
+    """Of a set on which the best baseline makes no mistakes: a word that tells the label; empty if there is none."""
     pair: PairDifference | None = None
     """Of a run of two encoders: how they differ."""
     variants: tuple[tuple[VariantSummary, ...], ...] = ()

@@ -15,13 +15,17 @@ from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.extension import attempt
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey
 from sentprobe.report.types import CellSummary, Summary
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import best_layer
 from sentprobe.run.control import CONTROLS, Control
 from sentprobe.run.measure import MEASURES, Measure
 from sentprobe.run.measures import measure_of
+from sentprobe.run.own_score import is_control_of, try_compare
 from sentprobe.run.variant import ERASED, GIVEN, VariantColumn, VariantSummary, base_variant
+from sentprobe.stats import holm
+from sentprobe.stats import level as levels
 
 GIVEN_SEPARATOR = " given "
 """Separates the identities of two encoders; neither has spaces."""
@@ -33,6 +37,8 @@ UNKNOWN = "its package is not installed; numbers are shown as they were recorded
 """In place of an interpretation."""
 
 Part = Control | Measure
+Variants = Sequence[VariantSummary]
+"""Those of one set and column."""
 
 
 def part_of(name: str) -> Part | None:
@@ -46,7 +52,18 @@ def variant_results(run: Run, grid: Grid, labels: Sequence[str]) -> list[tuple[t
     """What was computed besides the plain scores, per set and column; ``labels`` are those of the sets."""
     extras = _Extras.of(run)
     erased = {f"{ERASED}{set_key.name}#{set_key.data}": label for set_key, label in zip(grid.sets, labels, strict=True)}
-    return [tuple(_of_cell(extras, grid, column, set_key, erased) for column in grid.columns) for set_key in grid.sets]
+    by_set = [[_of_cell(extras, grid, column, set_key, erased) for column in grid.columns] for set_key in grid.sets]
+    by_column = [_adjusted(of_column) for of_column in zip(*by_set, strict=True)]
+    return [tuple(of_set) for of_set in zip(*by_column, strict=True)]
+
+
+def _adjusted(of_column: Sequence[Variants]) -> list[Variants]:
+    """The variants of a column, by set, with p-values adjusted by Holm over all of them."""
+    p_values = [v.lost_p for variants in of_column for v in variants if v.lost_p is not None]
+    adjusted = iter(holm(p_values).tolist())
+    return [
+        tuple(v if v.lost_p is None else replace(v, lost_p=next(adjusted)) for v in variants) for variants in of_column
+    ]
 
 
 def interpret_variants(run: Run) -> dict[str, str]:
@@ -74,6 +91,7 @@ class _Extras:
     """Of baselines that learn from the words themselves, by variant and set."""
     linear: frozenset[str]
     """Encoders that were run with the linear probe."""
+    run: Run
 
     @classmethod
     def of(cls, run: Run) -> _Extras:
@@ -84,7 +102,7 @@ class _Extras:
             if r.cell.probe is None:
                 baselines.setdefault((r.cell.variant, r.cell.data), []).append(r)
         linear = frozenset(r.cell.encoder for r in run.results if r.cell.probe == LINEAR)
-        return cls(by_cell, baselines, linear)
+        return cls(by_cell, baselines, linear, run)
 
 
 def _of_cell(
@@ -142,6 +160,8 @@ def _summary(extras: _Extras, plain: Result, r: Result, name: str) -> VariantSum
     of = base_variant(r.cell.variant or "")
     part = part_of(of)
     low, high = (None, None) if r.interval_kind == NO_INTERVAL else r.range
+    accuracy = metric_named(DEFAULT_METRIC)
+    fall = next(try_compare(extras.run, [plain], r, accuracy), None) if is_control_of(r, plain) else None
     comparable = isinstance(part, Control) and part.same_test and r.n["te"] == plain.n["te"]
     return VariantSummary(
         name=name,
@@ -152,6 +172,9 @@ def _summary(extras: _Extras, plain: Result, r: Result, name: str) -> VariantSum
         high=high,
         n=r.n["te"],
         lost=plain.score - r.score if comparable else None,
+        lost_low=None if fall is None else fall.low,
+        lost_high=None if fall is None else fall.high,
+        lost_p=None if fall is None else fall.p,
         scores=dict(r.scores),
         chosen=dict(r.chosen),
         points=tuple(dict(point) for point in r.tried),
@@ -176,9 +199,6 @@ def _baselines(extras: _Extras, r: Result) -> dict[str, tuple[Mapping[str, Any],
 
 ERASED_NOTE = "after a property (column) is erased"
 
-Variants = Sequence[VariantSummary]
-"""Those of one set and column."""
-
 
 def variant_tables(summary: Summary) -> Iterator[Table]:
     """Per encoder, a table of controls, one of measures and one of erasures, in this order."""
@@ -200,7 +220,8 @@ def column_tables(summary: Summary, number: int) -> Iterator[Table]:
         (f"Erasure of {name}: accuracy on a set (row) {ERASED_NOTE}", _columns(rows, _erases)),
     ):
         if columns:
-            yield Table([names, scores, *columns], title)
+            marked = any(text.mark for column in columns for text in column.cells if isinstance(text, CellText))
+            yield Table([names, scores, *columns], title, notes=[levels.with_levels(CONTROL_NOTE)] if marked else [])
 
 
 def interpretations(summary: Summary) -> list[str]:
@@ -225,9 +246,24 @@ def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]
             heading = [line.replace("{name}", name) for line in column.heading]
             what = f"The column {' '.join(heading)!r}"
             texts = [attempt(what, partial(column.text, row[name])) if name in row else None for row in by_name]
+            texts = [text and _marked(text, row.get(name)) for text, row in zip(texts, by_name, strict=True)]
             if any(texts):
                 columns.append(TableColumn(heading, texts))
     return columns
+
+
+FALLS, RISES = "↓", "↑"
+CONTROL_NOTE = (
+    f"{FALLS} or {RISES}: significantly below or above the score on the same test rows (paired test, Holm over the "
+    "controls of an encoder on all sets, {alpha})."
+)
+
+
+def _marked(text: CellText, variant: VariantSummary | None) -> CellText:
+    """The number of a control with its mark, if it differs significantly from the score."""
+    if variant is None or variant.lost_p is None or variant.lost_p > levels.ALPHA or variant.lost is None:
+        return text
+    return text._replace(mark=FALLS if variant.lost > 0 else RISES)
 
 
 def _generic(variant: VariantSummary) -> CellText:

@@ -1,30 +1,17 @@
-"""How a score compares with the best baseline, and what it shows, by baselines, controls and measures."""
+"""How a score compares with the best baseline on the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from sentprobe.core.formatting import POINTS
 from sentprobe.errors import SentProbeError
-from sentprobe.report.cells import estimate_of, value_of
-from sentprobe.report.types import (
-    BaselineComparison,
-    CellSummary,
-    Column,
-    Meaning,
-    MeaningKind,
-    SetSummary,
-    Summary,
-    Verdict,
-)
-from sentprobe.report.variants import part_of
+from sentprobe.report.types import BaselineComparison, CellSummary, SetSummary, Summary, Verdict
 from sentprobe.results.inference import detectable_by, row_clusters, system_p, systems_of
 from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.scores import score_difference
-from sentprobe.run.variant import Objection, PlainScore, VariantSummary
 from sentprobe.stats import holm
 from sentprobe.stats import level as levels
 
@@ -40,13 +27,13 @@ FILLED_NOTE = (
 NOT_SIGNIFICANT = "not significantly better than the best baseline"
 """What the mark means, where there is little room."""
 MARK_NOTE = (
-    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it; Holm over the encoders of "
-    "a set, {alpha})."
+    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it; Holm over all encoders "
+    "and sets, {alpha})."
 )
 
 PREDICTIONS_MARK_NOTE = (
     f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test of the trained probes, which swaps the predictions of the "
-    "two at random; Holm over the encoders of a set, {alpha})."
+    "two at random; Holm over all encoders and sets, {alpha})."
 )
 
 
@@ -62,28 +49,74 @@ class Scored:
 def compare_with_baseline(
     run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: str, notes: list[str]
 ) -> list[BaselineComparison | None]:
-    """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
+    """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline.
+
+    p-values are not adjusted yet: ``adjust_over_sets`` does that with all sets.
+    """
     part = metric_named(metric)
     # the best of several is partly luck on a small set: the bar is a little too high there
     best = (max if part.higher_is_better else min)(baselines, key=lambda scored: scored.value, default=None)
     if best is None or not part.compared:
         return [None] * len(numbers)
     tests = [None if not part.has_paired_test else _test(run, scored, best, metric, notes) for scored in numbers]
-    tested = [i for i, test in enumerate(tests) if test is not None]
-    # over the encoders of one set, as tables are read row by row; `many-comparisons` warns about many sets
-    p_values = [test.p for test in tests if test is not None]
-    adjusted = dict(zip(tested, holm(p_values).tolist(), strict=True)) if tested else {}
     return [
         BaselineComparison(
             best.name,
             best.value,
-            _verdict(part.gain(scored.value, best.value), adjusted.get(i)),
-            adjusted.get(i),
-            len(tested),
+            _verdict(part.gain(scored.value, best.value), None if test is None else test.p),
+            None if test is None else test.p,
+            0 if test is None else 1,
             None if test is None else test.detectable,
         )
-        for i, (scored, test) in enumerate(zip(numbers, tests, strict=True))
+        for scored, test in zip(numbers, tests, strict=True)
     ]
+
+
+def adjust_over_sets(sets: Sequence[SetSummary]) -> list[SetSummary]:
+    """Sets whose comparisons with baselines are adjusted by Holm over all encoders and sets.
+
+    The sentence that sums up a run makes all of these claims at once, and † repeats them one by one. Scores that are
+    judged by balanced accuracy are a family of their own.
+    """
+    return _adjusted(_adjusted(sets, _against, _with_against), _balanced_against, _with_balanced_against)
+
+
+Get = Callable[[CellSummary | None], BaselineComparison | None]
+Put = Callable[[CellSummary, BaselineComparison], CellSummary]
+
+
+def _adjusted(sets: Sequence[SetSummary], get: Get, put: Put) -> list[SetSummary]:
+    p_values = [
+        against.p for s in sets for cell in s.cells if (against := get(cell)) is not None and against.p is not None
+    ]
+    adjusted = iter(holm(p_values).tolist())
+
+    def with_adjusted(cell: CellSummary | None) -> CellSummary | None:
+        against = get(cell)
+        if cell is None or against is None or against.p is None:
+            return cell
+        p = next(adjusted)
+        verdict = "not_significant" if against.verdict == "above" and p > levels.ALPHA else against.verdict
+        return put(cell, replace(against, p=p, tests=len(p_values), verdict=verdict))
+
+    return [replace(s, cells=tuple(map(with_adjusted, s.cells))) for s in sets]
+
+
+def _against(cell: CellSummary | None) -> BaselineComparison | None:
+    return None if cell is None else cell.against
+
+
+def _with_against(cell: CellSummary, against: BaselineComparison) -> CellSummary:
+    return replace(cell, against=against)
+
+
+def _balanced_against(cell: CellSummary | None) -> BaselineComparison | None:
+    return None if cell is None or cell.balanced is None else cell.balanced.against
+
+
+def _with_balanced_against(cell: CellSummary, against: BaselineComparison) -> CellSummary:
+    assert cell.balanced is not None
+    return replace(cell, balanced=replace(cell.balanced, against=against))
 
 
 def _verdict(gain: float, p: float | None) -> Verdict:
@@ -180,142 +213,3 @@ def _mark_note(name: str, *, requested: bool) -> str:
     if requested and not metric.has_paired_test:
         return f"{MARK} no better than the best baseline on the same rows; there is no paired test of {metric.title}."
     return MARK_NOTE
-
-
-# What a score shows
-
-
-MAX_HALF_WIDTH = 0.1
-"""With a wider interval, a score at chance says little."""
-MIN_DETECTABLE = 0.05
-"""A comparison that would miss a larger difference than this has too few rows."""
-BASELINE_KINDS: Mapping[str, MeaningKind] = {
-    "length": "length",
-    "nb-uni": "words",
-    "nb-bi": "words",
-    "baseline:hash": "words",
-    "majority": "chance",
-    "baseline:random": "chance",
-}
-"""What it means that a baseline is as good."""
-MEANINGS: Mapping[MeaningKind, tuple[str, str]] = {
-    "holds": ("✓", "holds"),
-    "above": ("✓", "above baselines"),
-    "words": ("≈", "explained by words"),
-    "length": ("≈", "explained by length"),
-    "baseline": ("≈", "no better than the baseline"),
-    "below": ("▽", "below the baseline"),
-    "memorised": ("✎", "memorised"),
-    "untrained": ("◇", "untrained does as well"),
-    "leak": ("!", "labels leak"),
-    "chance": ("○", "at chance"),
-    "few": ("?", "too few rows"),
-    "untested": ("–", "not tested"),
-}
-"""A mark and a few words for each verdict."""
-DEFINITIONS: Mapping[MeaningKind, str] = {
-    "holds": "significantly above the best baseline, and no control or measure that was run explains it otherwise",
-    "above": "significantly above the best baseline; no control or measure that could explain it otherwise was run",
-    "words": "no better than a baseline that reads words alone, or a control or measure says that words are enough",
-    "length": "no better than the length alone, or a control or measure says that length is enough",
-    "baseline": "not significantly above the best baseline, with enough test rows to detect "
-    f"{100 * MIN_DETECTABLE:g} points; or no higher than it",
-    "below": "significantly worse than the best baseline, or untested and more than "
-    f"{100 * MIN_DETECTABLE:g} points worse",
-    "memorised": "above the best baseline, but random labels of the same words are learned as well",
-    "untrained": "above the best baseline, but no better than the same architecture with random weights",
-    "leak": "a control that can only be at chance is far above it: do not trust any score of this set",
-    "chance": "not distinguishable from the most frequent label",
-    "few": f"not significant, but with these test rows a difference of {100 * MIN_DETECTABLE:g} points would have been "
-    f"missed, or the interval at chance is wider than ±{100 * MAX_HALF_WIDTH:g} points",
-    "untested": "there is no baseline on the same rows, or no test",
-}
-"""What each verdict means, in a clause."""
-PRECEDENCE = ("leak", "words", "length", "memorised", "untrained")
-"""Which objection is shown if there are several."""
-
-
-def meanings(s: SetSummary, columns: Sequence[Column], baselines: Sequence[Column]) -> tuple[Meaning | None, ...]:
-    """What the score of each column on a set shows; None where there is none, or it is not an accuracy of a probe."""
-    metric = metric_named(s.scored_by)
-    if not metric.has_paired_test or not metric.higher_is_better or metric.unit != "points":
-        return (None,) * len(columns)
-    column_meanings = []
-    for i, (column, cell) in enumerate(zip(columns, s.cells, strict=True)):
-        majority = next(
-            (
-                value_of(baseline_cell)
-                for baseline, baseline_cell in zip(baselines, s.baselines, strict=True)
-                if baseline_cell is not None and baseline.encoder == "majority" and baseline.sample == column.sample
-            ),
-            None,
-        )
-        # controls and measures are scored by accuracy
-        variants = s.variants[i] if s.variants and metric.right_or_wrong else ()
-        column_meanings.append(None if value_of(cell) is None or cell is None else _meaning(cell, variants, majority))
-    return tuple(column_meanings)
-
-
-def _meaning(cell: CellSummary, variants: Sequence[VariantSummary], majority: float | None) -> Meaning:
-    objections = sorted(
-        _objections(cell, variants, majority), key=lambda objection: PRECEDENCE.index(objection.explanation)
-    )
-    # before anything else: with a leak, no other comparison on this set means what it seems to
-    if objections and objections[0].explanation == "leak":
-        return Meaning("leak", objections[0].reason)
-    against, score = cell.against, _score(cell)
-    value, low, high = cell.score.value or 0.0, cell.score.low, cell.score.high
-    wide = low is not None and high is not None and high - low > 2 * MAX_HALF_WIDTH
-    at_chance = majority is not None and low is not None and low <= majority
-    if at_chance and (against is None or against.verdict != "above"):
-        return Meaning("few" if wide else "chance", f"{score}, majority {POINTS.number(majority or 0)}")
-    if against is None:
-        return Meaning("untested", "no baseline on the same rows")
-    than = f"{against.baseline} {POINTS.number(against.value)}"
-    if against.verdict == "below" and _is_far_below(cell, against):
-        return Meaning("below", f"{score}, {than}")
-    if against.verdict == "below":
-        return Meaning(BASELINE_KINDS.get(against.baseline, "baseline"), than)
-    if against.verdict == "untested":
-        return Meaning("untested", than)
-    if against.verdict == "not_significant":
-        return Meaning("few" if _would_miss(cell, against) else "baseline", f"{score}, {than}")
-    if objections:
-        return Meaning(objections[0].explanation, objections[0].reason)
-    could_object = any(getattr(part_of(v.of), "objection", None) is not None for v in variants)
-    return Meaning("holds" if could_object else "above", f"{POINTS.number(value - against.value, sign=True)} to {than}")
-
-
-def _is_far_below(cell: CellSummary, against: BaselineComparison) -> bool:
-    """Whether a score is significantly below the baseline, or without a test by a difference that counts."""
-    if against.p is not None:
-        return against.p <= levels.ALPHA
-    return against.value - (cell.score.value or 0.0) > MIN_DETECTABLE
-
-
-def _would_miss(cell: CellSummary, against: BaselineComparison) -> bool:
-    """Whether a difference that counts may have been missed; without a detectable one, by the interval."""
-    if against.detectable is not None:
-        return against.detectable > MIN_DETECTABLE
-    low, high = cell.score.low, cell.score.high
-    return low is None or high is None or high - low > 2 * MIN_DETECTABLE
-
-
-def _objections(cell: CellSummary, variants: Sequence[VariantSummary], majority: float | None) -> Iterator[Objection]:
-    value, low, high = estimate_of(cell)
-    if value is None or low is None or high is None:
-        return
-    plain = PlainScore(value=value, low=low, high=high, majority=majority)
-    for variant in variants:
-        part = part_of(variant.of)
-        if (
-            part is not None
-            and part.objection is not None
-            and (objection := part.objection(variant, plain)) is not None
-        ):
-            yield objection
-
-
-def _score(cell: CellSummary) -> str:
-    value, low, high = estimate_of(cell)
-    return " ".join(filter(None, (POINTS.number(value), POINTS.half_width(low, high))))

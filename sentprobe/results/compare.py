@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeVar
@@ -146,6 +146,8 @@ class TieGroups:
     letters: dict[str, str]
     about: InferenceTarget
     """What the letters are about."""
+    p_lead: float
+    """Of the claim that the first is better than every other one, adjusted over the sets."""
     partial: bool
     metric: str = DEFAULT_METRIC
 
@@ -322,31 +324,49 @@ def _mean_score(run: Run, results: Sequence[Result], metric: Metric) -> float:
     return float(np.mean([math.nan if score is None else score for score in scores]))
 
 
-def tie_letters(
-    run: Run, results: Mapping[str, Sequence[Result]], metric: str = DEFAULT_METRIC
-) -> tuple[dict[str, str], InferenceTarget]:
-    """Letters for encoders on the same test rows, the best first, and what the tests are about.
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """Letters for encoders on the same test rows."""
 
-    Encoders that share a letter do not differ significantly. ``results`` has those of all seeds.
-    """
+    letters: dict[str, str]
+    """By name, the best first; encoders that share a letter do not differ significantly."""
+    about: InferenceTarget
+    """What the tests are about."""
+    p_values: Mapping[tuple[str, str], float]
+    """Of each pair, adjusted by Holm over the pairs."""
+
+    @classmethod
+    def of(cls, order: Sequence[str], p_values: Mapping[tuple[str, str], float], about: InferenceTarget) -> Letters:
+        """From adjusted p-values of all pairs of names, which are in the order of their scores, the best first."""
+        return cls(letters(order, p_values), about, p_values)
+
+    def p_lead(self, names: Collection[str]) -> float | None:
+        """Of the claim that the best of these is better than every other one of them: the largest of its p-values."""
+        present = [name for name in self.letters if name in names]
+        pairs = [p for pair, p in self.p_values.items() if present and present[0] in pair and {*pair} <= {*present}]
+        return max(pairs, default=None)
+
+
+def tie_letters(run: Run, results: Mapping[str, Sequence[Result]], metric: str = DEFAULT_METRIC) -> Letters:
+    """Letters for encoders on the same test rows; ``results`` has those of all seeds."""
     names, part = list(results), metric_named(metric)
     if not part.right_or_wrong:
-        return _letters_by(run, results, part), "probe"
+        return _letters_by(run, results, part)
     clusters = row_clusters(run, results[names[0]][0])
     systems = systems_of(run, list(results.values()), clusters)
     order = sorted(range(len(names)), key=lambda i: (-float(systems.correct[i].sum()), names[i]))
     pairs = list(combinations(order, 2))
     adjusted = holm([system_p(systems, first, second) for first, second in pairs]).tolist()
     values = {(names[first], names[second]): value for (first, second), value in zip(pairs, adjusted, strict=True)}
-    return letters([names[i] for i in order], values), _about(results[names[0]][0], target_of(systems, *order))
+    return Letters.of([names[i] for i in order], values, _about(results[names[0]][0], target_of(systems, *order)))
 
 
-def _letters_by(run: Run, results: Mapping[str, Sequence[Result]], metric: Metric) -> dict[str, str]:
+def _letters_by(run: Run, results: Mapping[str, Sequence[Result]], metric: Metric) -> Letters:
     scores = {name: _mean_score(run, side, metric) for name, side in results.items()}
     order = sorted(results, key=lambda name: (-metric.gain(scores[name], 0.0), name))
     pairs = list(combinations(order, 2))
     p_values = [score_difference(run, results[first], results[second], metric).p for first, second in pairs]
-    return letters(order, dict(zip(pairs, holm(p_values).tolist(), strict=True)))
+    return Letters.of(order, dict(zip(pairs, holm(p_values).tolist(), strict=True)), "probe")
 
 
 def _about(result: Result, target: InferenceTarget) -> InferenceTarget:
@@ -400,18 +420,20 @@ def ties(run: Run, names: StringsOrPaths, *, metric: str = DEFAULT_METRIC) -> li
 
     def tie_groups_of(set_key: str) -> TieGroups:
         of_set = {c.name: c.results[set_key] for c in columns}
-        letters_by_name, about = tie_letters(run, of_set, metric)
+        tied = tie_letters(run, of_set, metric)
         first = of_set[columns[0].name][0]
         return TieGroups(
             dataset=first.cell.dataset,
             n=first.n["te"],
-            accuracy={name: _mean_score(run, of_set[name], _metric_of(part, first)) for name in letters_by_name},
-            letters=letters_by_name,
-            about=about,
+            accuracy={name: _mean_score(run, of_set[name], _metric_of(part, first)) for name in tied.letters},
+            letters=tied.letters,
+            about=tied.about,
+            p_lead=tied.p_lead(of_set) or 0.0,
             partial=first.partial,
             metric=metric,
         )
 
     groups = _readable(shared, tie_groups_of)
     names = _apart([t.dataset for t in groups], [columns[0].results[key][0] for key in shared])
-    return [replace(t, dataset=name) for t, name in zip(groups, names, strict=True)]
+    leads = holm([t.p_lead for t in groups]).tolist()
+    return [replace(t, dataset=name, p_lead=p) for t, name, p in zip(groups, names, leads, strict=True)]

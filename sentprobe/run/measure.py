@@ -19,7 +19,7 @@ from sentprobe.results.result import Cell, Result
 from sentprobe.run.fit import Finished, saved_arrays
 from sentprobe.run.job import FitJob, shared
 from sentprobe.run.scoring import versions
-from sentprobe.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, points
+from sentprobe.run.variant import Objection, PlainScore, Support, VariantColumn, VariantSummary, points
 
 OverFolds = Literal["first", "rows", "mean", "pooled"]
 """How a measure is computed on a set in folds.
@@ -135,6 +135,9 @@ class Measure:
         Training rows that it uses at most, unless the user sets another number; None: all, whatever the user sets.
     objection
         Whether its result explains the score otherwise than by what the encoder knows; None: it never does.
+    support
+        Whether its result shows that the vectors hold what the score does not show; None: it never does. A verdict that
+        it speaks against says so.
 
     Examples
     --------
@@ -159,6 +162,7 @@ class Measure:
     over_folds: OverFolds = "first"
     max_rows: int | None = None
     objection: Callable[[VariantSummary, PlainScore], Objection | None] | None = None
+    support: Callable[[VariantSummary, PlainScore], Support | None] | None = None
 
     __repr__ = part_repr
 

@@ -41,6 +41,11 @@ class VariantSummary:
     """Test rows."""
     lost: float | None = None
     """The plain score minus this one; None for measures, and if the test rows are not the same."""
+    lost_low: float | None = None
+    lost_high: float | None = None
+    """Its interval, from the same test rows; None where predictions cannot be read."""
+    lost_p: float | None = None
+    """Of a paired test, adjusted by Holm over all controls of the encoder on all sets."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """Further values, by name."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
@@ -74,6 +79,16 @@ class Objection:
     explanation: Explanation
     reason: str
     """With the numbers, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a measure finds in the vectors that the score does not show."""
+
+    reason: str
+    """With the numbers, in a few words."""
+    network: float | None = None
+    """The lower end of what a probe that is not linear scores; None: the measure is about something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +135,18 @@ def adds_nothing(explanation: Explanation, what: str) -> Callable[[VariantSummar
         return Objection(explanation, f"adds {estimate.text} {estimate.margin} bits to {what}".replace("-", "\u2212"))
 
     return object_to
+
+
+def adds_bits(what: str) -> Callable[[VariantSummary, PlainScore], Support | None]:
+    """A support if the bits that the vectors add to something are above 0 by more than their interval."""
+
+    def speak_for(v: VariantSummary, plain: PlainScore) -> Support | None:
+        if v.low is None or v.low <= 0:
+            return None
+        estimate = bits(v)
+        return Support(f"adds {estimate.text} {estimate.margin} bits to {what}")
+
+    return speak_for
 
 
 # Formatting

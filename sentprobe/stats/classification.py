@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sentprobe.errors import DataError
 from sentprobe.stats import inputs
+from sentprobe.stats.correlation import ranks
 from sentprobe.stats.resample import Floats
 
 Numbers = npt.NDArray[np.int64]
@@ -68,6 +69,37 @@ def balanced_accuracy(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     hits, truths = (np.bincount(rows + 1, minlength=classes) for rows in (t[p == t], t))
     present = truths > 0
     return float((hits[present] / truths[present]).mean())
+
+
+def matthews(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> float:
+    """Matthews' correlation of predictions and truth (n), for any number of classes; 0 if either is constant.
+
+    Gorodkin's R_K (2004, Comput. Biol. Chem. 28:367). As scikit-learn's ``matthews_corrcoef``.
+    """
+    p, t = _both(predicted, truth)
+    n, classes = float(len(p)), 2 + int(max(p.max(), t.max()))
+    predictions, truths = (np.bincount(rows + 1, minlength=classes).astype(np.float64) for rows in (p, t))
+    spread = (n * n - predictions @ predictions) * (n * n - truths @ truths)
+    return float((n * np.count_nonzero(p == t) - predictions @ truths) / math.sqrt(spread)) if spread > 0 else 0.0
+
+
+def auc(probabilities: npt.ArrayLike, truth: npt.ArrayLike) -> float:
+    """The area under the ROC curve of each class against the others, the mean over classes; NaN if no class has one.
+
+    From probabilities (n, classes); equal ones count half. A label that is not in train (-1) belongs to the others of
+    every class. As scikit-learn's ``roc_auc_score`` with ``multi_class="ovr"``.
+    """
+    scores, t = np.asarray(probabilities, np.float64), inputs.classes(truth, "truth", minimum=-1)
+    if scores.ndim != 2 or len(scores) != len(t) or t.max() >= scores.shape[1]:
+        raise DataError(f"probabilities must be (rows, classes) for {len(t)} rows, got {scores.shape}.")
+    of_class = t == np.arange(scores.shape[1])[:, None]
+    positive = of_class.sum(axis=1)
+    both = (positive > 0) & (positive < len(t))
+    if not both.any():
+        return math.nan
+    sums = (ranks(scores.T[both]) * of_class[both]).sum(axis=1)
+    positive = positive[both]
+    return float(((sums - positive * (positive + 1) / 2) / (positive * (len(t) - positive))).mean())
 
 
 def bits(log_probs: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:

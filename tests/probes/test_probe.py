@@ -86,7 +86,7 @@ def test_the_settings_are_those_of_the_papers():
         "kind": "network", "hidden": (0,), "dropout": (0.0,), "l2": (1e-5, 1e-4, 1e-3, 1e-2),
         "activation": "sigmoid", "drop": "before", "optimiser": "adam", "rate": 0.001, "batch": 64, "every": 4,
         "patience": 5, "reset": False, "passes": 200, "watch": "accuracy", "standardise": False, "reduction": "mean",
-        "flat": ("word_content",), "pairs": "task",
+        "flat": ("word_content",), "pairs": "task", "weights": "none",
     }  # fmt: skip
     assert {f.name: getattr(named("senteval"), f.name) for f in fields(Probe)} == senteval
     assert {name: differences(probe, named("senteval")) for name, (_, probe) in presets().items()} == {

@@ -197,7 +197,7 @@ def test_the_comparison_comes_before_the_baselines():
     )
     assert answer_note(replace(versus_baselines, sets=tuple(sets))) == (
         "Paired tests on the same test rows at 5\u00a0%, between the two encoders adjusted by Holm over the 3 sets, "
-        "against baselines over the encoders of a set. Tests against baselines are not adjusted over sets."
+        "against baselines over 2 tests, of all encoders and sets."
     )
 
 
@@ -275,7 +275,7 @@ def test_systems_of_words_are_not_called_encoders():
         "muse (csls) is significantly better than the best baseline on 1 of 2 sets: en-fr; muse (nn) on none.",
         "No system is significantly better on fr-en (copy 30.0).",
     ]
-    assert "Holm over the systems of a set" in answer_note(found)
+    assert "Holm over 2 tests, of all systems and sets" in answer_note(found)
 
 
 def test_losses_are_in_bits_and_nothing_without_results_is_said():
@@ -293,8 +293,8 @@ def test_the_note_says_what_was_adjusted():
     assert answer_note(one) == "Paired tests on the same test rows at 5\u00a0%."
     more = table(["a", "b"], {"tense": "+o", "shift": "--", "STS": "??"})
     assert answer_note(more) == (
-        "Paired tests on the same test rows at 5\u00a0%, adjusted by Holm over the encoders of a set. They are not "
-        "adjusted over sets. 1 set without a test is not counted."
+        "Paired tests on the same test rows at 5\u00a0%, adjusted by Holm over 2 tests, of all encoders and sets. "
+        "1 set without a test is not counted."
     )
 
 

@@ -273,7 +273,7 @@ def test_numbers_beside_the_strongest_baseline():
     assert below.level == "issue"
     assert below.text.startswith(
         "1 of 3 scores: not higher than the best baseline on the same rows. 1 of 3 scores: higher, but not "
-        "significantly (paired test, Holm over the encoders of a set, 5 %)."
+        "significantly (paired test, Holm over all encoders and sets, 5 %)."
     )
     assert below.where == (
         "st:1 on tree_depth: 60.0, nb-uni 64.0",

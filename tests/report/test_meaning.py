@@ -333,7 +333,7 @@ def test_tables_have_the_sets_the_score_and_the_variants(run, summary):
     assert heads[1] == [
         ("information", "bits"), ("compression", "times"), ("rows to half", "of the prior"),
         ("last doubling", "adds"), ("adds to", "length", "bits"), ("adds to", "words", "bits"),
-        ("sufficient", "rank"), ("hidden layer", "adds"), ("after INLP", "(directions)"),
+        ("sufficient", "rank"), ("hidden layer", "adds"), ("after INLP", "(removed)"),
         ("norm and", "length"),
     ]  # fmt: skip
     assert heads[2] == [(label,) for label in labels]  # a set's own property is on the diagonal
@@ -342,7 +342,7 @@ def test_tables_have_the_sets_the_score_and_the_variants(run, summary):
     assert shown["norm",].text == f"{100 * found['norm'].score:.1f}"
     assert shown["compression", "times"].text == f"{found['online'].score:.2f}"
     assert shown["sufficient", "rank"].text == "1"
-    projected = shown["after INLP", "(directions)"]
+    projected = shown["after INLP", "(removed)"]
     assert projected.text == f"{100 * found['inlp'].score:.1f}"
     assert projected.note == f"({found['inlp'].scores['rank']:.0f})"
     erased = found[f"erased:own/verbs#{SETS[0].digest}"]

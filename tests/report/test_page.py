@@ -21,6 +21,7 @@ from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.cells import Score
 from sentprobe.report.checks import checks
 from sentprobe.report.languages import languages
+from sentprobe.report.meaning import meanings
 from sentprobe.report.page import SECTIONS, Section, render
 from sentprobe.report.page.header import duration, head_of
 from sentprobe.report.page.html_table import table
@@ -32,6 +33,7 @@ from sentprobe.report.summary import full_summary
 from sentprobe.report.titles import in_words
 from sentprobe.report.types import (
     AuditFinding,
+    BaselineComparison,
     Bin,
     ColumnErrors,
     Confusion,
@@ -42,7 +44,6 @@ from sentprobe.report.types import (
     Summary,
     UsableInformation,
 )
-from sentprobe.report.verdict import BaselineComparison, meanings
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.variant import VariantSummary

@@ -242,8 +242,9 @@ def test_another_metric(tmp_path):
     run = written(tmp_path / "run", result("st:a", p=0.95), result("st:b"), *beside())
     own = next(r for r in run if r.cell.encoder == "st:a")
     f1, loss = (cells(summarise(run, metric=m))["st:a"] for m in ("macro_f1", "log2_loss"))
-    assert f1.score == Score(own.macro_f1)
-    assert (f1.against.verdict, f1.against.p) == ("untested", None)
+    assert f1.score.value == own.macro_f1
+    assert f1.score.low < own.macro_f1 < f1.score.high
+    assert (f1.against.verdict, f1.against.tests) == ("above", 2)
     assert loss.score.low < own.log2_loss < loss.score.high
     assert loss.against is None
     calibrated = cells(summarise(run, metric="log2_loss_calibrated"))["st:a"]
@@ -260,7 +261,7 @@ def test_another_metric(tmp_path):
     assert f1.accuracy == loss.accuracy == own.accuracy
     words = summarise(run, metric="log2_loss").sets[0].baselines[0]
     assert words.score.value is None
-    with pytest.raises(UsageError, match="expected accuracy, balanced_accuracy, macro_f1, log2_loss"):
+    with pytest.raises(UsageError, match="expected accuracy, balanced_accuracy, macro_f1, mcc, auc, log2_loss"):
         summarise(run, metric="f1")
 
 

@@ -15,20 +15,18 @@ from sentprobe.probes.baselines import CONSTANT_BASELINES
 from sentprobe.report import Report, summarise, tables
 from sentprobe.report.charts import Options, chart
 from sentprobe.report.checks import checks
+from sentprobe.report.meaning import DEFINITIONS, MEANINGS, meanings
 from sentprobe.report.summary import full_summary
 from sentprobe.report.tables import csv_text, json_text, latex, markdown, print_table
 from sentprobe.report.types import BaselineComparison, Meaning
 from sentprobe.report.verdict import (
     BOLD_NOTE,
-    DEFINITIONS,
     MARK,
     MARK_NOTE,
-    MEANINGS,
     NOT_SIGNIFICANT,
     Scored,
     _verdict,
     compare_with_baseline,
-    meanings,
     paired_test,
 )
 from sentprobe.run.variant import VariantSummary
@@ -74,13 +72,39 @@ def test_the_best_baseline_is_tested_row_by_row(run, dataset):
         p = [clustered_p(correct[each.name], correct[best.name], np.arange(400) % 40) for each in numbers]
     else:
         p = [mcnemar(correct[each.name], correct[best.name]).p_mid for each in numbers]
-    assert [against.p for against in found] == pytest.approx(holm(p).tolist())
-    assert {against.tests for against in found} == {4}
+    assert [against.p for against in found] == pytest.approx(p)
     if dataset != SUBJ:
         sds = [np.std(correct[each.name] * 1.0 - correct[best.name], ddof=1) / 20 for each in numbers]
         assert [against.detectable for against in found] == pytest.approx([2.8 * sd for sd in sds], rel=0.01)
     assert [against.verdict for against in found][:2] == ["above", "above"]
     assert found[3].verdict == "below"
+
+
+def test_p_values_are_adjusted_over_all_encoders_and_sets(run):
+    tested = [
+        against
+        for dataset in SETS
+        for against in compare_with_baseline(
+            run,
+            [scored(run, name, dataset) for name in ENCODERS],
+            [scored(run, name, dataset) for name in (*BASELINES, *FIXED)],
+            "accuracy",
+            [],
+        )
+    ]
+    shown = [cell.against for s in summarise(run).sets for cell in s.cells]
+    assert [against.p for against in shown] == pytest.approx(holm([against.p for against in tested]).tolist())
+    assert {against.tests for against in shown} == {8}
+
+
+def test_what_is_significant_on_one_set_may_not_be_among_many(tmp_path):
+    sets = [f"own/set{i}" for i in range(8)]
+    values = {dataset: 0.72 if dataset == sets[0] else 0.66 for dataset in sets}
+    many = written(tmp_path / "many", *(result("st:a", s, p=p) for s, p in values.items()), *beside(sets))
+    alone = written(tmp_path / "alone", result("st:a", sets[0], p=0.72), *beside(sets[:1]))
+    first, lone = summarise(many).sets[0].cells[0].against, summarise(alone).sets[0].cells[0].against
+    assert first.p == pytest.approx(min(1.0, 8 * lone.p))
+    assert (lone.tests, first.tests) == (1, 8)
 
 
 @settings(max_examples=200)

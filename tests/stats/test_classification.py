@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.stats import accuracy, bits, confusion, correct, log2_loss, macro_f1
+from sentprobe.stats.classification import auc, matthews
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 5)), min_size=1, max_size=60)
 
@@ -20,8 +21,27 @@ def test_they_are_those_of_scikit_learn(rows):
     assert macro_f1(predicted, truth) == pytest.approx(
         metrics.f1_score(truth, predicted, average="macro", zero_division=0)
     )
+    if len({*predicted, *truth}) > 1:  # scikit-learn warns of a single label
+        assert matthews(predicted, truth) == pytest.approx(metrics.matthews_corrcoef(truth, predicted), abs=1e-12)
     table = metrics.confusion_matrix(truth, predicted, labels=[0, 1, 2, 3, 4, 5, -1])[:, :-1]
     assert np.array_equal(confusion(predicted, truth, 6), table)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(12, 60), st.integers(2, 5), st.integers(0, 2**32))
+def test_areas_are_those_of_scikit_learn(n, classes, seed):
+    metrics, rng = pytest.importorskip("sklearn.metrics"), np.random.default_rng(seed)
+    truth = rng.permutation(np.arange(n) % classes)
+    logits = rng.normal(size=(n, classes)) + np.eye(classes)[truth]
+    probabilities = np.round(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True), 1)  # with ties
+    probabilities[:, 0] = 1 - probabilities[:, 1:].sum(axis=1)
+    oracle = np.mean([metrics.roc_auc_score(truth == k, probabilities[:, k]) for k in range(classes)])
+    assert auc(probabilities, truth) == pytest.approx(oracle)
+
+
+def test_an_area_needs_two_classes_and_counts_unknown_labels_as_others():
+    assert np.isnan(auc([[0.5, 0.5], [0.2, 0.8]], [1, 1]))
+    assert auc([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], [0, 0, -1]) == 1.0
 
 
 def test_labels_that_were_not_met_are_wrong_and_a_class_of_their_own():

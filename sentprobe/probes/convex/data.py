@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sentprobe.core.resources import single_threaded
-from sentprobe.probes.convex.engine import MANY_OUTPUTS, LogisticEngine, Numpy, Sparse, engine_of
+from sentprobe.probes.convex.engine import (
+    MANY_OUTPUTS,
+    LogisticEngine,
+    Sparse,
+    Weighted,
+    engine_of,
+    is_numpy,
+    is_sparse,
+)
 from sentprobe.probes.convex.few_rows import RowSpace
 from sentprobe.probes.convex.linear import Linear
 from sentprobe.probes.convex.preconditioner import (
@@ -116,7 +124,7 @@ class TrainingData:
 
     features: Features
     shares: Doubles
-    """Of the classes among the rows."""
+    """Of the classes among the rows, as they are weighted."""
     mean: Doubles
     scale: Doubles
     """Standard deviations, but 1 for 0."""
@@ -154,14 +162,20 @@ class TrainingData:
         present = counts > 0
         size = block_rows(engine.cells, d, int(np.count_nonzero(present)))
         mean, scale = moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
+        shares = counts[present] / counts.sum()
+        if isinstance(engine, Weighted):
+            shares = shares * engine.class_weights
         labels = (np.cumsum(present) - 1)[labels]
-        if features.sparse and isinstance(engine, Numpy):
+        if features.sparse and is_numpy(engine):
             starts, rows = zip(*sparse_blocks(features, int(np.count_nonzero(present))), strict=True)
             held = [(rows, np.split(labels, starts[1:]))]
-            return cls(features, counts[present] / counts.sum(), mean, scale, Sparse(), lambda: held, far=False)
+            sparse: LogisticEngine = Sparse()
+            if isinstance(engine, Weighted):
+                sparse = replace(engine, inner=sparse)
+            return cls(features, shares, mean, scale, sparse, lambda: held, far=False)
         far = is_far(mean, scale)
 
-        if isinstance(engine, Numpy) and np.count_nonzero(present) >= MANY_OUTPUTS:
+        if is_numpy(engine) and np.count_nonzero(present) >= MANY_OUTPUTS:
             size *= 4  # so that gradients, which are as large as a model, are added up less often
 
         def blocks() -> Iterator[tuple[Any, Any]]:
@@ -172,7 +186,7 @@ class TrainingData:
         cached = list(blocks()) if 4 * n * d <= (MAX_CACHED_BYTES if cache_bytes is None else cache_bytes) else None
         return cls(
             features,
-            counts[present] / counts.sum(),
+            shares,
             mean,
             scale,
             engine,
@@ -184,7 +198,7 @@ class TrainingData:
     def precision(self) -> type[Any]:
         """The type of points and gradients."""
         large = len(self.shares) * self.features.shape[1] > MAX_DOUBLES
-        return np.float32 if large and isinstance(self.engine, Sparse) else np.float64
+        return np.float32 if large and is_sparse(self.engine) else np.float64
 
     @classmethod
     def few(
@@ -233,7 +247,7 @@ class TrainingData:
     def preconditioner(self, outputs: int, penalties: int) -> Preconditioner:
         """From as many rows, taken from all over, as make searches cheap; sparse rows have none."""
         n, d = self.features.shape
-        if isinstance(self.engine, Sparse):
+        if is_sparse(self.engine):
             return Correlations(None)
         m = sample_size(n, d, outputs, penalties)
         if m < d:
@@ -259,7 +273,7 @@ class TrainingData:
     def correlations(self, sample: int = ROWS_PER_DIMENSION) -> Floats | None:
         """Those of the dimensions (d, d) on rows from all over, unless there are too many or rows are sparse."""
         n, d = self.features.shape
-        if isinstance(self.engine, Sparse) or d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
+        if is_sparse(self.engine) or d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
             return None
         m = min(n, sample * d)
         matrix = np.zeros((d, d), np.float32)

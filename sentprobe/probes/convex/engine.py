@@ -171,6 +171,62 @@ class TorchLogistic:
         return summed.astype(np.float64), gradients, bias_slopes.astype(np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """Another engine, with a weight for the rows of each class: what it returns is a sum over classes."""
+
+    inner: LogisticEngine
+    class_weights: Doubles
+    """Of the classes that have rows, (classes,); their mean over all rows is 1."""
+
+    @property
+    def cells(self) -> int:
+        """The approximate number of values in a block."""
+        return self.inner.cells
+
+    def hold(self, array: Array) -> Any:
+        """The array as the other engine computes with it."""
+        return self.inner.hold(array)
+
+    def products(self, rows: Any) -> Floats:
+        """The products (d, d) of the columns of rows (m, d), each of which counts the same."""
+        return self.inner.products(rows)
+
+    def gradients(
+        self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
+    ) -> tuple[Doubles, Floats, Doubles]:
+        """Losses and gradients, as those of the other engine on the rows of each class, times its weight."""
+        losses, bias_slopes = np.zeros(models), np.zeros(len(bias))
+        slopes: Floats = np.zeros(1, np.float32)  # of the shape of the first
+        for label, weight in enumerate(self.class_weights.tolist()):
+            if isinstance(self.inner, Sparse):  # whose rows are a list of blocks
+                members = [block[known == label] for block, known in zip(rows, labels, strict=True)]
+                targets = [known[known == label] for known in labels]
+            else:
+                members, targets = rows[labels == label], labels[labels == label]
+            loss, slope, bias_slope = self.inner.gradients(members, targets, weights, bias, models)
+            losses += weight * loss
+            slopes = slopes + np.float32(weight) * slope
+            bias_slopes += weight * bias_slope
+        return losses, slopes, bias_slopes
+
+
+def balanced(engine: LogisticEngine, counts: Ints) -> Weighted:
+    """The engine with classes that count the same, however many rows (classes,) they have: n / (classes · rows)."""
+    present = counts[counts > 0].astype(np.float64)
+    return Weighted(engine, present.sum() / (len(present) * present))
+
+
+def is_numpy(engine: LogisticEngine) -> bool:
+    """Whether an engine computes in numpy on dense rows, with weights or without."""
+    return isinstance(engine.inner if isinstance(engine, Weighted) else engine, Numpy)
+
+
+def is_sparse(engine: LogisticEngine) -> bool:
+    """Whether an engine computes on sparse rows, with weights or without."""
+    return isinstance(engine.inner if isinstance(engine, Weighted) else engine, Sparse)
+
+
 def engine_of(device: str | None) -> LogisticEngine:
     """numpy, or torch on a device."""
     if device is None:

@@ -14,7 +14,7 @@ import numpy as np
 from sentprobe.core.resources import single_threaded
 from sentprobe.probes.convex import few_rows
 from sentprobe.probes.convex.data import MAX_CACHED_BYTES, TrainingData, TrainingStatistics, curvature_of
-from sentprobe.probes.convex.engine import engine_of
+from sentprobe.probes.convex.engine import balanced, engine_of
 from sentprobe.probes.convex.few_rows import RowSpace
 from sentprobe.probes.convex.linear import Linear
 from sentprobe.probes.convex.optimum import TOLERANCE
@@ -48,6 +48,8 @@ def leave_groups_out(
     train, order = sort_rows(train, labels)
     labels, groups = labels[order], groups[:, order]
     counts, engine = np.bincount(labels, minlength=classes), engine_of(device)
+    if probe.weights == "balanced":
+        engine = balanced(engine, counts)  # those of all rows, whichever are left out
     searches = int(groups[0].max()) + 1
     statistics = statistics or TrainingStatistics.for_searches(train, labels, classes, device, searches)
     # all groups are cached, or none

@@ -31,7 +31,7 @@ import numpy as np
 from sentprobe.core.resources import single_threaded
 from sentprobe.errors import ShapeError
 from sentprobe.probes.convex.data import MAX_FACTORED_DIMENSIONS, TrainingData, TrainingStatistics, curvature_of
-from sentprobe.probes.convex.engine import engine_of
+from sentprobe.probes.convex.engine import balanced, engine_of
 from sentprobe.probes.convex.linear import Linear
 from sentprobe.probes.convex.path import MAX_COLUMNS, FewRows, PenalisedLoss, dev_scorer, follow
 from sentprobe.probes.convex.preconditioner import Preconditioner
@@ -75,7 +75,8 @@ def fit(
     train, order = sort_rows(train, labels)
     labels, counts = labels[order], np.bincount(labels, minlength=classes)
     with single_threaded():  # with more, sums depend on how many
-        engine = engine_of(device)
+        weighted = probe.weights == "balanced"
+        engine = balanced(engine_of(device), counts) if weighted else engine_of(device)
         data = TrainingData.of(train, labels, counts, engine, statistics)
         outputs = len(curvature_of(data.shares))
         preconditioner: Preconditioner = (
@@ -91,7 +92,7 @@ def fit(
                 FewRows.of(train, labels, counts, engine, data, standardise=probe.standardise),
             ),
             probe.l2,
-            dev_scorer(dev, dev_labels, exact=data.far),
+            dev_scorer(dev, dev_labels, exact=data.far, by_class=weighted),
             lambda scores: select_best(probe, [dev.accuracy for dev in scores], [dev.loss for dev in scores]),
             counts,
             tolerance=partial(tolerance_for, outputs),

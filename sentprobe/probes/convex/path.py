@@ -41,7 +41,7 @@ class DevScores:
     """How a classifier does on the dev rows."""
 
     correct: Doubles
-    """(n,): 1 or 0."""
+    """(n,): 1 or 0; times the weight of its class, where classes count the same."""
     losses: Doubles
     """Of the rows whose label is known."""
 
@@ -281,8 +281,15 @@ def _refined(rough: PathPoint, refined: PathPoint) -> PathPoint:
     return replace(refined, end=end, refined=True)
 
 
-def dev_scorer(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence[Linear]], list[DevScores]]:
-    """The function that scores classifiers on these rows; a label of -1 is unknown, ``exact`` is as in ``logits``."""
+def dev_scorer(
+    dev: Features, labels: Ints, *, exact: bool, by_class: bool = False
+) -> Callable[[Sequence[Linear]], list[DevScores]]:
+    """The function that scores classifiers on these rows; a label of -1 is unknown, ``exact`` is as in ``logits``.
+
+    With ``by_class`` every class counts the same: the accuracy is the balanced one.
+    """
+    _, numbers, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    weights = len(labels) / (len(sizes) * sizes[numbers]) if by_class else np.ones(1)
     is_known, at = labels >= 0, np.arange(len(labels))
 
     def score(models: Sequence[Linear]) -> list[DevScores]:
@@ -292,6 +299,8 @@ def dev_scorer(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequenc
             block_logits -= block_logits.max(axis=1, keepdims=True)
             right = block_logits[:, np.maximum(labels[part], 0), at[: block_logits.shape[2]]]
             losses[:, part] = np.log(np.exp(block_logits).sum(axis=1)) - right
+        correct *= weights
+        losses *= weights
         return [DevScores(*scores) for scores in zip(correct, losses[:, is_known], strict=True)]
 
     return score

@@ -42,7 +42,8 @@ probe = ProbeKind(
     name="network",
     order=2,
     summary="logistic regression, or one hidden layer, trained in minibatches and stopped early on dev",
-    settings=tuple(setting.name for setting in fields(Probe) if setting.name not in COMMON_SETTINGS),  # all of them
+    # all that have to do with training by minibatches
+    settings=tuple(setting.name for setting in fields(Probe) if setting.name not in (*COMMON_SETTINGS, "weights")),
     unused=unused,
     fit=network.fit,
     refit=refit,

@@ -30,7 +30,7 @@ def below_baseline(summary: Summary) -> CheckFinding | None:
         for n in (*below, *close)
         if n.cell.against
     ]
-    tested = f"paired test, Holm over the {summary.kind.noun}s of a set, {alpha_text()}"
+    tested = f"paired test, Holm over all {summary.kind.noun}s and sets, {alpha_text()}"
     if below or close:
         text = []
         if below:
@@ -152,7 +152,7 @@ knows nothing but which texts are identical, so test rows must occur in the trai
         "well.",
         doc="""
 An issue where a score is not higher than the [best baseline](show.md#the-best-baseline) on the same rows; a tip where
-it is, but not significantly by a paired test, adjusted by Holm over the encoders of a set. These are the scores that †
+it is, but not significantly by a paired test, adjusted by Holm over all encoders and sets. These are the scores that †
 marks in every table and figure. Length on sentence length, and bags of words on word content, are only a tip: they
 read the answer off the sentence, and have 100 and 97.8 in table 2 of Conneau et al. (2018). The best of several
 baselines is partly luck on a small set, so the bar is a little too high there.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from sentprobe.report.check import Check, CheckFinding
-from sentprobe.report.types import Summary
+from sentprobe.report.types import EncoderDiagnosis, Summary
 
 BROKEN_SYMPTOMS = {
     "equal-vectors": "identical vectors for different texts",
@@ -16,7 +16,15 @@ BROKEN_SYMPTOMS = {
     "order-dependent": "vectors that depend on the order of the batch",
 }
 """Symptoms with which a score says nothing about what an encoder captures."""
+UNKNOWN_WORDS = "words without a vector"
 PARTIAL_SYMPTOMS = ("dead-layers", "constant-columns")
+
+
+def broken_encoders(diagnoses: Iterable[EncoderDiagnosis]) -> dict[str, str]:
+    """What is wrong with the encoders whose scores say nothing about what they capture, by name, in a few words."""
+    symptoms = {**BROKEN_SYMPTOMS, "unknown-tokens": UNKNOWN_WORDS}
+    wrong = {d.name: [symptoms[s.code] for s in d.symptoms if s.code in symptoms] for d in diagnoses}
+    return {name: ", ".join(dict.fromkeys(reasons)) for name, reasons in wrong.items() if reasons}
 
 
 def broken_encoder(summary: Summary) -> CheckFinding | None:

@@ -85,7 +85,9 @@ def dev_test_gap(summary: Summary) -> CheckFinding | None:
     scores: list[tuple[ScoredCell, float, int]] = []
     for n in scored_cells(summary):
         rows = int(Signature.parse(n.cell.signatures[0]).n.split("/")[1])
-        if n.predicts_classes and n.cell.dev_score is not None and rows:
+        probe = _probe(n)
+        by_class = probe is not None and probe.weights == "balanced"  # whose dev score is the balanced accuracy
+        if n.predicts_classes and n.cell.dev_score is not None and rows and not by_class:
             scores.append((n, n.cell.dev_score, rows))
     if not scores:
         return None

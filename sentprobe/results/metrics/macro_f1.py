@@ -15,8 +15,5 @@ metric = Metric(
     title="macro-averaged F1",
     doc="The mean F1 of the classes.",
     compute=_compute,
-    has_interval=False,
-    interval_note="",
-    tested=False,
     order=30,
 )

@@ -20,7 +20,7 @@ from sentprobe.run.job import FitJob, Vectors, clusters_of, split_features
 from sentprobe.run.measure import Measure, classifies_sentences
 from sentprobe.run.resample import assign_groups
 from sentprobe.run.scoring import classification_result, log2_of_true, saved_predictions
-from sentprobe.run.variant import GIVEN, Explanation, VariantColumn, adds_nothing, bits
+from sentprobe.run.variant import GIVEN, Explanation, VariantColumn, adds_bits, adds_nothing, bits
 from sentprobe.stats.information import conditional
 from sentprobe.stats.means import ScoredRows
 
@@ -136,6 +136,7 @@ def _measure(
         over_folds="rows",
         given=encoder,
         objection=adds_nothing(explanation, what) if explanation else None,
+        support=adds_bits(what) if explanation else None,
     )
 
 

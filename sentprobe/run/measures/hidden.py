@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sentprobe.core.formatting import POINTS
 from sentprobe.data.splits import has_train_test_split
 from sentprobe.probes import Features, Probe, fit
 from sentprobe.probes.convex import MAX_CACHED_BYTES
@@ -15,7 +16,7 @@ from sentprobe.run.fit import Finished
 from sentprobe.run.job import FitJob, clusters_of, split_features
 from sentprobe.run.measure import Measure, plain_probe
 from sentprobe.run.scoring import classification_result, saved_predictions
-from sentprobe.run.variant import VariantColumn, points
+from sentprobe.run.variant import PlainScore, Support, VariantColumn, VariantSummary, points
 from sentprobe.stats.classification import accuracy
 from sentprobe.stats.means import mean
 from sentprobe.stats.paired import mcnemar
@@ -84,6 +85,14 @@ def compute(job: FitJob) -> list[Finished]:
     return [(result, arrays, None)]
 
 
+def _support(v: VariantSummary, plain: PlainScore) -> Support | None:
+    """What a network reads beyond the linear probe, where that exceeds 0 by more than its interval."""
+    if v.low is None or v.low <= 0:
+        return None
+    gap, network = points(v), v.scores["accuracy"]
+    return Support(f"a hidden layer adds {gap.text} {gap.margin}: {POINTS.number(network)}", network - v.value + v.low)
+
+
 measure = Measure(
     name="hidden",
     order=60,
@@ -95,4 +104,5 @@ measure = Measure(
     applies_to=has_train_test_split,
     compute=compute,
     over_folds="rows",
+    support=_support,
 )

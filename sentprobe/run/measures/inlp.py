@@ -15,7 +15,7 @@ from sentprobe.stats.classification import log2_loss
 
 
 def compute(job: FitJob) -> list[Finished]:
-    """The score after erasing the set's own property, and how many directions that took."""
+    """The score after erasing the set's own property, and how many dimensions that removed."""
     splits, (cell,) = job.splits, job.cells
     train, dev, test = split_features(job)
     (l2, _), rows = plain_probe(job, train, dev), rows_of(job, train)
@@ -42,12 +42,13 @@ measure = Measure(
     version=2,
     interpretation=(
         "What is left of a task after iterative nullspace projection: the directions in which classes differ are "
-        "removed, one after the other, until a linear probe finds nothing on dev; in brackets, their number. 0: it "
-        "found nothing to begin with. With two classes there is one at most. "
+        "removed, one after the other, until a linear probe finds nothing on dev; in brackets, how many dimensions "
+        "that removed: at most one less than there are classes, over however many dimensions of the vector the "
+        "property is spread. 0: the probe found nothing to begin with. "
         f"{SUBSAMPLED}"
     ),
     columns=(
-        VariantColumn(("after INLP", "(directions)"), lambda v: points(v)._replace(note=f"({int(v.scores['rank'])})")),
+        VariantColumn(("after INLP", "(removed)"), lambda v: points(v)._replace(note=f"({int(v.scores['rank'])})")),
     ),
     applies_to=classifies_sentences,
     compute=compute,

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sentprobe.core.table import Table
+from sentprobe.report.meaning import DEFINITIONS, MEANINGS
 from sentprobe.report.page.section import PageData, Section, sibling_file
 from sentprobe.report.variants import column_tables
-from sentprobe.report.verdict import DEFINITIONS, MEANINGS
 
 MAX_CELLS = 2500
 """Cells of all tables together; more would take a page beyond three megabytes."""
