@@ -84,8 +84,9 @@ def run(
     data: tuple[str, ...]
         The same as PATHS.
     encoder: tuple[str, ...]
-        scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME; may be
-        repeated. Default: static:, on sets that are named.
+        scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME; NAME=
+        scheme:'run-*' stands for trainings of one recipe, with different seeds; may be repeated. Default: static:, on
+        sets that are named.
     out: Path
         The folder to write to, or to resume in. Default: run.
     probe: tuple[str, ...]
@@ -131,7 +132,8 @@ def run(
     encoder = encoder or ("static:",)
     columns = TableOptions.taken_from(options)
     request = RunOptions(probes=probe, seeds=range(seed, seed + seeds), **options)
-    named, aliases = named_encoders(encoder)
+    requested = named_encoders(encoder)
+    named, aliases = requested.by_name, requested.aliases
     paths = (os.fspath(_demo_sets(jobs)),) if is_first_picture else typed_paths((*paths, *data))
     sources = find_sets(
         paths, columns, task=task, language=language, as_task=as_task, as_language=as_language, train=train,
@@ -174,7 +176,7 @@ def _evaluate(
     from sentprobe.run.loop import evaluate
     from sentprobe.run.measure import MEASURES
 
-    named, _ = named_encoders(encoders)
+    named = named_encoders(encoders).by_name
     probes, seeds, variants = as_strings(request.probes), request.seed_list(), request.variants()
     added = _names(variants.controls, CONTROLS, "control") + _names(variants.measures, MEASURES, "measure")
     announce(

@@ -25,6 +25,8 @@ from sentprobe.results.result import Cell, Failure, Result
 INFO, RESULTS = "run.json", "results.jsonl"
 ALIASES = "aliases"
 """The key in run.json of the names that users give to encoders."""
+RECIPES = "recipes"
+"""The key in run.json of the recipes that encoders are trainings of."""
 FORMAT = 5
 RETRACTED = "gone"
 """The kind of a record that retracts earlier records of its cell."""
@@ -203,6 +205,11 @@ def rebuild_info(results: Iterable[Result], failures: Iterable[Failure] = ()) ->
 def read_aliases(info: Mapping[str, Any]) -> dict[str, str]:
     """The alias of each encoder that has one; the last that it was given."""
     return {encoder: alias for alias, encoder in info.get(ALIASES, ())}
+
+
+def read_recipes(info: Mapping[str, Any]) -> dict[str, str]:
+    """By encoder, the recipe that it is a training of, if it is of any; the last that it was given."""
+    return {encoder: recipe for recipe, encoder in info.get(RECIPES, ())}
 
 
 def is_bare(described: Mapping[str, Any]) -> bool:

@@ -31,6 +31,8 @@ from sentprobe.results.records import (
     in_order,
     info_or_damage,
     protocol_text,
+    read_aliases,
+    read_recipes,
     read_records,
     rebuild_info,
     request_of,
@@ -193,6 +195,19 @@ class Run:
     def encoders(self) -> list[str]:
         """The encoders that have results, in the order they were requested, baselines last."""
         return list(dict.fromkeys(r.cell.encoder for r in self.results))
+
+    @cached_property
+    def recipes(self) -> dict[str, str]:
+        """The recipe of each encoder that is a training of one; of several in one folder, that has changed, of none."""
+        identities: dict[str, set[str | None]] = {}
+        for r in self.results:
+            identities.setdefault(r.cell.encoder, set()).add(r.cell.identity)
+        recorded = read_recipes(self.info)
+        return {encoder: recipe for encoder, recipe in recorded.items() if len(identities.get(encoder, ())) < 2}
+
+    def training_title(self, encoder: str) -> str:
+        """What tells an encoder apart from the other trainings of its recipe."""
+        return read_aliases(self.info).get(encoder, encoder).removeprefix(f"{self.recipes.get(encoder, '')} ")
 
     def predictions(self, result: Result, *names: str) -> Arrays:
         """The predictions of a result on the test rows, as arrays by name.
