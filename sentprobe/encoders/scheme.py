@@ -12,7 +12,8 @@ names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, a
 built-in scheme, ``named_file``, a function from a Spec to the path of a file or folder, or None, says what must be
 there, and ``members``, a function from a Spec to the names of other encoders, which of them it consists of, so that a
 run can be refused before it begins. ``trainings``, a function from a Spec to names by title, says which encoders are
-trainings of the one that was named (``encoders/recipes.py``). ``TITLES`` has what encoders are called in words, by the name after the colon.
+trainings of the one that was named (``encoders/recipes.py``). ``TITLES`` has what encoders are called in words, by the
+name after the colon.
 
 A built-in scheme whose encoders are loaded in no time, as those of a server are, says ``LOADS_AT_ONCE = True``: what it
 lacks, such as a key, is then said before anything is computed.

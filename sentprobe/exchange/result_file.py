@@ -28,7 +28,7 @@ from sentprobe.errors import DataError, RunError, UsageError
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.results.inference import row_clusters
 from sentprobe.results.log import Log, open_log
-from sentprobe.results.records import ALIASES, read_aliases
+from sentprobe.results.records import ALIASES, RECIPES, read_aliases, read_recipes
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import shown_names
@@ -42,7 +42,7 @@ ARRAYS = ("predicted", "truth", FOLD_ARRAY, RESAMPLED, CHOSEN_ARRAY)
 SET_FACTS = ("name", "task", "version", "language", "digest", "labels", "rows", "folds", "split", "inputs", "question")
 """What is said of a set: nothing that may hold a sentence or a path."""
 FINDING_FACTS = ("code", "severity", "split", "count")
-RUN_FACTS = ("encoders", "probes", "seeds", "sentprobe", "days", ALIASES)
+RUN_FACTS = ("encoders", "probes", "seeds", "sentprobe", "days", ALIASES, RECIPES)
 BASELINE_NAMES = frozenset((*BASELINES, *ENCODER_BASELINES))
 """Which are the same for everybody."""
 UNKNOWN_LABEL = "(not a label of train)"
@@ -128,6 +128,10 @@ class ResultFile:
             facts = dict(self.contents.info)
             if owner:
                 facts.pop(ALIASES, None)
+                facts[RECIPES] = [
+                    [_owned(recipe, {}, owner), names.get(encoder, encoder)]
+                    for encoder, recipe in read_recipes(facts).items()
+                ]
             facts["encoders"] = [name for encoder, name in names.items() if encoder in present]
             log.begin(facts["encoders"])
             log.describe(**facts)
@@ -226,14 +230,19 @@ def _chosen(run: Run, encoders: Sequence[str]) -> set[str]:
     if not encoders:
         return all_names
     aliases, selected = read_aliases(run.info), set(shown_names(run, encoders))
-    return {name for name in all_names if name in BASELINE_NAMES or aliases.get(name, name) in selected}
+    return {
+        name
+        for name in all_names
+        if name in BASELINE_NAMES or aliases.get(name, name) in selected or run.recipes.get(name) in selected
+    }
 
 
 def _public_info(run: Run, chosen: set[str]) -> dict[str, Any]:
     """What run.json says that others may read: no paths, no sentences that audits quote."""
     info = {name: run.info[name] for name in RUN_FACTS if name in run.info}
     info["encoders"] = [name for name in info.get("encoders", ()) if name in chosen]
-    info[ALIASES] = [entry for entry in info.get(ALIASES, ()) if entry[1] in chosen]
+    for key in (ALIASES, RECIPES):
+        info[key] = [entry for entry in info.get(key, ()) if entry[1] in chosen]
     info["datasets"] = [
         {
             **{name: described[name] for name in SET_FACTS if name in described},

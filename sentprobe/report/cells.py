@@ -22,7 +22,7 @@ from sentprobe.results.scores import applies, class_score, interval_by, predicti
 from sentprobe.results.sides import best_layer
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.level import standard_errors
-from sentprobe.stats.means import combined
+from sentprobe.stats.means import INFINITE_DF, combined
 from sentprobe.stats.seeds import spread
 
 MIN_GRID_SIZE = 3
@@ -178,9 +178,6 @@ def _information(results: Sequence[Result]) -> UsableInformation | None:
 
 # Over seeds
 
-
-INFINITE_DF = 1e9
-"""Degrees of freedom of a variance that is treated as known."""
 
 Interval = tuple[float, float]
 

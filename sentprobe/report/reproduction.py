@@ -86,7 +86,7 @@ def _command_words(
         words = ["sentprobe", "run", *set_words]
         words += [word for name in encoders for word in ("-e", name)]
         words += [word for name in probes if probes != ["linear"] for word in ("-p", name)]
-        words += _option("--seeds", len(seed_range), 1) + _option("--seed", seed_range[0], 1111)
+        words += _option("--probe-seeds", len(seed_range), 1) + _option("--seed", seed_range[0], 1111)
         words += _option("--limit", limit) + _option("--device", device) + ["--half"] * half
         yield [*words, "-o", folder]
 

@@ -114,7 +114,7 @@ def test_what_was_asked_of_the_encoders(tmp_path):
     same = "sentprobe run /data -e 'st:a b' -p mlp"
     rest = f"--limit 50 --device cuda --half -o {tmp_path / 'run'}"
     assert reproduction(run, {}).commands == (
-        f"{same} --seeds 3 --seed 7 {rest}",
+        f"{same} --probe-seeds 3 --seed 7 {rest}",
         f"{same} --seed 20 {rest}",
     )
 

@@ -5,6 +5,7 @@ import pytest
 
 from sentprobe.errors import DataError
 from sentprobe.stats.means import ScoredRows
+from sentprobe.stats.seeds import ONE_SEED, SeedVariance
 from sentprobe.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
