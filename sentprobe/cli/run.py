@@ -84,17 +84,16 @@ def run(
     data: tuple[str, ...]
         The same as PATHS.
     encoder: tuple[str, ...]
-        scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME; NAME=
-        scheme:'run-*' stands for trainings of one recipe, with different seeds; may be repeated. Default: static:, on
-        sets that are named.
+        scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME;
+        NAME=trained:'runs/seed-*' takes all that match for trainings of one recipe, with several seeds; may be
+        repeated. Default: static:, on sets that are named.
     out: Path
         The folder to write to, or to resume in. Default: run.
     probe: tuple[str, ...]
         A probe, as `sentprobe ls probes` lists them, with changes as in senteval?hidden=50; may be repeated. Default:
         linear.
     probe_seeds: int
-        Number of seeds to train each probe with; seeds of an encoder are trainings of it, as in -e NAME=trained:'run-*'.
-        Default: 1.
+        Number of seeds to train each probe with. Default: 1.
     seed: int
         The first seed of the probes. Default: 1111.
     jobs: int

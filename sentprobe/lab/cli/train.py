@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from sentprobe.cli._options import parse_settings, with_options
 from sentprobe.core.arguments import GROUP, option
-
-if TYPE_CHECKING:
-    from sentprobe.lab.networks.folder import TrainedFolder
 
 order = 65
 group = "Train and align"
@@ -96,7 +93,7 @@ class TrainOptions:
     every
         Also write a checkpoint every so many steps; 0 means only after epochs. Default: 0.
     seed
-        All random choices derive from it. Default: 1111.
+        All random choices derive from it; with --seeds, the first one. Default: 1111.
     """
 
     train: Annotated[tuple[str, ...], Parameter(("--train", "--text", "--pairs"), consume_multiple=True)] = option(
@@ -147,6 +144,7 @@ def train(
     architecture: Annotated[str, Parameter(("--architecture", "-a"))] = "",
     preset: str = "",
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
+    seeds: int = 1,
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     list_: Annotated[bool, Parameter("--list")] = False,
     **options: Any,
@@ -166,6 +164,9 @@ def train(
         An encoder of a paper, such as conneau2018/bilstm-max: architecture, sizes, and how it was trained.
     set_: tuple[str, ...]
         A setting of the encoder or the objective, such as --set hidden=512. May be repeated.
+    seeds: int
+        How many encoders to train, with seeds from --seed on, so that results are about how they are trained: with
+        more than one, each has a folder seed-N in FOLDER, and -e NAME=trained:'FOLDER/seed-*' probes all. Default: 1.
     out: Path
         The folder to write to, or to resume in; then the encoder is trained:FOLDER.
     list_: bool
@@ -178,7 +179,9 @@ def train(
     from sentprobe.console import announce, say
     from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
-    from sentprobe.lab.cli._training import TrainingDisplay, print_parts, print_summary
+    from sentprobe.lab.cli._training import TrainingDisplay, print_parts, print_seeds, print_summary
+    from sentprobe.lab.networks.folder import CONFIG
+    from sentprobe.lab.seed_folders import check_seeds, seed_folders
     from sentprobe.lab.training.request import make_request
     from sentprobe.lab.training.train import is_finished, is_main_process
     from sentprobe.lab.training.train import train as run
@@ -201,19 +204,26 @@ def train(
         train=typed.train, dev=typed.dev, columns=tuple(filter(None, typed.columns.split(","))),
         vectors=typed.vectors, fine_tune=typed.fine_tune, withhold=typed.withhold, **inputs,
     )  # fmt: skip
-    before = is_finished(request, out)
-    if is_main_process() and not before:
-        announce(
-            f"Training {request.encoder} for {request.objective} on {', '.join(typed.train)}, at most "
-            f"{count_of(request.options.epochs, 'epoch')}; writing to {out}/"
-        )
-    try:
-        with TrainingDisplay(request.options.epochs) as display:
-            folder: TrainedFolder = run(request, out, display.report)
-    except KeyboardInterrupt:
+    first = request.options.seed
+    folders = seed_folders(out, range(first, first + check_seeds(seeds)), CONFIG)
+    for seed, folder in folders.items():
+        of_seed = replace(request, options=replace(request.options, seed=seed))
+        before = is_finished(of_seed, folder)
+        if is_main_process() and not before:
+            with_seed = f" with seed {seed}" if seeds > 1 else ""
+            announce(
+                f"Training {request.encoder} for {request.objective} on {', '.join(typed.train)}{with_seed}, at most "
+                f"{count_of(request.options.epochs, 'epoch')}; writing to {folder}/"
+            )
+        try:
+            with TrainingDisplay(request.options.epochs) as display:
+                trained = run(of_seed, folder, display.report)
+        except KeyboardInterrupt:
+            if is_main_process():
+                say(f"Repeat the command to go on with the training in {folder}/.")
+            raise
         if is_main_process():
-            say(f"Repeat the command to go on with the training in {out}/.")
-        raise
-    if is_main_process():
-        print_summary(folder, before)
+            print_summary(trained, before)
+    if seeds > 1 and is_main_process():
+        print_seeds(out)
     return 0

@@ -59,7 +59,7 @@ def test_a_method_that_does_not_exist_is_refused_with_all_there_are(place):
 def test_what_is_printed(done):
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
-        "Aligning up to 200,000 words of a.vec and b.vec by procrustes, 1 seed; 1 job; writing to out/",
+        "Aligning up to 200,000 words of a.vec and b.vec by procrustes, 1 try; 1 job; writing to out/",
         "method procrustes: a dictionary is given",
         "a.vec: 200 words, 10 dimensions",
         "b.vec: 200 words, 10 dimensions",
@@ -103,8 +103,8 @@ def test_show(place, done):
     [
         (("a.vec",), "Name two files"),
         (PAIRS, "-o FOLDER"),
-        ((*PAIRS, "-o", "x", "--seeds", "many"), "--seeds many: expected a number"),
-        ((*PAIRS, "-o", "x", "--seeds", ","), "expected a number of seeds"),
+        ((*PAIRS, "-o", "x", "--tries", "many"), "--tries many: expected a number"),
+        ((*PAIRS, "-o", "x", "--tries", ","), "expected a number of tries"),
         ((*PAIRS, "-o", "x", "--set", "epochs"), "expected KEY=VALUE"),
         ((*PAIRS, "-o", "x", "--set", "a=1", "--set", "a=2"), "contradict"),
         ((*PAIRS, "-o", "x", "--method", "magic"), "no alignment method 'magic'"),
@@ -123,7 +123,7 @@ def test_wrong_usage(place, words, message):
 
 
 def test_one_seed_of_its_own(place):
-    done = sentprobe("align", *PAIRS, "--seeds", "7,", "--steps", "none", "-o", "seven", cwd=place)
+    done = sentprobe("align", *PAIRS, "--tries", "7,", "--steps", "none", "-o", "seven", cwd=place)
     assert done.returncode == 0, done.stderr
     assert json.loads((place / "seven" / "alignment.json").read_text("utf-8"))["chosen"] == 7
 
