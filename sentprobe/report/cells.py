@@ -218,7 +218,7 @@ def recorded_score(run: Run, results: Sequence[Result]) -> Score:
         return over
     with suppress(SentProbeError):  # of predictions that cannot be read, the paired tests tell
         systems = systems_of(run, [results], row_clusters(run, results[0]))
-        return Score(over.value, *proportion_interval(systems.score(0), systems.rows), over.sd)
+        return Score(over.value, *proportion_interval(systems.score(0), systems.rows, averaged=True), over.sd)
     return over
 
 
