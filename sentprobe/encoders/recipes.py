@@ -32,26 +32,33 @@ def trainings(text: str) -> dict[str, str]:
     listed = SCHEMES[spec.scheme].trainings if spec.scheme in SCHEMES else None
     if listed is not None:
         return dict(listed(spec))
-    return _matching(spec) if "*" in spec.path else {}
+    return _matching(spec, text) if "*" in spec.path else {}
 
 
-def _matching(spec: Spec) -> dict[str, str]:
-    """The encoders whose paths match, in the order of the numbers in them."""
+def _matching(spec: Spec, typed: str) -> dict[str, str]:
+    """The encoders whose paths match."""
     # of a program, what follows the path says what in it is the encoder
     pattern, *attributes = spec.path.split(":") if spec.scheme == "py" else (spec.path,)
-    home = str(Path(pattern).expanduser())
-    if Path(home).exists():  # a star in the name of one folder
-        return {}
-    slash = pattern.endswith("/")
-    paths = glob.glob(re.sub(r"([\[?])", r"[\1]", home) + "/" * slash)  # noqa: PTH207 - keeps paths as they were typed
-    if not paths:
-        raise UsageError(f"{spec}: no {'folder' if slash else 'file or folder'} matches {pattern}.")
-    ordered = sorted((path.rstrip("/") for path in paths), key=_by_number)
-    varying = _differing_parts([Path(path).parts for path in ordered])
     return {
         title: str(replace(spec, name=":".join((path, *attributes)), revision=None))
-        for title, path in zip(varying, ordered, strict=True)
+        for title, path in matching_paths(pattern, typed).items()
     }
+
+
+def matching_paths(pattern: str, typed: str) -> dict[str, str]:
+    """The files and folders that match a pattern, by what tells them apart, in the order of the numbers in them.
+
+    None if the pattern is the name of a file with a star in it. ``typed``: what the user typed, for the error.
+    """
+    expanded = str(Path(pattern).expanduser())
+    if Path(expanded).exists():
+        return {}
+    slash = pattern.endswith("/")
+    paths = glob.glob(re.sub(r"([\[?])", r"[\1]", expanded) + "/" * slash)  # noqa: PTH207 - keeps paths as typed
+    if not paths:
+        raise UsageError(f"{typed}: no {'folder' if slash else 'file or folder'} matches {pattern}.")
+    ordered = sorted((path.rstrip("/") for path in paths), key=_by_number)
+    return dict(zip(_differing_parts([Path(path).parts for path in ordered]), ordered, strict=True))
 
 
 def _by_number(path: str) -> list[tuple[int, str]]:

@@ -28,7 +28,7 @@ from sentprobe.errors import DataError, RunError, UsageError
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.results.inference import row_clusters
 from sentprobe.results.log import Log, open_log
-from sentprobe.results.records import ALIASES, RECIPES, read_aliases, read_recipes
+from sentprobe.results.records import ALIASES, RECIPES, Recipe, read_aliases, read_recipes, recipe_entries
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import shown_names
@@ -42,7 +42,7 @@ ARRAYS = ("predicted", "truth", FOLD_ARRAY, RESAMPLED, CHOSEN_ARRAY)
 SET_FACTS = ("name", "task", "version", "language", "digest", "labels", "rows", "folds", "split", "inputs", "question")
 """What is said of a set: nothing that may hold a sentence or a path."""
 FINDING_FACTS = ("code", "severity", "split", "count")
-RUN_FACTS = ("encoders", "probes", "seeds", "sentprobe", "days", ALIASES, RECIPES)
+RUN_FACTS = ("encoders", "probes", "seeds", "sentprobe", "days", ALIASES)
 BASELINE_NAMES = frozenset((*BASELINES, *ENCODER_BASELINES))
 """Which are the same for everybody."""
 UNKNOWN_LABEL = "(not a label of train)"
@@ -128,10 +128,11 @@ class ResultFile:
             facts = dict(self.contents.info)
             if owner:
                 facts.pop(ALIASES, None)
-                facts[RECIPES] = [
-                    [_owned(recipe, {}, owner), names.get(encoder, encoder)]
+                recipes = {
+                    names.get(encoder, encoder): Recipe(_owned(recipe.name, {}, owner))
                     for encoder, recipe in read_recipes(facts).items()
-                ]
+                }
+                facts[RECIPES] = recipe_entries(recipes)
             facts["encoders"] = [name for encoder, name in names.items() if encoder in present]
             log.begin(facts["encoders"])
             log.describe(**facts)
@@ -241,8 +242,9 @@ def _public_info(run: Run, chosen: set[str]) -> dict[str, Any]:
     """What run.json says that others may read: no paths, no sentences that audits quote."""
     info = {name: run.info[name] for name in RUN_FACTS if name in run.info}
     info["encoders"] = [name for name in info.get("encoders", ()) if name in chosen]
-    for key in (ALIASES, RECIPES):
-        info[key] = [entry for entry in info.get(key, ()) if entry[1] in chosen]
+    info[ALIASES] = [entry for entry in info.get(ALIASES, ()) if entry[1] in chosen]
+    if recipes := {name: Recipe(recipe) for name, recipe in run.recipes.items() if name in chosen}:
+        info[RECIPES] = recipe_entries(recipes)
     info["datasets"] = [
         {
             **{name: described[name] for name in SET_FACTS if name in described},

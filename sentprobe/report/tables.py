@@ -67,7 +67,9 @@ def csv_text(run: Run, summary: Summary) -> str:
     results = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
     rows = [
         _with_verdict(
-            to_row(result) | _class_scores(run, result), against, codes.get((result.cell.dataset, result.cell.data), "")
+            to_row(result, run.recipes) | _class_scores(run, result),
+            against,
+            codes.get((result.cell.dataset, result.cell.data), ""),
         )
         for result in results
     ]

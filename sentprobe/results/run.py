@@ -203,7 +203,7 @@ class Run:
         for r in self.results:
             identities.setdefault(r.cell.encoder, set()).add(r.cell.identity)
         recorded = read_recipes(self.info)
-        return {encoder: recipe for encoder, recipe in recorded.items() if len(identities.get(encoder, ())) < 2}
+        return {name: recipe.name for name, recipe in recorded.items() if len(identities.get(name, ())) < 2}
 
     def training_title(self, encoder: str) -> str:
         """What tells an encoder apart from the other trainings of its recipe."""
@@ -274,20 +274,26 @@ class Run:
             raise NotInstalled("Run.frame() needs pandas: pip install pandas.") from None
         results = [*self.results, *self.extras]
         further = sorted({name for result in results for name in result.scores} - set(SCORES))
-        return pandas.DataFrame([to_row(r) | {name: r.scores.get(name) for name in further} for r in results])
+        return pandas.DataFrame(
+            [to_row(r, self.recipes) | {name: r.scores.get(name) for name in further} for r in results]
+        )
 
 
 def _plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def to_row(result: Result) -> dict[str, Any]:
-    """A result as one row of a table; ``low`` and ``high`` are about the encoder, where that is known."""
+def to_row(result: Result, recipes: Mapping[str, str]) -> dict[str, Any]:
+    """A result as one row of a table; ``low`` and ``high`` are about the encoder, where that is known.
+
+    ``recipes``: of encoders that are trainings of one.
+    """
     cell, about = result.cell, "probe" if result.encoder_interval is None else "encoder"
     probe_low, probe_high = (None, None) if result.constant else result.range
     low, high = result.encoder_interval or (probe_low, probe_high)
     return {
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
+        "recipe": recipes.get(cell.encoder),
         "layer": cell.layer, "variant": cell.variant, "probe": cell.probe, "seed": cell.seed,
         "metric": result.metric, "score": result.score,
         "low": low, "high": high, "about": about, "probe_low": probe_low, "probe_high": probe_high,

@@ -35,7 +35,7 @@ from sentprobe.encoders.languages import language_problem
 from sentprobe.encoders.recipes import trainings
 from sentprobe.errors import DataError, RunError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
-from sentprobe.results.records import INFO, read_aliases
+from sentprobe.results.records import INFO, Recipe, read_aliases
 from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
@@ -98,14 +98,14 @@ def split_aliases(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, str]]:
     return without_aliases, aliases
 
 
-def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, str]]:
+def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, Recipe]]:
     """Encoders with trainings in place of the recipes that stand for them, and the recipe of each training.
 
     A training is called as its recipe and what tells it apart. If its name stands for several encoders in turn, such as
     all checkpoints, those with the same options are trainings of one recipe.
     """
     split: list[Any] = []
-    recipes: dict[str, str] = {}
+    recipes: dict[str, Recipe] = {}
     for text in encoders:
         match = _ALIAS.fullmatch(text) if isinstance(text, str) else None
         typed_alias, encoder = (match[1].strip(), match[2]) if match else ("", text)
@@ -121,16 +121,11 @@ def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, str]]:
             names = expand_names([training])
             for name in names:
                 options = f"?{name.partition('?')[2]}" if len(names) > 1 else ""
-                recipe = f"{typed_alias or encoder.rstrip('/')}{options}"
-                if recipes.setdefault(name, recipe) != recipe:
-                    raise UsageError(f"{name} is a training of both {recipes[name]} and {recipe}; expected one.")
+                recipe = Recipe(f"{typed_alias or encoder.rstrip('/')}{options}", text)
+                if (other := recipes.setdefault(name, recipe)) != recipe:
+                    raise UsageError(f"{name} is a training of both {other.name} and {recipe.name}; expected one.")
             split.append(f"{typed_alias} {title}={training}" if match else training)
     return split, recipes
-
-
-def recipe_entries(recipes: Mapping[str, str]) -> list[list[str]]:
-    """Recipes as run.json has them: pairs of a recipe and an encoder."""
-    return [[recipe, encoder] for encoder, recipe in recipes.items()]
 
 
 def _check_alias(alias: str, text: str) -> None:

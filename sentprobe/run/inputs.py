@@ -25,7 +25,7 @@ from sentprobe.encoders import check_name, expand_names
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.published.releases import content_digests
-from sentprobe.results.records import dataset_failure_cell, is_bare, protocol_text
+from sentprobe.results.records import Recipe, dataset_failure_cell, is_bare, protocol_text
 from sentprobe.run.cells import PreparedSet, RunContext, set_cell
 from sentprobe.run.fit import baseline_result
 from sentprobe.run.folds import folded_baseline, join_results
@@ -59,7 +59,7 @@ class NamedEncoders:
     """None for those that are loaded by name."""
     aliases: dict[str, str]
     """The names that users gave to them, by encoder."""
-    recipes: dict[str, str]
+    recipes: dict[str, Recipe]
     """By encoder, the recipe that it is a training of, if it is of any."""
 
 
@@ -69,7 +69,7 @@ def named_encoders(encoders: Encoders) -> NamedEncoders:
     A string that names no encoder is refused before anything is read or loaded.
     """
     functions: dict[str, Callable[..., Any]] = {}
-    recipes: dict[str, str] = {}
+    recipes: dict[str, Recipe] = {}
     if isinstance(encoders, Mapping):
         encoders, functions, recipes = _from_mapping(encoders)
     aliases: dict[str, str] = {}
@@ -78,7 +78,7 @@ def named_encoders(encoders: Encoders) -> NamedEncoders:
         encoders, aliases = split_aliases(encoders)
         recipes |= of_names
     named = {**functions, **_by_name(encoders)}
-    if clash := sorted({*recipes.values()} & {*named, *aliases.values()}):
+    if clash := sorted({recipe.name for recipe in recipes.values()} & {*named, *aliases.values()}):
         raise UsageError(f"Both an encoder and several trainings are called {clash[0]!r}; expected different names.")
     if invalid := [name for name in named if not _is_utf8(name)]:
         raise UsageError(f"The encoder {invalid[0]!r} has a lone surrogate in its name; expected UTF-8.")
@@ -90,11 +90,11 @@ def named_encoders(encoders: Encoders) -> NamedEncoders:
 
 def _from_mapping(
     encoders: Mapping[str, Encoder | Sequence[Encoder]],
-) -> tuple[list[str], dict[str, Callable[..., Any]], dict[str, str]]:
+) -> tuple[list[str], dict[str, Callable[..., Any]], dict[str, Recipe]]:
     """What a mapping has: texts with their aliases, functions by name, and the recipes of trainings."""
     texts: list[str] = []
     functions: dict[str, Callable[..., Any]] = {}
-    recipes: dict[str, str] = {}
+    recipes: dict[str, Recipe] = {}
     for name, value in encoders.items():
         several = isinstance(value, Sequence) and not isinstance(value, str)
         members = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
@@ -109,7 +109,7 @@ def _from_mapping(
             else:
                 texts.append(f"{title}={member}")
             if several:
-                recipes[title if callable(member) else member] = name
+                recipes[title if callable(member) else member] = Recipe(name)
     return texts, functions, recipes
 
 

@@ -24,14 +24,14 @@ from sentprobe.errors import UsageError
 from sentprobe.probes import parse
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.results.log import Log, open_log, removed_if_refused
-from sentprobe.results.records import ALIASES, RECIPES
+from sentprobe.results.records import ALIASES, RECIPES, Recipe, recipe_entries
 from sentprobe.results.result import Cell
 from sentprobe.results.run import Run
 from sentprobe.results.run_status import StatusFile
 from sentprobe.run.cells import PreparedSet, RunContext, all_cells, plain_cells, set_cell
 from sentprobe.run.controls.untrained import untrained
 from sentprobe.run.encoder import collect, collect_finished, probe_encoder
-from sentprobe.run.info import WORKING_FOLDERS_KEY, alias_entries, recipe_entries, working_folder_entry
+from sentprobe.run.info import WORKING_FOLDERS_KEY, alias_entries, working_folder_entry
 from sentprobe.run.inputs import Encoders, named_encoders, read_sets
 from sentprobe.run.options import RunOptions
 from sentprobe.run.pool import pool_for
@@ -118,7 +118,7 @@ class _RunRequest:
     encoders: Mapping[str, Callable[..., Any] | None]
     """None for those that are loaded by name."""
     aliases: Mapping[str, str]
-    recipes: Mapping[str, str]
+    recipes: Mapping[str, Recipe]
     """By training."""
     word_baselines: Sequence[str]
     """Baselines that learn from words."""
@@ -144,7 +144,7 @@ def _open_context(log: Log, options: RunOptions, request: _RunRequest) -> RunCon
     pool.on_start = lambda: progress.report_jobs(list(pool.running.values()))
     encoders = [*request.encoders, *request.encoder_baselines, *request.word_baselines]
     adds_linear = request.encoder_baselines and "linear" not in context.probes
-    if clash := sorted({*request.recipes.values()} & {*log.info.get("encoders", ())}):
+    if clash := sorted({recipe.name for recipe in request.recipes.values()} & {*log.info.get("encoders", ())}):
         raise UsageError(f"{log.folder} has results of an encoder that is called {clash[0]!r}: choose another name.")
     log.begin(encoders)
     log.describe(
