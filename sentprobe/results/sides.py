@@ -103,6 +103,12 @@ def shown_names(run: Run, texts: Iterable[str]) -> list[str]:
     return titles
 
 
+def single_trainings(run: Run, texts: Iterable[str]) -> dict[str, str]:
+    """Of encoders given as ``select_side`` takes them, those that are one training of a recipe, with the recipe."""
+    names = {text: _encoder(run, text if text in run.encoders else text.partition("|")[0]) for text in texts}
+    return {text: run.recipes[name] for text, name in names.items() if name in run.recipes}
+
+
 def nothing_shared(run: Run, sides: Sequence[Side]) -> UsageError:
     """The error if there is no set to compare these on."""
     untested = list(dict.fromkeys(text for side in sides for text in side.untested))

@@ -122,8 +122,8 @@ def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, Recipe]
             for name in names:
                 options = f"?{name.partition('?')[2]}" if len(names) > 1 else ""
                 recipe = Recipe(f"{typed_alias or encoder.rstrip('/')}{options}", text)
-                if (other := recipes.setdefault(name, recipe)) != recipe:
-                    raise UsageError(f"{name} is a training of both {other.name} and {recipe.name}; expected one.")
+                if (earlier := recipes.setdefault(name, recipe)) != recipe:
+                    raise UsageError(f"{name} is a training of both {earlier.name} and {recipe.name}; expected one.")
             split.append(f"{typed_alias} {title}={training}" if match else training)
     return split, recipes
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -124,15 +123,6 @@ def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     commands = translation_command(folder, str(folder.path)), f"sentprobe run -e {name} -d SETS", show
     for i, command in enumerate(filter(None, commands)):
         console.print(f"{'next:' if not i else '':10}{command}", markup=False, soft_wrap=True)
-
-
-def print_seeds(folder: Path) -> None:
-    """Print how to probe the encoders of all seeds as one."""
-    from sentprobe.console import out
-    from sentprobe.lab.seed_folders import SEED_FOLDERS
-
-    pattern = shlex.quote(f"{folder.resolve().name}=trained:{folder / SEED_FOLDERS}")
-    out().print(f"{'all seeds:':10} sentprobe run -e {pattern} -d SETS", markup=False, soft_wrap=True)
 
 
 def print_parts(objective: str, encoder: str, preset: str = "") -> None:

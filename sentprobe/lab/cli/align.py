@@ -10,6 +10,8 @@ from cyclopts import Group, Parameter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sentprobe.lab.alignment.request import AlignmentRequest
+
 order = 67
 group = "Train and align"
 resumes = True
@@ -84,17 +86,14 @@ def align(
     from sentprobe.cli._options import parse_settings
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.errors import UsageError
-    from sentprobe.lab.cli._alignment import AlignmentDisplay, print_methods, print_summary
+    from sentprobe.lab.cli._alignment import print_methods
 
     if list_:
         print_methods("" if method == "auto" else method)
         return 0
-    from sentprobe.console import announce, say
-    from sentprobe.core.formatting import count_of
-    from sentprobe.lab.alignment.align import align as run
     from sentprobe.lab.alignment.folder import CONFIG
-    from sentprobe.lab.alignment.request import count_of_tries, make_request, with_seed
-    from sentprobe.lab.seed_folders import check_seeds, seed_folders
+    from sentprobe.lab.alignment.request import make_request, with_seed
+    from sentprobe.lab.cli._seeds import print_next, seed_folders
 
     if not source or not target:
         raise UsageError("Name two files of word vectors: sentprobe align SOURCE TARGET -o FOLDER.")
@@ -105,23 +104,35 @@ def align(
         settings=parse_settings(set_, "epochs=3"), refine=refine, tries=_tries(tries), export=export,
     )  # fmt: skip
     workers = resolve_jobs(jobs)
-    # of the method `best`, none: each method that it tries has its own
-    try_text = f", {count_of_tries(request.tries)}" if request.tries else ""
-    folders = seed_folders(out, range(check_seeds(seeds)), CONFIG)
+    folders = seed_folders(out, 0, seeds, CONFIG)
     for seed, folder in folders.items():
-        of_seed = request if seeds == 1 else with_seed(request, seed)
-        announce(
-            f"Aligning up to {request.words:,} words of {source} and {target} by {request.method}{try_text}; "
-            f"{count_of(workers, 'job')}; writing to {folder}/"
-        )
-        try:
-            with AlignmentDisplay(of_seed) as display:
-                aligned = run(of_seed, folder, display.report, workers)
-        except KeyboardInterrupt:
-            say(f"Repeat the command to go on with the alignment in {folder}/.")
-            raise
-        print_summary(aligned, export)
+        _align(request if seeds == 1 else with_seed(request, seed), folder, workers)
+    if seeds > 1:
+        print_next(out, folders.values(), "sentprobe words {pattern} --dictionary TEST")
     return 0
+
+
+def _align(request: AlignmentRequest, folder: Path, jobs: int) -> None:
+    """Align once, and print what came out."""
+    from sentprobe.console import announce, say
+    from sentprobe.core.formatting import count_of
+    from sentprobe.lab.alignment.align import align
+    from sentprobe.lab.alignment.request import count_of_tries
+    from sentprobe.lab.cli._alignment import AlignmentDisplay, print_summary
+
+    # of the method `best`, none: each method that it tries has its own
+    tries = f", {count_of_tries(request.tries)}" if request.tries else ""
+    announce(
+        f"Aligning up to {request.words:,} words of {request.source} and {request.target} by {request.method}{tries}; "
+        f"{count_of(jobs, 'job')}; writing to {folder}/"
+    )
+    try:
+        with AlignmentDisplay(request) as display:
+            aligned = align(request, folder, display.report, jobs)
+    except KeyboardInterrupt:
+        say(f"Repeat the command to go on with the alignment in {folder}/.")
+        raise
+    print_summary(aligned, request.export)
 
 
 def _steps(text: str | None) -> list[str] | None:

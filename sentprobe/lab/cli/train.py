@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from sentprobe.cli._options import parse_settings, with_options
 from sentprobe.core.arguments import GROUP, option
+
+if TYPE_CHECKING:
+    from sentprobe.lab.training.request import TrainingRequest
 
 order = 65
 group = "Train and align"
@@ -176,15 +179,12 @@ def train(
     from sentprobe.lab.training import require_training
 
     require_training()
-    from sentprobe.console import announce, say
-    from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
-    from sentprobe.lab.cli._training import TrainingDisplay, print_parts, print_seeds, print_summary
+    from sentprobe.lab.cli._seeds import print_next, seed_folders
+    from sentprobe.lab.cli._training import print_parts
     from sentprobe.lab.networks.folder import CONFIG
-    from sentprobe.lab.seed_folders import check_seeds, seed_folders
     from sentprobe.lab.training.request import make_request
-    from sentprobe.lab.training.train import is_finished, is_main_process
-    from sentprobe.lab.training.train import train as run
+    from sentprobe.lab.training.train import is_main_process
 
     if list_:
         print_parts(objective, architecture, preset)
@@ -204,26 +204,34 @@ def train(
         train=typed.train, dev=typed.dev, columns=tuple(filter(None, typed.columns.split(","))),
         vectors=typed.vectors, fine_tune=typed.fine_tune, withhold=typed.withhold, **inputs,
     )  # fmt: skip
-    first = request.options.seed
-    folders = seed_folders(out, range(first, first + check_seeds(seeds)), CONFIG)
+    folders = seed_folders(out, request.options.seed, seeds, CONFIG)
     for seed, folder in folders.items():
-        of_seed = replace(request, options=replace(request.options, seed=seed))
-        before = is_finished(of_seed, folder)
-        if is_main_process() and not before:
-            with_seed = f" with seed {seed}" if seeds > 1 else ""
-            announce(
-                f"Training {request.encoder} for {request.objective} on {', '.join(typed.train)}{with_seed}, at most "
-                f"{count_of(request.options.epochs, 'epoch')}; writing to {folder}/"
-            )
-        try:
-            with TrainingDisplay(request.options.epochs) as display:
-                trained = run(of_seed, folder, display.report)
-        except KeyboardInterrupt:
-            if is_main_process():
-                say(f"Repeat the command to go on with the training in {folder}/.")
-            raise
-        if is_main_process():
-            print_summary(trained, before)
+        _train(replace(request, options=replace(request.options, seed=seed)), folder, several=seeds > 1)
     if seeds > 1 and is_main_process():
-        print_seeds(out)
+        print_next(out, folders.values(), "sentprobe run -e {name}=trained:{pattern} -d SETS")
     return 0
+
+
+def _train(request: TrainingRequest, folder: Path, *, several: bool) -> None:
+    """Train one encoder, and print what came out; ``several``: it is one of them, with other seeds."""
+    from sentprobe.console import announce, say
+    from sentprobe.core.formatting import count_of
+    from sentprobe.lab.cli._training import TrainingDisplay, print_summary
+    from sentprobe.lab.training.train import is_finished, is_main_process, train
+
+    before = is_finished(request, folder)
+    if is_main_process() and not before:
+        announce(
+            f"Training {request.encoder} for {request.objective} on {', '.join(request.train)}"
+            f"{f' with seed {request.options.seed}' if several else ''}, at most "
+            f"{count_of(request.options.epochs, 'epoch')}; writing to {folder}/"
+        )
+    try:
+        with TrainingDisplay(request.options.epochs) as display:
+            trained = train(request, folder, display.report)
+    except KeyboardInterrupt:
+        if is_main_process():
+            say(f"Repeat the command to go on with the training in {folder}/.")
+        raise
+    if is_main_process():
+        print_summary(trained, before)
