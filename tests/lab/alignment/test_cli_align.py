@@ -12,6 +12,8 @@ import time
 import pytest
 
 from sentprobe.lab.alignment import METHODS
+from sentprobe.lab.alignment.folder import AlignmentFolder
+from sentprobe.results.run import Run
 from tests.command_line import PLAIN, sentprobe
 from tests.lab.alignment.planted import write_planted
 
@@ -145,3 +147,37 @@ def test_a_killed_alignment_resumes_with_the_same_map(tmp_path):
     assert sentprobe(*command, "-o", "cut", cwd=tmp_path).returncode == 0
     one, two = ((tmp_path / name / "map.safetensors").read_bytes() for name in ("cut", "whole"))
     assert one == two
+
+
+def test_several_seeds_have_tries_of_their_own_and_are_one_system(place):
+    words = ("align", *PAIRS[:2], "--method", "vecmap", "--words", "60", "--tries", 2)
+    done = sentprobe(*words, "--seeds", 2, "-o", "seeds", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "sentprobe words 'seeds/seed-*' --dictionary TEST" in done.stdout
+    configs = [AlignmentFolder(place / "seeds" / f"seed-{seed}").config for seed in (0, 1)]
+    assert [config["request"]["tries"] for config in configs] == [[0, 1], [2, 3]]
+    alone = sentprobe(*words[:-1], "2,3", "-o", "alone", cwd=place)
+    assert alone.returncode == 0, alone.stderr
+    assert AlignmentFolder(place / "alone").config["seeds"] == configs[1]["seeds"]
+    scored = sentprobe("words", "seeds/seed-*", "--dictionary", "ab.txt", "-o", "scored", cwd=place)
+    assert scored.returncode == 0, scored.stderr
+    assert "the mean of 2 trainings" in scored.stdout
+    assert Run.load(place / "scored").recipes == {f"seeds/seed-{seed}": "seeds/seed-*" for seed in (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--dictionary", "ab.txt"),
+            "--seeds is for one method whose result depends on a seed, and procrustes is none",
+        ),
+        (("--method", "best"), "--seeds is for one method whose result depends on a seed, and best is none"),
+        (("--tries", "3,7"), "--seeds needs a number of tries, and not their seeds"),
+    ],
+)
+def test_seeds_that_would_all_be_the_same_are_refused(place, words, message):
+    failed = sentprobe("align", *PAIRS[:2], *words, "--seeds", 2, "-o", "none", cwd=place)
+    assert failed.returncode == 1
+    assert message in " ".join(failed.stderr.split())
+    assert not (place / "none").exists()
