@@ -280,7 +280,7 @@ class Folders(damage.World):
 
         names = [str(self.root / f"{spaces}-{side}.vec") for side in ("source", "target")]
         dictionary = [str(self.root / "words.txt")]
-        request = make_request(*names, method="vecmap", dictionary=dictionary, seeds=2, refine=2)
+        request = make_request(*names, method="vecmap", dictionary=dictionary, tries=2, refine=2)
         return align(request, folder, report)
 
     def _make_alignment(self) -> None:

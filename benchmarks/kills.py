@@ -150,10 +150,10 @@ def commands() -> dict[str, Command]:
     ]
     words = ["words", "en.vec,fr.vec", "--languages", "en-fr", "--both", "--scoring", "nn,csls,isf"]
     words += [word for part in range(4) for word in ("-d", f"words-{part}.txt")]
-    align = ["align", "en.vec", "fr.vec", "--dictionary", "words-0.txt", "--method", "vecmap", "--seeds", "2"]
+    align = ["align", "en.vec", "fr.vec", "--dictionary", "words-0.txt", "--method", "vecmap", "--tries", "2"]
     align += ["--refine", "4", "--words", "1500", "--jobs", "2"]
     encoders = [word for seed in range(4) for word in ("-e", f"baseline:random?dim=16&seed={seed}")]
-    probe = ["run", "sets", *encoders, "--seeds", "2", "--no-store", "--resample", "0"]
+    probe = ["run", "sets", *encoders, "--probe-seeds", "2", "--no-store", "--resample", "0"]
     return {
         "train": Command([*train, "--width", "16", "--every", "7", "--epochs", "4"], "out", "checksums.json", trained),
         "language model": Command([*lm, "--epochs", "4"], "out", "checksums.json", trained),

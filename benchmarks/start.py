@@ -55,7 +55,7 @@ def make_run(folder: Path, sets: int, encoders: int, seeds: int) -> list[str]:
         subprocess.run([sys.executable, "-m", "sentprobe", *make], cwd=folder, capture_output=True, check=False)
     chosen = sorted(str(path.parent) for path in probes.rglob("manifest.json"))[:sets]
     named = [f"baseline:random?dim=16&seed={i}" for i in range(encoders)]
-    words = ["-m", "sentprobe", "run", *chosen, "--seeds", str(seeds), "--no-store", "--out", "run"]
+    words = ["-m", "sentprobe", "run", *chosen, "--probe-seeds", str(seeds), "--no-store", "--out", "run"]
     words += [word for name in named for word in ("--encoder", name)]
     if not (folder / "run").exists():
         seconds(words, folder)

@@ -39,8 +39,8 @@ def compare(
         What `sentprobe run` wrote.
     encoders: str
         Encoders as given to `sentprobe run` or a part of that, with |layer=… and |probe=… if necessary; baselines such
-        as nb-uni, too. Default: all except baselines. Or a second run: its encoders of the same name, or those that
-        follow, against the first's.
+        as nb-uni, too. The name of a recipe stands for all its trainings. Default: all except baselines. Or a second
+        run: its encoders of the same name, or those that follow, against the first's.
     with_controls: list[str]
         For one encoder: the controls, such as permuted or untrained, and measures, such as inlp, to compare it with.
         May be repeated. Default: all that were tested on the rows of the score.
@@ -63,7 +63,7 @@ def compare(
     from sentprobe.report.set_summary import erroneous_sets
     from sentprobe.results.compare import compare as compare_two
     from sentprobe.results.compare import ties
-    from sentprobe.results.sides import non_baseline_encoders, shown_names, untested_sets
+    from sentprobe.results.sides import non_baseline_encoders, shown_names, single_trainings, untested_sets
     from sentprobe.run import Run
 
     if not 0 < margin < 100:
@@ -87,6 +87,9 @@ def compare(
     else:
         labels = shown_names(run, names)
         sys.stdout.write(format_comparison(rows, names, format, margin / 100, labels, everything=everything))
+    for name, recipe in single_trainings(run, names).items():
+        text = f"{shown_names(run, [name])[0]} is one training of {recipe}: another seed may differ from it as well."
+        say(printable(text))
     if untested := untested_sets(run, names, metric):
         text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
         say(printable(text))

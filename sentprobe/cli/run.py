@@ -66,7 +66,7 @@ def run(
     merge_labels: Annotated[bool, Parameter(group=WHAT)] = False,
     train: Annotated[str | None, Parameter(group=WHAT)] = None,
     probe: Annotated[tuple[str, ...], Parameter(("--probe", "-p"), group=HOW)] = ("linear",),
-    seeds: Annotated[int, Parameter(group=HOW)] = 1,
+    probe_seeds: Annotated[int, Parameter(group=HOW)] = 1,
     seed: Annotated[int, Parameter(group=HOW)] = 1111,
     jobs: Jobs = 0,
     cluster: RunCluster = None,
@@ -84,17 +84,18 @@ def run(
     data: tuple[str, ...]
         The same as PATHS.
     encoder: tuple[str, ...]
-        scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME; may be
+        scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME;
+        NAME=trained:'runs/seed-*' takes all that match for trainings of one recipe, with several seeds; may be
         repeated. Default: static:, on sets that are named.
     out: Path
         The folder to write to, or to resume in. Default: run.
     probe: tuple[str, ...]
         A probe, as `sentprobe ls probes` lists them, with changes as in senteval?hidden=50; may be repeated. Default:
         linear.
-    seeds: int
+    probe_seeds: int
         Number of seeds to train each probe with. Default: 1.
     seed: int
-        The first seed. Default: 1111.
+        The first seed of the probes. Default: 1111.
     jobs: int
         Probes to fit in parallel, and worker processes that encode with static:, vec: and baseline:; 0 means one per
         core. Default: 0.
@@ -130,8 +131,9 @@ def run(
         raise UsageError(NOTHING_NAMED)
     encoder = encoder or ("static:",)
     columns = TableOptions.taken_from(options)
-    request = RunOptions(probes=probe, seeds=range(seed, seed + seeds), **options)
-    named, aliases = named_encoders(encoder)
+    request = RunOptions(probes=probe, probe_seeds=range(seed, seed + probe_seeds), **options)
+    requested = named_encoders(encoder)
+    named, aliases = requested.by_name, requested.aliases
     paths = (os.fspath(_demo_sets(jobs)),) if is_first_picture else typed_paths((*paths, *data))
     sources = find_sets(
         paths, columns, task=task, language=language, as_task=as_task, as_language=as_language, train=train,
@@ -174,12 +176,12 @@ def _evaluate(
     from sentprobe.run.loop import evaluate
     from sentprobe.run.measure import MEASURES
 
-    named, _ = named_encoders(encoders)
+    named = named_encoders(encoders).by_name
     probes, seeds, variants = as_strings(request.probes), request.seed_list(), request.variants()
     added = _names(variants.controls, CONTROLS, "control") + _names(variants.measures, MEASURES, "measure")
     announce(
         f"Probing {count_of(len(named), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probes)}"
-        f"{f', {len(seeds)} seeds' if len(seeds) > 1 else ''}{added}, "
+        f"{f', {len(seeds)} seeds of the probe' if len(seeds) > 1 else ''}{added}, "
         f"along with {listed([*shipped, 'baselines'])}; {count_of(request.jobs, 'job')}; "
         f"{'resuming in' if resumes_run else 'writing to'} {out}/"
     )

@@ -11,7 +11,9 @@ A name may stand for several encoders, such as all checkpoints of one: ``expand`
 names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones. Of a
 built-in scheme, ``named_file``, a function from a Spec to the path of a file or folder, or None, says what must be
 there, and ``members``, a function from a Spec to the names of other encoders, which of them it consists of, so that a
-run can be refused before it begins. ``TITLES`` has what encoders are called in words, by the name after the colon.
+run can be refused before it begins. ``trainings``, a function from a Spec to names by title, says which encoders are
+trainings of the one that was named (``encoders/recipes.py``). ``TITLES`` has what encoders are called in words, by the
+name after the colon.
 
 A built-in scheme whose encoders are loaded in no time, as those of a server are, says ``LOADS_AT_ONCE = True``: what it
 lacks, such as a key, is then said before anything is computed.
@@ -65,6 +67,8 @@ class Scheme:
     """The file or folder that a name stands for, for a scheme of which that is known."""
     members: Callable[[Spec], Iterable[str]] | None = None
     """The names of the encoders that an encoder consists of, for a scheme that combines others."""
+    trainings: Callable[[Spec], Mapping[str, str]] | None = None
+    """The names of the trainings of an encoder by title, for a scheme that lists them."""
     runs_code: bool = False
     """Whether it runs code that a name names."""
     sends_texts: bool = False
@@ -100,6 +104,7 @@ def _read(source: PartSource, content: object) -> Scheme:
         tuple(map(str, getattr(module, "REPLACED_BY_RANDOM", ()))),
         getattr(module, "named_file", None) if is_ours else None,
         getattr(module, "members", None) if is_ours else None,
+        getattr(module, "trainings", None) if is_ours else None,
         not is_ours or bool(getattr(module, "RUNS_CODE", False)),
         not is_ours or bool(getattr(module, "SENDS_TEXTS", False)),
         dict(getattr(module, "TITLES", {})) if is_ours else {},

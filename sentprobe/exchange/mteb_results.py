@@ -89,7 +89,7 @@ def write_mteb_results(run: Run, folder: Path | str, *, encoders: Sequence[str] 
         name = aliases.get(cell.encoder, cell.encoder)
         if cell.encoder in BASELINE_NAMES or result.metric != DEFAULT_METRIC or cell.folds or cell.limit:
             continue
-        if selected is None or name in selected:
+        if selected is None or not selected.isdisjoint((name, run.recipes.get(cell.encoder))):
             groups.setdefault((name, cell.data), {}).setdefault(cell.layer, []).append(result)
     if not groups:
         raise UsageError(

@@ -28,7 +28,7 @@ from sentprobe.errors import DataError, RunError, UsageError
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.results.inference import row_clusters
 from sentprobe.results.log import Log, open_log
-from sentprobe.results.records import ALIASES, read_aliases
+from sentprobe.results.records import ALIASES, RECIPES, Recipe, read_aliases, read_recipes, recipe_entries
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.sides import shown_names
@@ -128,6 +128,11 @@ class ResultFile:
             facts = dict(self.contents.info)
             if owner:
                 facts.pop(ALIASES, None)
+                recipes = {
+                    names.get(encoder, encoder): Recipe(_owned(recipe.name, {}, owner))
+                    for encoder, recipe in read_recipes(facts).items()
+                }
+                facts[RECIPES] = recipe_entries(recipes)
             facts["encoders"] = [name for encoder, name in names.items() if encoder in present]
             log.begin(facts["encoders"])
             log.describe(**facts)
@@ -226,7 +231,11 @@ def _chosen(run: Run, encoders: Sequence[str]) -> set[str]:
     if not encoders:
         return all_names
     aliases, selected = read_aliases(run.info), set(shown_names(run, encoders))
-    return {name for name in all_names if name in BASELINE_NAMES or aliases.get(name, name) in selected}
+    return {
+        name
+        for name in all_names
+        if name in BASELINE_NAMES or aliases.get(name, name) in selected or run.recipes.get(name) in selected
+    }
 
 
 def _public_info(run: Run, chosen: set[str]) -> dict[str, Any]:
@@ -234,6 +243,8 @@ def _public_info(run: Run, chosen: set[str]) -> dict[str, Any]:
     info = {name: run.info[name] for name in RUN_FACTS if name in run.info}
     info["encoders"] = [name for name in info.get("encoders", ()) if name in chosen]
     info[ALIASES] = [entry for entry in info.get(ALIASES, ()) if entry[1] in chosen]
+    if recipes := {name: Recipe(recipe) for name, recipe in run.recipes.items() if name in chosen}:
+        info[RECIPES] = recipe_entries(recipes)
     info["datasets"] = [
         {
             **{name: described[name] for name in SET_FACTS if name in described},

@@ -43,7 +43,8 @@ def train(
     settings
         Settings of the architecture and of the objective, by name: ``{"hidden": 512}``.
     options
-        Options of training, by name: ``{"epochs": 3, "lr": 0.001, "seed": 1}``.
+        Options of training, by name: ``{"epochs": 3, "lr": 0.001, "seed": 1}``. Encoders of several seeds, each in a
+        folder of its own, are one encoder to ``evaluate``, in a list or as ``trained:runs/nli/seed-*``.
     report
         Called with a report after every epoch, and in between.
     data
@@ -89,7 +90,7 @@ def align(
     dev: str = "",
     settings: Mapping[str, Value] | None = None,
     refine: int | None = None,
-    seeds: int | Sequence[int] | None = None,
+    tries: int | Sequence[int] | None = None,
     export: str = "none",
     jobs: int = 1,
     report: Callable[[Any], None] = lambda _: None,
@@ -116,12 +117,12 @@ def align(
         Settings of the method, by name.
     refine
         Rounds of refinement.
-    seeds
-        How many seeds to try, or which; the best one by the criterion is kept.
+    tries
+        How often to try, or with which seeds; the best one by the criterion is kept.
     export
         Whether both spaces are also written as ``text`` or ``binary``.
     jobs
-        Seeds to work on at the same time.
+        Tries to work on at the same time.
     report
         Called with a report as it goes on.
 
@@ -151,7 +152,7 @@ def align(
 
     request = make_request(
         source, target, method=method, words=words, steps=steps, dictionary=dictionary, dev=dev, settings=settings,
-        refine=refine, seeds=seeds, export=export,
+        refine=refine, tries=tries, export=export,
     )  # fmt: skip
     return align_request(request, Path(folder), report, jobs)
 

@@ -14,14 +14,15 @@ from sentprobe.probes import parse
 from sentprobe.published import TRANSFER
 from sentprobe.report.result_grid import ColumnKey, Grid, Layers, SetKey
 from sentprobe.report.types import BaselineComparison, CellSummary, Score, TransferMean, UsableInformation
-from sentprobe.results.inference import row_clusters
+from sentprobe.results.inference import by_encoder_seed, row_clusters, systems_of
 from sentprobe.results.metric import DEFAULT_METRIC, metric_named, table_metrics
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.results.scores import applies, class_score, interval_by, predictions_for, score_by
 from sentprobe.results.sides import best_layer
+from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.level import standard_errors
-from sentprobe.stats.means import combined
+from sentprobe.stats.means import INFINITE_DF, combined
 from sentprobe.stats.seeds import spread
 
 MIN_GRID_SIZE = 3
@@ -45,7 +46,7 @@ def make_cell(
     beside = metric_named(metric).beside
     calibrated = _with_interval(run, results, beside, notes) if beside else None
     by_metric = {name: value for name in table_metrics() if (value := _from_classes(run, results, name)) is not None}
-    return _cell(results, metric_score, calibrated=calibrated, layers=len(layers), by_metric=by_metric)
+    return _cell(run, results, metric_score, calibrated=calibrated, layers=len(layers), by_metric=by_metric)
 
 
 def _from_classes(run: Run, results: Sequence[Result], metric: str) -> float | None:
@@ -66,14 +67,17 @@ def make_layer_cell(
         return None
     results = layers[name]
     # intervals of other metrics are left out: to compute them for every layer takes too long
-    intervals = accuracy_intervals(results) if metric == results[0].metric else []
+    own_metric = metric == results[0].metric
+    layer_score = recorded_score(run, results) if own_metric else score(results, metric, (), run)
     by_dev = best_layer(layers) is results
     against = dev_cell.against if by_dev and dev_cell is not None else None
-    return _cell(results, score(results, metric, intervals, run), against=against, by_dev=by_dev)
+    return _cell(run, results, layer_score, against=against, by_dev=by_dev)
 
 
 def _with_interval(run: Run, results: Sequence[Result], metric: str, notes: list[str]) -> Score:
     """A metric over seeds, with its interval if that can be computed."""
+    if metric == results[0].metric:
+        return recorded_score(run, results)
     try:
         intervals = intervals_of(run, results, metric)
     except SentProbeError as e:
@@ -83,6 +87,7 @@ def _with_interval(run: Run, results: Sequence[Result], metric: str, notes: list
 
 
 def _cell(
+    run: Run,
     results: Sequence[Result],
     metric_score: Score,
     *,
@@ -92,8 +97,8 @@ def _cell(
     by_dev: bool = True,
     by_metric: Mapping[str, float] | None = None,
 ) -> CellSummary:
-    first = results[0]
-    accuracy = score(results, first.metric, accuracy_intervals(results))
+    first, by_encoder = results[0], by_encoder_seed(results)
+    accuracy = recorded_score(run, results)
     probe = score(results, first.metric, [] if first.constant else [r.range for r in results])
     assert accuracy.value is not None  # every result has a score
     return CellSummary(
@@ -109,7 +114,12 @@ def _cell(
         training_sd=first.training_sd,
         clusters=first.clusters,
         sd=accuracy.sd,
-        seeds=len(results),
+        seeds=min(map(len, by_encoder)),
+        trainings={
+            run.training_title(of_encoder[0].cell.encoder): sum(r.score for r in of_encoder) / len(of_encoder)
+            for of_encoder in by_encoder
+            if len(by_encoder) > 1
+        },
         n=first.n["te"],
         by_metric=dict(by_metric or {}),
         macro_f1=_mean_of_all(r.macro_f1 for r in results),
@@ -169,9 +179,6 @@ def _information(results: Sequence[Result]) -> UsableInformation | None:
 # Over seeds
 
 
-INFINITE_DF = 1e9
-"""Degrees of freedom of a variance that is treated as known."""
-
 Interval = tuple[float, float]
 
 
@@ -185,7 +192,34 @@ def score(results: Sequence[Result], metric: str, intervals: Sequence[Interval] 
     if len(numbers) < len(values):
         return Score()
     lowest, highest = metric_named(metric).range
-    return over_seeds(numbers, intervals, lower=lowest, upper=highest)
+    groups = by_encoder_seed(results)
+    if len(groups) == 1:
+        return over_seeds(numbers, intervals, lower=lowest, upper=highest)
+    by_key = {result.key: i for i, result in enumerate(results)}
+    scores = []
+    for group in groups:
+        members = [by_key[result.key] for result in group]
+        of_group = [intervals[i] for i in members] if intervals else []
+        scores.append(over_seeds([numbers[i] for i in members], of_group, lower=lowest, upper=highest))
+    ends = [(s.low, s.high) for s in scores if s.low is not None and s.high is not None]
+    means = [s.value for s in scores if s.value is not None]
+    return over_seeds(means, ends if len(ends) == len(means) else (), lower=lowest, upper=highest)
+
+
+def recorded_score(run: Run, results: Sequence[Result]) -> Score:
+    """What results are scored by, over seeds. Of a recipe, the interval is about it, on other samples of test rows.
+
+    Rows and seeds are told apart by which rows each training has right; where that is not known, their half widths are
+    combined, which is too wide if trainings are right on different rows.
+    """
+    metric = metric_named(results[0].metric)
+    over = score(results, metric.name, accuracy_intervals(results))
+    if len(by_encoder_seed(results)) == 1 or over.low is None or not metric.right_or_wrong:
+        return over
+    with suppress(SentProbeError):  # of predictions that cannot be read, the paired tests tell
+        systems = systems_of(run, [results], row_clusters(run, results[0]))
+        return Score(over.value, *proportion_interval(systems.score(0), systems.rows, averaged=True), over.sd)
+    return over
 
 
 def over_seeds(

@@ -12,6 +12,7 @@ from sentprobe.console import narrow_out, out, print_wrapped
 from sentprobe.core.formatting import printable
 from sentprobe.core.table import Table, TableColumn, csv_text, table_width
 from sentprobe.report.names import short_names
+from sentprobe.report.recipes import FIXED
 from sentprobe.report.rivals import leaders_sentence, pair_sentence
 from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
@@ -117,11 +118,11 @@ def format_comparison(
         return csv_text(
             [head, *([*row.values(), *nested_values] for row, nested_values in zip(plain, nested, strict=True))]
         )
-    document = {"version": 2, "encoders": list(names), "margin": margin, "sets": sets}
+    document = {"version": 3, "encoders": list(names), "margin": margin, "sets": sets}
     return msgspec.json.format(msgspec.json.encode(document)).decode() + "\n"
 
 
-_NESTED = ("accuracy", "letters")
+_NESTED = ("accuracy", "letters", "trainings", "sd")
 """Fields that have a value per encoder."""
 
 
@@ -137,7 +138,7 @@ def _tables(
         legend = (
             f"{metric.heading}{metric.in_unit}. {noun} that share a letter are not significantly different on that "
             f"set, which does not show that they are equal. {about_tests(rows)} Holm over the pairs, at {alpha_text()}."
-            f"{partial}"
+            f"{partial}{_recipes(rows, names, labels)}"
         )
         yield Table.of_rows(["set", "test", *labels], body, notes=[legend])
         return
@@ -150,7 +151,8 @@ def _tables(
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
         f"sets{alone}. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two "
-        f"one-sided tests at {alpha_text()}); or undecided. {about_tests(rows)}{partial}{hint}"
+        f"one-sided tests at {alpha_text()}); or undecided. {about_tests(rows)}{partial}{_recipes(rows, names, labels)}"
+        f"{hint}"
     )
     if everything:
         legend += (
@@ -248,6 +250,41 @@ def about_tests(rows: Rows) -> str:
 
 
 INTERVALS_ALONE = ", which intervals are not: one may exclude 0 where p is not significant"
+
+
+def _recipes(rows: Rows, names: Sequence[str], labels: Sequence[str]) -> str:
+    """Which encoders are recipes, how much their trainings differ, and which are a single training beside these."""
+    counts, sds = _trainings(rows, names)
+    if max(map(max, counts)) == 1:
+        return ""
+    form = metric_named(rows[0].metric).number
+    sentences = []
+    for label, of_sets, deviations in zip(labels, counts, sds, strict=True):
+        if max(of_sets) == 1:
+            sentences.append(f"{label}: {FIXED}.")
+            continue
+        several = " to ".join(map(str, sorted({min(of_sets), max(of_sets)})))
+        ends = list(dict.fromkeys((form.number(min(deviations)), form.number(max(deviations)))))
+        sentences.append(
+            f"{label}: the mean of {several} trainings, which differ by a standard deviation of {' to '.join(ends)}; "
+            "intervals and p cover other seeds of it."
+        )
+    return " " + " ".join(sentences)
+
+
+def _trainings(rows: Rows, names: Sequence[str]) -> tuple[list[list[int]], list[list[float]]]:
+    """For each encoder, the number of trainings by set, and their standard deviations where there are several."""
+    if isinstance(rows[0], Comparison):
+        pairs = [row for row in rows if isinstance(row, Comparison)]
+        counts = [[row.first_trainings for row in pairs], [row.second_trainings for row in pairs]]
+        sds = [[row.first_sd for row in pairs], [row.second_sd for row in pairs]]
+    else:
+        tied = [row for row in rows if isinstance(row, TieGroups)]
+        counts = [[row.trainings.get(name, 1) for row in tied] for name in names]
+        sds = [[row.sd.get(name) for row in tied] for name in names]
+    return counts, [[sd for sd in of_encoder if sd is not None] for of_encoder in sds]
+
+
 ABOUT = {
     "encoder": "about the encoders: they cover other samples of test, training and dev rows",
     "partly": "about the encoders as far as is known: what was not retrained (--resample) is assumed to vary as much "

@@ -138,8 +138,12 @@ def keeps(summary: Summary, cell: Cell) -> bool:
         return False
     plain = cell.variant is None  # controls and measures may have other probes, and other weights
     return any(
-        (c.encoder, c.limit) == (cell.encoder, cell.limit)
-        and (not plain or (cell.probe in (c.probe, None) and identity_digest(cell.identity) == c.identity))
+        cell.encoder in c.encoders
+        and c.limit == cell.limit
+        and (
+            not plain
+            or (cell.probe in (c.probe, None) and (c.trainings or identity_digest(cell.identity) == c.identity))
+        )
         for c in (*summary.columns, *summary.baselines)
     )
 
@@ -161,7 +165,8 @@ def _metric_name(summary: Summary) -> str:
 
 
 def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], note: str) -> Summary:
-    names = {summary.columns[i].encoder for i in columns} | {c.encoder for c in summary.baselines}
+    names = {name for i in columns for name in (summary.columns[i].encoder, *summary.columns[i].trainings)}
+    names |= {c.encoder for c in summary.baselines}
     labels = {summary.sets[i].name for i in sets}
     new_index = {old: new for new, old in enumerate(columns)}
     variants = {v.of for i in sets for j in columns for v in _of(summary.sets[i].variants, [j], ())[0]}

@@ -12,6 +12,7 @@ from sentprobe.report import published as published_results
 from sentprobe.report.human_results import human_notes
 from sentprobe.report.names import failure_text
 from sentprobe.report.published import difference_notes
+from sentprobe.report.recipes import recipe_notes
 from sentprobe.report.types import CellSummary, FailureSummary, SetSummary, Summary
 from sentprobe.report.variants import interpretations
 from sentprobe.report.verdict import BOLD_NOTE, footnotes
@@ -64,6 +65,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_set_metrics(summary, main, kinds),
         *_transfer(summary),
         *_probes(summary, seen),
+        *recipe_notes(summary),
         *_seeds(every, main),
         *(_letters(summary, every) if seen.letters else ()),
         *(note for note in footnotes(summary) if seen.bold or note != BOLD_NOTE),
@@ -207,7 +209,8 @@ def _seeds(cells: Sequence[CellSummary], metric: Metric) -> Iterator[str]:
     counts = sorted({cell.seeds for cell in cells})
     if counts and counts[-1] > 1:
         seed_count = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        yield f"Means of {seed_count} seeds" + ("; ± is over rows and seeds." if metric.has_interval else ".")
+        covered = "; ± is over rows and seeds." if metric.has_interval else "."
+        yield f"Means of {seed_count} seeds of the probe{covered}"
 
 
 def _letters(summary: Summary, cells: Sequence[CellSummary]) -> Iterator[str]:

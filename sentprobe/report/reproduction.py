@@ -12,6 +12,7 @@ from sentprobe.core.table import plain
 from sentprobe.encoders import SCHEMES
 from sentprobe.report.result_grid import BASELINE_NAMES
 from sentprobe.report.types import RunProvenance
+from sentprobe.results.records import read_recipes
 from sentprobe.results.result import FLOAT16_FACT, Cell, Result
 from sentprobe.results.run import Run
 from sentprobe.run.control import CONTROLS
@@ -41,6 +42,7 @@ def _commands(run: Run) -> Iterator[str]:
     requested = [name for name in run.info.get("encoders", ()) if name not in BASELINE_NAMES]
     datasets = run.info.get("datasets", ())
     python_encoders = [name for name in requested if ":" not in name or name.partition(":")[0] not in SCHEMES]
+    recipes = {name: recipe for name, recipe in read_recipes(run.info).items() if recipe.typed}
     by_key: dict[CommandKey, list[Cell]] = {}
     for r in run.results:
         if r.cell.encoder in requested:
@@ -58,6 +60,7 @@ def _commands(run: Run) -> Iterator[str]:
         sources = [d["source"] for d in sets if d.get("source")]
         if encoders and sources:
             extras = [r for r in run.extras if r.cell.encoder in encoders]
+            typed = [recipes[name].typed if name in recipes else name for name in encoders]
             folds = {cell.folds for cell in cells}  # sets that differ have the number that is the default
             variant_options = [
                 *_option("--folds", folds.pop() if len(folds) == 1 else None),
@@ -66,7 +69,7 @@ def _commands(run: Run) -> Iterator[str]:
             ]
             yield from (
                 shlex.join([*words, *variant_options])
-                for words in _command_words(key, encoders, sources, probes, seeds)
+                for words in _command_words(key, list(dict.fromkeys(typed)), sources, probes, seeds)
             )
     if python_encoders:
         yield f"# from Python, with your own encoders: {plain(', '.join(python_encoders))}"
@@ -86,7 +89,7 @@ def _command_words(
         words = ["sentprobe", "run", *set_words]
         words += [word for name in encoders for word in ("-e", name)]
         words += [word for name in probes if probes != ["linear"] for word in ("-p", name)]
-        words += _option("--seeds", len(seed_range), 1) + _option("--seed", seed_range[0], 1111)
+        words += _option("--probe-seeds", len(seed_range), 1) + _option("--seed", seed_range[0], 1111)
         words += _option("--limit", limit) + _option("--device", device) + ["--half"] * half
         yield [*words, "-o", folder]
 

@@ -20,18 +20,20 @@ BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES)
 """The baselines, in the order of their columns."""
 
 Layers = dict[str | None, list[Result]]
-"""Results of one cell by layer, one per seed."""
+"""Results of one cell by layer, one per encoder of a recipe and seed of the probe."""
 
 
 class ColumnKey(NamedTuple):
     """What the results of a column have in common; they differ in set, layer and seed."""
 
     encoder: str
+    """Or the recipe that several encoders are trainings of, which has no identity."""
     probe: str | None
     limit: int | None
     sentprobe: str
     device: str | None
     identity: str | None
+    trainings: tuple[str, ...] = ()
 
     @property
     def sample(self) -> tuple[int | None, str]:
@@ -71,19 +73,23 @@ class Grid:
 def grid_of(run: Run) -> Grid:
     """Sort the results of a run into cells."""
     results: dict[ColumnKey, dict[SetKey, Layers]] = {}
+    recipes = run.recipes
     for r in run.results:
-        by_layer = results.setdefault(_column(r.cell), {}).setdefault(_set_key(r.cell), {})
+        by_layer = results.setdefault(_column(r.cell, recipes), {}).setdefault(_set_key(r.cell), {})
         by_layer.setdefault(r.cell.layer, []).append(r)
     _spread(results)
     failed: dict[tuple[ColumnKey, SetKey], Failure] = {}
     for f in run.failures:
         if f.cell.probe and f.cell.variant is None:
-            failed.setdefault((_column(f.cell), _set_key(f.cell)), f)
+            failed.setdefault((_column(f.cell, recipes), _set_key(f.cell)), f)
     columns = dict.fromkeys([*results, *(column for column, _ in failed)])
     sets = dict.fromkeys(
         [set_key for by_set in results.values() for set_key in by_set] + [set_key for _, set_key in failed]
     )
-    requested = {name: i for i, name in enumerate(run.info.get("encoders", ()))}
+    requested: dict[str, int] = {}
+    for i, name in enumerate(run.info.get("encoders", ())):
+        requested.setdefault(recipes.get(name, name), i)
+    failed_encoders = {f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.probe}
     order = {(d["name"], d["digest"]): i for i, d in enumerate(run.info.get("datasets", ()))}
 
     def order_of(column: ColumnKey) -> tuple[int, bool]:
@@ -101,7 +107,7 @@ def grid_of(run: Run) -> Grid:
         sets=sorted(sets, key=lambda set_key: order.get((set_key.name, set_key.data), len(order))),
         results=results,
         failed=failed,
-        failed_encoders={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.probe},
+        failed_encoders={**{recipes.get(name, name): f for name, f in failed_encoders.items()}, **failed_encoders},
     )
 
 
@@ -116,8 +122,12 @@ def _spread(results: dict[ColumnKey, dict[SetKey, Layers]]) -> None:
             del results[unprobed]
 
 
-def _column(cell: Cell) -> ColumnKey:
-    return ColumnKey(cell.encoder, cell.probe, cell.limit, cell.sentprobe, cell.device, cell.identity)
+def _column(cell: Cell, recipes: Mapping[str, str]) -> ColumnKey:
+    column = ColumnKey(cell.encoder, cell.probe, cell.limit, cell.sentprobe, cell.device, cell.identity)
+    recipe = recipes.get(cell.encoder)
+    if recipe is None:
+        return column
+    return column._replace(encoder=recipe, identity=None, trainings=tuple(e for e, r in recipes.items() if r == recipe))
 
 
 def _set_key(cell: Cell) -> SetKey:
@@ -175,10 +185,8 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
     split = {r.cell.data for r in run.results if (r.metric, r.trained_on, r.chosen_on) == (DEFAULT_METRIC, "tr", "va")}
     several = len({run.folder_of(r) for r in run.results}) > 1  # runs that were joined request different things
     done: dict[str, set[str]] = {}
-    for column in (*grid.columns, *grid.baselines):
-        tried = {set_key.data for failed_column, set_key in grid.failed if failed_column == column}
-        finished = {set_key.data for set_key in grid.results.get(column, {})}
-        done.setdefault(column.encoder, set()).update(tried | finished)
+    for cell in [r.cell for r in run.results] + [f.cell for f in run.failures if f.cell.probe and not f.cell.variant]:
+        done.setdefault(cell.encoder, set()).add(cell.data)
     missing, aliases = [], read_aliases(run.info)
     for encoder in requested.get("encoders", run.info.get("encoders", ())):
         if encoder in grid.failed_encoders or (several and encoder in done):

@@ -21,6 +21,7 @@ from sentprobe.report.human_results import human_tables
 from sentprobe.report.legend import Seen, failures, legend
 from sentprobe.report.names import listed, set_names, short_names
 from sentprobe.report.published import difference_table
+from sentprobe.report.recipes import recipe_tables
 from sentprobe.report.result_grid import missing_line
 from sentprobe.report.score_table import ShortNames, TableLayout, lay_out, layer_table, score_table
 from sentprobe.report.set_summary import data_errors, error_codes
@@ -66,7 +67,9 @@ def csv_text(run: Run, summary: Summary) -> str:
     results = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
     rows = [
         _with_verdict(
-            to_row(result) | _class_scores(run, result), against, codes.get((result.cell.dataset, result.cell.data), "")
+            to_row(result, run.recipes) | _class_scores(run, result),
+            against,
+            codes.get((result.cell.dataset, result.cell.data), ""),
         )
         for result in results
     ]
@@ -151,6 +154,7 @@ def _further_tables(summary: Summary) -> Iterator[Table]:
         yield from extension.tables(summary)
     if (differences := difference_table(summary)) is not None:
         yield differences
+    yield from recipe_tables(summary)
     yield from (layer_table(summary, layers) for layers in summary.layers)
     yield from human_tables(summary)
     if summary.by_set_metric:  # which controls and measures are scored by

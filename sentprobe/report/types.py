@@ -56,7 +56,7 @@ class Score:
     high: float | None = None
     """Its interval; None for macro-averaged F1, and for a constant prediction, whose score is a fact."""
     sd: float | None = None
-    """Standard deviation over seeds; None for a single one."""
+    """Standard deviation over the trainings of a recipe, or else over seeds of the probe; None for a single one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,11 @@ class CellSummary:
     training_sd: float | None
     clusters: int | None
     sd: float | None
-    """Of the accuracy over seeds."""
+    """Of the accuracy over the trainings of a recipe, or else over seeds of the probe."""
     seeds: int
+    """Of the probe."""
+    trainings: Mapping[str, float] = field(default_factory=dict)
+    """Of a recipe, the accuracy of each of its trainings, by what tells it apart; empty for a single encoder."""
     n: int
     """Test rows."""
     by_metric: Mapping[str, float] = field(default_factory=dict)
@@ -523,7 +526,7 @@ class WordSpaces:
 # The run
 
 
-VERSION = 5
+VERSION = 6
 """The version of the summary as JSON."""
 
 
@@ -540,6 +543,13 @@ class Column:
     sentprobe: str = ""
     identity: str | None = None
     """The digest of the encoder's identity."""
+    trainings: tuple[str, ...] = ()
+    """Of a recipe, which has no identity, the encoders that are its trainings."""
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        """The encoders that its results are of."""
+        return self.trainings or (self.encoder,)
 
     @property
     def name(self) -> str:

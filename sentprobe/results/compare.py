@@ -1,5 +1,8 @@
 """Comparisons of two or more encoders on the same test rows: which differences are significant?
 
+An encoder that was trained with several seeds is a recipe, and a comparison of two is about recipes: seeds are a level
+above training and test rows (``sentprobe.stats.seeds``). One that was trained once is taken as it is.
+
 There are two questions. *Is one encoder better than the other, with probes like these?* Other training rows would have
 given other probes; if probes were retrained (`--resample`), intervals and p-values account for that, together with test
 rows and seeds. *Is one of these two trained probes better than the other?* is answered by McNemar's test, or, if rows
@@ -13,12 +16,11 @@ one-sided tests reject for every margin of at least ``equivalence_margin``.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from sentprobe.core.arguments import StringsOrPaths, as_strings
 from sentprobe.errors import CorruptionWarning, RunError, UsageError
 from sentprobe.results.inference import (
     InferenceTarget,
+    by_encoder_seed,
     detectable_by,
     probe_p,
     row_clusters,
@@ -36,11 +39,12 @@ from sentprobe.results.inference import (
 from sentprobe.results.metric import DEFAULT_METRIC, Metric, check_metric, metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.results.scores import score_by, score_difference
+from sentprobe.results.scores import mean_over_seeds, score_difference
 from sentprobe.results.sides import nothing_shared, select_side
 from sentprobe.stats import holm, letters, mcnemar
 from sentprobe.stats import level as levels
 from sentprobe.stats.means import mean
+from sentprobe.stats.seeds import spread
 
 T = TypeVar("T")
 EQUIVALENCE_MARGIN = 0.01
@@ -99,14 +103,27 @@ class Comparison:
     """The difference that a comparison like this one detects with a power of 80 %, not adjusted over sets; None if all
     rows differ equally."""
     seeds: int
+    """Of the probes."""
     partial: bool
     metric: str = DEFAULT_METRIC
     """What the two are compared by; by the default, precision@1 of what is retrieved."""
+    first_trainings: int = 1
+    """Encoders that the score of the first is a mean over, trained alike with several seeds; with one, intervals and
+    p-values are about that encoder, and otherwise about how they were trained."""
+    second_trainings: int = 1
+    first_sd: float | None = None
+    """The standard deviation between the trainings; None for a single encoder."""
+    second_sd: float | None = None
 
     def __repr__(self) -> str:
+        seeds = "".join(
+            f", {n} trainings of the {side}"
+            for side, n in (("first", self.first_trainings), ("second", self.second_trainings))
+            if n > 1
+        )
         return (
             f"Comparison({self.dataset}: {self.first:.3f} - {self.second:.3f} = {self.difference:+.3f} "
-            f"[{self.low:+.3f}, {self.high:+.3f}], p = {self.p_holm:.3f}, n = {self.n:,})"
+            f"[{self.low:+.3f}, {self.high:+.3f}], p = {self.p_holm:.3f}, n = {self.n:,}{seeds})"
         )
 
     def better(self) -> Literal["first", "second"] | None:
@@ -150,6 +167,10 @@ class TieGroups:
     """Of the claim that the first is better than every other one, adjusted over the sets."""
     partial: bool
     metric: str = DEFAULT_METRIC
+    trainings: dict[str, int] = field(default_factory=dict)
+    """How many encoders the score of each is a mean over, trained alike with several seeds."""
+    sd: dict[str, float | None] = field(default_factory=dict)
+    """The standard deviation between the trainings of each; None for a single encoder."""
 
     def __repr__(self) -> str:
         encoders = ", ".join(f"{name} {self.accuracy[name]:.3f} {self.letters[name]}" for name in self.letters)
@@ -250,9 +271,13 @@ def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result],
     single = len(first) == len(second) == 1
     one_sided = 1 - 2 * levels.ALPHA  # an interval at this level is two one-sided tests
     test, narrow = (mcnemar(first_correct > 0.5, second_correct > 0.5, level=level) for level in (None, one_sided))
-    # which has a width even if both are right on the same rows
-    low, high = min(difference.interval()[0], test.low), max(difference.interval()[1], test.high)
-    equivalence_margin = max(map(abs, (*difference.interval(one_sided), narrow.low, narrow.high)))
+    low, high = difference.interval()
+    ends = [*difference.interval(one_sided)]
+    if difference.variance <= 0 or all(len(by_encoder_seed(side)) == 1 for side in (first, second)):
+        # which has a width even if both are right on the same rows
+        low, high = min(low, test.low), max(high, test.high)
+        ends += narrow.low, narrow.high
+    equivalence_margin = max(map(abs, ends))
     by_rows = mean(apart)
     return Comparison(
         dataset=first[0].cell.dataset,
@@ -274,8 +299,8 @@ def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result],
         p_t=by_rows.p if by_rows.variance > 0 else None,
         p_probe=probe_p(sides, 0, 1),
         detectable=detectable_by(difference) if difference.variance > 0 else None,
-        seeds=min(len(first), len(second)),
         partial=first[0].partial,
+        **_seeds_of(run, first, second, metric),
     )
 
 
@@ -307,10 +332,23 @@ def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric
         p_t=None,
         p_probe=difference.p,
         detectable=difference.detectable,
-        seeds=min(len(first), len(second)),
         partial=first[0].partial,
         metric=metric.name,
+        **_seeds_of(run, first, second, metric),
     )
+
+
+def _seeds_of(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> dict[str, Any]:
+    """The fields of a comparison that are about seeds."""
+    scores = [_training_scores(run, side, _metric_of(metric, first[0])) for side in (first, second)]
+    sds = [spread(values).std for values in scores]
+    return {
+        "seeds": min(len(group) for side in (first, second) for group in by_encoder_seed(side)),
+        "first_trainings": len(scores[0]),
+        "second_trainings": len(scores[1]),
+        "first_sd": sds[0],
+        "second_sd": sds[1],
+    }
 
 
 def _metric_of(metric: Metric, result: Result) -> Metric:
@@ -319,9 +357,13 @@ def _metric_of(metric: Metric, result: Result) -> Metric:
 
 
 def _mean_score(run: Run, results: Sequence[Result], metric: Metric) -> float:
-    """The mean over seeds."""
-    scores = [score_by(run, result, metric) for result in results]
-    return float(np.mean([math.nan if score is None else score for score in scores]))
+    """The mean over seeds, those of the probe first."""
+    return float(np.mean(_training_scores(run, results, metric)))
+
+
+def _training_scores(run: Run, results: Sequence[Result], metric: Metric) -> list[float]:
+    """The score of each training of a recipe; one for a single encoder."""
+    return [mean_over_seeds(run, group, metric) for group in by_encoder_seed(results)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,15 +464,18 @@ def ties(run: Run, names: StringsOrPaths, *, metric: str = DEFAULT_METRIC) -> li
         of_set = {c.name: c.results[set_key] for c in columns}
         tied = tie_letters(run, of_set, metric)
         first = of_set[columns[0].name][0]
+        scores = {name: _training_scores(run, results, _metric_of(part, first)) for name, results in of_set.items()}
         return TieGroups(
             dataset=first.cell.dataset,
             n=first.n["te"],
-            accuracy={name: _mean_score(run, of_set[name], _metric_of(part, first)) for name in tied.letters},
+            accuracy={name: float(np.mean(scores[name])) for name in tied.letters},
             letters=tied.letters,
             about=tied.about,
             p_lead=tied.p_lead(of_set) or 0.0,
             partial=first.partial,
             metric=metric,
+            trainings={name: len(scores[name]) for name in tied.letters},
+            sd={name: spread(scores[name]).std for name in tied.letters},
         )
 
     groups = _readable(shared, tie_groups_of)

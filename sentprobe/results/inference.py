@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from sentprobe.data.splits import cluster_ids
 from sentprobe.probes import parse
@@ -18,6 +19,7 @@ from sentprobe.stats import clustered_p
 from sentprobe.stats.means import Mean, ScoredRows
 from sentprobe.stats.paired import binomial_p
 from sentprobe.stats.planning import detectable_difference
+from sentprobe.stats.seeds import SeedVariance, encoder_seeds, probe_seeds
 from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
 
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
@@ -41,7 +43,7 @@ def target_of(sides: Systems, *systems: int) -> InferenceTarget:
     """What a test of these systems is about: encoders, trained probes, or something in between."""
     if sides.known(*systems):
         return "encoder"
-    varied = any(sides.training_variance(i) is not None or sides.seeds[i][1] > 1 for i in systems)
+    varied = any(sides.training_variance(i) is not None or sides.seeds[i].seeds > 1 for i in systems)
     return "partly" if varied else "probe"
 
 
@@ -56,7 +58,7 @@ def system_p(sides: Systems, first: int, second: int) -> float:
 def probe_p(sides: Systems, first: int, second: int) -> float:
     """McNemar's mid-p; a permutation test over clusters if rows share them, or over rows with several seeds."""
     first_sums, second_sums = sides.sums[first], sides.sums[second]
-    if sides.rows.clustered or max(sides.seeds[first][1], sides.seeds[second][1]) > 1:
+    if sides.rows.clustered or max(sides.seeds[first].seeds, sides.seeds[second].seeds) > 1:
         return clustered_p(first_sums, second_sums)  # of clusters already
     apart = first_sums - second_sums
     return binomial_p(int((apart > 0).sum()), int((apart < 0).sum()))[1]
@@ -64,14 +66,35 @@ def probe_p(sides: Systems, first: int, second: int) -> float:
 
 def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
     """Encoders on the same test rows, each with its results of all seeds."""
-    correct = [np.array([run.correct(result) for result in side], np.float64) for side in sides]
+    correct = [_correct_by_seed(run, side) for side in sides]
+    rows = ScoredRows.of(correct[0][0].shape[1], clusters)
     return Systems(
-        ScoredRows.of(correct[0].shape[1], clusters),
-        np.array([side.mean(axis=0) for side in correct]),
+        rows,
+        np.array([np.mean([of_encoder.mean(axis=0) for of_encoder in side], axis=0) for side in correct]),
         [_retrained([read_resamples(run, result) for result in side]) for side in sides],
-        [(float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in correct],
+        [_seed_variance(side, rows) for side in correct],
         [side[0].constant for side in sides],
     )
+
+
+def by_encoder_seed(results: Sequence[Result]) -> list[list[Result]]:
+    """The results of each encoder of a recipe, one per seed of the probe; one list for an encoder of no recipe."""
+    groups: dict[tuple[str, str | None], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.cell.encoder, result.cell.identity), []).append(result)
+    return list(groups.values())
+
+
+def _correct_by_seed(run: Run, side: Sequence[Result]) -> list[npt.NDArray[np.float64]]:
+    """For each encoder of a side, which rows are right by seed of the probe, (seeds, n)."""
+    return [np.array([run.correct(r) for r in results], np.float64) for results in by_encoder_seed(side)]
+
+
+def _seed_variance(correct: Sequence[npt.NDArray[np.float64]], rows: ScoredRows) -> SeedVariance:
+    """Between encoders, whose scores vary with the seeds of probes as well; of one encoder, between these."""
+    if len(correct) == 1:
+        return probe_seeds(correct[0])
+    return encoder_seeds(np.array([of_encoder.mean(axis=0) for of_encoder in correct]), rows)
 
 
 def _retrained(by_seed: Sequence[Retrained | None]) -> Retrained | None:

@@ -91,10 +91,10 @@ def _plan(run: Run, pair: Pair) -> Plan | None:
         by_default=in_folds,
         variation=replace(
             _variation(systems, tested, n, train),
-            seeds=sum(variance for variance, _ in systems.seeds),
+            seeds=sum(seeds.variance for seeds in systems.seeds),
             df=systems.difference(0, 1).df,
         ),
-        seeds=min(seeds for _, seeds in systems.seeds),
+        seeds=min(seeds.seeds for seeds in systems.seeds),
     )
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,6 +25,8 @@ from sentprobe.results.result import Cell, Failure, Result
 INFO, RESULTS = "run.json", "results.jsonl"
 ALIASES = "aliases"
 """The key in run.json of the names that users give to encoders."""
+RECIPES = "recipes"
+"""The key in run.json of the recipes that encoders are trainings of."""
 FORMAT = 5
 RETRACTED = "gone"
 """The kind of a record that retracts earlier records of its cell."""
@@ -203,6 +205,24 @@ def rebuild_info(results: Iterable[Result], failures: Iterable[Failure] = ()) ->
 def read_aliases(info: Mapping[str, Any]) -> dict[str, str]:
     """The alias of each encoder that has one; the last that it was given."""
     return {encoder: alias for alias, encoder in info.get(ALIASES, ())}
+
+
+class Recipe(NamedTuple):
+    """What an encoder is a training of."""
+
+    name: str
+    typed: str = ""
+    """As it was typed, with its name and all its trainings; empty: it was not typed."""
+
+
+def read_recipes(info: Mapping[str, Any]) -> dict[str, Recipe]:
+    """By encoder, the recipe that it is a training of, if it is of any; the last that it was given."""
+    return {encoder: Recipe(recipe, typed) for recipe, encoder, typed in info.get(RECIPES, ())}
+
+
+def recipe_entries(recipes: Mapping[str, Recipe]) -> list[list[str]]:
+    """The same as run.json has it: lists of the recipe, the encoder, and what was typed."""
+    return [[recipe.name, encoder, recipe.typed] for encoder, recipe in recipes.items()]
 
 
 def is_bare(described: Mapping[str, Any]) -> bool:

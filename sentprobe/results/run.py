@@ -31,6 +31,8 @@ from sentprobe.results.records import (
     in_order,
     info_or_damage,
     protocol_text,
+    read_aliases,
+    read_recipes,
     read_records,
     rebuild_info,
     request_of,
@@ -194,6 +196,19 @@ class Run:
         """The encoders that have results, in the order they were requested, baselines last."""
         return list(dict.fromkeys(r.cell.encoder for r in self.results))
 
+    @cached_property
+    def recipes(self) -> dict[str, str]:
+        """The recipe of each encoder that is a training of one; of several in one folder, that has changed, of none."""
+        identities: dict[str, set[str | None]] = {}
+        for r in self.results:
+            identities.setdefault(r.cell.encoder, set()).add(r.cell.identity)
+        recorded = read_recipes(self.info)
+        return {name: recipe.name for name, recipe in recorded.items() if len(identities.get(name, ())) < 2}
+
+    def training_title(self, encoder: str) -> str:
+        """What tells an encoder apart from the other trainings of its recipe."""
+        return read_aliases(self.info).get(encoder, encoder).removeprefix(f"{self.recipes.get(encoder, '')} ")
+
     def predictions(self, result: Result, *names: str) -> Arrays:
         """The predictions of a result on the test rows, as arrays by name.
 
@@ -259,20 +274,26 @@ class Run:
             raise NotInstalled("Run.frame() needs pandas: pip install pandas.") from None
         results = [*self.results, *self.extras]
         further = sorted({name for result in results for name in result.scores} - set(SCORES))
-        return pandas.DataFrame([to_row(r) | {name: r.scores.get(name) for name in further} for r in results])
+        return pandas.DataFrame(
+            [to_row(r, self.recipes) | {name: r.scores.get(name) for name in further} for r in results]
+        )
 
 
 def _plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def to_row(result: Result) -> dict[str, Any]:
-    """A result as one row of a table; ``low`` and ``high`` are about the encoder, where that is known."""
+def to_row(result: Result, recipes: Mapping[str, str]) -> dict[str, Any]:
+    """A result as one row of a table; ``low`` and ``high`` are about the encoder, where that is known.
+
+    ``recipes``: of encoders that are trainings of one.
+    """
     cell, about = result.cell, "probe" if result.encoder_interval is None else "encoder"
     probe_low, probe_high = (None, None) if result.constant else result.range
     low, high = result.encoder_interval or (probe_low, probe_high)
     return {
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
+        "recipe": recipes.get(cell.encoder),
         "layer": cell.layer, "variant": cell.variant, "probe": cell.probe, "seed": cell.seed,
         "metric": result.metric, "score": result.score,
         "low": low, "high": high, "about": about, "probe_low": probe_low, "probe_high": probe_high,

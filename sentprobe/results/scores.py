@@ -16,15 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import RunError
-from sentprobe.results.inference import detectable_by, row_clusters
+from sentprobe.results.inference import by_encoder_seed, detectable_by, row_clusters
 from sentprobe.results.metric import Arrays, Floats, Metric, metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
 from sentprobe.stats import clustered_p
 from sentprobe.stats.class_shares import ClassShares
-from sentprobe.stats.means import Mean, ScoredRows, mean
+from sentprobe.stats.level import standard_errors
+from sentprobe.stats.means import INFINITE_DF, Mean, ScoredRows, combined, mean
 from sentprobe.stats.paired import swap_permutation
 from sentprobe.stats.resample import Clusters, bootstrap_score, percentile_interval
+from sentprobe.stats.seeds import SeedVariance
 
 Interval = tuple[float, float]
 
@@ -90,8 +92,40 @@ class ScoreDifference:
     """What is detected four times out of five; None if that is unknown, or if all rows differ equally."""
 
 
+def mean_over_seeds(run: Run, results: Sequence[Result], metric: Metric) -> float:
+    """The mean of a score over results; not a number if one has none."""
+    scores = [score_by(run, result, metric) for result in results]
+    return float(np.mean([math.nan if score is None else score for score in scores]))
+
+
 def score_difference(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> ScoreDifference:
     """How two systems differ on the same test rows, each with its results of all seeds."""
+    scores = [[mean_over_seeds(run, group, metric) for group in by_encoder_seed(side)] for side in (first, second)]
+    return _over_trainings(_of_rows(run, first, second, metric), scores)
+
+
+def _over_trainings(difference: ScoreDifference, scores: Sequence[Sequence[float]]) -> ScoreDifference:
+    """A difference that also covers other seeds of recipes, from the scores of trainings of each side.
+
+    Which rows each training has right is not used: variances are added, which is more than their sum if trainings are
+    right on different rows.
+    """
+    seeds = [SeedVariance(float(np.var(s, ddof=1)), len(s), len(s) - 1.0).of_mean for s in scores if len(s) > 1]
+    if not seeds:
+        return difference
+    low, high = difference.interval(None)
+    of_rows = ((high - low) / 2 / standard_errors()) ** 2
+    both = combined(difference.value, (of_rows, INFINITE_DF), *seeds)
+    return ScoreDifference(
+        difference.value,
+        max(difference.p, both.p),
+        both.interval,
+        detectable_by(both) if both.variance > 0 else None,
+    )
+
+
+def _of_rows(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> ScoreDifference:
+    """How two systems differ, on other samples of test rows."""
     clusters = row_clusters(run, first[0])
     sides = [[_required(run, result, metric) for result in side] for side in (first, second)]
     if metric.share is None and metric.row_values is None:

@@ -27,7 +27,7 @@ class Side:
 
     name: str
     results: dict[str, list[Result]]
-    """By set, one per seed; of several layers, the one chosen on dev."""
+    """By set, one per encoder of a recipe and seed of the probe; of several layers, the one chosen on dev."""
     untested: tuple[str, ...] = ()
     """Sets that cannot be tested, since rows are not right or wrong, each with its metric."""
 
@@ -35,12 +35,14 @@ class Side:
 def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
     """The results of ``encoder[|layer=L][|probe=P]…``; part of the name is enough if it is unambiguous.
 
+    The name of a recipe selects all its trainings, and that of a training only this one.
+
     ``metric``: what they are to be compared by.
     """
     name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
     called = read_aliases(run.info).get(encoder, encoder)
-    of_encoder = [r for r in run.results if r.cell.encoder == encoder]
+    of_encoder = [r for r in run.results if r.cell.encoder == encoder or run.recipes.get(r.cell.encoder) == encoder]
     results = [r for r in of_encoder if _testable(r, metric)] or of_encoder
     for part in parts:
         typed, equals, value = part.partition("=")
@@ -57,6 +59,8 @@ def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
     untested = dict.fromkeys(f"{r.cell.dataset} ({_reason(r)})" for r in of_encoder if not _testable(r, metric))
     results = [r for r in results if _testable(r, metric)]
     for key in ONE_OF:
+        if key == "id" and encoder in run.recipes.values():  # of which each training has its own
+            continue
         values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in results))
         if len(values) > 1:
             name = "retrieval" if key == "probe" and _retrieved(results[0]) else key
@@ -99,6 +103,12 @@ def shown_names(run: Run, texts: Iterable[str]) -> list[str]:
     return titles
 
 
+def single_trainings(run: Run, texts: Iterable[str]) -> dict[str, str]:
+    """Of encoders given as ``select_side`` takes them, those that are one training of a recipe, with the recipe."""
+    names = {text: _encoder(run, text if text in run.encoders else text.partition("|")[0]) for text in texts}
+    return {text: run.recipes[name] for text, name in names.items() if name in run.recipes}
+
+
 def nothing_shared(run: Run, sides: Sequence[Side]) -> UsageError:
     """The error if there is no set to compare these on."""
     untested = list(dict.fromkeys(text for side in sides for text in side.untested))
@@ -119,7 +129,8 @@ def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
 
 def non_baseline_encoders(run: Run) -> tuple[str, ...]:
     """The encoders of a run that are not baselines; spaces of words once for each way in which words are retrieved."""
-    names = tuple(name for name in run.encoders if name not in _BASELINES)
+    encoders = (run.recipes.get(name, name) for name in run.encoders if name not in _BASELINES)
+    names = tuple(dict.fromkeys(encoders))
     ways = {
         name: list(dict.fromkeys(r.cell.probe for r in run.results if r.cell.encoder == name and _retrieved(r)))
         for name in names
@@ -134,19 +145,22 @@ def _retrieved(result: Result) -> bool:
 
 
 def _encoder(run: Run, name: str) -> str:
-    if name in run.encoders:
+    """The encoder or recipe that is meant by a name, or by a part of it."""
+    recipes = [*dict.fromkeys(run.recipes[encoder] for encoder in run.encoders if encoder in run.recipes)]
+    if name in run.encoders or name in recipes:
         return name
     aliases = read_aliases(run.info)
     called = [encoder for encoder in run.encoders if aliases.get(encoder) == name]
     if called:
         return called[-1]
-    near = [encoder for encoder in run.encoders if name in encoder or name in aliases.get(encoder, "")]
+    near = [recipe for recipe in recipes if name in recipe]
+    near = near or [encoder for encoder in run.encoders if name in encoder or name in aliases.get(encoder, "")]
     encoders = [
         encoder for encoder in near if encoder not in _BASELINES
     ]  # which are only meant if they are named in full
     if name and len(encoders) == 1:
         return encoders[0]
-    titles = [aliases.get(encoder, encoder) for encoder in run.encoders]
+    titles = [*recipes, *(aliases.get(encoder, encoder) for encoder in run.encoders)]
     close = [aliases.get(encoder, encoder) for encoder in near] or difflib.get_close_matches(name, titles, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     raise UsageError(f"{run.folder} has no results of {name!r}.{hint} It has {', '.join(titles) or 'none'}.")

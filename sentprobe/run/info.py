@@ -2,6 +2,8 @@
 
     aliases        names that a user gives to encoders: ``MiniLM=hf:sentence-transformers/all-MiniLM-L6-v2?layer=*``
                    (``sentprobe.results.records`` reads them)
+    recipes        encoders that are trainings of one recipe: ``mine=trained:run-*``
+                   (``sentprobe.results.records`` reads them)
     places         the folders that commands ran in, from which relative paths lead
     unloadable     encoders that cannot be loaded again by name, and why
     training       how well encoders do what they were trained for
@@ -30,9 +32,10 @@ from sentprobe.data.sources import Source
 from sentprobe.encoders import Spec, TrainingScore, expand_names
 from sentprobe.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
 from sentprobe.encoders.languages import language_problem
+from sentprobe.encoders.recipes import trainings
 from sentprobe.errors import DataError, RunError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
-from sentprobe.results.records import INFO, read_aliases
+from sentprobe.results.records import INFO, Recipe, read_aliases
 from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
@@ -93,6 +96,36 @@ def split_aliases(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, str]]:
     if repeated := [alias for alias in aliases.values() if list(aliases.values()).count(alias) > 1]:
         raise UsageError(f"Two encoders are called {repeated[0]!r}; expected different names before the equals sign.")
     return without_aliases, aliases
+
+
+def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, Recipe]]:
+    """Encoders with trainings in place of the recipes that stand for them, and the recipe of each training.
+
+    A training is called as its recipe and what tells it apart. If its name stands for several encoders in turn, such as
+    all checkpoints, those with the same options are trainings of one recipe.
+    """
+    split: list[Any] = []
+    recipes: dict[str, Recipe] = {}
+    for text in encoders:
+        match = _ALIAS.fullmatch(text) if isinstance(text, str) else None
+        typed_alias, encoder = (match[1].strip(), match[2]) if match else ("", text)
+        of_recipe = trainings(encoder) if isinstance(encoder, str) else {}
+        if not of_recipe:
+            split.append(text)
+            continue
+        if match:
+            _check_alias(typed_alias, text)
+        if len(set(of_recipe.values())) < len(of_recipe):
+            raise UsageError(f"{encoder}: an encoder is listed twice; expected each training once.")
+        for title, training in of_recipe.items():
+            names = expand_names([training])
+            for name in names:
+                options = f"?{name.partition('?')[2]}" if len(names) > 1 else ""
+                recipe = Recipe(f"{typed_alias or encoder.rstrip('/')}{options}", text)
+                if (earlier := recipes.setdefault(name, recipe)) != recipe:
+                    raise UsageError(f"{name} is a training of both {earlier.name} and {recipe.name}; expected one.")
+            split.append(f"{typed_alias} {title}={training}" if match else training)
+    return split, recipes
 
 
 def _check_alias(alias: str, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -25,11 +25,11 @@ from sentprobe.encoders import check_name, expand_names
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.published.releases import content_digests
-from sentprobe.results.records import dataset_failure_cell, is_bare, protocol_text
+from sentprobe.results.records import Recipe, dataset_failure_cell, is_bare, protocol_text
 from sentprobe.run.cells import PreparedSet, RunContext, set_cell
 from sentprobe.run.fit import baseline_result
 from sentprobe.run.folds import folded_baseline, join_results
-from sentprobe.run.info import split_aliases
+from sentprobe.run.info import split_aliases, split_recipes
 from sentprobe.run.measures import learning
 from sentprobe.run.resample import has_enough_resamples
 from sentprobe.run.result_cache import ResultCache
@@ -40,7 +40,7 @@ CURVE_BASELINE = "nb-uni"
 """The baseline whose learning curve is drawn with those of encoders."""
 
 Encoder = str | Callable[[Sequence[str]], Any]
-Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
+Encoders = Encoder | Iterable[Encoder] | Mapping[str, Encoder | Sequence[Encoder]]
 
 
 def _is_utf8(name: str) -> bool:
@@ -51,27 +51,70 @@ def _is_utf8(name: str) -> bool:
 # Encoders
 
 
-def named_encoders(encoders: Encoders) -> tuple[dict[str, Callable[..., Any] | None], dict[str, str]]:
-    """Encoders by name, None for those that are loaded by name; and the aliases that users gave them, by encoder.
+@dataclass(frozen=True)
+class NamedEncoders:
+    """The encoders of a request."""
+
+    by_name: dict[str, Callable[..., Any] | None]
+    """None for those that are loaded by name."""
+    aliases: dict[str, str]
+    """The names that users gave to them, by encoder."""
+    recipes: dict[str, Recipe]
+    """By encoder, the recipe that it is a training of, if it is of any."""
+
+
+def named_encoders(encoders: Encoders) -> NamedEncoders:
+    """Encoders by name, with their aliases and recipes.
 
     A string that names no encoder is refused before anything is read or loaded.
     """
+    functions: dict[str, Callable[..., Any]] = {}
+    recipes: dict[str, Recipe] = {}
+    if isinstance(encoders, Mapping):
+        encoders, functions, recipes = _from_mapping(encoders)
     aliases: dict[str, str] = {}
     if isinstance(encoders, Sequence):
-        encoders, aliases = split_aliases([encoders] if isinstance(encoders, str) else encoders)
-    named = _by_name(encoders)
+        encoders, of_names = split_recipes([encoders] if isinstance(encoders, str) else encoders)
+        encoders, aliases = split_aliases(encoders)
+        recipes |= of_names
+    named = {**functions, **_by_name(encoders)}
+    if clash := sorted({recipe.name for recipe in recipes.values()} & {*named, *aliases.values()}):
+        raise UsageError(f"Both an encoder and several trainings are called {clash[0]!r}; expected different names.")
     if invalid := [name for name in named if not _is_utf8(name)]:
         raise UsageError(f"The encoder {invalid[0]!r} has a lone surrogate in its name; expected UTF-8.")
     for name, function in named.items():
         if function is None:
             check_name(name)
-    return named, aliases
+    return NamedEncoders(named, aliases, recipes)
+
+
+def _from_mapping(
+    encoders: Mapping[str, Encoder | Sequence[Encoder]],
+) -> tuple[list[str], dict[str, Callable[..., Any]], dict[str, Recipe]]:
+    """What a mapping has: texts with their aliases, functions by name, and the recipes of trainings."""
+    texts: list[str] = []
+    functions: dict[str, Callable[..., Any]] = {}
+    recipes: dict[str, Recipe] = {}
+    for name, value in encoders.items():
+        several = isinstance(value, Sequence) and not isinstance(value, str)
+        members = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        if not members or not all(isinstance(member, str) or callable(member) for member in members):
+            raise UsageError(f"Expected {name!r} to be an encoder, or a list of its trainings, got {value!r:.80}.")
+        if len({id(member) if callable(member) else member for member in members}) < len(members):
+            raise UsageError(f"{name}: an encoder is listed twice; expected each training once.")
+        for i, member in enumerate(members, 1):
+            title = f"{name} {i}" if several else name
+            if callable(member):
+                functions[title] = member
+            else:
+                texts.append(f"{title}={member}")
+            if several:
+                recipes[title if callable(member) else member] = Recipe(name)
+    return texts, functions, recipes
 
 
 def _by_name(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
     """Encoders by name; None for those that are loaded by name."""
-    if isinstance(encoders, Mapping):
-        return dict(encoders)
     named: dict[str, Callable[..., Any] | None] = {}
     if not isinstance(encoders, Iterable) and not callable(encoders):
         raise UsageError(f"Expected encoders, texts such as static: or functions, got {encoders!r:.80}.")

@@ -24,7 +24,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes import parse
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.results.log import Log, open_log, removed_if_refused
-from sentprobe.results.records import ALIASES
+from sentprobe.results.records import ALIASES, RECIPES, Recipe, recipe_entries
 from sentprobe.results.result import Cell
 from sentprobe.results.run import Run
 from sentprobe.results.run_status import StatusFile
@@ -54,8 +54,9 @@ def evaluate(
     ----------
     encoders
         Strings such as ``st:all-MiniLM-L6-v2`` (see ``sentprobe ls encoders``), perhaps with a name to show,
-        ``MiniLM=st:all-MiniLM-L6-v2``; functions from a list of texts to an array (texts, d), or a mapping from names
-        to functions.
+        ``MiniLM=st:all-MiniLM-L6-v2``; functions from a list of texts to an array (texts, d); or a mapping from names
+        to these. A list in a mapping, or a name that several files match, ``mine=trained:run-*``, are trainings of one
+        recipe, with different seeds: each is probed, and what is shown, with its interval, is about the recipe.
     datasets
         Datasets, or sources as ``find_sets`` returns them.
     folder
@@ -117,6 +118,8 @@ class _RunRequest:
     encoders: Mapping[str, Callable[..., Any] | None]
     """None for those that are loaded by name."""
     aliases: Mapping[str, str]
+    recipes: Mapping[str, Recipe]
+    """By training."""
     word_baselines: Sequence[str]
     """Baselines that learn from words."""
     encoder_baselines: Sequence[str]
@@ -125,11 +128,12 @@ class _RunRequest:
 
     @classmethod
     def of(cls, encoders: Encoders, options: RunOptions) -> _RunRequest:
-        named, aliases = named_encoders(encoders)
+        requested = named_encoders(encoders)
+        named = requested.by_name
         baselines = options.baseline_names()
         word_baselines = [name for name in BASELINES if name in baselines]
         encoder_baselines = [name for name in baselines if name not in named and name not in BASELINES]
-        return cls(named, aliases, word_baselines, encoder_baselines, options.variants())
+        return cls(named, requested.aliases, requested.recipes, word_baselines, encoder_baselines, options.variants())
 
 
 def _open_context(log: Log, options: RunOptions, request: _RunRequest) -> RunContext:
@@ -140,6 +144,8 @@ def _open_context(log: Log, options: RunOptions, request: _RunRequest) -> RunCon
     pool.on_start = lambda: progress.report_jobs(list(pool.running.values()))
     encoders = [*request.encoders, *request.encoder_baselines, *request.word_baselines]
     adds_linear = request.encoder_baselines and "linear" not in context.probes
+    if clash := sorted({recipe.name for recipe in request.recipes.values()} & {*log.info.get("encoders", ())}):
+        raise UsageError(f"{log.folder} has results of an encoder that is called {clash[0]!r}: choose another name.")
     log.begin(encoders)
     log.describe(
         encoders=encoders,
@@ -150,6 +156,8 @@ def _open_context(log: Log, options: RunOptions, request: _RunRequest) -> RunCon
     )
     if request.aliases:
         log.describe(**{ALIASES: alias_entries(request.aliases)})
+    if request.recipes:
+        log.describe(**{RECIPES: recipe_entries(request.recipes)})
     if options.command is not None:
         log.describe(commands=[options.command.encode(errors="backslashreplace").decode()])
     return context

@@ -29,8 +29,8 @@ class RunOptions:
     ----------
     probes
         Probes, such as ``linear`` or ``mlp?hidden=50``.
-    seeds
-        Random seeds; each is one more result per cell.
+    probe_seeds
+        Random seeds of the probes; each is one more result per cell. Seeds of encoders are encoders: see ``evaluate``.
     limit
         Use a sample of at most this many rows per split, in which labels keep their shares; every score is marked as
         partial.
@@ -66,7 +66,7 @@ class RunOptions:
     """
 
     probes: StringsOrPaths = ("linear",)
-    seeds: Integers = (1111,)
+    probe_seeds: Integers = (1111,)
     limit: int | None = option(None, "What to probe")
     folds: int | None = option(None, "How to probe")
     resample: int | None = option(None, "How to probe")
@@ -114,8 +114,8 @@ class RunOptions:
         return dict(parse(text) for text in as_strings(self.probes, "a probe"))
 
     def seed_list(self) -> Sequence[int]:
-        """The seeds, each once, in order."""
-        return sorted(set(as_list(self.seeds, int, "a seed")))
+        """The seeds of the probes, each once, in order."""
+        return sorted(set(as_list(self.probe_seeds, int, "a seed")))
 
     def variants(self) -> Variants:
         """The controls and measures."""

@@ -157,7 +157,7 @@ def _evaluate(requested: Signature, dataset: Dataset, folder: Path, store: Store
         [dataset],
         folder,
         probes=[requested.probe or "linear"],
-        seeds=[seed],
+        probe_seeds=[seed],
         limit=limit,
         folds=folds,
         store=None if is_baseline else store,

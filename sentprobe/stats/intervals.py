@@ -25,18 +25,20 @@ def wilson(k: float, n: float, z: float | None = None) -> tuple[float, float]:
     return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may exclude p
 
 
-def proportion_interval(mean: Mean, rows: ScoredRows) -> tuple[float, float]:
+def proportion_interval(mean: Mean, rows: ScoredRows, *, averaged: bool = False) -> tuple[float, float]:
     """Wilson's interval of a share whose rows are not independent, with an effective number of rows.
 
     This is the number of independent rows that would have the same variance, at most the actual number, reduced where
     the variance itself is uncertain (Franco et al. 2019, J. Surv. Stat. Methodol. 7:334, find that it covers best). If
     all rows are right, or all wrong, it is at most one per cluster: the correlation within clusters is then unknown.
+    ``averaged``: rows are right to a share, over several systems, and their mean may vary less than of right or wrong.
     """
     p, z = mean.value, normal_quantile()
     n = len(rows.number)
     most = n if 0 < p < 1 else len(rows.sizes)
     inner = (p * n + 0.5) / (n + 1) if not 0 < p < 1 else p
-    size = min(most, inner * (1 - inner) / mean.variance) if mean.variance > 0 else most
+    size = inner * (1 - inner) / mean.variance if mean.variance > 0 else most
+    size = size if averaged and mean.variance > 0 else min(most, size)
     size *= (z / quantile(None, mean.df)) ** 2
     return wilson(p * size, size, z)
 

@@ -21,6 +21,9 @@ from sentprobe.stats import inputs
 from sentprobe.stats.level import checked_level
 from sentprobe.stats.resample import Clusters, Floats, cluster_numbers
 
+INFINITE_DF = 1e9
+"""Degrees of freedom of a variance that is treated as known."""
+
 
 @dataclass(frozen=True)
 class Mean:

@@ -1,16 +1,34 @@
-"""Scores over several seeds, or over the folds of a cross-validation."""
+"""Scores over several seeds, or over the folds of a cross-validation.
+
+A recipe for training encoders has a level of its own above training and test rows: other seeds would have given other
+encoders. Its score is the mean over the k encoders at hand, x̄ = 1/k · Σ x_s, and its variance
+
+    rows of the mean over encoders  +  (training rows, as for one encoder)  +  (s² - noise) / k
+
+- s² is the variance of the scores x_s. All encoders were tested on the same rows, so s² is more than what seeds
+  contribute: encoders are right on different rows by chance. This *noise* is the mean variance of x_s - x̄ over test
+  rows, which are part of the first term already.
+- Degrees of freedom are Satterthwaite's, in which seeds have k - 1 of s²: not of the difference, which is known no
+  better. So with three seeds that differ a lot, the quantile is that of t with about two degrees of freedom, and with
+  seeds that do not differ it is that of the rows.
+- Of a difference of two recipes, the seeds of either side are another term each: they are drawn independently, even if
+  both have seed 1. An encoder with one seed has no term: it is taken as it is, and not as one of its recipe.
+
+``benchmarks/recipe_coverage.py`` measures coverage, and how often two sets of seeds of one recipe are called different.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import UsageError
 from sentprobe.stats import inputs
-from sentprobe.stats.means import quantile
+from sentprobe.stats.means import ScoredRows, quantile
 from sentprobe.stats.resample import Clusters, bootstrap_sums, cluster_sums, percentile_interval
 
 
@@ -31,6 +49,45 @@ def spread(scores: npt.ArrayLike) -> Spread:
     values = inputs.numbers(scores, "scores")
     std = float(values.std(ddof=1)) if len(values) > 1 else None
     return Spread(float(values.mean()), std, float(values.min()), float(values.max()), len(values))
+
+
+class SeedVariance(NamedTuple):
+    """How much a score varies between seeds."""
+
+    variance: float
+    seeds: int
+    df: float
+    """Degrees of freedom of the variance."""
+
+    @property
+    def of_mean(self) -> tuple[float, float]:
+        """The variance of the mean over seeds, with its degrees of freedom."""
+        return self.variance / self.seeds, self.df
+
+
+ONE_SEED = SeedVariance(0.0, 1, 1.0)
+MIN_SHARE = 1e-6
+"""The least share of the variance of scores that is put down to seeds: degrees of freedom are those of s² even then."""
+
+
+def probe_seeds(correct: npt.NDArray[np.float64]) -> SeedVariance:
+    """Between seeds of a probe, from which rows it has right (seeds, n)."""
+    seeds = len(correct)
+    return ONE_SEED if seeds < 2 else SeedVariance(float(correct.mean(axis=1).var(ddof=1)), seeds, seeds - 1.0)
+
+
+def encoder_seeds(correct: npt.NDArray[np.float64], rows: ScoredRows) -> SeedVariance:
+    """Between encoders of a recipe, from which rows each has right (seeds, n): without the noise of the test rows."""
+    seeds = len(correct)
+    if seeds < 2:
+        return ONE_SEED
+    scores = correct.mean(axis=1)
+    observed = float(scores.var(ddof=1))
+    noise = float(np.square(rows.influence(correct - correct.mean(axis=0))).sum()) / (seeds - 1)
+    variance = max(MIN_SHARE * observed, observed - noise)
+    # the difference is as uncertain as what it is computed from, whose square over its degrees of freedom stays
+    df = (seeds - 1) * (variance / observed) ** 2 if observed > 0 else seeds - 1.0
+    return SeedVariance(variance, seeds, df)
 
 
 def hierarchical_bootstrap(

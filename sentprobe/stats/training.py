@@ -53,6 +53,7 @@ import numpy.typing as npt
 from sentprobe.errors import DataError
 from sentprobe.stats.means import Mean, ScoredRows, combined
 from sentprobe.stats.resample import Floats
+from sentprobe.stats.seeds import SeedVariance
 
 Ints = npt.NDArray[np.int64]
 
@@ -99,8 +100,8 @@ class Systems:
     """(systems, n): whether each row is right, averaged over seeds."""
     retrained: Sequence[Retrained | None] = ()
     """For each system; None if it was not trained again."""
-    seeds: Sequence[tuple[float, int]] = ()
-    """For each system, the variance of the score between seeds, and how many there are."""
+    seeds: Sequence[SeedVariance] = ()
+    """For each system, the variance of the score between seeds."""
     constant: Sequence[bool] = ()
     """Whether each system predicts the same class for all rows."""
     swapped: Floats | None = None
@@ -203,10 +204,7 @@ class Systems:
         return self._spreads[system]
 
     def _of_seeds(self, system: int) -> list[tuple[float, float]]:
-        if not self.seeds or self.seeds[system][1] < 2:
-            return []
-        variance, seeds = self.seeds[system]
-        return [(variance / seeds, seeds - 1.0)]
+        return [self.seeds[system].of_mean] if self.seeds and self.seeds[system].seeds > 1 else []
 
 
 _Scores = tuple[Floats, Floats]

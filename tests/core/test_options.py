@@ -108,7 +108,7 @@ def test_every_option_of_a_run_is_described_once():
     ("wrong", "says"),
     [
         ({"batch_size": 0}, r"a batch \(--batch-size\) of 1 or more, got 0"),
-        ({"seeds": ()}, "at least one probe and one seed"),
+        ({"probe_seeds": ()}, "at least one probe and one seed"),
         ({"probes": "linaer"}, "linaer"),
         ({"controls": "permutd"}, "Did you mean permuted"),
         ({"measure_rows": 1}, "rows for measures of 2 or more"),

@@ -115,7 +115,7 @@ def test_a_special_file_that_was_typed_is_refused(tmp_path, monkeypatch, special
     ],
 )  # fmt: skip
 def test_one_encoder(tmp_path, encoders, names):
-    asked = {"probes": "linear", "seeds": 5, "baselines": "nb-uni", "controls": "shuffled"}
+    asked = {"probes": "linear", "probe_seeds": 5, "baselines": "nb-uni", "controls": "shuffled"}
     run = evaluate(encoders, dataset(), tmp_path / "run", **asked)
     assert sorted({r.cell.encoder for r in run}) == sorted({*names, "nb-uni"})
     assert {r.cell.seed for r in run if r.cell.probe} == {5}

@@ -211,7 +211,9 @@ def test_a_control_is_of_the_encoder_that_it_was_run_with(tmp_path):
 
 def test_a_control_is_of_the_seed_that_is_shown(tmp_path):
     for seed in (5, 6):
-        run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", seeds=[seed], controls=["shuffled"], baselines=())
+        run = evaluate(
+            {"k": label()}, SETS[:1], tmp_path / "run", probe_seeds=[seed], controls=["shuffled"], baselines=()
+        )
     by_seed = {r.cell.seed: r.score for r in run.extras}
     assert by_seed[5] != by_seed[6]
     assert variants_of(summarise(run), "own/verbs")["shuffled"].value == by_seed[5]
@@ -295,7 +297,12 @@ def test_learning_curves_have_those_of_baselines(tmp_path):
     run = evaluate({"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], baselines=["nb-uni"])
     for seed in (1111, 2222):  # those of another seed had other subsamples
         run = evaluate(
-            {"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], baselines=["nb-uni"], seeds=[seed]
+            {"k": label(1.0)},
+            SETS[:1],
+            tmp_path / "run",
+            measures=["learning"],
+            baselines=["nb-uni"],
+            probe_seeds=[seed],
         )
     own = variants_of(summarise(run), "own/verbs")["learning"]
     bayes = {r.cell.seed: r for r in run.extras if r.cell.encoder == "nb-uni"}

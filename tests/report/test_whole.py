@@ -46,7 +46,7 @@ def test_everything_is_there_and_survives_json(tmp_path):
     assert msgspec.json.decode(msgspec.json.encode(found), type=Summary) == found
     added = ("errors", "curves", "correlations", "languages", "reproduction", "checks", "notes")
     assert replace(found, **{name: getattr(plain, name) for name in added}) == plain
-    assert found.version == VERSION == 5
+    assert found.version == VERSION == 6
     assert len(found.errors) == len(found.sets)
     assert found.curves == Curves()
     assert found.checks
@@ -114,7 +114,7 @@ def test_what_was_asked_of_the_encoders(tmp_path):
     same = "sentprobe run /data -e 'st:a b' -p mlp"
     rest = f"--limit 50 --device cuda --half -o {tmp_path / 'run'}"
     assert reproduction(run, {}).commands == (
-        f"{same} --seeds 3 --seed 7 {rest}",
+        f"{same} --probe-seeds 3 --seed 7 {rest}",
         f"{same} --seed 20 {rest}",
     )
 

@@ -33,7 +33,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
     evaluate(encoders, SETS, folder, baselines=["majority"])
     return evaluate(
-        {"py:fair": encoders["py:fair"]}, SETS, folder, probes=["senteval?passes=8"], seeds=(1, 2), baselines=[]
+        {"py:fair": encoders["py:fair"]}, SETS, folder, probes=["senteval?passes=8"], probe_seeds=(1, 2), baselines=[]
     )
 
 
@@ -240,7 +240,9 @@ def test_encoders_that_are_right_on_the_same_few_rows_are_not_proven_equivalent(
     encoders = {"py:one": Knowing(name="one"), "py:two": Knowing(name="two")}
     for seeds in ((1,), (1, 2)):
         folder = tmp_path / str(len(seeds))
-        run = evaluate(encoders, [own], folder, baselines=[], seeds=seeds, probes=["senteval?passes=8"], resample=0)
+        run = evaluate(
+            encoders, [own], folder, baselines=[], probe_seeds=seeds, probes=["senteval?passes=8"], resample=0
+        )
         (found,) = compare(run, "py:one", "py:two")
         assert found.difference == 0.0
         assert found.equivalence_margin > 0.1
@@ -254,7 +256,9 @@ def test_the_order_of_seeds_changes_nothing(tmp_path):
     found = []
     for seeds in ((3, 1, 2), (1, 2, 3)):
         folder = tmp_path / "".join(map(str, seeds))
-        run = evaluate(encoders, [own], folder, baselines=[], seeds=seeds, probes=["senteval?passes=8"], resample=10)
+        run = evaluate(
+            encoders, [own], folder, baselines=[], probe_seeds=seeds, probes=["senteval?passes=8"], resample=10
+        )
         found.append((compare(run, "py:one", "py:two"), ties(run, ["py:one", "py:two"])))
     assert found[0] == found[1]
     assert found[0][0][0].seeds == 3

@@ -89,7 +89,7 @@ def test_texts_are_encoded_once_over_all_sets_and_kept(tmp_path):
 def test_the_number_of_jobs_does_not_matter(tmp_path, probe):
     sets = [dataset(f"own/{i}", n=(100 + i, 40, 60)) for i in range(4)]
     one, two = (
-        evaluate({"k": Knowing(noise=1.0)}, sets, tmp_path / str(jobs), probes=[probe], seeds=(1, 2), jobs=jobs)
+        evaluate({"k": Knowing(noise=1.0)}, sets, tmp_path / str(jobs), probes=[probe], probe_seeds=(1, 2), jobs=jobs)
         for jobs in (1, 3)
     )
     assert one.failures == two.failures == ()
@@ -230,7 +230,7 @@ def test_target_forms_are_drawn_where_there_are_any(tmp_path):
 
 def test_seeds_move_a_network_and_not_a_convex_optimum(tmp_path):
     run = evaluate(
-        {"k": Knowing(noise=2.0)}, [dataset()], tmp_path / "run", probes=["linear", "senteval"], seeds=range(5)
+        {"k": Knowing(noise=2.0)}, [dataset()], tmp_path / "run", probes=["linear", "senteval"], probe_seeds=range(5)
     )
     losses = {p: {r.log2_loss for r in only(run, "k") if r.cell.probe == p} for p in ("linear", "senteval")}
     assert len(losses["linear"]) == 1
@@ -241,7 +241,7 @@ def test_seeds_move_a_network_and_not_a_convex_optimum(tmp_path):
     ("change", "says"),
     [
         ({"probes": ["lnear"]}, "linear"),
-        ({"seeds": []}, "one seed"),
+        ({"probe_seeds": []}, "one seed"),
         ({"limit": 1}, "--limit 1"),
         ({"probes": []}, "probe"),
     ],
@@ -328,7 +328,7 @@ def test_twenty_kills_and_the_results_are_those_of_an_undisturbed_run(tmp_path):
 
     def work(folder):
         return evaluate(
-            {"k": Slow(noise=1.0), "l": Slow(noise=2.0)}, sets, tmp_path / folder, seeds=(1, 2),
+            {"k": Slow(noise=1.0), "l": Slow(noise=2.0)}, sets, tmp_path / folder, probe_seeds=(1, 2),
             probes=["linear", "senteval?passes=8"], store=Store(tmp_path / f"store of {folder}"),
         )  # fmt: skip
 

@@ -115,7 +115,7 @@ def test_texts_go_to_their_members_and_come_back_in_order(place):
 @pytest.mark.parametrize(
     ("content", "message"),
     [("", "names no encoder"), ("fr = 3", "an encoder, in quotes"), ("fr: x", "expected lines such as fr ="),
-     ('fr = "nothing:x"', "There is no encoder scheme"), ('fr = "family:bad.toml"', "and no family"),
+     ('fr = "nothing:x"', "There is no encoder scheme"), ('fr = "family:bad.toml"', "and not one of family:"),
      (None, "cannot be read")],
 )  # fmt: skip
 def test_files_that_name_no_family(place, content, message):

@@ -61,7 +61,7 @@ def test_arrays_are_read_as_numpy_reads_them(compressed):
 
 def test_predictions_are_read_once_for_all_comparisons(tmp_path, monkeypatch):
     named = {name: Knowing(noise=noise, name=name) for name, noise in (("a", 0.4), ("b", 0.9), ("c", 1.5))}
-    made = evaluate(named, [dataset(keys=9)], tmp_path / "run", seeds=(1, 2), resample=10)
+    made = evaluate(named, [dataset(keys=9)], tmp_path / "run", probe_seeds=(1, 2), resample=10)
     read, files = run_module.read_predictions, []
 
     def counted(place, result, names):

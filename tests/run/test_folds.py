@@ -147,7 +147,7 @@ def test_baselines_are_trained_again_in_folds(tmp_path):
 
 
 def test_a_network_in_folds(tmp_path):
-    run = evaluate(Knowing(), dataset(), tmp_path, probes="mlp?hidden=4", seeds=[1, 2], folds=3, baselines=[])
+    run = evaluate(Knowing(), dataset(), tmp_path, probes="mlp?hidden=4", probe_seeds=[1, 2], folds=3, baselines=[])
     assert {r.resamples for r in run} == {6}
     assert run.model(run.results[0]).shape == (2, 3)
     assert difference_p(run, [run.results[0]], [run.results[1]]) > 0

@@ -25,7 +25,7 @@ def runs(tmp_path_factory):
             {"one": Knowing(3, name="one")}, [dataset()], folder / "a", baselines=baselines, command="sentprobe run a"
         ),
         evaluate({"two": Knowing(3, name="two")}, [dataset(), OTHER], folder / "b", baselines=baselines),
-        evaluate({"one": Knowing(3, name="one")}, [OTHER], folder / "c", seeds=[7], baselines=baselines),
+        evaluate({"one": Knowing(3, name="one")}, [OTHER], folder / "c", probe_seeds=[7], baselines=baselines),
     ]
 
 

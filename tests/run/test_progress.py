@@ -39,7 +39,7 @@ def told(folder, encoders, sets, **more):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_cell_is_counted_once(tmp_path, jobs):
     sets = [dataset(), dataset("own/other", n=(100, 40, 60))]
-    cells, now = told(tmp_path / "run", {"k": Knowing()}, sets, seeds=(1, 2), jobs=jobs)
+    cells, now = told(tmp_path / "run", {"k": Knowing()}, sets, probe_seeds=(1, 2), jobs=jobs)
     # two seeds of the encoder, and random and hashed vectors, on two sets
     assert cells[-1] == (8, 8)
     done = [done for done, _ in cells]

@@ -37,7 +37,7 @@ def run(tmp_path, monkeypatch):
         find_sets(["task.txt"]),
         "run",
         probes=["linear", "senteval?passes=8"],
-        seeds=(5, 6),
+        probe_seeds=(5, 6),
     )
     return Run.load("run")
 

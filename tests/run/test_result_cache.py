@@ -72,7 +72,7 @@ def test_a_set_is_known_by_its_rows_and_not_by_its_name(tmp_path, store, forbidd
     assert len(run) == len(ALL)
 
 
-@pytest.mark.parametrize("change", [{"limit": 30}, {"seeds": 7}, {"rows": True}, {"task": True}])
+@pytest.mark.parametrize("change", [{"limit": 30}, {"probe_seeds": 7}, {"rows": True}, {"task": True}])
 def test_whatever_changes_a_result_is_computed_again(tmp_path, store, change):
     given = dataset()
     evaluate([], [given], tmp_path / "one", store=store)
@@ -83,7 +83,7 @@ def test_whatever_changes_a_result_is_computed_again(tmp_path, store, change):
         given = replace(given, task="another")
     run = evaluate([], [given], tmp_path / "two", store=store, **change)
     new = set((store.root / RESULTS_FOLDER).iterdir()) - files
-    assert len(new) == (2 if "seeds" in change else len(ALL))  # those that learn from words have no seed
+    assert len(new) == (2 if "probe_seeds" in change else len(ALL))  # those that learn from words have no seed
     assert same(run, evaluate([], [given], tmp_path / "three", **change))
 
 

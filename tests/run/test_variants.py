@@ -643,7 +643,7 @@ def test_the_untrained_counterpart_has_the_name_of_the_encoder(tmp_path, monkeyp
 
     monkeypatch.setattr("sentprobe.run.loop.untrained", counterpart)
     names = ["baseline:hash?dim=64", "baseline:length"]
-    run = evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], seeds=[7], baselines=())
+    run = evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], probe_seeds=[7], baselines=())
     (r,) = run.extras
     plain = next(p for p in run if p.cell.encoder == names[0])
     assert (r.cell.encoder, r.cell.variant, r.dimension, plain.dimension) == (names[0], "untrained", 8, 64)
@@ -651,7 +651,7 @@ def test_the_untrained_counterpart_has_the_name_of_the_encoder(tmp_path, monkeyp
     assert "seed=7" in r.cell.identity
     assert 0.3 < r.score < 0.7
     before = (run.folder / "results.jsonl").read_bytes()
-    evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], seeds=[7], baselines=())
+    evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], probe_seeds=[7], baselines=())
     assert (run.folder / "results.jsonl").read_bytes() == before
 
 
@@ -661,7 +661,7 @@ def test_the_untrained_counterpart_has_the_name_of_the_encoder(tmp_path, monkeyp
 def test_controls_are_of_every_probe_and_measures_of_the_linear_one_at_the_first_seed(tmp_path):
     quick = "senteval?passes=4"
     run = evaluate(
-        {"k": label()}, SETS[:1], tmp_path / "run", probes=["linear", quick], seeds=[5, 6], controls=["norm"],
+        {"k": label()}, SETS[:1], tmp_path / "run", probes=["linear", quick], probe_seeds=[5, 6], controls=["norm"],
         measures=["capacity"], baselines=(),
     )  # fmt: skip
     assert len(run) == 4

@@ -133,7 +133,7 @@ class Holding(Encoders):
 
 
 def test_layers_are_the_best_on_dev_or_as_asked(tmp_path):
-    own = run(tmp_path / "run", {"layered": Layered()}, (dataset,), baselines=[], seeds=[1, 2])
+    own = run(tmp_path / "run", {"layered": Layered()}, (dataset,), baselines=[], probe_seeds=[1, 2])
     here = Predictor(Holding(Layered()))
     (choice,) = probe_catalogue(own).choices
     assert choice.layers == ["0", "1"]

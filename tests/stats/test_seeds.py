@@ -3,12 +3,18 @@
 import math
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
 from sentprobe.stats import bootstrap, cluster_bootstrap, corrected_t, hierarchical_bootstrap, spread
+from sentprobe.stats.means import ScoredRows
+from sentprobe.stats.seeds import ONE_SEED, encoder_seeds, probe_seeds
+from sentprobe.stats.training import Systems
 
 
 def test_spread():
@@ -78,3 +84,88 @@ def test_corrected_t_by_hand():
     assert found.p == pytest.approx(2 * scipy_stats.t(2).sf(found.t))
     assert corrected_t([0.1, 0.1, 0.1], 90, 10).p == 0.0
     assert corrected_t([0.0, 0.0], 90, 10).p == 1.0
+
+
+# Encoder seeds
+
+
+def crossed(rng, seeds, n, of_seed, of_row=1.0, noise=1.0):
+    """Values (seeds, n) of a seed, a row and both."""
+    return (
+        of_seed * rng.standard_normal((seeds, 1))
+        + of_row * rng.standard_normal(n)
+        + noise * rng.standard_normal((seeds, n))
+    )
+
+
+@pytest.mark.parametrize("of_seed", [0.5, 3.0])
+def test_the_variance_of_a_recipe_is_that_of_two_crossed_random_effects(of_seed):
+    # the mean of a table with random rows and columns: (MS seeds + MS rows - MS residual) / (seeds · n), with the mean
+    # squares of the analysis of variance without replication (Searle, Casella and McCulloch 1992, section 4.6)
+    values = crossed(np.random.default_rng(4), 4, 60, of_seed)
+    long = pandas.DataFrame([(s, i, values[s, i]) for s in range(4) for i in range(60)], columns=["s", "i", "x"])
+    squares = anova_lm(ols("x ~ C(s) + C(i)", long).fit())["mean_sq"]
+    expected = (squares["C(s)"] + squares["C(i)"] - squares["Residual"]) / values.size
+    rows = ScoredRows.of(60)
+    systems = Systems(rows, values.mean(axis=0)[None], seeds=[encoder_seeds(values, rows)])
+    assert systems.score(0).variance == pytest.approx(expected)
+
+
+def test_a_pair_of_encoders_by_hand():
+    # scores 3/4 and 1/4: s² = 1/8. Each is 1/4 from the mean on two rows of its own: deviations 1/2, 1/2, 0, 0, less
+    # their mean 1/4, have squares that sum to 1/4, over 4 · 3, for either: noise 2 · 1/48 = 1/24. 1/8 - 1/24 = 1/12,
+    # two thirds of s², whose single degree of freedom becomes 4/9.
+    correct = np.array([[1, 1, 1, 0], [0, 0, 1, 0]], float)
+    between = encoder_seeds(correct, ScoredRows.of(4))
+    assert between == pytest.approx((1 / 12, 2, 4 / 9))
+    assert between.of_mean == pytest.approx((1 / 24, 4 / 9))
+
+
+def test_encoders_that_are_right_on_the_same_rows_add_nothing():
+    right = (np.random.default_rng(5).random(200) < 0.7).astype(float)
+    rows = ScoredRows.of(200)
+    single = Systems(rows, right[None]).score(0)
+    both = Systems(rows, right[None], seeds=[encoder_seeds(np.array([right] * 3), rows)]).score(0)
+    assert (both.value, both.variance) == pytest.approx((single.value, single.variance))
+    assert both.df == pytest.approx(single.df)
+
+
+def test_one_encoder_has_no_variance_between_seeds():
+    correct = np.ones((1, 10))
+    assert encoder_seeds(correct, ScoredRows.of(10)) == probe_seeds(correct) == ONE_SEED
+
+
+def test_a_few_seeds_that_differ_have_their_degrees_of_freedom():
+    # rows are so many that the interval is that of Student's t of three scores
+    scores = np.array([0.6, 0.7, 0.86])
+    rows = ScoredRows.of(4000)
+    correct = np.array([np.arange(4000) < s * 4000 for s in scores], float)  # which also differ on rows: a little
+    mean = Systems(rows, correct.mean(axis=0)[None], seeds=[encoder_seeds(correct, rows)]).score(0)
+    assert mean.df == pytest.approx(2, rel=0.02)
+    low, high = scipy_stats.t.interval(0.95, 2, scores.mean(), scipy_stats.sem(scores))
+    assert mean.interval() == pytest.approx((low, high), rel=0.01)
+
+
+def test_two_recipes_are_compared_as_welch_does_where_rows_do_not_matter():
+    rng = np.random.default_rng(6)
+    rows = ScoredRows.of(50)
+    first, second = (np.repeat(rng.normal(0.7, sd, (k, 1)), 50, axis=1) for k, sd in ((3, 0.02), (6, 0.05)))
+    seeds = [encoder_seeds(side, rows) for side in (first, second)]
+    difference = Systems(rows, np.array([first.mean(axis=0), second.mean(axis=0)]), seeds=seeds).difference(0, 1)
+    expected = scipy_stats.ttest_ind(first[:, 0], second[:, 0], equal_var=False)
+    assert (difference.p, difference.df) == pytest.approx((expected.pvalue, expected.df))
+
+
+def test_the_variance_between_clustered_rows_is_taken_off():
+    # encoders of the same accuracy are right on different clusters, by chance
+    rng, gaps, noises = np.random.default_rng(7), [], []
+    cluster = np.arange(300) // 10
+    for _ in range(400):
+        easy = rng.random(30) < 0.5
+        correct = np.array([np.where(rng.random(30) < 0.5, easy, rng.random(30) < 0.5)[cluster] for _ in range(4)])
+        rows = ScoredRows.of(300, cluster)
+        between = encoder_seeds(correct.astype(float), rows)
+        gaps.append(correct.mean(axis=1).var(ddof=1))
+        noises.append(between.variance)
+    assert np.mean(noises) < 0.5 * np.mean(gaps)  # no lower: it is at least 0
+    assert np.median(noises) == pytest.approx(0, abs=0.2 * np.mean(gaps))

@@ -5,6 +5,7 @@ import pytest
 
 from sentprobe.errors import DataError
 from sentprobe.stats.means import ScoredRows
+from sentprobe.stats.seeds import ONE_SEED, SeedVariance
 from sentprobe.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
@@ -127,7 +128,7 @@ def test_seeds_add_their_spread_and_their_order_changes_nothing():
     rng = np.random.default_rng(5)
     correct = (rng.random((2, N)) < 0.7).astype(float)
     alone = Systems(ScoredRows.of(N), correct).difference(0, 1)
-    both = Systems(ScoredRows.of(N), correct, seeds=((0.0004, 4), (0.0, 1))).difference(0, 1)
+    both = Systems(ScoredRows.of(N), correct, seeds=(SeedVariance(0.0004, 4, 3), ONE_SEED)).difference(0, 1)
     assert both.variance == pytest.approx(alone.variance + 0.0001)
     assert both.p > alone.p
 

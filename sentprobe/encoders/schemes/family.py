@@ -14,7 +14,7 @@ The file has a line for each language, with an encoder as it is typed elsewhere:
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -144,21 +144,25 @@ def _names(spec: Spec) -> dict[str, str]:
 
 def _read(path: Path) -> dict[str, str]:
     """The encoders of a file by language."""
+    return read_encoders(path, "fr", "a language code", not_in=("family", "seeds"))
+
+
+def read_encoders(path: Path, example: str, key_kind: str, not_in: Collection[str]) -> dict[str, str]:
+    """The encoders that a TOML file lists, by key; ``not_in`` are schemes of encoders that cannot be in one."""
+    line = f'{example} = "trained:{example}"'
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except OSError as e:
-        raise DataError(
-            f'{path} cannot be read: {e.strerror}. Expected a file with lines such as fr = "trained:fr".'
-        ) from None
+        raise DataError(f"{path} cannot be read: {e.strerror}. Expected a file with lines such as {line}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise DataError(f'{path}: {e}; expected lines such as fr = "trained:fr".') from None
-    for language, name in content.items():
-        if not isinstance(name, str) or not language.replace("-", "").isalnum():
-            raise DataError(f"{path} has {language} = {name!r}; expected a language code and an encoder, in quotes.")
-        if Spec.parse(name).scheme == "family":
-            raise DataError(f"{path} has {language} = {name!r}; expected an encoder of one language, and no family.")
+        raise DataError(f"{path}: {e}; expected lines such as {line}.") from None
+    for key, name in content.items():
+        if not isinstance(name, str) or not key.replace("-", "").isalnum():
+            raise DataError(f"{path} has {key} = {name!r}; expected {key_kind} and an encoder, in quotes.")
+        if (scheme := Spec.parse(name).scheme) in not_in:
+            raise DataError(f"{path} has {key} = {name!r}; expected a single encoder, and not one of {scheme}:.")
     if not content:
-        raise DataError(f'{path} names no encoder; expected lines such as fr = "trained:fr".')
+        raise DataError(f"{path} names no encoder; expected lines such as {line}.")
     return content
 
 

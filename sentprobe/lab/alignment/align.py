@@ -29,7 +29,7 @@ from sentprobe.lab.alignment.folder import (
 from sentprobe.lab.alignment.inputs import AlignmentInputs, read_inputs
 from sentprobe.lab.alignment.map_scores import precision_at_1
 from sentprobe.lab.alignment.method import Matrices, ProgressReport, Reporter, note
-from sentprobe.lab.alignment.request import BEST, AlignmentRequest, applicable, make_request
+from sentprobe.lab.alignment.request import BEST, AlignmentRequest, applicable, count_of_tries, make_request
 from sentprobe.lab.alignment.seed import SeedInputs, best_of, quiet, run_seed
 from sentprobe.lab.alignment.validation import Validation, can_validate, validate
 
@@ -49,7 +49,7 @@ def align(request: AlignmentRequest, folder: Path, report: Reporter = quiet, job
     report : callable
         Called with a ProgressReport after every epoch or round, at the end of a seed, and with notes.
     jobs : int
-        Seeds that are worked on at the same time, in processes of their own.
+        Tries that are worked on at the same time, in processes of their own.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def _run(
         facts = {key: value for key, value in seed.items() if isinstance(value, int | float) and key != "seed"}
         report(ProgressReport("seed", seed["seed"], facts=facts, text=seed.get("error", "")))
         seeds.append(seed)
-    seeds.sort(key=lambda s: request.seeds.index(s["seed"]))
+    seeds.sort(key=lambda s: request.tries.index(s["seed"]))
     config["seeds"] = seeds
     if all("error" in s for s in seeds):
         _fail(folder, config, seeds[0]["error"])
@@ -155,7 +155,7 @@ def _run(
 
 def _seeds(inputs: SeedInputs, report: Reporter, jobs: int) -> Iterator[dict[str, Any]]:
     """The results of all seeds, as they end."""
-    seeds = inputs.request.seeds
+    seeds = inputs.request.tries
     if jobs == 1 or len(seeds) == 1:
         yield from (run_seed(inputs, seed, report) for seed in seeds)
     else:
@@ -179,21 +179,20 @@ def _validate(
 
 
 def _validation_error(validation: Validation, request: AlignmentRequest) -> str:
-    tried = f"{len(request.seeds)} seed{'s' * (len(request.seeds) != 1)}"
     alternatives = [m for m in METHODS if m != request.method and METHODS[m].dictionary != "needed"]
     advice = ["a dictionary, even a small one (--dictionary FILE, identical or numerals)"]
     if METHODS.get(request.method).seeded:
-        advice.append(f"more seeds (--seeds {2 * len(request.seeds)})")
+        advice.append(f"more tries (--tries {2 * len(request.tries)})")
     if alternatives:
         advice.append(f"another method ({', '.join(alternatives)})")
     if "center" not in request.steps:
         advice.append("centring (--steps unit,center,unit)")
     return (
-        f"The method {request.method} found no map with {tried}: the translations of the best one fit together no "
-        f"better ({validation.value:.3f}) than those of rotations that only match the distributions "
-        f"({validation.low:.3f} to {validation.high:.3f}). A map is accepted above {validation.limit:.3f}, or where "
-        f"one of these rotations ends at the same map. Try {'; '.join(advice)}; or vectors trained alike on similar "
-        "texts."
+        f"The method {request.method} found no map with {count_of_tries(request.tries)}: the translations of the best "
+        f"one fit together no better ({validation.value:.3f}) than those of rotations that only match the "
+        f"distributions ({validation.low:.3f} to {validation.high:.3f}). A map is accepted above "
+        f"{validation.limit:.3f}, or where one of these rotations ends at the same map. Try {'; '.join(advice)}; or "
+        "vectors trained alike on similar texts."
     )
 
 
@@ -230,7 +229,7 @@ def _best_method(
         words=request.words,
         dictionary=request.dictionary,
         dev=request.dev,
-        seeds=request.seeds or None,
+        tries=request.tries or None,
     )
     if not request.dictionary:  # nothing was held out, so that the candidate is the result
         _adopt(folder / CANDIDATES / best["method"], folder)
@@ -246,7 +245,7 @@ def _try_method(request: AlignmentRequest, name: str, folder: Path, report: Repo
         words=request.words,
         dictionary=request.dictionary,
         dev=request.dev,
-        seeds=request.seeds or None,
+        tries=request.tries or None,
         held_out=bool(request.dictionary),
     )
     try:

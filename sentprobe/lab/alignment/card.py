@@ -221,7 +221,7 @@ def _use(folder: AlignmentFolder) -> Iterator[str]:
 def _citation(folder: AlignmentFolder) -> Iterator[str]:
     config = folder.config
     papers = [PAPERS[config["method"]]] if config["method"] in PAPERS else []
-    if config.get("refine") or len(config["request"].get("seeds", ())) > 1:
+    if config.get("refine") or len(config["request"].get("tries", ())) > 1:
         papers.append(CSLS_PAPER)
     yield from ("## Citation", "", f"- The sentprobe authors, sentprobe, version {config.get('sentprobe')}.")
     yield from (f"- {paper}." for paper in dict.fromkeys(papers))

@@ -38,7 +38,7 @@ from sentprobe.lab.alignment.maps import STEPS, SideMap, WordMap
 from sentprobe.lab.alignment.request import AlignmentRequest
 from sentprobe.lab.alignment.space import Space, read_space
 
-FORMAT = 3
+FORMAT = 4
 COMMAND = "sentprobe align"
 CONFIG = "alignment.json"
 MAP, RESULT, STATE = "map.safetensors", "result.safetensors", "state.safetensors"

@@ -13,8 +13,8 @@ from sentprobe.lab.alignment.maps import check_steps
 from sentprobe.lab.alignment.method import Method
 
 WORDS = 200_000
-SEEDS = 5
-"""Seeds of a method whose result depends on them, if there is no dictionary."""
+TRIES = 5
+"""Tries of a method whose result depends on a seed, if there is no dictionary."""
 AUTO, BEST = "auto", "best"
 SUPERVISED, UNSUPERVISED = "procrustes", "vecmap"
 """What ``auto`` chooses with a dictionary, and without."""
@@ -40,7 +40,8 @@ class AlignmentRequest:
     """A dictionary whose P@1 is recorded along the way."""
     settings: Mapping[str, Value] = field(default_factory=dict)
     refine: int = 0
-    seeds: tuple[int, ...] = (0,)
+    tries: tuple[int, ...] = (0,)
+    """The seed of each try, of which the best one is kept."""
     held_out: bool = False
     """Whether a fifth of the source words of the dictionary is held out, and scored at the end."""
     export: str = "none"
@@ -57,7 +58,7 @@ def make_request(
     dev: str = "",
     settings: Mapping[str, Value] | None = None,
     refine: int | None = None,
-    seeds: int | Sequence[int] | None = None,
+    tries: int | Sequence[int] | None = None,
     held_out: bool = False,
     export: str = "none",
 ) -> AlignmentRequest:
@@ -72,8 +73,8 @@ def make_request(
     """
     if export not in EXPORTS:
         raise UsageError(f"--export {export}: expected {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}.")
-    if isinstance(seeds, Sequence) and len(set(seeds)) < len(seeds):
-        raise UsageError("--seeds: a seed occurs twice; leave one of them out.")
+    if isinstance(tries, Sequence) and len(set(tries)) < len(tries):
+        raise UsageError("--tries: a seed occurs twice; leave one of them out.")
     if dev in (IDENTICAL, NUMERALS):
         raise UsageError(f"--dev {dev}: expected a file; identical words are not a gold standard.")
     name, why = _resolved_method(method, bool(dictionary))
@@ -92,8 +93,8 @@ def make_request(
         method_options = {"--set": settings, "--steps": steps is not None, "--refine": refine is not None}
         if refused := [option for option, value in method_options.items() if value]:
             raise UsageError(f"{refused[0]} is for one method; --method best tries all as by default: leave it out.")
-        numbers = () if seeds is None else _seed_numbers(seeds, 0)
-        return replace(base, seeds=numbers)  # empty: as many as each method needs
+        numbers = () if tries is None else _seeds_of_tries(tries, 0)
+        return replace(base, tries=numbers)  # empty: as many as each method needs
     chosen = _method(name)
     _check_dictionary(chosen, bool(dictionary))
     unsupervised_seeds = chosen.seeded and not dictionary
@@ -102,7 +103,7 @@ def make_request(
         steps=check_steps(chosen.steps if steps is None else steps),
         settings=resolve_settings(chosen.settings, settings or {}, f"the method {name}"),
         refine=chosen.refine if refine is None else check_integer(refine, "--refine", 0),
-        seeds=_seed_numbers(seeds, SEEDS if unsupervised_seeds else 1),
+        tries=_seeds_of_tries(tries, TRIES if unsupervised_seeds else 1),
     )
 
 
@@ -142,10 +143,27 @@ def _check_dictionary(method: Method, has_dictionary: bool) -> None:
         )
 
 
-def _seed_numbers(seeds: int | Sequence[int] | None, default: int) -> tuple[int, ...]:
-    """Seeds by number: the first so many, or those given."""
-    if seeds is None or isinstance(seeds, int):
-        return tuple(range(default if seeds is None else check_integer(seeds, "--seeds", 1)))
-    if not seeds:
-        raise UsageError("--seeds: expected a number of seeds, or several seeds, comma-separated.")
-    return tuple(check_integer(seed, "--seeds", 0) for seed in seeds)
+def with_seed(request: AlignmentRequest, seed: int) -> AlignmentRequest:
+    """The same request with other tries, so that alignments of several seeds have none in common."""
+    if request.method == BEST or not METHODS.get(request.method).seeded:
+        raise UsageError(
+            f"--seeds is for one method whose result depends on a seed, and {request.method} is none: leave it out."
+        )
+    count = len(request.tries)
+    if request.tries != tuple(range(count)):
+        raise UsageError("--seeds needs a number of tries, and not their seeds: --tries 5, not --tries 3,7.")
+    return replace(request, tries=tuple(range(seed * count, (seed + 1) * count)))
+
+
+def count_of_tries(tries: Sequence[int]) -> str:
+    """``1 try``, or ``5 tries``."""
+    return "1 try" if len(tries) == 1 else f"{len(tries)} tries"
+
+
+def _seeds_of_tries(tries: int | Sequence[int] | None, default: int) -> tuple[int, ...]:
+    """The seed of each try: the first so many, or those given."""
+    if tries is None or isinstance(tries, int):
+        return tuple(range(default if tries is None else check_integer(tries, "--tries", 1)))
+    if not tries:
+        raise UsageError("--tries: expected a number of tries, or their seeds, comma-separated.")
+    return tuple(check_integer(seed, "--tries", 0) for seed in tries)

@@ -59,7 +59,7 @@ class AlignmentDisplay:
             if "criterion" in report.facts:
                 self._done[report.seed] = report.facts["criterion"]
             if len(criteria := self._done.values()) > 1:
-                self._print(f"{len(criteria)} seeds: criterion {min(criteria):.4f} to {max(criteria):.4f}")
+                self._print(f"{len(criteria)} tries: criterion {min(criteria):.4f} to {max(criteria):.4f}")
         elif self._bar is not None:
             self._bar.update(
                 self._task,

@@ -10,6 +10,8 @@ from cyclopts import Group, Parameter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sentprobe.lab.alignment.request import AlignmentRequest
+
 order = 67
 group = "Train and align"
 resumes = True
@@ -34,7 +36,8 @@ def align(
     steps: Annotated[str | None, Parameter(group=METHOD)] = None,
     set_: Annotated[tuple[str, ...], Parameter("--set", group=METHOD)] = (),
     refine: Annotated[int | None, Parameter(group=METHOD)] = None,
-    seeds: Annotated[str, Parameter(group=METHOD)] = "",
+    tries: Annotated[str, Parameter(group=METHOD)] = "",
+    seeds: int = 1,
 ) -> int:
     """Map word vectors of two languages to one space, with a dictionary or without.
 
@@ -53,7 +56,7 @@ def align(
         Also write both spaces, with all their words, in the common one: text (source.vec and target.vec, in word2vec's
         text format), binary (.bin) or none. Default: none.
     jobs: int
-        Seeds to work on at the same time, in processes of their own; 0 means all cores. Default: 1.
+        Tries to work on at the same time, in processes of their own; 0 means all cores. Default: 1.
     list_: bool
         List the methods, and align nothing; with --method, the settings of that one.
     words: int
@@ -72,22 +75,25 @@ def align(
         A setting of the method, such as --set epochs=3. May be repeated.
     refine: int
         Rounds of refinement: Procrustes on the mutual nearest neighbours.
-    seeds: str
-        How many seeds to try, or several seeds, comma-separated (7, is seed 7 alone); the best one by the criterion
-        is kept. Default: 5 if the result depends on the seed and there is no dictionary, otherwise 1.
+    tries: str
+        How often to try, with seeds 0, 1, …, or the seeds of the tries, comma-separated (7, is seed 7 alone); the best
+        one by the criterion is kept. Default: 5 if the result depends on the seed and there is no dictionary, otherwise
+        1.
+    seeds: int
+        How many alignments to make, each of tries of its own, so that results are about the method: with more than one,
+        each has a folder seed-N in FOLDER. Default: 1.
     """
     from sentprobe.cli._options import parse_settings
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.errors import UsageError
-    from sentprobe.lab.cli._alignment import AlignmentDisplay, print_methods, print_summary
+    from sentprobe.lab.cli._alignment import print_methods
 
     if list_:
         print_methods("" if method == "auto" else method)
         return 0
-    from sentprobe.console import announce, say
-    from sentprobe.core.formatting import count_of
-    from sentprobe.lab.alignment.align import align as run
-    from sentprobe.lab.alignment.request import make_request
+    from sentprobe.lab.alignment.folder import CONFIG
+    from sentprobe.lab.alignment.request import make_request, with_seed
+    from sentprobe.lab.cli._seeds import print_next, seed_folders
 
     if not source or not target:
         raise UsageError("Name two files of word vectors: sentprobe align SOURCE TARGET -o FOLDER.")
@@ -95,23 +101,38 @@ def align(
         raise UsageError("Name the folder to write to: -o FOLDER.")
     request = make_request(
         source, target, method=method, words=words, steps=_steps(steps), dictionary=dictionary, dev=dev,
-        settings=parse_settings(set_, "epochs=3"), refine=refine, seeds=_seeds(seeds), export=export,
+        settings=parse_settings(set_, "epochs=3"), refine=refine, tries=_tries(tries), export=export,
     )  # fmt: skip
     workers = resolve_jobs(jobs)
+    folders = seed_folders(out, 0, seeds, CONFIG)
+    for seed, folder in folders.items():
+        _align(request if seeds == 1 else with_seed(request, seed), folder, workers)
+    if seeds > 1:
+        print_next(out, folders.values(), "sentprobe words {pattern} --dictionary TEST")
+    return 0
+
+
+def _align(request: AlignmentRequest, folder: Path, jobs: int) -> None:
+    """Align once, and print what came out."""
+    from sentprobe.console import announce, say
+    from sentprobe.core.formatting import count_of
+    from sentprobe.lab.alignment.align import align
+    from sentprobe.lab.alignment.request import count_of_tries
+    from sentprobe.lab.cli._alignment import AlignmentDisplay, print_summary
+
     # of the method `best`, none: each method that it tries has its own
-    seed_text = f", {count_of(len(request.seeds), 'seed')}" if request.seeds else ""
+    tries = f", {count_of_tries(request.tries)}" if request.tries else ""
     announce(
-        f"Aligning up to {request.words:,} words of {source} and {target} by {request.method}{seed_text}; "
-        f"{count_of(workers, 'job')}; writing to {out}/"
+        f"Aligning up to {request.words:,} words of {request.source} and {request.target} by {request.method}{tries}; "
+        f"{count_of(jobs, 'job')}; writing to {folder}/"
     )
     try:
         with AlignmentDisplay(request) as display:
-            folder = run(request, out, display.report, workers)
+            aligned = align(request, folder, display.report, jobs)
     except KeyboardInterrupt:
-        say(f"Repeat the command to go on with the alignment in {out}/.")
+        say(f"Repeat the command to go on with the alignment in {folder}/.")
         raise
-    print_summary(folder, export)
-    return 0
+    print_summary(aligned, request.export)
 
 
 def _steps(text: str | None) -> list[str] | None:
@@ -119,12 +140,12 @@ def _steps(text: str | None) -> list[str] | None:
     return None if text is None else [] if text == "none" else [step.strip() for step in text.split(",")]
 
 
-def _seeds(text: str) -> int | Sequence[int] | None:
-    """A number of seeds, or those listed."""
+def _tries(text: str) -> int | Sequence[int] | None:
+    """A number of tries, or the seeds of those listed."""
     from sentprobe.errors import UsageError
 
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts[: -1 if not parts[-1].strip() else None]) or text == ",":
-        raise UsageError(f"--seeds {text}: expected a number of seeds, such as 5, or seeds, such as 3,7.")
+        raise UsageError(f"--tries {text}: expected a number of tries, such as 5, or their seeds, such as 3,7.")
     numbers = [int(part) for part in parts if part.strip()]
     return None if not text else numbers[0] if len(parts) == 1 else numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ from sentprobe.cli._options import parse_settings, with_options
 from sentprobe.core.arguments import GROUP, option
 
 if TYPE_CHECKING:
-    from sentprobe.lab.networks.folder import TrainedFolder
+    from sentprobe.lab.training.request import TrainingRequest
 
 order = 65
 group = "Train and align"
@@ -96,7 +96,7 @@ class TrainOptions:
     every
         Also write a checkpoint every so many steps; 0 means only after epochs. Default: 0.
     seed
-        All random choices derive from it. Default: 1111.
+        All random choices derive from it; with --seeds, the first one. Default: 1111.
     """
 
     train: Annotated[tuple[str, ...], Parameter(("--train", "--text", "--pairs"), consume_multiple=True)] = option(
@@ -147,6 +147,7 @@ def train(
     architecture: Annotated[str, Parameter(("--architecture", "-a"))] = "",
     preset: str = "",
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
+    seeds: int = 1,
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     list_: Annotated[bool, Parameter("--list")] = False,
     **options: Any,
@@ -166,6 +167,9 @@ def train(
         An encoder of a paper, such as conneau2018/bilstm-max: architecture, sizes, and how it was trained.
     set_: tuple[str, ...]
         A setting of the encoder or the objective, such as --set hidden=512. May be repeated.
+    seeds: int
+        How many encoders to train, with seeds from --seed on, so that results are about how they are trained: with
+        more than one, each has a folder seed-N in FOLDER, and -e NAME=trained:'FOLDER/seed-*' probes all. Default: 1.
     out: Path
         The folder to write to, or to resume in; then the encoder is trained:FOLDER.
     list_: bool
@@ -175,13 +179,12 @@ def train(
     from sentprobe.lab.training import require_training
 
     require_training()
-    from sentprobe.console import announce, say
-    from sentprobe.core.formatting import count_of
     from sentprobe.errors import UsageError
-    from sentprobe.lab.cli._training import TrainingDisplay, print_parts, print_summary
+    from sentprobe.lab.cli._seeds import print_next, seed_folders
+    from sentprobe.lab.cli._training import print_parts
+    from sentprobe.lab.networks.folder import CONFIG
     from sentprobe.lab.training.request import make_request
-    from sentprobe.lab.training.train import is_finished, is_main_process
-    from sentprobe.lab.training.train import train as run
+    from sentprobe.lab.training.train import is_main_process
 
     if list_:
         print_parts(objective, architecture, preset)
@@ -201,19 +204,34 @@ def train(
         train=typed.train, dev=typed.dev, columns=tuple(filter(None, typed.columns.split(","))),
         vectors=typed.vectors, fine_tune=typed.fine_tune, withhold=typed.withhold, **inputs,
     )  # fmt: skip
-    before = is_finished(request, out)
+    folders = seed_folders(out, request.options.seed, seeds, CONFIG)
+    for seed, folder in folders.items():
+        _train(replace(request, options=replace(request.options, seed=seed)), folder, several=seeds > 1)
+    if seeds > 1 and is_main_process():
+        print_next(out, folders.values(), "sentprobe run -e {name}=trained:{pattern} -d SETS")
+    return 0
+
+
+def _train(request: TrainingRequest, folder: Path, *, several: bool) -> None:
+    """Train one encoder, and print what came out; ``several``: it is one of them, with other seeds."""
+    from sentprobe.console import announce, say
+    from sentprobe.core.formatting import count_of
+    from sentprobe.lab.cli._training import TrainingDisplay, print_summary
+    from sentprobe.lab.training.train import is_finished, is_main_process, train
+
+    before = is_finished(request, folder)
     if is_main_process() and not before:
         announce(
-            f"Training {request.encoder} for {request.objective} on {', '.join(typed.train)}, at most "
-            f"{count_of(request.options.epochs, 'epoch')}; writing to {out}/"
+            f"Training {request.encoder} for {request.objective} on {', '.join(request.train)}"
+            f"{f' with seed {request.options.seed}' if several else ''}, at most "
+            f"{count_of(request.options.epochs, 'epoch')}; writing to {folder}/"
         )
     try:
         with TrainingDisplay(request.options.epochs) as display:
-            folder: TrainedFolder = run(request, out, display.report)
+            trained = train(request, folder, display.report)
     except KeyboardInterrupt:
         if is_main_process():
-            say(f"Repeat the command to go on with the training in {out}/.")
+            say(f"Repeat the command to go on with the training in {folder}/.")
         raise
     if is_main_process():
-        print_summary(folder, before)
-    return 0
+        print_summary(trained, before)

@@ -54,8 +54,9 @@ def words(
     ----------
     systems: str
         What `sentprobe align` wrote (FOLDER; FOLDER?epoch=3 or ?seed=2 for another of its maps, FOLDER?epoch=all for
-        every map along the way), two files of word vectors in one space (A.vec,B.vec), or one (A.vec). With --sentences
-        also sentence encoders: one for each language, or one for both ([NAME=]ENCODER,ENCODER).
+        every map along the way; 'FOLDER/seed-*', quoted, for those of --seeds as one system), two files of word vectors
+        in one space (A.vec,B.vec), or one (A.vec). With --sentences also sentence encoders: one for each language, or
+        one for both ([NAME=]ENCODER,ENCODER).
     dictionary: tuple[str, ...]
         A file of words and their translations: precision at 1, 5 and 10, and closeness of the pairs; may be repeated.
     similarity: tuple[str, ...]

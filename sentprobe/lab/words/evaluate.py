@@ -13,6 +13,7 @@ from sentprobe import __version__
 from sentprobe.core.arguments import Progress, check_options, did_you_mean
 from sentprobe.core.hashing import digest
 from sentprobe.data.dataset import Dataset
+from sentprobe.encoders.recipes import matching_paths
 from sentprobe.encoders.store import Store
 from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.lab.alignment.retrieval import SCORINGS, Scoring
@@ -22,7 +23,7 @@ from sentprobe.lab.words.sentence_encoders import EncoderPair, check_aliases, en
 from sentprobe.lab.words.set_names import language_of, set_name
 from sentprobe.lab.words.systems import PairSearch, SpaceCache, SpacePair, System, find_systems
 from sentprobe.results.log import Log, open_log
-from sentprobe.results.records import ALIASES
+from sentprobe.results.records import ALIASES, RECIPES, Recipe, recipe_entries
 from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run
 from sentprobe.run.info import alias_entries
@@ -63,7 +64,7 @@ def evaluate_words(
     ----------
     systems
         Alignments, pairs of files or files, as ``sentprobe.lab.words.systems`` describes them; or sentence encoders, as
-        ``sentprobe.lab.words.sentence_encoders`` does.
+        ``sentprobe.lab.words.sentence_encoders`` does. A pattern, ``en-fr/seed-*``, is one system of several seeds.
     requests
         What to evaluate on.
     folder
@@ -98,6 +99,7 @@ def evaluate_words(
     """
     check_options(2, limit=limit)
     chosen_scorings = _scorings(scorings)
+    systems, recipes = _trainings(systems)
     check_aliases(systems, COPY)
     parsed_systems = find_systems(systems, SpaceCache(limit), store)
     if not parsed_systems or not requests:
@@ -112,6 +114,8 @@ def evaluate_words(
         words = [system.name for system in parsed_systems if encoder_names(system.name) is None]
         log.begin(words)
         log.describe(encoders=words, probes=list(chosen_scorings), seeds=[0], sentprobe=[__version__])
+        if recipes:
+            log.describe(**{RECIPES: recipe_entries(recipes)})
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
         shared = _shared_words(parsed_systems) if common else None
@@ -140,6 +144,17 @@ def evaluate_words(
         if not log.done and log.failed:
             raise UsageError(next(iter(log.failed.values())).error)
     return Run.load(folder)
+
+
+def _trainings(systems: Sequence[str]) -> tuple[list[str], dict[str, Recipe]]:
+    """Systems with folders in place of the patterns that they match, and the pattern of each such folder."""
+    texts: list[str] = []
+    recipes: dict[str, Recipe] = {}
+    for text in systems:
+        paths = matching_paths(text, text) if "*" in text and encoder_names(text) is None else {}
+        recipes |= dict.fromkeys(paths.values(), Recipe(text.rstrip("/"), text))
+        texts += paths.values() or [text]
+    return texts, recipes
 
 
 def _scorings(names: Sequence[str]) -> tuple[Scoring, ...]:

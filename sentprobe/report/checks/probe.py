@@ -233,8 +233,8 @@ or a disadvantage, that has nothing to do with what they encode.
         name="one-seed",
         order=170,
         find=one_seed,
-        advice="Use `--seeds 5`, as Holmes (Waldis et al. 2024) does; the report then shows means, and intervals over "
-        "rows and seeds.",
+        advice="Use `--probe-seeds 5`, as Holmes (Waldis et al. 2024) does; the report then shows means, and intervals "
+        "over rows and seeds.",
         doc="""
 A tip where a score depends on a seed (MLPs, tasks with folds, SentEval's regressions on pairs) and there is only one:
 intervals do not cover what another seed would give. A convex probe on fixed splits has no seed, and nothing is trained

@@ -182,7 +182,7 @@ def test_the_same_command_again_does_nothing(place):
 def test_an_interrupted_alignment_ends_as_an_uninterrupted_one(place, plugin):
     plugin("alignment_methods", WALK)
     write_planted(place, n=200, dim=12)
-    request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", refine=1, seeds=2)
+    request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", refine=1, tries=2)
     with pytest.raises(
         SentProbeError, match="only match the distributions"
     ):  # it finds nothing; maps and history are kept
@@ -233,7 +233,7 @@ def test_resuming_refinement_gives_the_same_map(place):
 def test_seeds_in_processes_find_the_same(place, plugin):
     plugin("alignment_methods", WALK)
     write_planted(place, n=60, dim=5)
-    request = make_request("a.vec", "b.vec", method="walk", seeds=[3, 1, 4])
+    request = make_request("a.vec", "b.vec", method="walk", tries=[3, 1, 4])
     for folder, jobs in (("one", 1), ("two", 2)):
         with pytest.raises(SentProbeError, match="only match the distributions"):
             align(request, place / folder, jobs=jobs)
@@ -248,10 +248,10 @@ def test_seeds_in_processes_find_the_same(place, plugin):
 def test_a_search_that_finds_nothing_is_a_failure(place, plugin):
     plugin("alignment_methods", WALK)
     write_planted(place, n=300, dim=20)
-    request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", seeds=2)
+    request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", tries=2)
     with pytest.raises(SentProbeError) as error:
         align(request, place / "out")
-    for text in ("found no map with 2 seeds", "--dictionary", "--seeds 4", "--steps unit,center,unit"):
+    for text in ("found no map with 2 tries", "--dictionary", "--tries 4", "--steps unit,center,unit"):
         assert text in str(error.value)
     folder = open_alignment(place / "out")
     assert not (place / "out" / "map.safetensors").exists()
@@ -427,8 +427,8 @@ def test_the_best_method_is_chosen_on_held_out_words(place, plugin):
         ({"dictionary": ["d"], "settings": {"x": 1}}, "no setting 'x' of the method procrustes"),
         ({"dictionary": ["d"], "refine": -1}, "--refine of 0 or more"),
         ({"dictionary": ["d"], "words": 1}, "--words of 2 or more"),
-        ({"dictionary": ["d"], "seeds": [1, 1]}, "occurs twice"),
-        ({"dictionary": ["d"], "seeds": 0}, "--seeds of 1 or more"),
+        ({"dictionary": ["d"], "tries": [1, 1]}, "occurs twice"),
+        ({"dictionary": ["d"], "tries": 0}, "--tries of 1 or more"),
         ({"dictionary": ["d"], "export": "pdf"}, "--export pdf"),
         ({"dictionary": ["d"], "dev": "identical"}, "expected a file"),
         ({"method": "best", "refine": 2}, "--refine is for one method"),
@@ -440,11 +440,11 @@ def test_requests_that_make_no_sense(options, message):
 
 
 def test_defaults_depend_on_what_is_given():
-    assert make_request("a", "b", dictionary=["d"]).seeds == (0,)
+    assert make_request("a", "b", dictionary=["d"]).tries == (0,)
     free = make_request("a", "b")
     assert (free.method, free.why) == ("vecmap", "no dictionary is given")
-    assert len(free.seeds) == 5
-    assert make_request("a", "b", seeds=[7]).seeds == (7,)
+    assert len(free.tries) == 5
+    assert make_request("a", "b", tries=[7]).tries == (7,)
 
 
 def test_what_is_recorded_is_plain_json(place):

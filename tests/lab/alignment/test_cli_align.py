@@ -12,6 +12,8 @@ import time
 import pytest
 
 from sentprobe.lab.alignment import METHODS
+from sentprobe.lab.alignment.folder import AlignmentFolder
+from sentprobe.results.run import Run
 from tests.command_line import PLAIN, sentprobe
 from tests.lab.alignment.planted import write_planted
 
@@ -59,7 +61,7 @@ def test_a_method_that_does_not_exist_is_refused_with_all_there_are(place):
 def test_what_is_printed(done):
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
-        "Aligning up to 200,000 words of a.vec and b.vec by procrustes, 1 seed; 1 job; writing to out/",
+        "Aligning up to 200,000 words of a.vec and b.vec by procrustes, 1 try; 1 job; writing to out/",
         "method procrustes: a dictionary is given",
         "a.vec: 200 words, 10 dimensions",
         "b.vec: 200 words, 10 dimensions",
@@ -103,8 +105,8 @@ def test_show(place, done):
     [
         (("a.vec",), "Name two files"),
         (PAIRS, "-o FOLDER"),
-        ((*PAIRS, "-o", "x", "--seeds", "many"), "--seeds many: expected a number"),
-        ((*PAIRS, "-o", "x", "--seeds", ","), "expected a number of seeds"),
+        ((*PAIRS, "-o", "x", "--tries", "many"), "--tries many: expected a number"),
+        ((*PAIRS, "-o", "x", "--tries", ","), "expected a number of tries"),
         ((*PAIRS, "-o", "x", "--set", "epochs"), "expected KEY=VALUE"),
         ((*PAIRS, "-o", "x", "--set", "a=1", "--set", "a=2"), "contradict"),
         ((*PAIRS, "-o", "x", "--method", "magic"), "no alignment method 'magic'"),
@@ -123,7 +125,7 @@ def test_wrong_usage(place, words, message):
 
 
 def test_one_seed_of_its_own(place):
-    done = sentprobe("align", *PAIRS, "--seeds", "7,", "--steps", "none", "-o", "seven", cwd=place)
+    done = sentprobe("align", *PAIRS, "--tries", "7,", "--steps", "none", "-o", "seven", cwd=place)
     assert done.returncode == 0, done.stderr
     assert json.loads((place / "seven" / "alignment.json").read_text("utf-8"))["chosen"] == 7
 
@@ -145,3 +147,37 @@ def test_a_killed_alignment_resumes_with_the_same_map(tmp_path):
     assert sentprobe(*command, "-o", "cut", cwd=tmp_path).returncode == 0
     one, two = ((tmp_path / name / "map.safetensors").read_bytes() for name in ("cut", "whole"))
     assert one == two
+
+
+def test_several_seeds_have_tries_of_their_own_and_are_one_system(place):
+    words = ("align", *PAIRS[:2], "--method", "vecmap", "--words", "60", "--tries", 2)
+    done = sentprobe(*words, "--seeds", 2, "-o", "seeds", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "sentprobe words 'seeds/seed-*' --dictionary TEST" in done.stdout
+    configs = [AlignmentFolder(place / "seeds" / f"seed-{seed}").config for seed in (0, 1)]
+    assert [config["request"]["tries"] for config in configs] == [[0, 1], [2, 3]]
+    alone = sentprobe(*words[:-1], "2,3", "-o", "alone", cwd=place)
+    assert alone.returncode == 0, alone.stderr
+    assert AlignmentFolder(place / "alone").config["seeds"] == configs[1]["seeds"]
+    scored = sentprobe("words", "seeds/seed-*", "--dictionary", "ab.txt", "-o", "scored", cwd=place)
+    assert scored.returncode == 0, scored.stderr
+    assert "the mean of 2 trainings" in scored.stdout
+    assert Run.load(place / "scored").recipes == {f"seeds/seed-{seed}": "seeds/seed-*" for seed in (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--dictionary", "ab.txt"),
+            "--seeds is for one method whose result depends on a seed, and procrustes is none",
+        ),
+        (("--method", "best"), "--seeds is for one method whose result depends on a seed, and best is none"),
+        (("--tries", "3,7"), "--seeds needs a number of tries, and not their seeds"),
+    ],
+)
+def test_seeds_that_would_all_be_the_same_are_refused(place, words, message):
+    failed = sentprobe("align", *PAIRS[:2], *words, "--seeds", 2, "-o", "none", cwd=place)
+    assert failed.returncode == 1
+    assert message in " ".join(failed.stderr.split())
+    assert not (place / "none").exists()

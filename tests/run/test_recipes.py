@@ -1,0 +1,254 @@
+"""Encoders with several trainings: each is probed as it is, and what is shown is about their recipe."""
+
+import re
+from shlex import quote
+from statistics import stdev
+
+import pytest
+
+from sentprobe.data.dataset import Dataset
+from sentprobe.data.sources import find_sets
+from sentprobe.encoders.recipes import trainings
+from sentprobe.errors import DataError, UsageError
+from sentprobe.exchange.result_file import ResultFile, export_results
+from sentprobe.report.comparison import format_comparison
+from sentprobe.report.page.page import render
+from sentprobe.report.summary import full_summary, summarise
+from sentprobe.report.tables import csv_text, json_text, markdown
+from sentprobe.results.compare import compare, ties
+from sentprobe.results.run import join
+from sentprobe.results.sides import non_baseline_encoders, select_side, shown_names
+from sentprobe.run import Run, evaluate
+from sentprobe.run.repeat import repeat
+from sentprobe.tasks.example import Example
+from tests.run.sets import Knowing, dataset
+
+SETS = [dataset("own/rows", n=(120, 40, 200)), dataset("own/many", n=(120, 40, 150))]
+MINE = [Knowing(noise=noise, name=f"mine {noise}") for noise in (0.6, 0.9, 1.2)]
+OTHER = [Knowing(noise=noise, name=f"other {noise}") for noise in (0.8, 1.1)]
+SINGLE = Knowing(noise=1.0, name="single")
+CODE = """
+import numpy as np
+
+def encode(texts):
+    return np.array([[len(text), text.count("a") + {noise} * text.count("b")] for text in texts], float)
+
+encode.identity = "noise {noise}"
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recipes") / "run"
+    return evaluate({"mine": MINE, "other": OTHER, "single": SINGLE}, SETS, folder, baselines=["majority"])
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Four programs, as trainings of one recipe would be, and a set of which they know nothing much."""
+    monkeypatch.chdir(tmp_path)
+    for number in (1, 2, 10):
+        (tmp_path / f"seed-{number}").mkdir()
+        (tmp_path / f"seed-{number}" / "mine.py").write_text(CODE.format(noise=number))
+    (tmp_path / "three.toml").write_text(
+        "".join(f'{name} = "py:seed-{name}/mine.py:encode?version=1"\n' for name in (1, 2, 10))
+    )
+    return tmp_path
+
+
+def parity():
+    rows = [Example(("even", "odd")[i % 2], ("ab"[i % 2], str(i)), f"{'ab'[i % 2]} number {i}") for i in range(120)]
+    splits = {"tr": rows[:60], "va": rows[60:80], "te": rows[80:]}
+    return Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+
+
+def test_every_training_has_results_of_its_own(run):
+    plain = [r for r in run if r.cell.probe]
+    assert run.encoders == ["mine 1", "mine 2", "mine 3", "other 1", "other 2", "single", "majority"]
+    assert len({r.cell.identity for r in plain}) == 6
+    assert len({r.signature for r in plain}) == 12
+    assert run.recipes == {f"mine {i}": "mine" for i in (1, 2, 3)} | {f"other {i}": "other" for i in (1, 2)}
+
+
+def test_a_recipe_is_one_column_with_the_mean_of_its_trainings(run):
+    summary = summarise(run)
+    assert [column.label for column in summary.columns] == [("mine",), ("other",), ("single",)]
+    assert summary.columns[0].trainings == ("mine 1", "mine 2", "mine 3")
+    assert summary.missing == ()
+    for s in summary.sets:
+        mine, _, single = s.cells
+        scores = [r.score for r in run if r.cell.encoder.startswith("mine") and r.cell.dataset == s.name]
+        assert mine.score.value == pytest.approx(sum(scores) / 3)
+        assert dict(mine.trainings) == dict(zip("123", scores, strict=True))
+        assert mine.sd == pytest.approx(stdev(scores))
+        assert mine.seeds == 1
+        assert mine.about == "encoder"
+        assert mine.low < min(scores)  # other seeds may be worse
+        assert single.trainings == {}
+        assert single.sd is None
+
+
+def test_one_training_is_as_an_encoder_was(run, tmp_path):
+    alone = evaluate({"single": [SINGLE]}, SETS, tmp_path / "alone", baselines=["majority"])
+    (before,) = [c for s in summarise(run).sets[:1] for c in s.cells[2:]]
+    (cell,) = [c for s in summarise(alone).sets[:1] for c in s.cells]
+    assert (cell.score, cell.about, cell.sd, cell.trainings) == (before.score, before.about, None, {})
+    assert summarise(alone).columns[0].label == ("single",)
+
+
+def test_comparisons_of_recipes_cover_other_seeds(run):
+    for c, first, second in zip(
+        compare(run, "mine", "other"), compare(run, "mine 1", "other 1"), compare(run, "mine", "single"), strict=True
+    ):
+        assert (c.first_trainings, c.second_trainings) == (3, 2)
+        assert (first.first_trainings, first.first_sd) == (1, None)
+        assert (second.first_trainings, second.second_trainings) == (3, 1)
+        assert c.high - c.low > first.high - first.low
+        assert c.p >= c.p_probe
+    names = ["mine", "other", "single"]
+    for tied in ties(run, names):
+        assert tied.trainings == {"mine": 3, "other": 2, "single": 1}
+        assert tied.sd["single"] is None
+
+
+def test_seeds_of_one_recipe_differ_and_two_sets_of_them_do_not(tmp_path):
+    noises = [0.5, 0.7, 0.9, 1.1, 1.3, 1.5]
+    seeds = [Knowing(noise=noise, name=str(noise)) for noise in noises]
+    one = evaluate(
+        {"first": seeds[::2], "second": seeds[1::2]}, [dataset("own/rows", n=(200, 60, 600))], tmp_path / "run",
+        baselines=[],
+    )  # fmt: skip
+    assert compare(one, "first 1", "second 3")[0].better() == "first"
+    assert compare(one, "first", "second")[0].better() is None
+
+
+def test_names_of_recipes_and_of_trainings_select(run):
+    assert non_baseline_encoders(run) == ("mine", "other", "single")
+    assert {r.cell.encoder for rs in select_side(run, "mine").results.values() for r in rs} == {
+        "mine 1", "mine 2", "mine 3",
+    }  # fmt: skip
+    assert {r.cell.encoder for rs in select_side(run, "mine 2").results.values() for r in rs} == {"mine 2"}
+    assert shown_names(run, ["mine", "other 1"]) == ["mine", "other 1"]
+    with pytest.raises(UsageError, match=r"no results of 'nine'\. Did you mean mine"):
+        select_side(run, "nine")
+
+
+def test_other_metrics_cover_other_seeds_too(run):
+    (pair, *_) = compare(run, "mine", "other", metric="balanced_accuracy")
+    (single, *_) = compare(run, "mine 1", "other 1", metric="balanced_accuracy")
+    assert pair.high - pair.low > single.high - single.low
+    cell = summarise(run, metric="macro_f1").sets[0].cells[0]
+    assert cell.score.sd > 0
+
+
+def test_it_is_said_how_many_trainings_there_are(run):
+    text = markdown(summarise(run))
+    assert "mine: the mean of 3 trainings; other: the mean of 2 trainings." in text
+    assert "single: one training: what is said of it is about this encoder" in text
+    assert "Trainings of mine:" in text
+    assert re.search(r"\| set \| trainings \| mean \| sd \| 1 \| 2 \| 3 \|", text)
+    page = render(full_summary(run))
+    assert "Encoder seeds" in page
+    assert "Trainings of other" in page
+    assert '"trainings"' in json_text(summarise(run))
+    csv = csv_text(run, summarise(run)).splitlines()
+    assert "recipe" in csv[0].split(",")
+    assert sum(",mine," in line for line in csv) == 6
+    names = ["mine", "single"]
+    table = format_comparison(compare(run, *names), names, "md")
+    assert "mine: the mean of 3 trainings, which differ by a standard deviation of" in table
+    assert '"first_trainings": 3' in format_comparison(compare(run, *names), names, "json")
+
+
+def test_a_run_is_resumed_with_more_seeds(tmp_path):
+    evaluate({"mine": MINE[:2]}, SETS[:1], tmp_path / "run", baselines=[])
+    again = [Knowing(noise=one.noise, name=one.identity.name) for one in MINE]
+    run = evaluate({"mine": again}, SETS[:1], tmp_path / "run", baselines=[])
+    assert [bool(one.encoded) for one in again] == [False, False, True]
+    assert len(summarise(run).sets[0].cells[0].trainings) == 3
+
+
+def test_joined_runs_are_one_recipe(tmp_path):
+    runs = [
+        evaluate({"mine": seeds}, SETS[:1], tmp_path / str(i), baselines=[]) for i, seeds in enumerate((MINE[:2], MINE))
+    ]
+    joined = summarise(join(runs))
+    assert [column.label for column in joined.columns] == [("mine",)]
+    assert len(joined.sets[0].cells[0].trainings) == 3
+
+
+def test_exported_results_keep_their_recipes(run, tmp_path):
+    file = export_results(run, tmp_path / "mine.json", by="A. Author", encoders=["mine"])
+    plain = ResultFile.read(file).unpack(tmp_path / "plain")
+    assert summarise(plain).columns[0].label == ("mine",)
+    assert len(summarise(plain).columns) == 1
+    owned = ResultFile.read(file).unpack(tmp_path / "owned", owner="A. Author")
+    assert summarise(owned).columns[0].label == ("mine (A. Author)",)
+    assert summarise(owned).sets[0].cells[0].score == summarise(run).sets[0].cells[0].score
+
+
+def test_a_pattern_stands_for_all_that_match_in_the_order_of_their_numbers(place):
+    assert trainings("py:seed-*/mine.py:encode?version=1") == {
+        "seed-1": "py:seed-1/mine.py:encode?version=1", "seed-2": "py:seed-2/mine.py:encode?version=1",
+        "seed-10": "py:seed-10/mine.py:encode?version=1",
+    }  # fmt: skip
+    assert list(trainings("trained:seed-*/")) == ["seed-1", "seed-2", "seed-10"]
+    assert trainings("trained:seed-1") == trainings("static:") == trainings("hf:m?layer=*") == {}
+    (place / "a*b").mkdir()
+    assert trainings("trained:a*b") == {}
+    with pytest.raises(UsageError, match=r"trained:run-\*: no file or folder matches run-\*"):
+        trainings("trained:run-*")
+
+
+@pytest.mark.parametrize("typed", ["mine=py:seed-*/mine.py:encode?version=1", "mine=seeds:three.toml"])
+def test_as_it_is_typed(place, typed):
+    (place / "parity.txt").write_text("".join(f"{split}\t{row.label}\t{row.text}\n" for split, row in parity()))
+    run = evaluate([typed], find_sets(["parity.txt"]), "run", baselines=["majority"], resample=0)
+    assert run.encoders[:3] == [f"py:seed-{i}/mine.py:encode?version=1" for i in (1, 2, 10)]
+    summary = summarise(run)
+    assert [column.label for column in summary.columns] == [("mine",)]
+    assert len(summary.sets[0].cells[0].trainings) == 3
+    again = repeat(run.results[2].signature, run=run, encoders=[run.results[2].cell.encoder])
+    assert again.same
+    assert f"-e {quote(typed)} " in full_summary(run).reproduction.commands[0]
+
+
+def test_without_a_name_the_pattern_is_one(place):
+    run = evaluate(["py:seed-*/mine.py:encode?version=1"], parity(), "run", baselines=[], resample=0)
+    assert [column.label for column in summarise(run).columns] == [("py:seed-*/mine.py:encode?version=1",)]
+
+
+def test_a_training_in_a_folder_that_has_changed_is_shown_apart(place):
+    name = "mine=py:seed-*/mine.py:encode?version=1"
+    evaluate([name], parity(), "run", baselines=[], resample=0)
+    (place / "seed-2" / "mine.py").write_text(CODE.format(noise=7))
+    run = evaluate([name], parity(), "run", baselines=[], resample=0)
+    labels = [column.label[0] for column in summarise(run).columns]
+    assert labels == ["mine", "mine seed-2", "mine seed-2"]
+    assert Run.load("run").recipes.keys() == {f"py:seed-{i}/mine.py:encode?version=1" for i in (1, 10)}
+
+
+@pytest.mark.parametrize(
+    ("encoders", "message"),
+    [
+        ({"mine": []}, "to be an encoder, or a list of its trainings"),
+        ({"mine": [7]}, "to be an encoder, or a list of its trainings"),
+        ({"mine": [MINE[0], MINE[0]]}, "an encoder is listed twice"),
+        (["a=baseline:hash", "b=seeds:same.toml"], "an encoder is listed twice"),
+        (["three=baseline:hash", "three=seeds:three.toml"], "are called 'three'"),
+        (["a=seeds:three.toml", "b=seeds:three.toml"], "is a training of both a and b"),
+        (["seeds:none.toml"], "none.toml cannot be read"),
+        (["seeds:"], "names no file"),
+    ],
+)
+def test_what_is_no_recipe(place, encoders, message):
+    (place / "same.toml").write_text('one = "baseline:hash"\ntwo = "baseline:hash"\n')
+    with pytest.raises((UsageError, DataError), match=message):
+        evaluate(encoders, SETS[0], place / "run", baselines=[])
+
+
+def test_several_encoders_are_not_loaded_as_one(place):
+    from sentprobe.encoders import load
+
+    with pytest.raises(UsageError, match="is several encoders, which only `sentprobe run` takes together"):
+        load("seeds:three.toml")
