@@ -108,7 +108,7 @@ def tokenise_folder(folder: Path, kind: str) -> None:
             case "visible lines":
                 _rewrite(path, lambda line, _: treebank(visible(line)))
             case "lines" if path.name.startswith("s"):
-                _rewrite(path, lambda line, number, file=path: treebank(_decode(file, number, line)))
+                _rewrite(path, lambda line, number: treebank(_decode(path, number, line)))  # noqa: B023 - called here
             case "moses SICK":
                 _rewrite_columns(path, (1, 2), 5, header=True)
             case "moses STSBenchmark":
