@@ -112,7 +112,7 @@ def write(
 
 
 @dataclass(frozen=True)
-class Figure:
+class DrawnFigure:
     """A chart that was drawn: its rows, its Vega-Lite spec, and what a caption says of it."""
 
     chart_type: Chart
@@ -145,7 +145,7 @@ def draw(
     sentences: StringsOrPaths = (),
     folder: Path | str | None = None,
     words: StringsOrPaths = (),
-) -> Figure:
+) -> DrawnFigure:
     """Draw a figure; the arguments are those of ``write``."""
     chart_type = CHARTS.get(kind)
     check_options(
@@ -181,7 +181,7 @@ def draw(
         )
         summary = in_words(renamed(summary, names))
     options, rows, spec = _drawn(chart_type, summary, options, choose_mode=mode is None)
-    return Figure(chart_type, rows, spec, _caption(summary, chart_type, options.mode, rows), points)
+    return DrawnFigure(chart_type, rows, spec, _caption(summary, chart_type, options.mode, rows), points)
 
 
 def _drawn(
@@ -269,7 +269,7 @@ def _caption(summary: Summary, chart_type: Chart, mode: Mode, rows: Sequence[Row
 # Files
 
 
-def _content(suffix: str, figure: Figure) -> bytes:
+def _content(suffix: str, figure: DrawnFigure) -> bytes:
     chart_type, rows, spec, width = figure.chart_type, figure.rows, figure.spec, figure.width
     if suffix == ".json":
         return (json.dumps(spec, indent=1, allow_nan=False) + "\n").encode()
