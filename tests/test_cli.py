@@ -121,10 +121,14 @@ def test_debug_shows_the_traceback(tmp_path):
     assert "UsageError" in done.stderr
 
 
-def test_make_writes_three_files_a_set(probes):
+SPLIT_FILES = ("train.parquet", "validation.parquet", "test.parquet")
+
+
+def test_make_writes_six_files_a_set_and_a_card(probes):
     for task, suite in (("bigram_shift", "conneau2018"), ("passive", "universal2019")):
         found = sorted(p.name for p in (probes / suite / task).iterdir())
-        assert found == sorted(["manifest.json", "rows.parquet", f"{task}.txt"])
+        assert found == sorted(["manifest.json", "rows.parquet", f"{task}.txt", *SPLIT_FILES])
+    assert (probes / "README.md").is_file()
 
 
 def test_the_built_in_corpus_is_called_synthetic(tmp_path):
@@ -238,11 +242,9 @@ def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
     assert "interrupted" in done.stderr
     assert "Traceback" not in done.stderr
     assert len(Dataset.load(out / "conneau2018/sentence_length")) == 84
-    assert sorted(p.name for p in out.rglob("*") if p.is_file()) == [
-        "manifest.json",
-        "rows.parquet",
-        "sentence_length.txt",
-    ]
+    assert sorted(p.name for p in out.rglob("*") if p.is_file()) == sorted(
+        ["README.md", "manifest.json", "rows.parquet", "sentence_length.txt", *SPLIT_FILES]
+    )
 
 
 @pytest.mark.parametrize("words", ["show {} --examples 100", "--help", "run --help"])

@@ -31,7 +31,6 @@ SMALL = {
     "sentprobe.report.page.set_sections.features",
     "sentprobe.report.page.set_sections.making",
     "sentprobe.report.page.set_sections.sets",
-    "sentprobe.results.html",
     "sentprobe.results.run_kind",
     "sentprobe.run.control",
     "sentprobe.senteval.mrpc",

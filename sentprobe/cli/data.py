@@ -28,6 +28,7 @@ def get(
     yes: Annotated[bool, Parameter(("--yes", "-y"))] = False,
     trust: bool = False,
     offline: bool = False,
+    as_downloaded: bool = False,
 ) -> int:
     """Download sets into SentEval's folders, and check them. Without a name: list what there is.
 
@@ -43,6 +44,8 @@ def get(
         Accept files whose checksum is not known; their checksums are printed.
     offline: bool
         Do not use the network, as if SENTPROBE_OFFLINE were set.
+    as_downloaded: bool
+        Leave sentences as published, instead of tokenising them as SentEval's script does.
     """
     from sentprobe.console import announce, progress_bar, say
     from sentprobe.core.network import offline as is_offline
@@ -70,7 +73,12 @@ def get(
             print_licence(remote_set)
         _accept(fetched, yes)
     with progress_bar() as progress:
-        trusted = fetch_sets(requested, out, trust=trust, no_network=offline, progress=progress)
+        trusted = fetch_sets(
+            requested, out, trust=trust, no_network=offline, tokenise=not as_downloaded, progress=progress
+        )
+    tokenised = [remote_set.key for remote_set in fetched if remote_set.tokenise and not as_downloaded]
+    if tokenised:
+        say(f"tokenised as by SentEval's script: {', '.join(tokenised)}")
     for url, sha256 in trusted.items():
         say(f"accepted without verification: {url} has the SHA-256 {sha256}")
     for remote_set in fetched:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_strings
 from sentprobe.core.files import write_atomically
@@ -22,6 +22,9 @@ from sentprobe.report.titles import Names, in_words, renamed
 from sentprobe.report.types import Seconds, Summary
 from sentprobe.report.verdict import mark_note
 from sentprobe.results.metric import DEFAULT_METRIC
+
+if TYPE_CHECKING:
+    import altair
 
 FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".json", ".csv")
 """Formats of figures."""
@@ -99,6 +102,51 @@ def write(
     """
     path = Path(path)
     check_figure_suffix(path)
+    figure = draw(
+        summary, kind, width=width, sets=sets, encoders=encoders, mode=mode, relative_to=relative_to, lines=lines,
+        names=names, sentences=sentences, folder=folder, words=words,
+    )  # fmt: skip
+    content = _content(path.suffix.lower(), figure)
+    write_atomically(path, content)  # last: nothing can go wrong any more
+    return figure.caption
+
+
+@dataclass(frozen=True)
+class DrawnFigure:
+    """A chart that was drawn: its rows, its Vega-Lite spec, and what a caption says of it."""
+
+    chart_type: Chart
+    rows: Sequence[Row]
+    spec: Spec
+    caption: str
+    width: int
+    """In points."""
+
+    def altair(self) -> altair.TopLevelMixin:
+        """The figure as a chart of Altair, which notebooks show, and which can be changed and saved."""
+        try:
+            import altair
+        except ImportError:
+            raise NotInstalled("Charts of Altair need altair: pip install altair.") from None
+        return altair.Chart.from_dict(self.spec)
+
+
+def draw(
+    summary: Summary | None,
+    kind: str,
+    *,
+    width: Literal["one", "two"] = "one",
+    sets: StringsOrPaths = (),
+    encoders: StringsOrPaths = (),
+    mode: Mode | None = None,
+    relative_to: str | None = None,
+    lines: Lines | None = None,
+    names: Names | StrOrPath | None = None,
+    sentences: StringsOrPaths = (),
+    folder: Path | str | None = None,
+    words: StringsOrPaths = (),
+) -> DrawnFigure:
+    """Draw a figure; the arguments are those of ``write``."""
     chart_type = CHARTS.get(kind)
     check_options(
         chart_type,
@@ -133,10 +181,7 @@ def write(
         )
         summary = in_words(renamed(summary, names))
     options, rows, spec = _drawn(chart_type, summary, options, choose_mode=mode is None)
-    caption = _caption(summary, chart_type, options.mode, rows)
-    content = _content(path.suffix.lower(), chart_type, rows, spec, points)
-    write_atomically(path, content)  # last: nothing can go wrong any more
-    return caption
+    return DrawnFigure(chart_type, rows, spec, _caption(summary, chart_type, options.mode, rows), points)
 
 
 def _drawn(
@@ -224,7 +269,8 @@ def _caption(summary: Summary, chart_type: Chart, mode: Mode, rows: Sequence[Row
 # Files
 
 
-def _content(suffix: str, chart_type: Chart, rows: Sequence[Row], spec: Spec, width: int) -> bytes:
+def _content(suffix: str, figure: DrawnFigure) -> bytes:
+    chart_type, rows, spec, width = figure.chart_type, figure.rows, figure.spec, figure.width
     if suffix == ".json":
         return (json.dumps(spec, indent=1, allow_nan=False) + "\n").encode()
     if suffix == ".csv":

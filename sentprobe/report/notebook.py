@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sentprobe.core.arguments import StrOrPath
 from sentprobe.core.files import write_atomically
 from sentprobe.core.table import plain
 from sentprobe.errors import UsageError
+from sentprobe.report.figure import draw
 from sentprobe.report.page import fragment, render
 from sentprobe.report.page.section import Section
 from sentprobe.report.published import choose_published
@@ -21,6 +22,8 @@ from sentprobe.results.metric import DEFAULT_METRIC
 from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
+    import altair
+
     from sentprobe.report.correlations import Adjustment
 
 REPORT_SUFFIXES = (".html", ".json", ".md", ".tex", ".csv")
@@ -113,6 +116,23 @@ class Report:
     def html(self) -> str:
         """The page as one HTML text, which loads nothing."""
         return render(self.summary, title=self.title, further=self.further)
+
+    def chart(self, kind: str, **options: Any) -> altair.TopLevelMixin:
+        """A figure of the run as a chart of Altair, which notebooks show.
+
+        Parameters
+        ----------
+        kind
+            The name of a chart: heatmap, intervals, profiles, … (`sentprobe ls charts`).
+        options
+            As for ``write_figure``: ``width``, ``sets``, ``encoders``, ``mode``, ``lines``, ``names``.
+
+        Raises
+        ------
+        NotInstalled
+            If Altair is not installed.
+        """
+        return draw(self.summary, kind, **options).altair()
 
     def save(self, path: Path | str) -> Path:
         """Write the report to a file, in the format that its suffix names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from operator import attrgetter
@@ -12,13 +12,17 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from sentprobe.core.table import Table, in_html
 from sentprobe.errors import UsageError
-from sentprobe.results.metric import DEFAULT_METRIC
+from sentprobe.results.metric import DEFAULT_METRIC, metric_named
+from sentprobe.stats.level import level_text
 
 GRID_FIELDS = ("l2", "hidden", "dropout")
 """The settings that a grid may cover, in the order of a signature."""
 FLOAT16_FACT = "kept=float16"
 """The fact in the identity of an encoder whose vectors are rounded."""
+MAX_ROWS = 60
+"""Results that are shown; ``Run.frame`` has all of them."""
 CONSTANT_INTERVAL = "constant"
 """The kind of interval of a score that has none to show."""
 _SAFE = "/:@#?=,.*+!() "
@@ -230,6 +234,13 @@ class Result:
         fact_text = "".join(f", {name}={value}" for name, value in facts.items() if value is not None)
         return f"Result({cell.encoder} on {cell.dataset}: {self.metric} {self.score:.3f}{interval}{fact_text})"
 
+    def _repr_html_(self) -> str:
+        """The score with its interval as a table, under its signature, and the baselines below."""
+        form = metric_named(self.metric).number
+        baselines = ", ".join(f"{name} {form.number(score)}" for name, score in self.baselines.items())
+        note = f"<p>baselines: {in_html(baselines)}</p>" if baselines else ""
+        return scores_html([self], str(self.signature)) + note
+
     @property
     def _sizes(self) -> str:
         return "/".join(str(self.n.get(split, 0)) for split in ("tr", "va", "te"))
@@ -313,3 +324,24 @@ class Failure:
     """The name of the exception."""
     command: int = 0
     """The number of the command in which it failed: only failures of the last command count."""
+
+
+# For notebooks
+
+
+def scores_html(results: Sequence[Result], caption: str) -> str:
+    """Results as an HTML table, one row each, under a caption; all text is escaped."""
+    headings = ("dataset", "encoder", "layer", "probe", "seed", "metric", "score", f"{level_text()} interval", "n")
+    left_out = len(results) - MAX_ROWS
+    note = f"<p>… and {left_out} more results: see <code>Run.frame()</code>.</p>" if left_out > 0 else ""
+    return Table.of_rows(headings, map(_row, results[:MAX_ROWS]), title=caption).html() + note
+
+
+def _row(result: Result) -> list[str]:
+    cell = result.cell
+    low, high = result.encoder_interval or result.range
+    form = metric_named(result.metric).number
+    interval = "" if result.constant else form.interval(low, high, between=" – ")
+    names = (cell.dataset, cell.encoder, cell.layer, cell.probe, cell.seed if cell.probe else None, result.metric)
+    numbers = (f"{form.number(result.score)}{'*' * result.partial}", interval, f"{result.n.get('te', 0):,}")
+    return ["" if text is None else str(text) for text in (*names, *numbers)]

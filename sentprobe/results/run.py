@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from sentprobe.core.arguments import as_list
 from sentprobe.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sentprobe.probes import Model
 from sentprobe.probes.baselines import BASELINES
-from sentprobe.results.html import scores_html
 from sentprobe.results.metric import metric_named
 from sentprobe.results.records import (
     FORMAT,
@@ -38,7 +37,7 @@ from sentprobe.results.records import (
     request_of,
     run_job,
 )
-from sentprobe.results.result import Cell, Failure, Result
+from sentprobe.results.result import Cell, Failure, Result, scores_html
 from sentprobe.results.verify import (
     CHOSEN_ARRAY,
     FOLD_ARRAY,
@@ -54,6 +53,8 @@ from sentprobe.tasks import Example
 
 if TYPE_CHECKING:
     import pandas
+    import polars
+    import pyarrow
 
 SCORES = ("macro_f1", "log2_loss", "log2_loss_calibrated", "f1", "pearson", "spearman", "mse")
 """Further metrics that are columns of ``Run.frame``."""
@@ -263,20 +264,42 @@ class Run:
         """The folder of a result."""
         return self.result_folders.get(result.key, self.folder)
 
-    def frame(self) -> pandas.DataFrame:
-        """A pandas data frame with a row per result, controls and measures included: plain results have no ``variant``.
+    @overload
+    def frame(self, library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    @overload
+    def frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
+    @overload
+    def frame(self, library: Literal["arrow"]) -> pyarrow.Table: ...
+    def frame(self, library: Literal["pandas", "polars", "arrow"] = "pandas") -> Any:
+        """A data frame with a row per result, controls and measures included: plain results have no ``variant``.
 
         Numbers that only some results have, such as ``compression`` of the measure online, are columns of their own.
+
+        Parameters
+        ----------
+        library
+            pandas or polars; or arrow, for a table that other libraries read without copying.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise NotInstalled("Run.frame() needs pandas: pip install pandas.") from None
         results = [*self.results, *self.extras]
         further = sorted({name for result in results for name in result.scores} - set(SCORES))
-        return pandas.DataFrame(
-            [to_row(r, self.recipes) | {name: r.scores.get(name) for name in further} for r in results]
-        )
+        rows = [to_row(r, self.recipes) | {name: r.scores.get(name) for name in further} for r in results]
+        if library not in ("pandas", "polars", "arrow"):
+            raise UsageError(f"There are no frames of {library!r}; expected pandas, polars or arrow.")
+        try:
+            if library == "pandas":
+                import pandas
+
+                return pandas.DataFrame(rows)
+            import pyarrow as pa
+
+            table = pa.Table.from_pylist(rows)
+            if library == "polars":
+                import polars
+
+                return polars.from_arrow(table)
+        except ImportError:
+            raise NotInstalled(f"Run.frame({library!r}) needs {library}: pip install {library}.") from None
+        return table
 
 
 def _plural(n: int, noun: str) -> str:

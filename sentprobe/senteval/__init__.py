@@ -10,7 +10,7 @@
 
 # Modules, classes and methods have SentEval's names, since clients import them: hence a module per task, even where it
 # is small, and `utils`. What the tasks share and SentEval does not have is in `encoding` and `files`.
-from sentprobe.senteval import binary, cxc, engine, mrpc, probing, rank, sick, snli, sst, sts, tools, trec, utils
+from sentprobe.senteval import binary, cxc, engine, glue, mrpc, probing, rank, sick, snli, sst, sts, tools, trec, utils
 from sentprobe.senteval.engine import SE, SentEval, register_task
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "binary",
     "cxc",
     "engine",
+    "glue",
     "mrpc",
     "probing",
     "rank",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sentprobe.core.reader import find_file
 from sentprobe.corpus.files import stem
 from sentprobe.errors import DataError, UsageError
-from sentprobe.senteval import cxc, probing, utils
+from sentprobe.senteval import cxc, glue, probing, utils
 from sentprobe.senteval.binary import CREval, MPQAEval, MREval, SUBJEval
 from sentprobe.senteval.encoding import Batcher, Prepare
 from sentprobe.senteval.mrpc import MRPCEval
@@ -86,9 +87,12 @@ FORKS: Mapping[str, tuple[str, TaskFactory]] = {
     "STSBenchmarkUnsupervised": ("STS/STSBenchmark", STSBenchmarkCosinEval),
     "SICKRelatednessUnsupervised": ("SICK", SICKRelatednessCosinEval),
     "CocoCXC": ("CocoCXC", cxc.CocoCXCEval),
+    **{name: (f"glue_data/{name}", partial(glue.GlueEval, name)) for name in glue.GLUE_TASKS},
     "SST": ("SST/binary", lambda path, seed: SSTEval(path, nclasses=2, seed=seed)),
 }
 """What other copies add, and the name of SST2 in 2017."""
+GLUE_TASKS = ["SST2", "MRPC", "STSBenchmark", *glue.GLUE_TASKS]
+"""What florianmai's copy calls so."""
 
 _registered: dict[str, TaskFactory | Path] = {}
 

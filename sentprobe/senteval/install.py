@@ -7,7 +7,7 @@ from pathlib import Path
 from sentprobe.errors import UsageError
 
 MODULES = (
-    *("engine", "utils", "binary", "cxc", "trec", "sst", "mrpc", "sick", "sts", "snli", "probing", "rank"),
+    *("engine", "utils", "binary", "cxc", "glue", "trec", "sst", "mrpc", "sick", "sts", "snli", "probing", "rank"),
     *("tools", "tools.classifier", "tools.ranking", "tools.relatedness", "tools.validation"),
 )
 """What may be imported from the package."""

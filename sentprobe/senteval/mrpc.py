@@ -48,14 +48,14 @@ class MRPCEval:
             log.info("Computed %s embeddings", split)
         config = task_config(params, self.seed, 2)
         dev, test, predicted = KFoldClassifier(train=splits["train"], test=splits["test"], config=config).run()
-        f1 = round(100 * _f1(splits["test"]["y"], predicted), 2)  # order is that of the test rows, the last split
+        f1 = round(100 * f1_of(splits["test"]["y"], predicted), 2)  # order is that of the test rows, the last split
         log.debug("Dev acc : %s Test acc %s; Test F1 %s for MRPC.\n", dev, test, f1)
         counts = (len(splits["train"]["y"]), len(splits["test"]["y"]))
         predictions = predictions_of(params, order, splits["test"]["y"], as_labels(predicted))
         return accuracies(params, dev, test, *counts, f1=f1, **predictions)
 
 
-def _f1(labels: Array, predicted: Array) -> float:
+def f1_of(labels: Array, predicted: Array) -> float:
     """F1 of label 1; 0 if it occurs neither as gold nor as predicted label, NaN if nothing was predicted."""
     if np.isnan(predicted).any():
         return np.nan

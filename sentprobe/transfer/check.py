@@ -168,6 +168,13 @@ def _file_notes(layout: TransferLayout, folder: Path) -> Iterator[str]:
                 line = encoding_error(str(path), 1, error).line
                 yield f"{path} is not UTF-8 and read as Latin-1, as by SentEval; the first such byte is in line {line}"
         lines = content.removesuffix(b"\n").split(b"\n")
+        sentences = len(content.decode("latin-1").splitlines())
+        if layout.read == "sentence" and sentences > len(lines):
+            yield (
+                f"{path} has {len(lines):,} lines, which are its sentences, also for `sentprobe run`. SentEval reads "
+                f"{sentences:,}, and so does sentprobe.senteval: as Latin-1, some bytes end a line. In files that "
+                "SentEval's script or `sentprobe data get` tokenised there are no such bytes."
+            )
         blank = [number for number, line in enumerate(lines, 1) if not line.strip()]
         if blank and file.startswith("STS.gs."):
             yield f"{path}: pairs without a score, which are skipped: {len(blank):,}"

@@ -1,7 +1,7 @@
 """Sets that can be downloaded: where they are, and how they get into SentEval's folders.
 
 ``remote_sets.toml`` has the addresses and checksums. ``fetch_sets`` downloads the files of a set, verifies them, and
-converts them to SentEval's format, in a temporary folder. Sentences are left as they are: nothing is tokenised.
+converts them to SentEval's format, in a temporary folder, where sentences are tokenised as by SentEval's script.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sentprobe.data.layouts import LAYOUTS
 from sentprobe.data.layouts.xnli import NO_GOLD
 from sentprobe.errors import CorpusError, DataError, Offline, UsageError
 from sentprobe.transfer.archive import unpack
+from sentprobe.transfer.tokenisation import check_tokeniser, tokenise_folder
 
 DOWNLOADS = ".downloads"
 """Where files are kept until the sets made from them are in place."""
@@ -73,6 +74,7 @@ class RemoteSet:
     page: str
     files: tuple[RemoteFile, ...] = ()
     manual_steps: str = ""
+    tokenise: str = ""
     then: str = ""
     """What to know after the download."""
 
@@ -114,19 +116,22 @@ def fetch_sets(
     *,
     trust: bool = False,
     no_network: bool = False,
+    tokenise: bool = True,
     retries: RetryPolicy | None = None,
     progress: Progress | None = None,
 ) -> dict[str, str]:
     """Download sets into ``data``; those that are already there are skipped. Licences must have been accepted before.
 
     A file without a published checksum is used only with ``trust``; the checksums of such files are returned, by
-    address. ``no_network`` forbids downloads. A set appears in its folder completely or not at all, and downloaded
-    files are kept until it does.
+    address. ``no_network`` forbids downloads. Without ``tokenise``, sentences are left as published. A set appears in
+    its folder completely or not at all, and downloaded files are kept until it does.
     """
     missing = [remote for remote in remote_sets if not is_downloaded(remote, data)]
     if missing and (no_network or offline()):
         why = "--offline was given" if no_network else "SENTPROBE_OFFLINE is set"
         raise Offline(f"{missing[0].key} is not in {data}, and the network may not be used: {why}.")
+    for remote in missing if tokenise else ():
+        check_tokeniser(remote.tokenise)  # before anything is downloaded
     trusted: dict[str, str] = {}
     for remote in missing:
         if remote.manual_steps:
@@ -147,7 +152,7 @@ def fetch_sets(
                 )
             if checksum := _verify(remote, file, path, trust):
                 trusted[file.urls[0]] = checksum
-        _install(remote, data)
+        _install(remote, data, tokenise)
     for remote in missing:  # not before: several sets may be in one archive
         for file in remote.files:
             file.download_path(data).unlink(missing_ok=True)
@@ -176,7 +181,7 @@ def _verify(remote: RemoteSet, file: RemoteFile, path: Path, trust: bool) -> str
     return "" if compared else checksum
 
 
-def _install(remote: RemoteSet, data: Path) -> None:
+def _install(remote: RemoteSet, data: Path, tokenise: bool) -> None:
     """Make the files of a set from the downloads in a temporary folder, and then move them into place."""
     stage = data / DOWNLOADS / f"{remote.key}.new"
     shutil.rmtree(stage, ignore_errors=True)
@@ -189,6 +194,8 @@ def _install(remote: RemoteSet, data: Path) -> None:
                 unpack(file.download_path(data), file.members, stage, file.unpacked)
         for step in dict.fromkeys(file.step for file in remote.files if file.step):
             RESHAPE_STEPS[step](stage)
+        if tokenise:
+            tokenise_folder(stage, remote.tokenise)
         _move(stage, remote.folder(data))
     except OSError as error:
         raise DataError(f"{remote.folder(data)} cannot be written: {error.strerror}.") from None

@@ -4,15 +4,19 @@ import csv
 import json
 import re
 import struct
+import sys
 from io import StringIO
 
+import altair
 import pytest
 from altair.vegalite.v6.schema import core
 
 from sentprobe.cli import app
-from sentprobe.errors import DataError, UsageError
+from sentprobe.errors import DataError, NotInstalled, UsageError
+from sentprobe.report import Report
 from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
-from sentprobe.report.figure import fitted, write
+from sentprobe.report.figure import draw, fitted, write
+from sentprobe.results.run import Run
 from tests.report.runs import SETS, beside, result, written
 from tests.report.summaries import cell, with_cell, with_set
 from tests.report.test_charts import summary
@@ -53,6 +57,36 @@ def test_a_drawing_that_is_too_wide_is_made_smaller_and_never_larger():
     assert fitted(head.format(300, 100), 150) == head.format(150, 50)
     assert fitted(head.format(300, 100), 150, "pt") == head.format("150pt", "50pt")
     assert fitted(head.format(300, 100), 400) == head.format(300, 100)
+
+
+@pytest.mark.parametrize("kind", ["heatmap", "intervals", "profiles"])
+def test_a_chart_of_altair_is_the_same_drawing(kind, tmp_path):
+    vl_convert = pytest.importorskip("vl_convert")
+    figure = draw(summary(), kind)
+    chart = figure.altair()
+    assert isinstance(chart, altair.TopLevelMixin)
+    with altair.theme.enable("none"):
+        again = chart.to_dict()
+    assert again["config"] == figure.spec["config"]
+    ours, theirs = (vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]) for spec in (figure.spec, again))
+    numbered = re.compile(r"gradient_\d+")  # counted over all drawings
+    assert numbered.sub("gradient", theirs) == numbered.sub("gradient", ours)
+    write(summary(), kind, tmp_path / "fig.json")
+    assert json.loads((tmp_path / "fig.json").read_text("utf-8")) == json.loads(json.dumps(figure.spec))
+
+
+def test_a_report_has_charts_with_the_options_of_figures(tmp_path):
+    report = Report(Run(tmp_path), summary())
+    chart = report.chart("heatmap", encoders="st:a", width="two")
+    assert chart.to_dict() == draw(summary(), "heatmap", encoders="st:a", width="two").altair().to_dict()
+    with pytest.raises(UsageError, match="heatmap"):
+        report.chart("heatmaps")
+
+
+def test_without_altair_it_is_said_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(NotInstalled, match="pip install altair"):
+        draw(summary(), "heatmap").altair()
 
 
 def drawn(tmp_path, kind, **options):

@@ -1,9 +1,14 @@
 """How runs, results and comparisons are shown: one line as text, a small table in notebooks."""
 
+import sys
 from dataclasses import replace
 
+import pytest
+
+from sentprobe.core.table import in_html
+from sentprobe.errors import NotInstalled, UsageError
 from sentprobe.results.compare import compare, ties
-from sentprobe.results.html import MAX_ROWS, scores_html
+from sentprobe.results.result import MAX_ROWS, scores_html
 from sentprobe.run import Run, evaluate
 from tests.run.sets import Knowing, dataset
 
@@ -44,6 +49,51 @@ def test_a_run_is_a_table_in_notebooks(tmp_path):
     many = scores_html([partial] * (MAX_ROWS + 2), "many")
     assert many.count("<tr>") == 1 + MAX_ROWS
     assert "2 more results" in many
+
+
+def test_a_result_is_a_table_in_notebooks(tmp_path):
+    good = small(tmp_path, baselines=["majority"]).results[0]
+    table = good._repr_html_()
+    assert table.count("<tr>") == 2
+    assert f"<td>{100 * good.score:.1f}</td>" in table
+    assert f"majority {100 * good.baselines['majority']:.1f}" in table
+    assert in_html(good.signature) in table
+    assert "<b>" not in table
+
+
+LIBRARIES = ("pandas", "polars", "arrow")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_frames_have_a_row_per_result(tmp_path, library):
+    module = pytest.importorskip("pyarrow" if library == "arrow" else library)
+    run = small(tmp_path, baselines=["majority"], controls="norm", measures="online")
+    frame = run.frame(library)
+    assert isinstance(frame, module.Table if library == "arrow" else module.DataFrame)
+    names = frame.column_names if library == "arrow" else list(frame.columns)
+    columns = {name: frame[name].to_pylist() if library == "arrow" else list(frame[name]) for name in names}
+    results = [*run.results, *run.extras]
+    assert columns["encoder"] == [result.cell.encoder for result in results]
+    assert columns["score"] == [result.score for result in results]
+    assert columns["n_te"] == [result.n["te"] for result in results]
+    compression = [result.scores.get("compression") for result in results]
+    assert any(compression)
+    pairs = zip(columns["compression"], compression, strict=True)
+    assert all(got == value or (value is None and (got is None or got != got)) for got, value in pairs)
+    assert run.frame(library).shape == (len(results), len(names))
+
+
+def test_frames_of_no_results_and_of_no_library(tmp_path):
+    assert Run(tmp_path).frame("arrow").num_rows == 0
+    with pytest.raises(UsageError, match="expected pandas, polars or arrow"):
+        Run(tmp_path).frame("spark")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_library_that_is_missing_is_named(tmp_path, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(NotInstalled, match=f"pip install {library}"):
+        Run(tmp_path).frame(library)
 
 
 def test_comparisons_are_one_line(tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from sentprobe import senteval
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError, UsageError
@@ -108,6 +109,19 @@ def test_bytes_that_are_no_utf8_are_an_error_or_a_note_as_for_senteval(data):
     report = told(data, "MR")
     assert report.is_valid
     assert any("rt-polarity.pos is not UTF-8 and read as Latin-1" in note for note in report.notes)
+
+
+def test_sentences_that_senteval_splits_are_noted_with_both_counts(data):
+    path = data / "downstream/SUBJ/subj.subjective"
+    path.write_bytes(path.read_bytes() + "wait\u2026 for it .\n".encode())  # the second byte of three is 0x80
+    assert not [note for note in told(data, "SUBJ").notes if "SentEval reads" in note]
+    path.write_bytes(path.read_bytes() + b"one \x85 sentence .\n")
+    lines = path.read_bytes().count(b"\n")
+    (note,) = [note for note in told(data, "SUBJ").notes if "SentEval reads" in note]
+    assert f"{path} has {lines} lines" in note
+    assert f"SentEval reads {lines + 1}" in note
+    evaluation = senteval.binary.SUBJEval(path.parent)
+    assert evaluation.n_samples == sum(told(data, "SUBJ").rows.values()) + 1
 
 
 def test_empty_lines_and_rows_are_noted(data):
