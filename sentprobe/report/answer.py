@@ -18,6 +18,7 @@ from sentprobe.report.rivals import (
     MAX_NAMED_SETS,
     column_noun,
     encoder_title,
+    equality_sentences,
     leaders_sentence,
     pair_sentence,
     probe_of,
@@ -294,7 +295,15 @@ def _between_encoders(summary: Summary) -> list[str]:
     if pairs := {i: s.pair for i, s in enumerate(summary.sets) if s.pair is not None}:
         first, second = (names[i] for i in (compared[0], compared[1]))
         verdicts = {_set_name(summary, i): pair.better for i, pair in pairs.items()}
-        return [before + pair_sentence(first, second, verdicts, filtered=filtered)]
+        sentences = [before + pair_sentence(first, second, verdicts, filtered=filtered)]
+        if summary.margin is not None:
+            bounds = {
+                _set_name(summary, i): (pair.worse_by, pair.better_by)
+                for i, pair in pairs.items()
+                if pair.better is None or max(pair.worse_by, pair.better_by) <= summary.margin
+            }
+            sentences += equality_sentences(first, second, bounds, summary.margin, len(pairs))
+        return sentences
     leads: dict[str, list[str]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
     for i in lettered:

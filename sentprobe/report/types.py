@@ -181,6 +181,11 @@ class PairDifference:
     """Two-sided, adjusted by Holm over the sets of the run."""
     better: Literal["first", "second"] | None
     """Which one is significantly better."""
+    worse_by: float = 1.0
+    """The first is worse by no more than this, by a one-sided test that is adjusted by Bonferroni over the sets."""
+    better_by: float = 1.0
+    """And better by no more than this: where both are below a margin that was named beforehand, the two are equivalent
+    within it."""
 
 
 # People
@@ -523,7 +528,7 @@ class WordSpaces:
 # The run
 
 
-VERSION = 5
+VERSION = 6
 """The version of the summary as JSON."""
 
 
@@ -674,6 +679,8 @@ class Summary:
     versions: Mapping[str, tuple[str, ...]]
     """By program, all versions that were used."""
     seconds: Seconds
+    margin: float | None = None
+    """The difference of two encoders that does not count, as it was named; None: none was."""
     hidden_columns: int = 0
     """Columns that a filter left out; numbers and letters are as if they were shown."""
     hidden_sets: int = 0

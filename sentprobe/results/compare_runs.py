@@ -53,7 +53,7 @@ def compare_runs(
             f"{first.folder} and {second.folder} have no set in common: a set is the same if its rows are. "
             + " ".join(_skipped(first, second))
         )
-    comparisons = [compare_results(both, results, others, part) for _, results, others in matched]
+    comparisons = [compare_results(both, results, others, part, sets=len(matched)) for _, results, others in matched]
     adjusted = holm([c.p for c in comparisons]).tolist()
     several = len(pairs) > 1
     titles = dict(zip([name for name, _ in pairs], shown_names(first, [name for name, _ in pairs]), strict=True))
