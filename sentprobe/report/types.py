@@ -446,6 +446,12 @@ class CorrelationMatrix:
     cells: tuple[tuple[CorrelationCell | None, ...], ...]
     description: str
     caption: str
+    mean: float | None = None
+    """Of all cells, over the encoders that have all scores; None if there are fewer than three, or pairs of sets in
+    different languages."""
+    mean_low: float | None = None
+    mean_high: float | None = None
+    """Its interval, from a bootstrap over encoders and sets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
