@@ -150,6 +150,8 @@ class CellSummary:
     """Where dev chose the L2 at an end of the grid."""
     chosen: tuple[Mapping[str, Any], ...]
     """Settings chosen on dev, by seed."""
+    converged: bool = True
+    """Whether the search for the optimum of a convex probe ended there, and not at its limit."""
     partial: bool
     signatures: tuple[str, ...]
     """By seed."""

@@ -435,3 +435,12 @@ def test_what_varies_with_the_training_rows_is_not_blamed_on_test_rows():
         shown = cell(0.66, 0.6, 0.72, against=undecided, n=200, train_n=300, training_sd=training_sd)
         found = summary([set_summary("tense", [shown], [cell(0.5)])], [column("a")], [column("nb-uni", probe=None)])
         assert cause in " ".join(answer(found))
+
+
+def test_probes_of_one_encoder_are_not_five_encoders():
+    probes = ["linear", "mlp", "senteval", "conneau2018", "adi2017"]
+    found = table(["static:"] * 5, {"tense": "ooooo", "shift": "-----"})
+    found = replace(found, columns=tuple(column("static:", probe=p, label=("static:", p)) for p in probes))
+    assert answer(found)[0] == (
+        "None of the 5 probes of static: is significantly better than the best baseline on either set."
+    )
