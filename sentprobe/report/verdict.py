@@ -28,12 +28,12 @@ NOT_SIGNIFICANT = "not significantly better than the best baseline"
 """What the mark means, where there is little room."""
 MARK_NOTE = (
     f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it; Holm over all encoders "
-    "and sets, {alpha})."
+    "and sets, {alpha}; intervals are not adjusted)."
 )
 
 PREDICTIONS_MARK_NOTE = (
     f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test of the trained probes, which swaps the predictions of the "
-    "two at random; Holm over all encoders and sets, {alpha})."
+    "two at random; Holm over all encoders and sets, {alpha}; intervals are not adjusted)."
 )
 
 
