@@ -128,8 +128,8 @@ def _compare_runs(
     from sentprobe.results.compare_runs import compare_runs
     from sentprobe.run import Run
 
-    other, *encoders = words
-    compared = compare_runs(run, Run.load(Path(other)), encoders, metric=metric)
+    second, *encoders = words
+    compared = compare_runs(run, Run.load(Path(second)), encoders, metric=metric)
     rows, labels = compared.comparisons, compared.labels
     if format == "table":
         print_comparison(rows, labels, margin / 100, labels, everything=everything)

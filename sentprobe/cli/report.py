@@ -38,6 +38,7 @@ def report(
     adjust: Annotated[Literal["holm", "bonferroni", "bh", "none"] | None, Parameter(group=RUN)] = None,
     published: Annotated[bool, Parameter(group=RUN)] = False,
     against: Annotated[str | None, Parameter(group=RUN)] = None,
+    margin: Annotated[float | None, Parameter(group=RUN)] = None,
     names: Annotated[Path | None, Parameter(group=RUN)] = None,
     per_class: Annotated[int, Parameter(group=SETS)] = 2,
     seed: Annotated[int, Parameter(group=SETS)] = 0,
@@ -67,6 +68,9 @@ def report(
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
     against: str
         The published model that differences are from: its name, or a part of it. Default: the best one of each set.
+    margin: float
+        Of a run of two encoders: the difference in points that does not count; the page says where they are equivalent
+        within it. Choose it before you see the results.
     names: Path
         A TOML file of what tasks, sets and encoders are called.
     per_class: int
@@ -99,11 +103,11 @@ def report(
     if any(runs) or not Path(split_columns(str(path))[0]).exists():
         if columns or per_class != 2 or seed:
             raise UsageError(f"--text, --label, --per-class and --seed are for sets; {path} is a run.")
-        return _report_run(path, further, mteb, out, open, title, metric, adjust, published, against, names)
-    if adjust or published or against or names or metric != DEFAULT_METRIC:
+        return _report_run(path, further, mteb, out, open, title, metric, adjust, published, against, margin, names)
+    if adjust or published or against or margin or names or metric != DEFAULT_METRIC:
         raise UsageError(
-            f"--metric, --adjust, --published, --against and --names are for runs; {path} has no run.json. Leave them "
-            "out."
+            f"--metric, --adjust, --published, --against, --margin and --names are for runs; {path} has no run.json. "
+            "Leave them out."
         )
     return _report_sets((path, *further), columns, per_class, seed, jobs, out, open, title)
 
@@ -119,6 +123,7 @@ def _report_run(
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None,
     published: bool,
     against: str | None,
+    margin: float | None,
     names: Path | None,
 ) -> int:
     from dataclasses import replace
@@ -142,7 +147,13 @@ def _report_run(
     with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *further)]
     report = Report.of(
-        join(runs), title=title, metric=metric, adjust=adjust or "holm", published=published, against=against
+        join(runs),
+        title=title,
+        metric=metric,
+        adjust=adjust or "holm",
+        published=published,
+        against=against,
+        margin=None if margin is None else margin / 100,
     )
     if mteb:
         report = replace(report, further=(mteb_section(report.summary, mteb),))

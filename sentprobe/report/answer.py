@@ -12,12 +12,13 @@ from sentprobe.data.folds import ENOUGH_TEST_ROWS
 from sentprobe.probes.baselines import BASELINE_TITLES
 from sentprobe.report.checks.encoders import broken_encoders
 from sentprobe.report.filters import restricted
-from sentprobe.report.meaning import MEANINGS, MIN_DETECTABLE, SATURATED
+from sentprobe.report.meaning import MEANINGS, MIN_DETECTABLE, SATURATED, judged_cell
 from sentprobe.report.names import brief_set_names, listed, short_names
 from sentprobe.report.rivals import (
     MAX_NAMED_SETS,
     column_noun,
     encoder_title,
+    equality_sentences,
     leaders_sentence,
     pair_sentence,
     probe_of,
@@ -67,7 +68,8 @@ def _broken(summary: Summary, broken: Mapping[str, str]) -> str:
     return plain(f"{listed(list(names))} {is_are} broken: {its_their} scores say nothing, and are not counted here.")
 
 
-def _about_encoders(summary: Summary) -> tuple[str, ...]:
+def _about_encoders(accuracies: Summary) -> tuple[str, ...]:
+    summary = _judged(accuracies)
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
     if not sets or not metric_named(summary.metric).compared:
         return ()
@@ -83,6 +85,7 @@ def _about_encoders(summary: Summary) -> tuple[str, ...]:
         who,
         *nobody,
         *_saturated(summary, tested),
+        *_by_class(summary, tested),
         *missed_differences(summary, tested),
         *_explained_away(summary, tested),
     )
@@ -177,6 +180,23 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     noun = column_noun(summary.columns, summary.kind.noun)
     who = f"No {noun}{_shown(summary.hidden_columns)} is" if several else "It is not"
     return [plain(f"{who} significantly better on {set_list}.")]
+
+
+def _judged(summary: Summary) -> Summary:
+    """The summary with the scores that sets are judged by: balanced accuracy where a class is rare."""
+    if not any(cell is not None and cell.balanced for s in summary.sets for cell in s.cells):
+        return summary
+    sets = [replace(s, cells=tuple(cell and judged_cell(cell) for cell in s.cells)) for s in summary.sets]
+    return replace(summary, sets=tuple(sets))
+
+
+def _by_class(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """Which sets are judged by balanced accuracy."""
+    rare = [_set_name(summary, i) for i in tested if any(c is not None and c.balanced for c in summary.sets[i].cells)]
+    if not rare:
+        return []
+    verb = "has a rare class, and is" if len(rare) == 1 else "have rare classes, and are"
+    return [plain(f"{listed(rare, most=MAX_NAMED_SETS, remainder='more')} {verb} judged by balanced accuracy here.")]
 
 
 def _saturated(summary: Summary, tested: Sequence[int]) -> list[str]:
@@ -294,7 +314,15 @@ def _between_encoders(summary: Summary) -> list[str]:
     if pairs := {i: s.pair for i, s in enumerate(summary.sets) if s.pair is not None}:
         first, second = (names[i] for i in (compared[0], compared[1]))
         verdicts = {_set_name(summary, i): pair.better for i, pair in pairs.items()}
-        return [before + pair_sentence(first, second, verdicts, filtered=filtered)]
+        sentences = [before + pair_sentence(first, second, verdicts, filtered=filtered)]
+        if summary.margin is not None:
+            bounds = {
+                _set_name(summary, i): (pair.worse_by, pair.better_by)
+                for i, pair in pairs.items()
+                if pair.better is None or max(pair.worse_by, pair.better_by) <= summary.margin
+            }
+            sentences += equality_sentences(first, second, bounds, summary.margin, len(pairs))
+        return sentences
     leads: dict[str, list[str]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
     for i in lettered:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -134,12 +134,25 @@ def _cell(
         train_n=first.n["tr"],
         edge=_edge(first),
         chosen=tuple(dict(r.chosen) for r in results),
+        converged=all(map(_converged, results)),
         details={} if first.trained_on else {**first.baselines, **first.scores},
         partial=first.partial,
         signatures=tuple(r.signature for r in results),
         against=against,
         by_dev=by_dev,
     )
+
+
+def _converged(result: Result) -> bool:
+    """Whether the search at the chosen penalty reached its optimum, as far as that was recorded.
+
+    Each fold has chosen for itself, and has brought that penalty to its optimum.
+    """
+    folds: dict[Any, list[bool]] = {}
+    for point in result.tried:
+        if "fold" in point or point.get("l2") == result.chosen.get("l2"):
+            folds.setdefault(point.get("fold"), []).append(point.get("converged", True))
+    return all(map(any, folds.values()))
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -147,12 +147,12 @@ def _tables(
     headings += ["test rows", "within", "detectable"] if everything else []
     what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}. "
     hint = "" if everything else " --all: how equal they are, and tests of these probes alone."
-    alone = INTERVALS_ALONE if len(pairs) > 1 else ""
+    unadjusted, bonferroni = (INTERVALS_ALONE, ", Bonferroni over the sets") if len(pairs) > 1 else ("", "")
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
-        f"sets{alone}. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two "
-        f"one-sided tests at {alpha_text()}); or undecided. {about_tests(rows)}{partial}{_recipes(rows, names, labels)}"
-        f"{hint}"
+        f"sets{unadjusted}. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two "
+        f"one-sided tests at {alpha_text()}{bonferroni}); or undecided. {about_tests(rows)}{partial}"
+        f"{_recipes(rows, names, labels)}{hint}"
     )
     if everything:
         legend += (

@@ -16,6 +16,7 @@ from sentprobe.report.cells import value_of
 from sentprobe.report.types import Column, CorrelationCell, CorrelationMatrix, SetRef, SetSummary, Summary
 from sentprobe.stats import Correlation, benjamini_hochberg, correlate, holm
 from sentprobe.stats import level as levels
+from sentprobe.stats.correlation import MeanCorrelation, mean_correlation
 from sentprobe.stats.multiple import bonferroni
 
 MIN_ENCODERS = 3
@@ -54,7 +55,11 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
     adjusted = iter(adjusting([cell.p for cell in every]).tolist())
     n = max(cell.n for cell in every)  # cells with a missing score are over fewer encoders, which each of them states
     method = named.format(len(every))
+    overall = _overall(summary.sets, chosen, rows, columns, complete=all(cell is not None for cell in _flat(matrix)))
     return CorrelationMatrix(
+        mean=None if overall is None else overall.value,
+        mean_low=None if overall is None else overall.low,
+        mean_high=None if overall is None else overall.high,
         kind="spearman",
         adjust=adjust,
         n=n,
@@ -64,8 +69,38 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
         cells=tuple(
             tuple(None if cell is None else _cell(cell, next(adjusted), required) for cell in line) for line in matrix
         ),
-        description=_description(n, method, required, summary.columns[chosen[0]].probe),
+        description=_description(n, method, required, summary.columns[chosen[0]].probe) + _overall_text(overall),
         caption=f"{method}, significant up to {levels.alpha_text()}",
+    )
+
+
+def _flat(matrix: Sequence[Sequence[Correlation | None]]) -> list[Correlation | None]:
+    return [cell for line in matrix for cell in line]
+
+
+def _overall(
+    sets: Sequence[SetSummary], chosen: Sequence[int], rows: Sequence[int], columns: Sequence[int], *, complete: bool
+) -> MeanCorrelation | None:
+    """The mean over all pairs of sets, over the encoders that have all scores; None if a pair has no correlation."""
+    if not complete or len(rows) * len(columns) < 2:
+        return None
+    scores = [[value_of(sets[i].cells[j]) for j in chosen] for i in (*rows, *columns)]
+    whole = [j for j in range(len(chosen)) if all(line[j] is not None for line in scores)]
+    if len(whole) < MIN_ENCODERS:
+        return None
+    table = np.array([[line[j] for j in whole] for line in scores], np.float64)
+    try:
+        return mean_correlation(table[: len(rows)], table[len(rows) :], seed=0)
+    except DataError:  # all encoders have the same score
+        return None
+
+
+def _overall_text(overall: MeanCorrelation | None) -> str:
+    if overall is None:
+        return ""
+    return (
+        f" The mean of all pairs of sets is {overall.value:.2f} [{overall.low:.2f}, {overall.high:.2f}], over "
+        f"{overall.encoders} encoders: a bootstrap over encoders and sets, since others would give another mean."
     )
 
 

@@ -200,11 +200,15 @@ def _meaning(
 
 def _judged(cell: CellSummary, majority: float | None) -> Judged:
     """The score that counts: the balanced accuracy where a class is rare."""
-    balanced = cell.balanced
-    if balanced is None:
+    if cell.balanced is None:
         return Judged(cell, majority)
-    by_class = replace(cell, score=balanced.score, against=balanced.against)
-    return Judged(by_class, balanced.chance, "a constant answer", "balanced ")
+    return Judged(judged_cell(cell), cell.balanced.chance, "a constant answer", "balanced ")
+
+
+def judged_cell(cell: CellSummary) -> CellSummary:
+    """The cell with the score and the comparison that it is judged by."""
+    balanced = cell.balanced
+    return cell if balanced is None else replace(cell, score=balanced.score, against=balanced.against)
 
 
 def _against_chance(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,7 @@ class Report:
         published: bool = False,
         against: str | None = None,
         names: StrOrPath | None = None,
+        margin: float | None = None,
     ) -> Report:
         """Summarise a run, or several that ``sentprobe.results.run`` joined.
 
@@ -102,8 +103,13 @@ class Report:
             The published model that differences are from. Default: the best one of each set.
         names
             A TOML file of what tasks, sets and encoders are called.
+        margin
+            For two encoders: the difference that does not count, as a share, such as 0.02 for two points. The page says
+            where they are equivalent within it. Choose it before you see the results.
         """
         summary = full_summary(run, metric=metric, adjust=adjust, published=published)
+        if margin is not None:
+            summary = replace(summary, margin=checked_margin(margin, summary))
         summary = summary if against is None else choose_published(summary, against)
         return cls(run, renamed(summary, names), title)
 
@@ -181,3 +187,15 @@ def check_report_suffix(path: Path) -> None:
             f"{path}: expected one of the suffixes {', '.join(REPORT_SUFFIXES)}, which name the format, got "
             f"{path.suffix or 'none'}."
         )
+
+
+def checked_margin(margin: float, summary: Summary) -> float:
+    """The margin; UsageError if it cannot be one, or if there are no two encoders that it could be about."""
+    if not 0 < margin < 1:
+        raise UsageError(f"A margin of {margin:g}: expected a share above 0 and below 1, such as 0.02 for two points.")
+    if not any(s.pair for s in summary.sets):
+        raise UsageError(
+            "A margin is for two encoders that are compared with each other; this run has "
+            f"{len({column.encoder for column in summary.columns})}. `sentprobe compare` takes any two of a run."
+        )
+    return margin

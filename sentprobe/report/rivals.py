@@ -79,6 +79,28 @@ def pair_sentence(first: str, second: str, verdicts: Mapping[str, Better | None]
     return f"{'; '.join(clauses)}."
 
 
+def equality_sentences(
+    first: str, second: str, bounds: Mapping[str, tuple[float, float]], margin: float, tests: int
+) -> list[str]:
+    """On which sets two encoders are equivalent within a margin, or one is no worse than the other by more.
+
+    ``bounds`` has, by set, by how much the first may be worse, and better; ``tests`` is over how many sets these are
+    adjusted. Nothing is said if there are no sets.
+    """
+    if not bounds:
+        return []
+    first, second, points = plain(first), plain(second), f"{100 * margin:g} points"
+    equivalent = [name for name, both in bounds.items() if max(both) <= margin]
+    clauses = [f"{first} and {second} are equivalent on {_named(equivalent)}"] if equivalent else []
+    for side, (leader, follower) in enumerate(((first, second), (second, first))):
+        if names := [name for name, both in bounds.items() if both[side] <= margin < max(both)]:
+            clauses.append(f"{leader} is no more than {points} worse than {follower} on {_named(names)}")
+    if undecided := [name for name, both in bounds.items() if min(both) > margin]:
+        clauses.append(f"neither is shown to be as good on {_named(undecided)}")
+    over = f", Bonferroni over {tests} sets" if tests > 1 else ""
+    return [f"With a margin of {points}, {'; '.join(clauses)} (two one-sided tests{over})."]
+
+
 def leaders_sentence(leads: Mapping[str, Sequence[str]], total: int, *, noun: str, filtered: str = "") -> str:
     """Which of three encoders or more is significantly better than all others, by the names of the sets."""
     order = sorted(leads, key=lambda name: -len(leads[name]))

@@ -235,6 +235,7 @@ def _add_pairs(
     if len(compared) != 2:  # of more, the letters say who differs from whom
         return list(sets)
     pairs: dict[int, Comparison] = {}
+    tested = sum(s.letters_about is not None for s in sets)
     for i, (set_key, s) in enumerate(zip(grid.sets, sets, strict=True)):
         sides = [grid.layers(grid.columns[j], set_key) for j in compared]
         if s.letters_about is None or not all(sides):
@@ -242,7 +243,7 @@ def _add_pairs(
         scored_by = metric_named(s.scored_by)
         metric = metric_named(DEFAULT_METRIC) if scored_by.right_or_wrong else scored_by
         with suppress(SentProbeError):  # which the notes on letters report
-            pairs[i] = compare_results(run, best_layer(sides[0]), best_layer(sides[1]), metric)
+            pairs[i] = compare_results(run, best_layer(sides[0]), best_layer(sides[1]), metric, sets=tested)
     adjusted = dict(zip(pairs, holm([pair.p for pair in pairs.values()]).tolist(), strict=True))
     differences = {i: _pair_difference(compared, replace(pair, p_holm=adjusted[i])) for i, pair in pairs.items()}
     return [_with_pair(s, differences[i]) if i in differences else s for i, s in enumerate(sets)]
@@ -272,6 +273,8 @@ def _pair_difference(compared: Sequence[int], pair: Comparison) -> PairDifferenc
         high=pair.high,
         p=pair.p_holm,
         better=pair.better(),
+        worse_by=pair.worse_by,
+        better_by=pair.better_by,
     )
 
 

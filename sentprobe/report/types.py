@@ -153,6 +153,8 @@ class CellSummary:
     """Where dev chose the L2 at an end of the grid."""
     chosen: tuple[Mapping[str, Any], ...]
     """Settings chosen on dev, by seed."""
+    converged: bool = True
+    """Whether the search for the optimum of a convex probe ended there, and not at its limit."""
     partial: bool
     signatures: tuple[str, ...]
     """By seed."""
@@ -184,6 +186,11 @@ class PairDifference:
     """Two-sided, adjusted by Holm over the sets of the run."""
     better: Literal["first", "second"] | None
     """Which one is significantly better."""
+    worse_by: float = 1.0
+    """The first is worse by no more than this, by a one-sided test that is adjusted by Bonferroni over the sets."""
+    better_by: float = 1.0
+    """And better by no more than this: where both are below a margin that was named beforehand, the two are equivalent
+    within it."""
 
 
 # People
@@ -444,6 +451,12 @@ class CorrelationMatrix:
     cells: tuple[tuple[CorrelationCell | None, ...], ...]
     description: str
     caption: str
+    mean: float | None = None
+    """Of all cells, over the encoders that have all scores; None if there are fewer than three, or pairs of sets in
+    different languages."""
+    mean_low: float | None = None
+    mean_high: float | None = None
+    """Its interval, from a bootstrap over encoders and sets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -684,6 +697,8 @@ class Summary:
     versions: Mapping[str, tuple[str, ...]]
     """By program, all versions that were used."""
     seconds: Seconds
+    margin: float | None = None
+    """The difference of two encoders that does not count, as it was named; None: none was."""
     hidden_columns: int = 0
     """Columns that a filter left out; numbers and letters are as if they were shown."""
     hidden_sets: int = 0

@@ -37,7 +37,7 @@ UNKNOWN = "its package is not installed; numbers are shown as they were recorded
 """In place of an interpretation."""
 
 Part = Control | Measure
-Variants = Sequence[VariantSummary]
+Variants = tuple[VariantSummary, ...]
 """Those of one set and column."""
 
 
@@ -53,8 +53,8 @@ def variant_results(run: Run, grid: Grid, labels: Sequence[str]) -> list[tuple[t
     extras = _Extras.of(run)
     erased = {f"{ERASED}{set_key.name}#{set_key.data}": label for set_key, label in zip(grid.sets, labels, strict=True)}
     by_set = [[_of_cell(extras, grid, column, set_key, erased) for column in grid.columns] for set_key in grid.sets]
-    by_column = [_adjusted(of_column) for of_column in zip(*by_set, strict=True)]
-    return [tuple(of_set) for of_set in zip(*by_column, strict=True)]
+    by_column = [_adjusted([of_set[i] for of_set in by_set]) for i in range(len(grid.columns))]
+    return [tuple(of_column[i] for of_column in by_column) for i in range(len(by_set))]
 
 
 def _adjusted(of_column: Sequence[Variants]) -> list[Variants]:

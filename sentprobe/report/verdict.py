@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sentprobe.errors import SentProbeError
@@ -28,12 +28,12 @@ NOT_SIGNIFICANT = "not significantly better than the best baseline"
 """What the mark means, where there is little room."""
 MARK_NOTE = (
     f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sentprobe compare makes it; Holm over all encoders "
-    "and sets, {alpha})."
+    "and sets, {alpha}; intervals are not adjusted)."
 )
 
 PREDICTIONS_MARK_NOTE = (
     f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test of the trained probes, which swaps the predictions of the "
-    "two at random; Holm over all encoders and sets, {alpha})."
+    "two at random; Holm over all encoders and sets, {alpha}; intervals are not adjusted)."
 )
 
 
@@ -75,48 +75,33 @@ def compare_with_baseline(
 def adjust_over_sets(sets: Sequence[SetSummary]) -> list[SetSummary]:
     """Sets whose comparisons with baselines are adjusted by Holm over all encoders and sets.
 
-    The sentence that sums up a run makes all of these claims at once, and † repeats them one by one. Scores that are
-    judged by balanced accuracy are a family of their own.
+    The sentence that sums up a run makes all of these claims at once, and † repeats them one by one.
     """
-    return _adjusted(_adjusted(sets, _against, _with_against), _balanced_against, _with_balanced_against)
-
-
-Get = Callable[[CellSummary | None], BaselineComparison | None]
-Put = Callable[[CellSummary, BaselineComparison], CellSummary]
-
-
-def _adjusted(sets: Sequence[SetSummary], get: Get, put: Put) -> list[SetSummary]:
-    p_values = [
-        against.p for s in sets for cell in s.cells if (against := get(cell)) is not None and against.p is not None
-    ]
+    cells = [cell for s in sets for cell in s.cells if cell is not None]
+    p_values = [against.p for cell in cells for against in _tested(cell) if against.p is not None]
     adjusted = iter(holm(p_values).tolist())
 
-    def with_adjusted(cell: CellSummary | None) -> CellSummary | None:
-        against = get(cell)
-        if cell is None or against is None or against.p is None:
-            return cell
+    def with_p(against: BaselineComparison | None) -> BaselineComparison | None:
+        if against is None or against.p is None:
+            return against
         p = next(adjusted)
         verdict = "not_significant" if against.verdict == "above" and p > levels.ALPHA else against.verdict
-        return put(cell, replace(against, p=p, tests=len(p_values), verdict=verdict))
+        return replace(against, p=p, tests=len(p_values), verdict=verdict)
 
-    return [replace(s, cells=tuple(map(with_adjusted, s.cells))) for s in sets]
+    def of_cell(cell: CellSummary | None) -> CellSummary | None:
+        if cell is None:
+            return None
+        cell = replace(cell, against=with_p(cell.against))
+        by_class = cell.balanced
+        return cell if by_class is None else replace(cell, balanced=replace(by_class, against=with_p(by_class.against)))
 
-
-def _against(cell: CellSummary | None) -> BaselineComparison | None:
-    return None if cell is None else cell.against
-
-
-def _with_against(cell: CellSummary, against: BaselineComparison) -> CellSummary:
-    return replace(cell, against=against)
-
-
-def _balanced_against(cell: CellSummary | None) -> BaselineComparison | None:
-    return None if cell is None or cell.balanced is None else cell.balanced.against
+    return [replace(s, cells=tuple(map(of_cell, s.cells))) for s in sets]
 
 
-def _with_balanced_against(cell: CellSummary, against: BaselineComparison) -> CellSummary:
-    assert cell.balanced is not None
-    return replace(cell, balanced=replace(cell.balanced, against=against))
+def _tested(cell: CellSummary) -> list[BaselineComparison]:
+    """The comparisons of a cell: by its metric, and by balanced accuracy where a class is rare."""
+    comparisons = (cell.against, None if cell.balanced is None else cell.balanced.against)
+    return [against for against in comparisons if against is not None]
 
 
 def _verdict(gain: float, p: float | None) -> Verdict:

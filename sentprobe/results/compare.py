@@ -85,7 +85,12 @@ class Comparison:
     p_holm: float
     """``p``, adjusted over the sets compared."""
     equivalence_margin: float
-    """The smallest margin within which the two are equivalent, by two one-sided tests."""
+    """The smallest margin within which the two are equivalent, by two one-sided tests, adjusted by Bonferroni over the
+    sets compared."""
+    worse_by: float
+    """One of these two tests: the first is worse by no more than this."""
+    better_by: float
+    """The other: the first is better by no more than this."""
     clusters: int | None
     """Number of target forms or sentences that rows share; None: rows are independent."""
     only_first: float
@@ -222,7 +227,10 @@ def compare(run: Run, first: str, second: str, *, metric: str = DEFAULT_METRIC) 
     shared = [set_key for set_key in first_results if set_key in second_results]
     if not shared:
         raise nothing_shared(run, sides)
-    comparisons = _readable(shared, lambda key: compare_results(run, first_results[key], second_results[key], part))
+    comparisons = _readable(
+        shared,
+        lambda key: compare_results(run, first_results[key], second_results[key], part, sets=len(shared)),
+    )
     adjusted = holm([c.p for c in comparisons]).tolist()
     names = _apart([c.dataset for c in comparisons], [first_results[key][0] for key in shared])
     return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(comparisons, adjusted, names, strict=True)]
@@ -260,16 +268,21 @@ def tested_metric(name: str) -> Metric:
     return metric
 
 
-def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
-    """Compare the results of two encoders on one set, all seeds of each; ``p_holm`` is left to whoever has all sets."""
+def compare_results(
+    run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric, *, sets: int = 1
+) -> Comparison:
+    """Compare the results of two encoders on one set, all seeds of each; ``p_holm`` is left to whoever has all sets.
+
+    ``sets``: over how many one-sided tests are adjusted, which say how equal the two are.
+    """
     if metric.name != DEFAULT_METRIC:
-        return _pair_by(run, first, second, metric)
+        return _pair_by(run, first, second, metric, sets)
     clusters = row_clusters(run, first[0])
     sides = systems_of(run, (first, second), clusters)
     first_correct, second_correct = sides.correct
     difference, apart = sides.difference(0, 1), first_correct - second_correct
     single = len(first) == len(second) == 1
-    one_sided = 1 - 2 * levels.ALPHA  # an interval at this level is two one-sided tests
+    one_sided = 1 - 2 * levels.ALPHA / sets  # an interval at this level is two one-sided tests
     test, narrow = (mcnemar(first_correct > 0.5, second_correct > 0.5, level=level) for level in (None, one_sided))
     low, high = difference.interval()
     ends = [*difference.interval(one_sided)]
@@ -277,7 +290,7 @@ def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result],
         # which has a width even if both are right on the same rows
         low, high = min(low, test.low), max(high, test.high)
         ends += narrow.low, narrow.high
-    equivalence_margin = max(map(abs, ends))
+    worse_by, better_by = max(0.0, -min(ends)), max(0.0, max(ends))
     by_rows = mean(apart)
     return Comparison(
         dataset=first[0].cell.dataset,
@@ -290,7 +303,9 @@ def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result],
         high=min(1.0, high),
         p=system_p(sides, 0, 1),
         p_holm=1.0,
-        equivalence_margin=min(1.0, equivalence_margin),
+        equivalence_margin=min(1.0, max(worse_by, better_by)),
+        worse_by=min(1.0, worse_by),
+        better_by=min(1.0, better_by),
         clusters=len(set(clusters)) if clusters else None,
         only_first=float(apart.clip(min=0).sum()),
         only_second=float((-apart).clip(min=0).sum()),
@@ -304,13 +319,15 @@ def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result],
     )
 
 
-def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
+def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric, sets: int) -> Comparison:
     """A comparison of the trained probes by any metric."""
     clusters = row_clusters(run, first[0])
     difference = score_difference(run, first, second, metric)
     sides = first, second
     first_correct, second_correct = (np.mean([run.correct(result) for result in side], axis=0) for side in sides)
-    (low, high), ends = difference.interval(None), difference.interval(1 - 2 * levels.ALPHA)
+    (low, high), ends = difference.interval(None), difference.interval(1 - 2 * levels.ALPHA / sets)
+    below, above = max(0.0, -ends[0]), max(0.0, ends[1])
+    worse_by, better_by = (below, above) if metric.higher_is_better else (above, below)
     values = [_mean_score(run, side, metric) for side in sides]
     return Comparison(
         dataset=first[0].cell.dataset,
@@ -323,7 +340,9 @@ def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric
         high=high,
         p=difference.p,
         p_holm=1.0,
-        equivalence_margin=max(map(abs, ends)),
+        equivalence_margin=max(worse_by, better_by),
+        worse_by=worse_by,
+        better_by=better_by,
         clusters=len(set(clusters)) if clusters else None,
         only_first=float((first_correct - second_correct).clip(min=0).sum()),
         only_second=float((second_correct - first_correct).clip(min=0).sum()),

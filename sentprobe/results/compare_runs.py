@@ -46,14 +46,14 @@ def compare_runs(
     pairs = _pairs(first, second, encoders)
     matched: list[tuple[str, Sequence[Result], Sequence[Result]]] = []
     for name, other_name in pairs:
-        results, others = select_side(first, name, metric).results, select_side(second, other_name, metric).results
-        matched += [(name, results[key], others[key]) for key in results if key in others]
+        sides = select_side(first, name, metric).results, select_side(second, other_name, metric).results
+        matched += [(name, results, sides[1][key]) for key, results in sides[0].items() if key in sides[1]]
     if not matched:
         raise UsageError(
             f"{first.folder} and {second.folder} have no set in common: a set is the same if its rows are. "
             + " ".join(_skipped(first, second))
         )
-    comparisons = [compare_results(both, results, others, part) for _, results, others in matched]
+    comparisons = [compare_results(both, left, right, part, sets=len(matched)) for _, left, right in matched]
     adjusted = holm([c.p for c in comparisons]).tolist()
     several = len(pairs) > 1
     titles = dict(zip([name for name, _ in pairs], shown_names(first, [name for name, _ in pairs]), strict=True))
@@ -73,8 +73,8 @@ def _pairs(first: Run, second: Run, encoders: Sequence[str]) -> list[tuple[str, 
         raise UsageError(f"Expected an encoder of both runs, or one of each; got {', '.join(encoders)}.")
     if encoders:
         return [(encoders[0], encoders[-1])]
-    names, others = non_baseline_encoders(first), non_baseline_encoders(second)
-    other_titles = dict(zip(shown_names(second, others), others, strict=True))
+    names, second_names = non_baseline_encoders(first), non_baseline_encoders(second)
+    other_titles = dict(zip(shown_names(second, second_names), second_names, strict=True))
     shared = [
         (name, other_titles[title])
         for name, title in zip(names, shown_names(first, names), strict=True)
@@ -82,20 +82,20 @@ def _pairs(first: Run, second: Run, encoders: Sequence[str]) -> list[tuple[str, 
     ]
     if shared:
         return shared
-    if len(names) == len(others) == 1:
-        return [(names[0], others[0])]
+    if len(names) == len(second_names) == 1:
+        return [(names[0], second_names[0])]
     raise UsageError(
         f"{first.folder} and {second.folder} have no encoder of the same name: name one of {', '.join(names)} and one "
-        f"of {', '.join(others)}."
+        f"of {', '.join(second_names)}."
     )
 
 
 def _labels(first: Run, second: Run, pairs: Sequence[tuple[str, str]]) -> tuple[str, str]:
     """The encoders, if they have different names; otherwise the folders, by their ends if these differ."""
     if len(pairs) == 1:
-        ((title,), (other,)) = shown_names(first, [pairs[0][0]]), shown_names(second, [pairs[0][1]])
-        if title != other:
-            return title, other
+        titles = shown_names(first, [pairs[0][0]])[0], shown_names(second, [pairs[0][1]])[0]
+        if titles[0] != titles[1]:
+            return titles
     ends = first.folder.resolve().name, second.folder.resolve().name
     return ends if ends[0] != ends[1] else (str(first.folder), str(second.folder))
 
@@ -108,8 +108,8 @@ def _skipped(first: Run, second: Run) -> list[str]:
         for name in data
         if name in other_data and data[name] != other_data[name]
     ]
-    for names, others, run in ((data, other_data, first), (other_data, data, second)):
-        only = [name for name in names if name not in others]
+    for names, missing_from, run in ((data, other_data, first), (other_data, data, second)):
+        only = [name for name in names if name not in missing_from]
         if only:
             sentences.append(f"Only {run.folder} has {', '.join(only)}.")
     return sentences

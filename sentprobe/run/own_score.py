@@ -69,6 +69,21 @@ def compare_with_controls(
     -------
     list[ControlComparison]
         One per control and set, with p-values adjusted by Holm over all of them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sentprobe import Dataset, Example, compare_with_controls, evaluate
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate(digit, parity, folder.name, baselines=[], resample=0, controls=["gaussian", "shuffled"])
+    >>> [fall.control for fall in compare_with_controls(run, "digit", "gaussian")]
+    ['gaussian']
+    >>> folder.cleanup()
     """
     part, side = tested_metric(metric), select_side(run, encoder, metric)
     pairs = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
@@ -63,6 +64,50 @@ def correlate(
     p, exact = _p_value(a, b, kind, value, rng, inputs.checked_draws(draws))
     low, high = _interval(a, b, kind, value, rng, draws)
     return Correlation(kind, value, low, high, p, exact, len(a))
+
+
+@dataclass(frozen=True)
+class MeanCorrelation:
+    """The mean correlation of two groups of sets over encoders, with its interval."""
+
+    value: float
+    low: float
+    high: float
+    encoders: int
+
+
+def mean_correlation(
+    x: npt.ArrayLike, y: npt.ArrayLike, *, kind: Kind = "spearman", seed: int, draws: int = 2_000
+) -> MeanCorrelation:
+    """The mean correlation of every row of x (r, n) with every row of y (c, n), n at least 3.
+
+    The interval is the percentiles of a bootstrap that draws encoders (columns) and sets (rows of x, rows of y) anew,
+    each with replacement: with other encoders and with other sets the mean would be another one. Draws in which a row
+    is constant leave that row out.
+    """
+    a, b = np.atleast_2d(np.asarray(x, np.float64)), np.atleast_2d(np.asarray(y, np.float64))
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1] or a.shape[1] < 3:
+        raise DataError(f"Expected x (rows, n) and y (rows, n) with n at least 3, got {a.shape} and {b.shape}.")
+    value, n, rng = _mean_of_rows(a, b, kind), a.shape[1], np.random.default_rng(seed)
+    if math.isnan(value):
+        raise DataError("A correlation needs x and y that vary; x or y has one value only.")
+    means = np.empty(inputs.checked_draws(draws))
+    for draw in range(draws):
+        encoders = rng.integers(n, size=n)
+        first, second = (side[rng.integers(len(side), size=len(side))][:, encoders] for side in (a, b))
+        means[draw] = _mean_of_rows(first, second, kind)
+    return MeanCorrelation(value, *percentile_interval(means[~np.isnan(means)]), n)
+
+
+def _mean_of_rows(a: Floats, b: Floats, kind: Kind) -> float:
+    """The mean over all pairs of rows of a (r, n) and b (c, n) that vary; NaN if there is none."""
+    a, b = a[np.ptp(a, axis=1) > 0], b[np.ptp(b, axis=1) > 0]
+    if not len(a) or not len(b):
+        return math.nan
+    a, b = _centred(a, kind), _centred(b, kind)
+    a /= np.linalg.norm(a, axis=1, keepdims=True)
+    b /= np.linalg.norm(b, axis=1, keepdims=True)
+    return float((a @ b.T).mean())
 
 
 def coefficient(x: npt.ArrayLike, y: npt.ArrayLike, kind: Kind) -> float:

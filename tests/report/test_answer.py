@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from sentprobe.core.formatting import count_of
+from sentprobe.encoders.diagnosis import Symptom
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.names import listed
-from sentprobe.report.rivals import rivals
-from sentprobe.report.types import BaselineComparison, Meaning, MissingCells, PairDifference
+from sentprobe.report.rivals import equality_sentences, rivals
+from sentprobe.report.types import BaselineComparison, EncoderDiagnosis, Meaning, MissingCells, PairDifference
 from tests.report.summaries import cell, column, set_summary, summary
 
 TESTED = {
@@ -393,3 +394,53 @@ def test_lists_and_numbers():
     assert [listed("abcd"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
     assert listed("abcde", most=3, remainder="more sets") == "a, b and 3 more sets"
     assert (count_of(1, "set"), count_of(1000, "set")) == ("1 set", "1,000 sets")
+
+
+def test_equivalence_is_said_for_the_margin_that_was_named():
+    bounds = {"tense": (0.01, 0.015), "shift": (0.01, 0.05), "number": (0.09, 0.02), "depth": (0.2, 0.3)}
+    assert equality_sentences("a", "b", bounds, 0.02, 5) == [
+        "With a margin of 2 points, a and b are equivalent on tense; a is no more than 2 points worse than b on shift; "
+        "b is no more than 2 points worse than a on number; neither is shown to be as good on depth (two one-sided "
+        "tests, Bonferroni over 5 sets)."
+    ]
+    assert equality_sentences("a", "b", {}, 0.02, 1) == []
+
+
+def test_broken_encoders_are_named_and_left_out():
+    found = table(["a", "dead"], {"tense": "++", "shift": "+-"})
+    symptoms = (Symptom("equal-vectors", "300 of 300 texts have the same vector."),)
+    found = replace(found, diagnoses=(EncoderDiagnosis(name="dead", symptoms=symptoms),))
+    assert answer(found) == (
+        "a is significantly better than the best baseline on both sets.",
+        "dead (identical vectors for different texts) is broken: its scores say nothing, and are not counted here.",
+    )
+
+
+def test_sets_that_are_too_easy_are_said_to_tell_nothing():
+    easy = cell(1.0, against=BaselineComparison("nb-uni", 1.0, "below", 1.0, 2))
+    found = summary(
+        [set_summary("negation", [easy, easy], [cell(1.0)], giveaway="'not'")],
+        [column("a"), column("b")],
+        [column("nb-uni", probe=None)],
+    )
+    assert answer(found)[-1] == (
+        "negation cannot tell encoders apart: both encoders have at least 99, as nb-uni, naive Bayes on words: 100.0; "
+        "'not' gives it away."
+    )
+
+
+def test_what_varies_with_the_training_rows_is_not_blamed_on_test_rows():
+    undecided = BaselineComparison("nb-uni", 0.6, "not_significant", 0.4, 1, 0.12)
+    for training_sd, cause in ((0.03, "vary more with the training rows, of which there are 300"), (0.005, "200 test")):
+        shown = cell(0.66, 0.6, 0.72, against=undecided, n=200, train_n=300, training_sd=training_sd)
+        found = summary([set_summary("tense", [shown], [cell(0.5)])], [column("a")], [column("nb-uni", probe=None)])
+        assert cause in " ".join(answer(found))
+
+
+def test_probes_of_one_encoder_are_not_five_encoders():
+    probes = ["linear", "mlp", "senteval", "conneau2018", "adi2017"]
+    found = table(["static:"] * 5, {"tense": "ooooo", "shift": "-----"})
+    found = replace(found, columns=tuple(column("static:", probe=p, label=("static:", p)) for p in probes))
+    assert answer(found)[0] == (
+        "None of the 5 probes of static: is significantly better than the best baseline on either set."
+    )

@@ -506,3 +506,8 @@ def test_what_was_seen_of_an_encoder_is_said(symptoms, code, expected):
         found = answer(code, said)
         assert all(line.startswith("st:0: Seen: ") for line in found.where)
         assert "1 of 2 encoders" in found.text
+
+
+def test_a_search_that_was_given_up_is_no_optimum():
+    assert level("not-converged", usual(number(0.8))) == "passed"
+    assert level("not-converged", usual(number(0.8, converged=False))) == "tip"

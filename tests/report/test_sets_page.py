@@ -172,7 +172,7 @@ def test_a_table_names_its_columns(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--adjust", "bh"), "--published, --against and --names are for runs"),
+        (("--adjust", "bh"), "--published, --against, --margin and --names are for runs"),
         (("-o", "x.md"), "expected the suffix .html or .json"),
         (("--open", "-o", "x.json"), "--open opens a page, and none is written"),
         (("--per-class", "-1"), "--per-class -1: expected an integer, 0 or more"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_paired
 
 from sentprobe.errors import CorruptionWarning, UsageError
 from sentprobe.report.comparison import print_comparison
@@ -288,7 +289,8 @@ def test_the_table_fits_and_names_the_better_one(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(width))
     row = Comparison(
         dataset="conneau2018/coordination_inversion", n=100, first=0.55, second=0.93, difference=-0.38, about="encoder",
-        low=-0.5, high=-0.25, p=1e-7, p_holm=1e-7, equivalence_margin=0.48, clusters=None, only_first=1, only_second=39,
+        low=-0.5, high=-0.25, p=1e-7, p_holm=1e-7, equivalence_margin=0.48, worse_by=0.48, better_by=0.0,
+        clusters=None, only_first=1, only_second=39,
         p_exact=0.01, p_mid=0.01, p_t=0.01, p_probe=0.01, detectable=0.17, seeds=1, partial=False,
     )  # fmt: skip
     print_comparison([row], ["static:", "builtin:"], labels=["words", "parser"])
@@ -304,3 +306,17 @@ def test_the_table_fits_and_names_the_better_one(width, monkeypatch, capsys):
     assert {"only", "words", "parser", "coordination_inversion" if width < 200 else row.dataset} <= set(words)
     assert "second" not in words
     assert "at most 5 %" in " ".join(words)
+
+
+def test_equivalence_is_two_one_sided_tests_adjusted_over_the_sets(run):
+    """At the bound itself, statsmodels' test on the sum of all variances has the adjusted level, or a smaller p."""
+    found = compare(run, "py:good", "py:fair|probe=linear")
+    for c in found:
+        assert c.equivalence_margin == pytest.approx(max(c.worse_by, c.better_by))
+        assert -c.worse_by <= c.difference <= c.better_by
+        results = [r for r in run if r.cell.dataset == c.dataset and r.cell.probe == "linear"]
+        first, second = (
+            run.correct(next(r for r in results if r.cell.encoder == name)) * 1.0 for name in ("py:good", "py:fair")
+        )
+        p, _, _ = ttost_paired(first, second, -c.equivalence_margin - 1e-9, c.equivalence_margin + 1e-9)
+        assert p <= 0.05 / len(found)

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
+from sentprobe.errors import DataError
 from sentprobe.stats import correlate
-from sentprobe.stats.correlation import ranks
+from sentprobe.stats.correlation import mean_correlation, ranks
 
 PAIRS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=12).filter(
     lambda pairs: all(len(set(side)) > 1 for side in zip(*pairs, strict=True))
@@ -98,3 +99,34 @@ def test_the_interval_covers(n):
 @given(st.integers(1, 12).flatmap(lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=1)))
 def test_ranks_are_those_of_scipy(rows):
     assert (ranks(np.array(rows, float)) == scipy_stats.rankdata(rows, axis=1)).all()
+
+
+def test_the_mean_correlation_is_that_of_scipy_and_varies_with_encoders_and_sets():
+    rng = np.random.default_rng(0)
+    ability = rng.normal(size=12)
+    x, y = (ability + rng.normal(size=(rows, 12)) for rows in (5, 4))
+    found = mean_correlation(x, y, seed=1)
+    expected = np.mean([scipy_stats.spearmanr(a, b).statistic for a in x for b in y])
+    assert found.value == pytest.approx(expected)
+    assert found.low < found.value < found.high
+    # the same sets again and again tell no more; sets that differ widen the interval
+    single = mean_correlation(np.repeat(x[:1], 5, axis=0), np.repeat(y[:1], 4, axis=0), seed=1)
+    direct = mean_correlation(x[:1], y[:1], seed=1)
+    assert (single.low, single.high) == pytest.approx((direct.low, direct.high), abs=0.1)
+    with pytest.raises(DataError, match="that vary"):
+        mean_correlation(np.ones((2, 5)), rng.normal(size=(2, 5)), seed=0)
+
+
+def test_the_interval_of_the_mean_covers_that_of_many_encoders_and_sets():
+    """The truth of 400 encoders and 40 + 40 sets, in 60 samples of 12 encoders and 6 + 6 sets."""
+    rng = np.random.default_rng(3)
+    ability, loads = rng.normal(size=400), rng.uniform(0.2, 1.5, size=(80, 1))
+    scores = loads * ability + rng.normal(size=(80, 400))
+    truth = mean_correlation(scores[:40], scores[40:], seed=0, draws=100).value
+    covered = 0
+    for trial in range(60):
+        encoders = rng.choice(400, 12, replace=False)
+        x, y = rng.choice(40, 6, replace=False), 40 + rng.choice(40, 6, replace=False)
+        found = mean_correlation(scores[np.ix_(x, encoders)], scores[np.ix_(y, encoders)], seed=trial, draws=200)
+        covered += found.low <= truth <= found.high
+    assert covered >= 48

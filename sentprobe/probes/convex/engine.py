@@ -197,11 +197,11 @@ class Weighted:
     ) -> tuple[Doubles, Floats, Doubles]:
         """Losses and gradients, as those of the other engine on the rows of each class, times its weight."""
         losses, bias_slopes = np.zeros(models), np.zeros(len(bias))
-        slopes: Floats = np.zeros(1, np.float32)  # of the shape of the first
+        slopes: Any = np.float32(0)  # until the first
         for label, weight in enumerate(self.class_weights.tolist()):
             if isinstance(self.inner, Sparse):  # whose rows are a list of blocks
-                members = [block[known == label] for block, known in zip(rows, labels, strict=True)]
-                targets = [known[known == label] for known in labels]
+                members = [block[numbers == label] for block, numbers in zip(rows, labels, strict=True)]
+                targets = [numbers[numbers == label] for numbers in labels]
             else:
                 members, targets = rows[labels == label], labels[labels == label]
             loss, slope, bias_slope = self.inner.gradients(members, targets, weights, bias, models)

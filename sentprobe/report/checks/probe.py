@@ -137,6 +137,22 @@ def _nothing(scored_cell: ScoredCell) -> bool:
     return majority is not None and scored_cell.low <= majority.accuracy
 
 
+def not_converged(summary: Summary) -> CheckFinding | None:
+    """Scores of probes whose search for the optimum was given up."""
+    convex = [n for n in scored_cells(summary) if (probe := _probe(n)) is not None and probe.kind == "convex"]
+    if not convex:
+        return None
+    stopped = [n.name for n in convex if not n.cell.converged]
+    if not stopped:
+        text = f"{len(convex)} of {len(convex)} scores: the search ended where the loss is lowest."
+        return CheckFinding("passed", "Convex probes are at their optimum", text)
+    text = (
+        f"{len(stopped)} of {len(convex)} scores: the search was given up after as many reads of the rows as the probe "
+        "allows, before the optimum. Other versions, orders or machines may give other scores."
+    )
+    return CheckFinding("tip", "Some convex probes are not at their optimum", text, stopped)
+
+
 def one_seed(summary: Summary) -> CheckFinding | None:
     """Scores that another seed could change, by an unknown amount."""
     every = [] if not summary.kind.trains_probes else list(scored_cells(summary))
@@ -216,6 +232,16 @@ train. The score on test was not used for any choice, and remains valid.
         doc="""
 A tip where the L2 that dev chose is the weakest or the strongest of three or more, and the score is significantly
 above the most frequent label; at chance the choice is random.
+""",
+    ),
+    Check(
+        name="not-converged",
+        order=155,
+        find=not_converged,
+        advice="Use a higher limit, as in `-p 'linear?passes=1000'`, or no penalties as weak as the one chosen.",
+        doc="""
+A tip where the search for the optimum of a `linear` probe, at the penalty that dev chose, ended at the limit of
+`passes` and not at the optimum: such a probe is one of many that could have been trained.
 """,
     ),
     Check(
