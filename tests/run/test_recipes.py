@@ -143,8 +143,8 @@ def test_other_metrics_cover_other_seeds_too(run):
 
 def test_it_is_said_how_many_trainings_there_are(run):
     text = markdown(summarise(run))
-    assert "mine: the mean of 3 trainings; other: the mean of 2 trainings." in text
-    assert "single: one training: what is said of it is about this encoder" in text
+    assert "mine: means of 3 trainings; other: means of 2 trainings, with intervals and tests about the recipe" in text
+    assert "One training: single. What is said of it is about this encoder" in text
     assert "Trainings of mine:" in text
     assert re.search(r"\| set \| trainings \| mean \| sd \| 1 \| 2 \| 3 \|", text)
     page = render(full_summary(run))
@@ -158,6 +158,18 @@ def test_it_is_said_how_many_trainings_there_are(run):
     table = format_comparison(compare(run, *names), names, "md")
     assert "mine: the mean of 3 trainings, which differ by a standard deviation of" in table
     assert '"first_trainings": 3' in format_comparison(compare(run, *names), names, "json")
+
+
+def test_controls_are_means_over_trainings(place):
+    names = [f"baseline:words?dim={dim}" for dim in (8, 16, 32)]
+    run = evaluate({"words": names}, SETS[0], "run", baselines=["majority"], controls=["shuffled"], resample=0)
+    values = [r.score for r in run.extras if r.cell.variant == "shuffled"]
+    plain = [r.score for r in run if r.cell.probe]
+    ((variant,),) = summarise(run).sets[0].variants
+    assert len(values) == 3
+    assert variant.value == pytest.approx(sum(values) / 3)
+    assert variant.lost is None or variant.lost == pytest.approx(sum(plain) / 3 - sum(values) / 3)
+    assert "Controls and measures of words are means over trainings" in markdown(summarise(run))
 
 
 def test_a_run_is_resumed_with_more_seeds(tmp_path):
