@@ -57,6 +57,9 @@ def recipe_notes(summary: Summary) -> Iterator[str]:
         f"{means}, with intervals and tests about the recipe: they cover other seeds, with as many degrees of freedom "
         "as there are trainings less one. sd: the standard deviation of the scores of trainings."
     )
+    same = [i for i in several if all(cell is None or cell.sd == 0 for cell in _cells(summary, i))]
+    if same:
+        yield f"The trainings of {_names(summary, same)} have equal scores on every set: are they the same encoder?"
     if any(s.variants and s.variants[i] for s in summary.sets for i in several):
         yield f"Controls and measures of {_names(summary, several)} are means over trainings, as are their intervals."
     if fixed := [i for i in range(len(summary.columns)) if i not in several]:

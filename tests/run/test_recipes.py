@@ -10,16 +10,19 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import find_sets
 from sentprobe.encoders.recipes import trainings
 from sentprobe.errors import DataError, UsageError
+from sentprobe.exchange.boards import leaderboard
 from sentprobe.exchange.result_file import ResultFile, export_results
 from sentprobe.report.comparison import format_comparison
 from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import csv_text, json_text, markdown
 from sentprobe.results.compare import compare, ties
+from sentprobe.results.result import Signature
 from sentprobe.results.run import join
 from sentprobe.results.sides import non_baseline_encoders, select_side, shown_names
 from sentprobe.run import Run, evaluate
 from sentprobe.run.repeat import repeat
+from sentprobe.serve.choices import probe_catalogue
 from sentprobe.tasks.example import Example
 from tests.run.sets import Knowing, dataset
 
@@ -158,6 +161,27 @@ def test_it_is_said_how_many_trainings_there_are(run):
     table = format_comparison(compare(run, *names), names, "md")
     assert "mine: the mean of 3 trainings, which differ by a standard deviation of" in table
     assert '"first_trainings": 3' in format_comparison(compare(run, *names), names, "json")
+
+
+def test_trainings_that_are_the_same_are_suspected(tmp_path):
+    twins = [Knowing(noise=0.8, name=name) for name in ("one", "two")]
+    run = evaluate({"twins": twins}, SETS[:1], tmp_path / "run", baselines=[])
+    assert "The trainings of twins have equal scores on every set" in markdown(summarise(run))
+    assert summarise(run).sets[0].cells[0].sd == 0
+
+
+def test_the_live_page_has_the_probes_of_each_training(place):
+    run = evaluate(["mine=py:seed-*/mine.py:encode?version=1"], parity(), "run", baselines=[], resample=0)
+    names = [choice.name for choice in probe_catalogue(run).choices]
+    assert names == ["mine seed-1", "mine seed-2", "mine seed-10"]
+
+
+def test_a_leaderboard_has_recipes_as_encoders(run, tmp_path):
+    files = [export_results(run, tmp_path / f"{who}.json", by=who, encoders=[who]) for who in ("mine", "other")]
+    (board,) = leaderboard(files).boards
+    assert sorted(column.name for column in board.summary.columns) == ["mine (mine)", "other (other)"]
+    encoders = {Signature.parse(line).enc for _, _, line in board.signatures()}
+    assert encoders == {"mine 1", "mine 2", "mine 3", "other 1", "other 2"}
 
 
 def test_controls_are_means_over_trainings(place):
