@@ -230,6 +230,9 @@ def test_a_pattern_stands_for_all_that_match_in_the_order_of_their_numbers(place
     }  # fmt: skip
     assert list(trainings("trained:seed-*/")) == ["seed-1", "seed-2", "seed-10"]
     assert trainings("trained:seed-1") == trainings("static:") == trainings("hf:m?layer=*") == {}
+    (place / "seed-²").mkdir()
+    (place / "seed-b").mkdir()
+    assert list(trainings("trained:seed-*")) == ["seed-1", "seed-2", "seed-10", "seed-b", "seed-²"]
     (place / "a*b").mkdir()
     assert trainings("trained:a*b") == {}
     with pytest.raises(UsageError, match=r"trained:run-\*: no file or folder matches run-\*"):
