@@ -22,10 +22,10 @@ MANIFEST = {
 @pytest.mark.parametrize(
     ("width", "header"),
     [
-        (160, "set reading classes tr va te requested majority r(length) audit"),
-        (100, "set classes tr va te majority r(length) audit"),
-        (80, "set classes tr va te audit"),
-        (60, "set tr va te"),
+        (160, "set reading classes train dev test requested majority r(length) audit"),
+        (100, "set classes train dev test majority r(length) audit"),
+        (80, "set classes train dev test audit"),
+        (60, "set train dev test"),
     ],
 )
 def test_a_narrow_table_has_fewer_columns_and_whole_numbers(width, header, monkeypatch, capsys):
@@ -36,7 +36,7 @@ def test_a_narrow_table_has_fewer_columns_and_whole_numbers(width, header, monke
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
     assert lines[0].split() == header.split()
-    full = "set reading classes tr va te requested majority r(length) audit"
+    full = "set reading classes train dev test requested majority r(length) audit"
     left_out = [name for name in full.split() if name not in header.split() and name != "audit"]
     note = f"Left out, for want of width: {', '.join(left_out)}.\n" if left_out else ""
     assert printed.err == note

@@ -21,6 +21,7 @@ from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
 from sentprobe.errors import UsageError
+from sentprobe.tasks import SPLIT_NAMES
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -32,8 +33,6 @@ ERROR_SHARE = 0.01
 """A defect in a smaller share of the rows cannot move a score by a point: a warning; from here on, an error."""
 Evidence = Mapping[str, float | int | str]
 """The numbers behind a message, by name."""
-SPLIT_NAMES = {"tr": "train", "va": "dev", "te": "test"}
-"""What messages call a split; findings and files use the short name."""
 
 
 @dataclass(frozen=True, slots=True)

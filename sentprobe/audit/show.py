@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
@@ -13,6 +14,7 @@ from sentprobe.audit.audit import Audit, UnreadableSet, count_severities
 from sentprobe.audit.check import MAX_EXAMPLES, SEVERITIES, Code, Finding, Severity, codes
 from sentprobe.console import out
 from sentprobe.core.formatting import POINTS, count_of, printable
+from sentprobe.tasks import SPLIT_NAMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,7 +80,7 @@ def count_findings(audits: Sequence[Audit], collection_findings: Sequence[Findin
 
 def facts(audit: Audit) -> str:
     """Sizes and classes, in a line."""
-    sizes = ", ".join(f"{split} {n:,}" for split, n in audit.sizes.items())
+    sizes = ", ".join(f"{SPLIT_NAMES[split]} {n:,}" for split, n in audit.sizes.items())
     only = " (no other split)" if len(audit.sizes) == 1 else ""
     return f"{sizes} rows{only}; {audit.classes} classes" + (f"; language {audit.language}" if audit.language else "")
 
@@ -92,8 +94,15 @@ def measured(audit: Audit) -> str:
         if m.name != "unigrams cased inside"
     ]
     scores = ", ".join(f"({cell})" if expected else cell for expected, cell in cells)
-    head = f"shortcuts, {first.trained_on}, {first.rows:,} rows: majority {POINTS.number(first.majority)}"
+    head = (
+        f"shortcuts, {_named_splits(first.trained_on)}, {first.rows:,} rows: majority {POINTS.number(first.majority)}"
+    )
     return f"{head}; {scores}"
+
+
+def _named_splits(text: str | None) -> str:
+    """The splits in a text such as ``tr → va+te`` by their names."""
+    return re.sub(r"\b(tr|va|te)\b", lambda match: SPLIT_NAMES[match[0]], text or "")
 
 
 def merge_splits(findings: Sequence[Finding]) -> list[Finding]:
@@ -122,7 +131,7 @@ def _table(findings: Sequence[Finding]) -> list[str]:
         return ["Nothing found."]
     lines = ["| severity | code | split | count | message | examples |", "|---|---|---|---:|---|---|"]
     for f in merge_splits(findings):
-        cells = (f.severity, f.code, f.split or "", f"{f.count:,}", f.message, " · ".join(f.examples))
+        cells = (f.severity, f.code, _named_splits(f.split), f"{f.count:,}", f.message, " · ".join(f.examples))
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return lines
 
@@ -175,7 +184,9 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
         message = Text(printable(f.message))
         if f.examples:
             message.append(" · ".join(("", *map(printable, f.examples))), style="dim")
-        table.add_row(Text(f"  {f.severity}", style=SEVERITY_STYLES[f.severity]), f.code, f.split or "", message)
+        table.add_row(
+            Text(f"  {f.severity}", style=SEVERITY_STYLES[f.severity]), f.code, _named_splits(f.split), message
+        )
     console.print(table)
 
 

@@ -96,11 +96,12 @@ class SentProbeCallback(TrainerCallback):
 
 @contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """The model without dropout and gradients; its mode, and the state of torch's generators, are restored."""
-    training = model.training
+    """The model without dropout and gradients; the mode of each module, and torch's generators, are restored."""
+    modes = [(module, module.training) for module in model.modules()]  # some may be frozen in a model that is trained
     model.eval()
     try:
         with torch.no_grad(), torch.random.fork_rng(enabled=True):
             yield
     finally:
-        model.train(training)
+        for module, training in modes:
+            module.training = training

@@ -181,6 +181,7 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
 def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a set, by column."""
     from sentprobe.data.planning import default_difference
+    from sentprobe.tasks import SPLIT_NAMES
 
     sizes = manifest["sizes"]
     rows, sentences, requested = (sum(sizes.get(key, {}).values()) for key in ("made", "drawn", "requested"))
@@ -191,7 +192,7 @@ def _set_facts(manifest: Mapping[str, Any]) -> dict[str, str]:
         "set": manifest["name"],
         "reading": str(manifest["reading"].get("name", "")),
         "classes": str(len(manifest["labels"])),
-        **{split: f"{sizes.get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
+        **{name: f"{sizes.get('made', {}).get(split, 0):,}" for split, name in SPLIT_NAMES.items()},
         "requested": "" if _has_default_sizes(manifest) else f"{requested * per_sentence:,}",
         "majority": POINTS.number(manifest["majority"].get("te", nan)),
         "r(length)": f"{manifest['label_length_correlation'].get('te', nan):+.2f}",
@@ -228,11 +229,12 @@ def _points(differences: Sequence[float]) -> str:
 
 def _has_default_sizes(manifest: Mapping[str, Any]) -> bool:
     """Whether the sizes of a set are those of the paper, which are used where nobody requests others."""
-    from sentprobe.tasks import is_task_name, load_task
+    from sentprobe.tasks import SPLITS, is_task_name, load_task
 
     suite, _, task = manifest["name"].rpartition("/")
     policy = load_task(task).policies.get(suite) if is_task_name(task) else None
-    return policy is not None and tuple(manifest["sizes"].get("requested", {}).values()) == tuple(policy.sizes)
+    requested = manifest["sizes"].get("requested", {})
+    return policy is not None and [requested.get(split) for split in SPLITS] == list(policy.sizes)
 
 
 def _selected(folders: list[Path], what: str, wanted: tuple[str, ...]) -> list[Path]:
@@ -283,7 +285,7 @@ def _print_baselines(datasets: Iterable[Dataset], published: bool) -> None:
             )
         )
     published_columns = ("nb-uni (another set)", "human (another set)") if published else ()
-    Table.of_rows(("set", "te", *BASELINES, "±", *published_columns), rows).print(out())
+    Table.of_rows(("set", "test", *BASELINES, "±", *published_columns), rows).print(out())
 
 
 def _print_features(dataset: Dataset, top: int) -> None:

@@ -22,7 +22,7 @@ from sentprobe.core.seal import is_intact, other_format, read_document, seal_doc
 from sentprobe.core.table import Table
 from sentprobe.data.rows import Columns, columns_in_memory, frame_cells, list_cells, rows_in_memory
 from sentprobe.errors import DataError
-from sentprobe.tasks import SPLITS, Example
+from sentprobe.tasks import SPLIT_NAMES, SPLITS, Example
 
 MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
 MANIFEST_FORMAT = "sentprobe.manifest.v1"
@@ -65,7 +65,7 @@ class Dataset:
     >>> rows = {"te": [Example("PAST", ("She", "left"), "She left"), Example("PRES", ("He", "runs"), "He runs")]}
     >>> found = Dataset("mine/tense", "tense", 0, "en", ("PAST", "PRES"), rows)
     >>> found
-    Dataset('mine/tense', en, 2 labels, tr 0, va 0, te 2)
+    Dataset('mine/tense', en, 2 labels, train 0, dev 0, test 2)
     >>> len(found), [(split, row.text) for split, row in found]
     (2, [('te', 'She left'), ('te', 'He runs')])
     """
@@ -79,7 +79,7 @@ class Dataset:
     manifest: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{split} {len(self.rows.get(split, ())):,}" for split in SPLITS)
+        sizes = ", ".join(f"{name} {len(self.rows.get(split, ())):,}" for split, name in SPLIT_NAMES.items())
         language = f"{self.language}, " if self.language else ""
         return f"Dataset({self.name!r}, {language}{len(self.labels):,} labels, {sizes})"
 
@@ -211,7 +211,7 @@ class Dataset:
         >>> frame = {"review": ["Good .", "Bad .", "Fine .", "Poor ."] * 10, "mood": ["pos", "neg"] * 20}
         >>> frame["review"] = [f"{text} {i}" for i, text in enumerate(frame["review"])]
         >>> sentprobe.Dataset.from_frame(frame, text="review", label="mood", name="reviews", language="en")
-        Dataset('reviews', en, 2 labels, tr 32, va 4, te 4)
+        Dataset('reviews', en, 2 labels, train 32, dev 4, test 4)
         """
         columns = columns_in_memory(text, label, split, group, split_seed)
         return cls._of_cells(frame_cells(frame, columns), columns, name or task or "table", task, language)
@@ -245,7 +245,7 @@ class Dataset:
         >>> import sentprobe
         >>> rows = [("She left .", "PAST", "train"), ("He runs .", "PRES", "train"), ("We ran .", "PAST", "test")]
         >>> sentprobe.Dataset.from_rows(rows, split="split", name="tense")
-        Dataset('tense', 2 labels, tr 2, va 0, te 1)
+        Dataset('tense', 2 labels, train 2, dev 0, test 1)
         """
         columns = columns_in_memory(text, label, split, group, split_seed)
         return cls._of_cells(list_cells(rows, columns), columns, name or task or "table", task, language)
@@ -564,9 +564,9 @@ def dataset_html(name: str, language: str | None, labels: Sequence[str], rows: M
         body.append([f"{len(unlisted):,} more", *(f"{sum(counts[split][c] for c in unlisted):,}" for split in SPLITS)])
     body.append(["all", *(f"{counts[split].total():,}" for split in SPLITS)])
     first_rows = _first_of_each_label(rows)
-    examples = [[split, row.label, _shorten(row.text)] for split, row in first_rows]
+    examples = [[SPLIT_NAMES[split], row.label, _shorten(row.text)] for split, row in first_rows]
     caption = f"{name} ({language})" if language else name
-    counted = Table.of_rows(["label", *SPLITS], body, title=caption)
+    counted = Table.of_rows(["label", *SPLIT_NAMES.values()], body, title=caption)
     return counted.html() + Table.of_rows(["split", "label", "text"], examples).html()
 
 

@@ -45,7 +45,7 @@ def read_senteval(path: str | Path) -> Dataset:
     >>> path = pathlib.Path(tempfile.mkdtemp(), "past_present.txt")
     >>> _ = path.write_text("tr\\tPAST\\tShe left .\\ntr\\tPRES\\tShe leaves .\\nte\\tPAST\\tHe slept .\\n")
     >>> sentprobe.read_senteval(path)
-    Dataset('past_present', 2 labels, tr 2, va 0, te 1)
+    Dataset('past_present', 2 labels, train 2, dev 0, test 1)
     """
     path, rows = str(path), empty_splits()
     check_against_manifest(Path(path))
@@ -91,7 +91,7 @@ def read_xprobe(folder: str | Path) -> Dataset:
     >>> folder.mkdir()
     >>> _ = (folder / "te.txt").write_text("She left .\\tPAST\\nShe leaves .\\tPRES\\n")
     >>> sentprobe.read_xprobe(folder)
-    Dataset('tense', 2 labels, tr 0, va 0, te 2)
+    Dataset('tense', 2 labels, train 0, dev 0, test 2)
     """
     return read_parts(xprobe_parts(Path(folder)), Path(folder).resolve().name, str(folder))
 

@@ -42,7 +42,7 @@ def language_problem(encoder: object, language: str | None, texts: Sequence[str]
     what, share, limit = _unknown(encoder, texts)
     if share <= limit:
         return ""
-    return f"does not know {share:.0%} of the {what} of texts{f' in {code}' if code else ''}"
+    return f"does not know {share:.0%} of the {what} of the texts{f' in {code}' if code else ''}"
 
 
 def stated_languages(encoder: object) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def make_sets(
     >>> requests = select_tasks(tasks="bigram_shift", sizes="60/20/20")
     >>> (dataset,) = make_sets(Corpus.synthetic(300), requests)
     >>> dataset
-    Dataset('conneau2018/bigram_shift', en, 2 labels, tr 60, va 20, te 20)
+    Dataset('conneau2018/bigram_shift', en, 2 labels, train 60, dev 20, test 20)
     """
     requests = _requests(tasks)
     if not requests:

@@ -14,7 +14,7 @@ from sentprobe.tasks.catalogue import (
     suite_tasks,
 )
 from sentprobe.tasks.counts import OUTSIDE_BAND, Counts, most_frequent, target_forms
-from sentprobe.tasks.example import SPLITS, Example, target_words, token_positions
+from sentprobe.tasks.example import SPLIT_NAMES, SPLITS, Example, target_words, token_positions
 from sentprobe.tasks.policy import LENGTH_BINS, Policy
 from sentprobe.tasks.task import (
     FIELD_REQUIREMENTS,
@@ -35,6 +35,7 @@ __all__ = [
     "PAPERS",
     "PARAMETRIC_TASKS",
     "SPLITS",
+    "SPLIT_NAMES",
     "SUITES",
     "TARGET_FIELDS",
     "TASKS",

@@ -13,6 +13,8 @@ from sentprobe.sentence import Sentence, shorten
 
 SPLITS = ("tr", "va", "te")
 """Train, validation and test, as SentEval's files name them."""
+SPLIT_NAMES = {"tr": "train", "va": "dev", "te": "test"}
+"""What tables and messages call them."""
 
 
 class Example(NamedTuple):

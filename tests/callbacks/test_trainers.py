@@ -1,5 +1,7 @@
 """The callbacks in real trainers, on models that the test builds."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from sentprobe import Dataset, Run
@@ -122,3 +124,16 @@ def test_a_trainer_of_sentence_transformers_logs_probes(tokenizer, number, tmp_p
     logged = {e["step"]: e["eval_model_number"] for e in trainer.state.log_history if "eval_model_number" in e}
     scores = {r.cell.encoder: r.score for r in Run.load(tmp_path / "probing")}
     assert logged == {step: scores[f"model step={step}"] for step in (2, 4)}
+
+
+def test_modules_that_are_frozen_stay_so(tokenizer, number, tmp_path):
+    from sentprobe.callbacks import SentProbeCallback
+
+    model = bert(tokenizer).train()
+    model.bert.embeddings.eval()
+    modes = [module.training for module in model.modules()]
+    trainer = SimpleNamespace(processing_class=tokenizer, log=lambda scores: None)
+    callback = SentProbeCallback(trainer, number, tmp_path / "probing", every=1, limit=20)
+    callback.on_step_end(None, SimpleNamespace(global_step=1, is_world_process_zero=True), None, model=model)
+    assert Run.load(tmp_path / "probing").results
+    assert [module.training for module in model.modules()] == modes

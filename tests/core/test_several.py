@@ -182,7 +182,7 @@ def test_names_alone(tmp_path):
     summary = Report.of(run).summary
     for sets in (run.results[0].cell.dataset, [run.results[0].cell.dataset]):
         assert write_figure(summary, "intervals", tmp_path / "figure.csv", sets=sets)
-    with pytest.raises(SentProbeError, match="there is no file 'nowhere-at-all'"):
+    with pytest.raises(SentProbeError, match="There is no file or folder 'nowhere-at-all'"):
         repeat(next(r.signature for r in run if r.cell.encoder == "baseline:hash"), paths="nowhere-at-all")
 
 

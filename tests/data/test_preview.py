@@ -28,7 +28,7 @@ def test_reprs_are_one_short_line(conneau, builtin):
 
 def test_what_a_repr_says():
     found = Dataset("mine/tense", "tense", 1, None, ("A", "B"), {"tr": [row("A", "x")] * 1200})
-    assert repr(found) == "Dataset('mine/tense', 2 labels, tr 1,200, va 0, te 0)"
+    assert repr(found) == "Dataset('mine/tense', 2 labels, train 1,200, dev 0, test 0)"
     assert repr(Corpus("x", "fr", ("a", "b"), ("t",))) == "Corpus('x', fr, 2 files, trees from 1 file)"
     assert repr(Corpus("x", None, ("a.txt",))) == "Corpus('x', language unknown, a.txt)"
     assert repr(Tree("NN", ("dog",))) == "Tree('(NN dog)')"

@@ -59,11 +59,11 @@ def test_word_vectors_that_lack_the_words_of_a_language(tmp_path):
     (tmp_path / "english.vec").write_text("\n".join([f"{len(lines)} 2", *lines]), "utf-8")
     vectors = load_encoder(f"vec:{tmp_path / 'english.vec'}")
     # eight of ten words; only the full stop is known
-    assert language_problem(vectors, "fi", FINNISH) == "does not know 80% of the words of texts in fi"
+    assert language_problem(vectors, "fi", FINNISH) == "does not know 80% of the words of the texts in fi"
     assert language_problem(vectors, "en", ENGLISH) == ""
     # a full stop behind a word is no other language
     assert language_problem(vectors, "en", [text.replace(" .", ".") for text in ENGLISH]) == ""
-    assert language_problem(vectors, None, FINNISH) == "does not know 80% of the words of texts"
+    assert language_problem(vectors, None, FINNISH) == "does not know 80% of the words of the texts"
 
 
 @pytest.mark.parametrize(

@@ -95,10 +95,6 @@ def test_errors_are_in_every_file(run):
     page = report.html()
     assert page.index(f"own/leaked: {MESSAGE}") < page.index("</header>")
     assert f"own/leaked: {MESSAGE}" in report._repr_html_()
-    copies = json.loads(page.partition('id="data">')[2].partition("</script>")[0])["sections"]["results"]["copies"]
-    assert MESSAGE in copies["markdown"]
-    assert MESSAGE in copies["latex"]
-    assert "same-split" in copies["csv"]
 
 
 def test_without_errors_nothing_is_said(run):
@@ -129,10 +125,18 @@ def test_errors_are_on_the_first_screen(run, tmp_path):
         )  # fmt: skip
         page = browser.new_page()
         page.goto((tmp_path / "page.html").as_uri())
+        assert "dev = test in 1 set" in page.locator(".badges .issue").all_inner_texts()
         box = page.locator("#data-errors")
-        assert MESSAGE in box.inner_text()
         place = box.bounding_box()
         assert place["y"] + place["height"] < 844
+        assert "Data errors in 1 of 2 sets" in box.inner_text()
+        box.locator("summary").click()
+        assert MESSAGE in box.inner_text()
+        copies = {kind: page.evaluate(f"window.sentprobe.copies.{kind}()") for kind in ("markdown", "latex", "csv")}
+        assert copies["markdown"].index(MESSAGE) < copies["markdown"].index("| Set |")
+        assert copies["latex"].index(MESSAGE) < copies["latex"].index("\\begin{tabular}")
+        assert not next(line for line in copies["latex"].splitlines() if MESSAGE in line).startswith("%")
+        assert "leaked, same-split" in copies["csv"]
         page.locator("#data-errors a").click()
         assert page.url.endswith("#quality")
         browser.close()

@@ -14,6 +14,8 @@ from sentprobe.run.repeat import repeat
 from sentprobe.serve.encoders import Encoders
 from tests.run.sets import Knowing, dataset, rows
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*does not know")  # four vectors are enough here
+
 VECTORS = "4 2\nc00 1 0\nc10 0 1\nbal 1 1\nden 0 0.5\n"
 
 

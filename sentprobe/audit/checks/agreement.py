@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.audit.check import SPLIT_NAMES, AuditCheck, Code, Finding, pick_examples, share_evidence
+from sentprobe.audit.check import AuditCheck, Code, Finding, pick_examples, share_evidence
 from sentprobe.audit.naive_bayes import Bag, Bayes, words_and_pairs
 from sentprobe.core.hashing import hash_64
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
+from sentprobe.tasks import SPLIT_NAMES
 
 MOST_ROWS = 20_000
 """Rows of a split that are used at most, those with the lowest hashes."""

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from sentprobe.audit.check import (
     ERROR_SHARE,
-    SPLIT_NAMES,
     AuditCheck,
     Code,
     Finding,
@@ -28,6 +27,7 @@ from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.folding import near_duplicate_text
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
+from sentprobe.tasks import SPLIT_NAMES
 
 MIN_WORDS = 6
 """Shorter sentences are alike by chance: *I do not know* and *I do not care*."""

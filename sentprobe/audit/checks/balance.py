@@ -7,10 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
-from sentprobe.audit.check import SPLIT_NAMES, AuditCheck, Code, Finding, Severity
+from sentprobe.audit.check import AuditCheck, Code, Finding, Severity
 from sentprobe.audit.checks.labels import unusual
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
+from sentprobe.tasks import SPLIT_NAMES
 
 MAX_P_BALANCE = 1e-3
 """A statistical finding needs a p-value below this."""

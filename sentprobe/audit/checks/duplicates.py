@@ -8,7 +8,6 @@ from itertools import combinations
 
 from sentprobe.audit.check import (
     ERROR_SHARE,
-    SPLIT_NAMES,
     AuditCheck,
     Code,
     Finding,
@@ -20,6 +19,7 @@ from sentprobe.audit.check import (
 from sentprobe.corpus.folding import letters_of, near_duplicate_key
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
+from sentprobe.tasks import SPLIT_NAMES
 
 SAME_SPLIT_SHARE = 0.9
 """Two splits that share this much of the smaller one are the same set."""

@@ -9,7 +9,6 @@ from unicodedata import category
 
 from sentprobe.audit.check import (
     MAX_EXAMPLES,
-    SPLIT_NAMES,
     AuditCheck,
     Code,
     Finding,
@@ -22,6 +21,7 @@ from sentprobe.core.formatting import count_of
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.lookalike_labels import describe_groups, lookalike_labels, plain_label
 from sentprobe.data.splits import Split
+from sentprobe.tasks import SPLIT_NAMES
 
 ABSENT_SPLIT = Code(
     "absent-split",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from sentprobe.audit.check import ERROR_SHARE, SPLIT_NAMES, AuditCheck, Code, Finding, Severity, pick_examples
+from sentprobe.audit.check import ERROR_SHARE, AuditCheck, Code, Finding, Severity, pick_examples
 from sentprobe.core.hashing import hash_64
 from sentprobe.corpus.languages import detector, detector_code, has_detector, is_long, other_language
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
+from sentprobe.tasks import SPLIT_NAMES
 
 OTHER_LANGUAGE = Code(
     "other-language",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from sentprobe.audit.check import SPLIT_NAMES, AuditCheck, Code, Finding, pick_examples
+from sentprobe.audit.check import AuditCheck, Code, Finding, pick_examples
 from sentprobe.core.words import is_word
 from sentprobe.corpus.folding import fold
 from sentprobe.data.expectations import Expectations
 from sentprobe.data.splits import Split
+from sentprobe.tasks import SPLIT_NAMES
 
 OFTEN = 8
 """A word must be in this many sentences of the first split to be taken for a target."""

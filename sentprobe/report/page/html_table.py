@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sentprobe.core.formatting import POINTS
 from sentprobe.core.table import CellText, TableColumn
 from sentprobe.report.score_table import score_table
+from sentprobe.report.set_summary import errors_of
 from sentprobe.report.types import CellSummary, SetSummary, Summary
 from sentprobe.report.verdict import is_significant, mark_of
 from sentprobe.results.metric import Metric, metric_named
@@ -119,7 +120,8 @@ def _scale(rows: Sequence[HtmlRow]) -> list[tuple[str, str]]:
 
 
 def _tags(sets: Sequence[SetSummary]) -> list[list[str]]:
-    """The language of each set if there are several; the corpus or the digest of those that share a name."""
+    """What stands beside the name of each set: its language if there are several, its corpus or digest if it shares its
+    name, and the codes of its data errors, which go wherever a row is copied to."""
     several = len({s.language for s in sets}) > 1
     some_natural = not all(s.synthetic for s in sets)  # that all are synthetic is said at the top
     tags_of = []
@@ -128,7 +130,8 @@ def _tags(sets: Sequence[SetSummary]) -> list[list[str]]:
         corpora = {t.corpus for t in twins}
         telling = s.corpus if s.corpus and len(corpora) == len(twins) else f"#{s.data[:8]}"
         tags = [s.language if several else None, telling if len(twins) > 1 else None]
-        tags_of.append([tag for tag in tags if tag] + ["synthetic"] * (s.synthetic and some_natural))
+        errors = dict.fromkeys(finding.code for finding in errors_of(s))
+        tags_of.append([*filter(None, tags), *["synthetic"] * (s.synthetic and some_natural), *errors])
     return tags_of
 
 

@@ -37,6 +37,8 @@
   }
 
   const notes = () => [...document.querySelectorAll("#results .legend li, #results .failure")].map((item) => line(item.textContent));
+  /** What is wrong with the data, which stands above the table wherever it is pasted. */
+  const errors = () => [...document.querySelectorAll("#data-errors summary, #data-errors li")].map((item) => line(item.textContent));
   const gains = () => (table.classList.contains("gains") ? ["Points above the best baseline."] : []);
 
   const inMarkdown = (text) => [...text].map((c) => (escapes.markdown.includes(c) ? `&#${c.codePointAt(0)};` : c)).join("");
@@ -51,13 +53,17 @@
     const { heads, rows } = shown();
     const cell = ({ text, margin, mark, bold }) => joined(bold ? `**${inMarkdown(text)}**` : inMarkdown(text), inMarkdown(margin), inMarkdown(mark));
     const lines = [heads.map(inMarkdown), heads.map((_, i) => (i ? "---:" : "---")), ...rows.map((row) => row.map(cell))];
-    return [...lines.map((cells) => `| ${cells.join(" | ")} |`), "", ...[...gains(), ...notes()].map((note) => `- ${inMarkdown(note)}`), ""].join("\n");
+    const [heading, ...findings] = errors().map(inMarkdown);
+    const above = heading ? [`**${heading}**`, "", ...findings.map((finding) => `- ${finding}`), ""] : [];
+    return [...above, ...lines.map((cells) => `| ${cells.join(" | ")} |`), "", ...[...gains(), ...notes()].map((note) => `- ${inMarkdown(note)}`), ""].join("\n");
   };
   copies.latex = () => {
     const { heads, rows } = shown();
     const cell = ({ text, margin, mark, bold }) => joined(bold ? `\\textbf{${inLatex(text)}}` : inLatex(text), inLatex(margin) + (mark ? `\\textsuperscript{${inLatex(mark)}}` : ""));
     const lines = [heads.map(inLatex), ...rows.map((row) => row.map(cell))].map((cells) => `${cells.join(" & ")} \\\\`);
-    const begin = ["% \\usepackage{booktabs}", `\\begin{tabular}{l${"r".repeat(heads.length - 1)}}`, "\\toprule"];
+    const [heading, ...findings] = errors().map(inLatex);
+    const above = heading ? [`\\par{\\footnotesize\\textbf{${heading}} ${findings.join(" ")}\\par}`, ""] : [];
+    const begin = ["% \\usepackage{booktabs}", ...above, `\\begin{tabular}{l${"r".repeat(heads.length - 1)}}`, "\\toprule"];
     return [...begin, lines[0], "\\midrule", ...lines.slice(1), "\\bottomrule", "\\end{tabular}", ...[...gains(), ...notes()].map((note) => `% ${note}`), ""].join("\n");
   };
   copies.csv = () => {
