@@ -55,8 +55,9 @@ def recipe_notes(summary: Summary) -> Iterator[str]:
     means = "; ".join(f"{_names(summary, columns)}: means of {count} trainings" for count, columns in names.items())
     yield (
         f"{means}, with intervals and tests about the recipe: they cover other seeds, with as many degrees of freedom "
-        "as there are trainings less one. sd: the standard deviation of the scores of trainings."
+        "as there are trainings less one."
     )
+    yield "sd: the standard deviation of the scores of trainings."
     same = [i for i in several if all(cell is None or cell.sd == 0 for cell in _cells(summary, i))]
     if same:
         yield f"The trainings of {_names(summary, same)} have equal scores on every set: are they the same encoder?"

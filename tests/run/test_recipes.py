@@ -13,6 +13,7 @@ from sentprobe.errors import DataError, UsageError
 from sentprobe.exchange.boards import leaderboard
 from sentprobe.exchange.result_file import ResultFile, export_results
 from sentprobe.report.comparison import format_comparison
+from sentprobe.report.figure import write
 from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import csv_text, json_text, markdown
@@ -194,6 +195,14 @@ def test_controls_are_means_over_trainings(place):
     assert variant.value == pytest.approx(sum(values) / 3)
     assert variant.lost is None or variant.lost == pytest.approx(sum(plain) / 3 - sum(values) / 3)
     assert "Controls and measures of words are means over trainings" in markdown(summarise(run))
+
+
+def test_figures_show_means_and_say_so(run, tmp_path):
+    caption = write(full_summary(run), "intervals", tmp_path / "figure.csv")
+    assert "mine: means of 3 trainings; other: means of 2 trainings" in caption
+    lines = (tmp_path / "figure.csv").read_text().splitlines()
+    mine = summarise(run).sets[0].cells[0]
+    assert any("mine" in line and f"{mine.score.value:.4f}" in line for line in lines)
 
 
 def test_a_run_is_resumed_with_more_seeds(tmp_path):
