@@ -29,8 +29,8 @@ def trainings(text: str) -> dict[str, str]:
         spec = Spec.parse(text)
     except SentProbeError:  # which is said where it is loaded
         return {}
-    listed = SCHEMES[spec.scheme].trainings if spec.scheme in SCHEMES else None
-    if listed is not None:
+    is_ours = spec.scheme in SCHEMES and not SCHEMES.sources()[spec.scheme].package
+    if is_ours and (listed := SCHEMES[spec.scheme].trainings) is not None:
         return dict(listed(spec))
     return _matching(spec, text) if "*" in spec.path else {}
 
@@ -48,7 +48,7 @@ def _matching(spec: Spec, typed: str) -> dict[str, str]:
 def matching_paths(pattern: str, typed: str) -> dict[str, str]:
     """The files and folders that match a pattern, by what tells them apart, in the order of the numbers in them.
 
-    None if the pattern is the name of a file with a star in it. ``typed``: what the user typed, for the error.
+    Empty if there is a file of this name, with its star. ``typed``: what the user typed, for the error.
     """
     expanded = str(Path(pattern).expanduser())
     if Path(expanded).exists():
@@ -63,7 +63,7 @@ def matching_paths(pattern: str, typed: str) -> dict[str, str]:
 
 def _by_number(path: str) -> list[tuple[int, str]]:
     """Sort key: seed-9 comes before seed-10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(path)]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _DIGITS.split(path)]
 
 
 def _differing_parts(paths: list[tuple[str, ...]]) -> list[str]:

@@ -78,7 +78,7 @@ class Board:
                     yield (
                         column.name,
                         s.label,
-                        str(replace(signature, enc=self.typed.get(column.encoder, signature.enc))),
+                        str(replace(signature, enc=self.typed.get(signature.enc, signature.enc))),
                     )
 
 

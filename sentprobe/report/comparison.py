@@ -261,7 +261,7 @@ def _recipes(rows: Rows, names: Sequence[str], labels: Sequence[str]) -> str:
     sentences = []
     for label, of_sets, deviations in zip(labels, counts, sds, strict=True):
         if max(of_sets) == 1:
-            sentences.append(f"{label}: {FIXED}.")
+            sentences.append(f"{label}: one training. {FIXED}")
             continue
         several = " to ".join(map(str, sorted({min(of_sets), max(of_sets)})))
         ends = list(dict.fromkeys((form.number(min(deviations)), form.number(max(deviations)))))

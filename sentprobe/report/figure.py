@@ -18,6 +18,7 @@ from sentprobe.report.charts import CHARTS, Chart, Options, chart
 from sentprobe.report.drawing.chart import Lines, Mode, above_baselines
 from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sentprobe.report.filters import column_names, find_named, find_sets_of
+from sentprobe.report.recipes import recipe_notes
 from sentprobe.report.titles import Names, in_words, renamed
 from sentprobe.report.types import Seconds, Summary
 from sentprobe.report.verdict import mark_note
@@ -259,6 +260,8 @@ def _caption(summary: Summary, chart_type: Chart, mode: Mode, rows: Sequence[Row
     if any(row.get("marked") for row in rows):
         sentences.append(mark_note(summary))
     sentences += chart_type.notes(summary, rows)
+    if any(isinstance(row.get("column"), int) for row in rows):
+        sentences += list(recipe_notes(summary))[:1]
     if any(row.get("partial") for row in rows):
         sentences.append("From a sample of the rows.")
     if any(summary.sets[row["set"]].synthetic for row in rows if isinstance(row.get("set"), int)):

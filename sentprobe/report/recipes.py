@@ -9,7 +9,7 @@ from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.types import CellSummary, Summary
 from sentprobe.results.metric import metric_named
 
-FIXED = "one training: what is said of it is about this encoder, and not about how it was trained"
+FIXED = "What is said of it is about this encoder, and not about how it was trained."
 
 
 def recipe_columns(summary: Summary) -> list[int]:
@@ -48,18 +48,23 @@ def recipe_notes(summary: Summary) -> Iterator[str]:
     several = recipe_columns(summary)
     if not several:
         return
-    sizes = []
+    names: dict[str, list[int]] = {}
     for i in several:
         counts = sorted({_count(cell) for cell in _cells(summary, i) if cell is not None})
-        sizes.append(f"{summary.columns[i].name}: the mean of {' to '.join(map(str, counts))} trainings")
+        names.setdefault(" to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))), []).append(i)
+    means = "; ".join(f"{_names(summary, columns)}: means of {count} trainings" for count, columns in names.items())
     yield (
-        f"{'; '.join(sizes)}. Intervals and tests of it are about the recipe: they cover other seeds, with as many "
-        "degrees of freedom as there are trainings less one. sd: the standard deviation of the scores of trainings."
+        f"{means}, with intervals and tests about the recipe: they cover other seeds, with as many degrees of freedom "
+        "as there are trainings less one."
     )
+    yield "sd: the standard deviation of the scores of trainings."
+    same = [i for i in several if all(cell is None or cell.sd == 0 for cell in _cells(summary, i))]
+    if same:
+        yield f"The trainings of {_names(summary, same)} have equal scores on every set: are they the same encoder?"
     if any(s.variants and s.variants[i] for s in summary.sets for i in several):
-        yield f"Controls and measures of {_names(summary, several)} are of its first training."
+        yield f"Controls and measures of {_names(summary, several)} are means over trainings, as are their intervals."
     if fixed := [i for i in range(len(summary.columns)) if i not in several]:
-        yield f"{_names(summary, fixed)}: {FIXED}."
+        yield f"One training: {_names(summary, fixed)}. {FIXED}"
 
 
 def _cells(summary: Summary, number: int) -> list[CellSummary | None]:

@@ -15,6 +15,7 @@ from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.extension import attempt
 from sentprobe.report.result_grid import ColumnKey, Grid, SetKey
 from sentprobe.report.types import CellSummary, Summary
+from sentprobe.results.inference import by_encoder_seed
 from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.results.result import Cell, Result
 from sentprobe.results.run import Run
@@ -111,14 +112,38 @@ def _of_cell(
     layers = grid.layers(column, set_key)
     if not layers:
         return ()
-    plain = best_layer(layers)[0]
-    results = _about(extras, plain)
+    by_training = [
+        {name: _summary(extras, group[0], r, erased.get(name, name)) for name, r in _about(extras, group[0]).items()}
+        for group in by_encoder_seed(best_layer(layers))
+    ]
+    names = dict.fromkeys(name for of_training in by_training for name in of_training)
     order = list(erased)
 
     def key(name: str) -> tuple[int, int, int]:
         return *variant_order(base_variant(name)), order.index(name) if name in erased else len(order)
 
-    return tuple(_summary(extras, plain, results[name], erased.get(name, name)) for name in sorted(results, key=key))
+    return tuple(_mean([v[name] for v in by_training if name in v]) for name in sorted(names, key=key))
+
+
+def _mean(variants: Sequence[VariantSummary]) -> VariantSummary:
+    """A control or measure over the trainings of a recipe; curves are of the first."""
+    first = variants[0]
+    if len(variants) == 1:
+        return first
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        numbers = [value for value in values if value is not None]
+        return sum(numbers) / len(numbers) if len(numbers) == len(values) else None
+
+    shared = [name for name in first.scores if all(name in v.scores for v in variants)]
+    return replace(
+        first,
+        value=sum(v.value for v in variants) / len(variants),
+        low=mean([v.low for v in variants]),
+        high=mean([v.high for v in variants]),
+        lost=mean([v.lost for v in variants]),
+        scores={name: sum(v.scores[name] for v in variants) / len(variants) for name in shared},
+    )
 
 
 def _about(extras: _Extras, plain: Result) -> dict[str, Result]:

@@ -26,6 +26,7 @@ from sentprobe.probes.baselines import BASELINES
 from sentprobe.results.metric import metric_named
 from sentprobe.results.records import (
     FORMAT,
+    RECIPES,
     RESULTS,
     in_order,
     info_or_damage,
@@ -205,6 +206,10 @@ class Run:
             identities.setdefault(r.cell.encoder, set()).add(r.cell.identity)
         recorded = read_recipes(self.info)
         return {name: recipe.name for name, recipe in recorded.items() if len(identities.get(name, ())) < 2}
+
+    def without_recipes(self) -> Run:
+        """The same run, in which every training is an encoder of its own."""
+        return replace(self, info={name: value for name, value in self.info.items() if name != RECIPES})
 
     def training_title(self, encoder: str) -> str:
         """What tells an encoder apart from the other trainings of its recipe."""

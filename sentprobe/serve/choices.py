@@ -81,7 +81,8 @@ class ProbeCatalogue:
 
 
 def probe_catalogue(run: Run) -> ProbeCatalogue:
-    """Find the stored probes of a run."""
+    """Find the stored probes of a run; those of each training of a recipe, since the mean of these has none."""
+    run = run.without_recipes()
     grid = grid_of(run)
     both = [*label_columns(grid.columns, read_aliases(run.info)), *label_columns(grid.baselines)]
     names, titles = ([column.name for column in columns] for columns in (both, columns_in_words(both)))

@@ -209,7 +209,7 @@ def test_no_public_function_that_takes_several_is_forgotten():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"seeds": True}, "Expected a seed, or several, got True"),
+        ({"probe_seeds": True}, "Expected a seed, or several, got True"),
         ({"limit": "50"}, "Expected a limit of 1 or more, got '50' of type str"),
         ({"limit": 2.5}, "got 2.5 of type float"),
         ({"resample": "10"}, "got '10' of type str"),

@@ -10,16 +10,20 @@ from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import find_sets
 from sentprobe.encoders.recipes import trainings
 from sentprobe.errors import DataError, UsageError
+from sentprobe.exchange.boards import leaderboard
 from sentprobe.exchange.result_file import ResultFile, export_results
 from sentprobe.report.comparison import format_comparison
+from sentprobe.report.figure import write
 from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import csv_text, json_text, markdown
 from sentprobe.results.compare import compare, ties
+from sentprobe.results.result import Signature
 from sentprobe.results.run import join
 from sentprobe.results.sides import non_baseline_encoders, select_side, shown_names
 from sentprobe.run import Run, evaluate
 from sentprobe.run.repeat import repeat
+from sentprobe.serve.choices import probe_catalogue
 from sentprobe.tasks.example import Example
 from tests.run.sets import Knowing, dataset
 
@@ -143,8 +147,8 @@ def test_other_metrics_cover_other_seeds_too(run):
 
 def test_it_is_said_how_many_trainings_there_are(run):
     text = markdown(summarise(run))
-    assert "mine: the mean of 3 trainings; other: the mean of 2 trainings." in text
-    assert "single: one training: what is said of it is about this encoder" in text
+    assert "mine: means of 3 trainings; other: means of 2 trainings, with intervals and tests about the recipe" in text
+    assert "One training: single. What is said of it is about this encoder" in text
     assert "Trainings of mine:" in text
     assert re.search(r"\| set \| trainings \| mean \| sd \| 1 \| 2 \| 3 \|", text)
     page = render(full_summary(run))
@@ -158,6 +162,47 @@ def test_it_is_said_how_many_trainings_there_are(run):
     table = format_comparison(compare(run, *names), names, "md")
     assert "mine: the mean of 3 trainings, which differ by a standard deviation of" in table
     assert '"first_trainings": 3' in format_comparison(compare(run, *names), names, "json")
+
+
+def test_trainings_that_are_the_same_are_suspected(tmp_path):
+    twins = [Knowing(noise=0.8, name=name) for name in ("one", "two")]
+    run = evaluate({"twins": twins}, SETS[:1], tmp_path / "run", baselines=[])
+    assert "The trainings of twins have equal scores on every set" in markdown(summarise(run))
+    assert summarise(run).sets[0].cells[0].sd == 0
+
+
+def test_the_live_page_has_the_probes_of_each_training(place):
+    run = evaluate(["mine=py:seed-*/mine.py:encode?version=1"], parity(), "run", baselines=[], resample=0)
+    names = [choice.name for choice in probe_catalogue(run).choices]
+    assert names == ["mine seed-1", "mine seed-2", "mine seed-10"]
+
+
+def test_a_leaderboard_has_recipes_as_encoders(run, tmp_path):
+    files = [export_results(run, tmp_path / f"{who}.json", by=who, encoders=[who]) for who in ("mine", "other")]
+    (board,) = leaderboard(files).boards
+    assert sorted(column.name for column in board.summary.columns) == ["mine (mine)", "other (other)"]
+    encoders = {Signature.parse(line).enc for _, _, line in board.signatures()}
+    assert encoders == {"mine 1", "mine 2", "mine 3", "other 1", "other 2"}
+
+
+def test_controls_are_means_over_trainings(place):
+    names = [f"baseline:words?dim={dim}" for dim in (8, 16, 32)]
+    run = evaluate({"words": names}, SETS[0], "run", baselines=["majority"], controls=["shuffled"], resample=0)
+    values = [r.score for r in run.extras if r.cell.variant == "shuffled"]
+    plain = [r.score for r in run if r.cell.probe]
+    ((variant,),) = summarise(run).sets[0].variants
+    assert len(values) == 3
+    assert variant.value == pytest.approx(sum(values) / 3)
+    assert variant.lost is None or variant.lost == pytest.approx(sum(plain) / 3 - sum(values) / 3)
+    assert "Controls and measures of words are means over trainings" in markdown(summarise(run))
+
+
+def test_figures_show_means_and_say_so(run, tmp_path):
+    caption = write(full_summary(run), "intervals", tmp_path / "figure.csv")
+    assert "mine: means of 3 trainings; other: means of 2 trainings" in caption
+    lines = (tmp_path / "figure.csv").read_text().splitlines()
+    mine = summarise(run).sets[0].cells[0]
+    assert any("mine" in line and f"{mine.score.value:.4f}" in line for line in lines)
 
 
 def test_a_run_is_resumed_with_more_seeds(tmp_path):
@@ -194,6 +239,9 @@ def test_a_pattern_stands_for_all_that_match_in_the_order_of_their_numbers(place
     }  # fmt: skip
     assert list(trainings("trained:seed-*/")) == ["seed-1", "seed-2", "seed-10"]
     assert trainings("trained:seed-1") == trainings("static:") == trainings("hf:m?layer=*") == {}
+    (place / "seed-²").mkdir()
+    (place / "seed-b").mkdir()
+    assert list(trainings("trained:seed-*")) == ["seed-1", "seed-2", "seed-10", "seed-b", "seed-²"]
     (place / "a*b").mkdir()
     assert trainings("trained:a*b") == {}
     with pytest.raises(UsageError, match=r"trained:run-\*: no file or folder matches run-\*"):

@@ -12,6 +12,7 @@ from sentprobe.core.formatting import count_of
 from sentprobe.report.answer import answer, answer_note
 from sentprobe.report.checks.encoders import BROKEN_SYMPTOMS
 from sentprobe.report.names import listed
+from sentprobe.report.recipes import recipe_columns
 from sentprobe.report.result_grid import missing_line
 from sentprobe.report.set_summary import data_errors, errors_of
 from sentprobe.report.types import AuditFinding, CheckResult, Summary
@@ -70,13 +71,16 @@ def head_of(summary: Summary) -> PageHeader:
     seeds = sorted({cell.seeds for s in sets for cell in s.cells if cell})
     encoders = len({(c.encoder, c.identity) for c in columns})
     lede = [f"{count_of(encoders, summary.kind.noun)} × {count_of(len(sets), 'set')}"]
+    if recipes := [columns[i].name for i in recipe_columns(summary)]:
+        most = max(len(cell.trainings) for s in sets for cell in s.cells if cell is not None)
+        lede.append(f"{listed(recipes)}: {'' if len(recipes) == 1 else 'up to '}{count_of(most, 'training')}")
     if languages:
         lede.append(listed(languages) if len(languages) <= 4 else f"{len(languages)} languages")
     if probes:
         way = summary.kind.way + "s" * (len(probes) > 1 and summary.kind.trains_probes)
         lede.append(f"{way}: {listed(probes)}")
     if seeds and summary.kind.trains_probes:
-        lede.append(count_of(seeds[-1], "seed"))
+        lede.append(count_of(seeds[-1], "probe seed" if recipes else "seed"))
     if summary.days:
         lede.append(_date(summary.days))
     return PageHeader(

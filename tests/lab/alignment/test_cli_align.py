@@ -161,7 +161,7 @@ def test_several_seeds_have_tries_of_their_own_and_are_one_system(place):
     assert AlignmentFolder(place / "alone").config["seeds"] == configs[1]["seeds"]
     scored = sentprobe("words", "seeds/seed-*", "--dictionary", "ab.txt", "-o", "scored", cwd=place)
     assert scored.returncode == 0, scored.stderr
-    assert "the mean of 2 trainings" in scored.stdout
+    assert "means of 2 trainings" in scored.stdout
     assert Run.load(place / "scored").recipes == {f"seeds/seed-{seed}": "seeds/seed-*" for seed in (0, 1)}
 
 

@@ -6,11 +6,11 @@ from sentprobe.report.page.section import Section
 from sentprobe.report.recipes import recipe_notes, recipe_tables
 
 TEMPLATE = """\
-{% for table in tables %}
-{{ macros.number_table(table) }}
-{% endfor %}
 {% for note in notes %}
 <p class="muted">{{ note }}</p>
+{% endfor %}
+{% for table in tables %}
+{{ macros.number_table(table) }}
 {% endfor %}
 """
 
