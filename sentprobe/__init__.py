@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sentprobe.corpus import Tree as Tree
     from sentprobe.data.contrast_set import ContrastSet as ContrastSet
     from sentprobe.data.dataset import Dataset as Dataset
+    from sentprobe.data.scored_pairs import ScoredPairs as ScoredPairs
     from sentprobe.data.sources import find_sets as find_sets
     from sentprobe.data.tables import read_senteval as read_senteval
     from sentprobe.data.tables import read_xprobe as read_xprobe
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from sentprobe.results.run import join as join_runs
     from sentprobe.run import Run as Run
     from sentprobe.run import evaluate as evaluate
+    from sentprobe.run.pairs import evaluate_pairs as evaluate_pairs
     from sentprobe.tasks import Example as Example
     from sentprobe.tasks import Policy as Policy
     from sentprobe.tasks import Task as Task
@@ -66,6 +68,7 @@ _HOMES = {
     "Report": "sentprobe.report",
     "Result": "sentprobe.results.result",
     "Run": "sentprobe.run",
+    "ScoredPairs": "sentprobe.data.scored_pairs",
     "SentProbeError": "sentprobe.errors",
     "Sentence": "sentprobe.corpus",
     "SkippedTask": "sentprobe.make",
@@ -77,6 +80,7 @@ _HOMES = {
     "compare": "sentprobe.results.compare",
     "embed_texts": "sentprobe.encoders.embed:embed",
     "evaluate": "sentprobe.run",
+    "evaluate_pairs": "sentprobe.run.pairs",
     "find_sets": "sentprobe.data.sources",
     "join_runs": "sentprobe.results.run:join",
     "load_encoder": "sentprobe.encoders:load",
@@ -106,6 +110,7 @@ __all__ = [
     "Report",
     "Result",
     "Run",
+    "ScoredPairs",
     "SentProbeError",
     "Sentence",
     "SkippedTask",
@@ -117,6 +122,7 @@ __all__ = [
     "compare",
     "embed_texts",
     "evaluate",
+    "evaluate_pairs",
     "find_sets",
     "join_runs",
     "load_encoder",

@@ -120,6 +120,7 @@ def _with_cells(run: Run, grid: Grid, set_key: SetKey, metric: str, published: b
     baselines = [make_cell(run, grid, column, set_key, metric, notes) for column in grid.baselines]
     cells = _compare(run, grid, set_key, cells, baselines, metric, notes)
     letters_about = None
+    # to swap predictions, as other metrics need, takes too long for every pair of columns
     if metric_named(metric).share is not None and metric == described.scored_by:
         cells, letters_about = _add_letters(run, grid, set_key, cells, metric, notes)
     return replace(

@@ -194,7 +194,10 @@ BASELINE_KINDS: Mapping[str, MeaningKind] = {
     "nb-uni": "words",
     "nb-bi": "words",
     "baseline:hash": "words",
+    "overlap": "words",
+    "tf-idf": "words",
     "majority": "chance",
+    "chance": "chance",
     "baseline:random": "chance",
 }
 """What it means that a baseline is as good."""
@@ -252,7 +255,9 @@ def meanings(s: SetSummary, columns: Sequence[Column], baselines: Sequence[Colum
         )
         # controls and measures are scored by accuracy
         variants = s.variants[i] if s.variants and metric.right_or_wrong else ()
-        column_meanings.append(None if value_of(cell) is None or cell is None else _meaning(cell, variants, majority))
+        # a correlation says something about an encoder next to that of a baseline only
+        unsaid = cell is None or value_of(cell) is None or (metric.family == "correlation" and cell.against is None)
+        column_meanings.append(None if cell is None or unsaid else _meaning(cell, variants, majority))
     return tuple(column_meanings)
 
 

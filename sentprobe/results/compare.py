@@ -36,7 +36,7 @@ from sentprobe.results.inference import (
 from sentprobe.results.metric import DEFAULT_METRIC, Metric, check_metric, metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.results.scores import score_by, score_difference
+from sentprobe.results.scores import only_rows, score_by, score_difference
 from sentprobe.results.sides import nothing_shared, select_side
 from sentprobe.stats import holm, letters, mcnemar
 from sentprobe.stats import level as levels
@@ -86,7 +86,7 @@ class Comparison:
     """Number of target forms or sentences that rows share; None: rows are independent."""
     only_first: float
     only_second: float
-    """Number of test rows that only one of the two has right, means over seeds."""
+    """Number of test rows that only one of the two has right, means over seeds; NaN if rows are not right or wrong."""
     p_exact: float | None
     p_mid: float | None
     """McNemar's test of these probes, treating rows as independent; None with several seeds."""
@@ -101,7 +101,7 @@ class Comparison:
     seeds: int
     partial: bool
     metric: str = DEFAULT_METRIC
-    """What the two are compared by; by the default, precision@1 of what is retrieved."""
+    """What the two are compared by."""
 
     def __repr__(self) -> str:
         return (
@@ -239,7 +239,7 @@ def tested_metric(name: str) -> Metric:
 
 def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
     """Compare the results of two encoders on one set, all seeds of each; ``p_holm`` is left to whoever has all sets."""
-    if metric.name != DEFAULT_METRIC:
+    if not (metric := _metric_of(metric, first[0])).right_or_wrong:
         return _pair_by(run, first, second, metric)
     clusters = row_clusters(run, first[0])
     sides = systems_of(run, (first, second), clusters)
@@ -274,32 +274,32 @@ def compare_results(run: Run, first: Sequence[Result], second: Sequence[Result],
         detectable=detectable_by(difference) if difference.variance > 0 else None,
         seeds=min(len(first), len(second)),
         partial=first[0].partial,
+        metric=metric.name,
     )
 
 
 def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> Comparison:
-    """A comparison of the trained probes by any metric."""
+    """A comparison of the trained probes, or of systems as they are, by any metric."""
     clusters = row_clusters(run, first[0])
     difference = score_difference(run, first, second, metric)
-    sides = first, second
-    first_correct, second_correct = (np.mean([run.correct(result) for result in side], axis=0) for side in sides)
+    only_first, only_second = only_rows(run, first, second)
     (low, high), ends = difference.interval(None), difference.interval(1 - 2 * levels.ALPHA)
-    values = [_mean_score(run, side, metric) for side in sides]
+    values = [_mean_score(run, side, metric) for side in (first, second)]
     return Comparison(
         dataset=first[0].cell.dataset,
-        n=len(first_correct),
+        n=first[0].n["te"],
         first=values[0],
         second=values[1],
         difference=difference.value,
-        about="probe",
+        about=_about(first[0], "probe"),
         low=low,
         high=high,
         p=difference.p,
         p_holm=1.0,
         equivalence_margin=max(map(abs, ends)),
         clusters=len(set(clusters)) if clusters else None,
-        only_first=float((first_correct - second_correct).clip(min=0).sum()),
-        only_second=float((second_correct - first_correct).clip(min=0).sum()),
+        only_first=only_first,
+        only_second=only_second,
         p_exact=None,
         p_mid=None,
         p_t=None,
@@ -329,16 +329,17 @@ def tie_letters(
 
     Encoders that share a letter do not differ significantly. ``results`` has those of all seeds.
     """
-    names, part = list(results), metric_named(metric)
+    names, result = list(results), next(iter(results.values()))[0]
+    part = _metric_of(metric_named(metric), result)
     if not part.right_or_wrong:
-        return _letters_by(run, results, part), "probe"
-    clusters = row_clusters(run, results[names[0]][0])
+        return _letters_by(run, results, part), _about(result, "probe")
+    clusters = row_clusters(run, result)
     systems = systems_of(run, list(results.values()), clusters)
     order = sorted(range(len(names)), key=lambda i: (-float(systems.correct[i].sum()), names[i]))
     pairs = list(combinations(order, 2))
     adjusted = holm([system_p(systems, first, second) for first, second in pairs]).tolist()
     values = {(names[first], names[second]): value for (first, second), value in zip(pairs, adjusted, strict=True)}
-    return letters([names[i] for i in order], values), _about(results[names[0]][0], target_of(systems, *order))
+    return letters([names[i] for i in order], values), _about(result, target_of(systems, *order))
 
 
 def _letters_by(run: Run, results: Mapping[str, Sequence[Result]], metric: Metric) -> dict[str, str]:
@@ -409,7 +410,7 @@ def ties(run: Run, names: StringsOrPaths, *, metric: str = DEFAULT_METRIC) -> li
             letters=letters_by_name,
             about=about,
             partial=first.partial,
-            metric=metric,
+            metric=_metric_of(part, first).name,
         )
 
     groups = _readable(shared, tie_groups_of)

@@ -64,7 +64,7 @@ def probe_p(sides: Systems, first: int, second: int) -> float:
 
 def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
     """Encoders on the same test rows, each with its results of all seeds."""
-    correct = [np.array([run.correct(result) for result in side], np.float64) for side in sides]
+    correct = [np.array([run.row_scores(result) for result in side]) for side in sides]
     return Systems(
         ScoredRows.of(correct[0].shape[1], clusters),
         np.array([side.mean(axis=0) for side in correct]),

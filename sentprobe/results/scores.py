@@ -114,6 +114,16 @@ def _required(run: Run, result: Result, metric: Metric) -> Arrays:
     return arrays
 
 
+def only_rows(run: Run, first: Sequence[Result], second: Sequence[Result]) -> tuple[float, float]:
+    """Number of test rows that only one of two systems has right, means over seeds; NaN if they are not right or
+    wrong."""
+    if not metric_named(first[0].metric).right_or_wrong:
+        return math.nan, math.nan
+    first_rows, second_rows = (np.mean([run.row_scores(r) for r in side], axis=0) for side in (first, second))
+    gaps = first_rows - second_rows
+    return float(gaps.clip(min=0).sum()), float((-gaps).clip(min=0).sum())
+
+
 def _row_values(metric: Metric, arrays: Arrays) -> Floats:
     """What each test row (n) contributes to the score, which is their mean."""
     if metric.row_values is not None:
@@ -136,6 +146,8 @@ def _swapped_difference(
     first: Sequence[Arrays], second: Sequence[Arrays], metric: Metric, clusters: Clusters | None
 ) -> ScoreDifference:
     """By swapping predictions at random; of several seeds, the first of a side with the first of the other, and on."""
+    if metric.rescale is not None:
+        first, second = ([metric.rescale(arrays) for arrays in side] for side in (first, second))
     pairs = list(zip(first, second, strict=False))
     test = swap_permutation(metric.score, [a for a, _ in pairs], [b for _, b in pairs], clusters=clusters)
     columns = {(i, j, name): column for i, pair in enumerate(pairs) for j in (0, 1) for name, column in pair[j].items()}
