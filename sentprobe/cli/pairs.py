@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
@@ -91,7 +91,12 @@ def pairs(
         f"{out}/"
     )
     failed = False
-    options = {"batch_size": batch_size, "half": half, "store": open_store(no_store, None), "command": command_line()}
+    options: dict[str, Any] = {
+        "batch_size": batch_size,
+        "half": half,
+        "store": open_store(no_store, None),
+        "command": command_line(),
+    }
     with printed_warnings(), progress_bar() as progress:
         if data:
             sources = find_sets(typed_paths(data), guess=announce)

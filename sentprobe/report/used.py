@@ -15,7 +15,7 @@ from sentprobe.core.formatting import ABSENT, POINTS
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.report.score_table import score_text
 from sentprobe.report.types import CellSummary, Column, SetSummary, Summary
-from sentprobe.report.verdict import verdict_of
+from sentprobe.report.verdict import mark_of, verdict_of
 from sentprobe.results.run_kinds.pairs import SIMILARITIES
 
 TRIPLETS = "triplets"
@@ -33,12 +33,13 @@ READINGS = {
     (False, True): "used, not shown by the probe",
     (False, False): "neither shown",
 }
-PREFERS_CONTRAST = "contained; the contrast is nearer"
+CHANCE = 0.5
+PREFERS_CONTRAST = "contained; contrast nearer"
 TITLE = "What the vectors contain and what similarity uses"
 NOTE = (
-    "contained: a probe on the probing set is significantly better than its best baseline. used: the positive is nearer "
-    "in significantly more rows than by the best baseline of the texts, chance included. Rows and tasks of the two "
-    "differ, so that their scores are not compared with each other, but each with its own baseline."
+    "contained: a probe on the probing set is significantly better than its best baseline. used: the positive is "
+    "nearer in significantly more triplets than by the best baseline of the texts, chance included. Rows and tasks of "
+    "the two differ: each score is compared with its own baseline."
 )
 
 
@@ -60,7 +61,7 @@ class PropertyUse(NamedTuple):
     def reading(self) -> str:
         """What the two say together."""
         is_contained, is_used = (verdict_of(cell) == "above" for cell in (self.contained, self.used))
-        if is_contained and self.used.score.high is not None and self.used.score.high < 0.5:  # noqa: PLR2004 - chance
+        if is_contained and self.used.score.high is not None and self.used.score.high < CHANCE:
             return PREFERS_CONTRAST
         return READINGS[is_contained, is_used]
 
@@ -107,13 +108,12 @@ def used_tables(summary: Summary) -> Iterator[Table]:
     if not uses:
         return
     sets, columns = summary.sets, summary.columns
-    several = len({columns[use.used_column].probe for use in uses}) > 1
+    similarities = [columns[use.used_column].probe for use in uses]
     yield Table(
         [
-            TableColumn(["contrast"], [use.kind for use in uses], "left"),
+            TableColumn(["property"], [_property(summary, use) for use in uses], "left"),
             TableColumn(["encoder"], [columns[use.used_column].label[0] for use in uses], "left"),
-            *([TableColumn(["similarity"], [columns[use.used_column].probe for use in uses], "left")] if several else []),
-            TableColumn(["probing set"], [sets[use.contained_set].label for use in uses], "left"),
+            *([TableColumn(["similarity"], similarities, "left")] if len(set(similarities)) > 1 else []),
             TableColumn(["contained"], [_score(sets[use.contained_set], use.contained) for use in uses]),
             TableColumn(["best baseline"], [_baseline(use.contained) for use in uses]),
             TableColumn(["used"], [_score(sets[use.used_set], use.used) for use in uses]),
@@ -125,8 +125,14 @@ def used_tables(summary: Summary) -> Iterator[Table]:
     )
 
 
+def _property(summary: Summary, use: PropertyUse) -> str:
+    """The kind of contrast, and the task of the probing set where that is called otherwise."""
+    task = summary.sets[use.contained_set].task
+    return use.kind if task == use.kind else f"{use.kind} ({task})"
+
+
 def _score(s: SetSummary, cell: CellSummary) -> CellText:
-    return score_text(cell, s.scored_by)._replace(note="", best=False)
+    return score_text(cell, s.scored_by)._replace(mark=mark_of(cell), note="", best=False)
 
 
 def _baseline(cell: CellSummary) -> CellText:

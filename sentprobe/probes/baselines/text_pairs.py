@@ -22,6 +22,7 @@ from sentprobe.corpus.syntax import is_unspaced
 
 Floats = npt.NDArray[np.float64]
 Counts = Sequence[Counter[str]]
+TFIDF_DIGITS = 12
 
 
 class TextSimilarities:
@@ -55,7 +56,8 @@ class TextSimilarities:
         shared = self.counts[first].keys() & self.counts[second].keys()
         norm = self.norms[first] * self.norms[second]
         dot = math.fsum(self.counts[first][word] * self.counts[second][word] * self.idf[word] ** 2 for word in shared)
-        return dot / norm if norm else 0.0
+        # the same counts are equally near, in whatever order they are added
+        return round(dot / norm, TFIDF_DIGITS) if norm else 0.0
 
 
 def _equally(first: int, second: int) -> float:

@@ -14,6 +14,7 @@ from sentprobe.report.names import short_names
 from sentprobe.report.types import CellSummary, Summary
 from sentprobe.report.used import TITLE, PropertyUse, property_uses
 from sentprobe.results.metric import DEFAULT_METRIC
+from sentprobe.results.run_kinds.pairs import SIMILARITIES
 
 SIDES = ("contained", "used")
 BASELINE = "best baseline"
@@ -47,7 +48,8 @@ def rows(summary: Summary, options: Options) -> list[Row]:
 def _label(summary: Summary, use: PropertyUse) -> str:
     """The encoder, and the similarity if there are several."""
     column = summary.columns[use.used_column]
-    return plain(column.name if len({c.probe for c in summary.columns}) > 2 else column.label[0])  # noqa: PLR2004
+    several = len({c.probe for c in summary.columns} & SIMILARITIES.keys()) > 1
+    return plain(f"{column.label[0]}, {column.probe}" if several else column.label[0])
 
 
 def _title(summary: Summary, use: PropertyUse, uses: Sequence[PropertyUse]) -> str:

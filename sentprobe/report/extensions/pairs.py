@@ -41,8 +41,8 @@ def detail_tables(summary: Summary) -> Iterator[Table]:
         (s.label, column.name, cell)
         for s in summary.sets
         if s.task == TRIPLETS
-        for column, cell in zip((*summary.columns, *summary.baselines), (*s.cells, *s.baselines), strict=True)
-        if cell is not None and column.encoder != "chance" and _adds(cell)
+        for column, cell in zip(summary.columns, s.cells, strict=True)
+        if cell is not None and _adds(cell)
     ]
     if not rows:
         return

@@ -9,7 +9,7 @@ from sentprobe.report.used import NOTE, used_tables
 
 def absent(page: PageData) -> str | None:
     """Left out silently, unless there are triplets that say more than their scores."""
-    return None if any(used_tables(page.brief)) or any(detail_tables(page.brief)) else ""
+    return None if any(used_tables(page.summary)) or any(detail_tables(page.summary)) else ""
 
 
 section = Section(
@@ -19,8 +19,8 @@ section = Section(
     intro="A probe says what vectors contain, triplets say what their similarity uses.",
     template=sibling_file(__package__, "used.html"),
     data=lambda page: {
-        "used": list(used_tables(page.brief)),
-        "details": list(detail_tables(page.brief)),
+        "used": list(used_tables(page.summary)),
+        "details": list(detail_tables(page.summary)),
         "note": NOTE,
     },
     absent=absent,
