@@ -62,10 +62,10 @@ def run(code, *, cwd=None):
 PUBLIC = {
     "sentprobe": [
         "AnnotatedCorpus", "Audit", "Comparison", "ContrastSet", "Corpus", "Dataset", "Embeddings", "Example",
-        "Finding", "Policy", "Probe", "Report", "Result", "Run", "ScoredPairs", "SentProbeError", "Sentence", "SkippedTask", "Task", "TieGroups", "Tree",
-        "annotate_files", "audit_set", "compare", "embed_texts", "evaluate", "evaluate_pairs", "find_sets", "join_runs", "load_encoder",
-        "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks", "ties",
-        "write_figure",
+        "Finding", "Policy", "Probe", "Report", "Result", "Run", "ScoredPairs", "SentProbeError", "Sentence",
+        "SkippedTask", "Task", "TieGroups", "Tree", "annotate_files", "audit_set", "compare", "embed_texts",
+        "evaluate", "evaluate_pairs", "find_sets", "join_runs", "load_encoder", "load_probe", "load_task",
+        "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks", "ties", "write_figure",
     ],
     "sentprobe.extend": [
         "TASK_SPECIFIC_FIELDS", "AnnotationModel", "Annotator", "AuditCheck", "Chart", "ChartOptions", "Check",

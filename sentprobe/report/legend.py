@@ -190,8 +190,8 @@ def _transfer(summary: Summary) -> Iterator[str]:
 
 
 def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
-    others = other_kinds(c.probe for c in summary.columns)
-    probes = {c.probe for c in summary.columns if c.probe}.difference(*(kind.probes for kind in others))
+    kinds = other_kinds(c.probe for c in summary.columns)
+    probes = {c.probe for c in summary.columns if c.probe}.difference(*(kind.probes for kind in kinds))
     baseline_probes = {
         c.encoder: c.probe for c in summary.baselines if c.encoder in seen and c.probe and probes != {c.probe}
     }
@@ -199,7 +199,7 @@ def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
         yield f"Probe: {', '.join(probes)}."
     if baseline_probes:
         yield f"Probe of {', '.join(baseline_probes)}: {', '.join(dict.fromkeys(baseline_probes.values()))}."
-    for kind in others or [summary.kind]:
+    for kind in kinds or [summary.kind]:
         yield from kind.notes(summary)
 
 

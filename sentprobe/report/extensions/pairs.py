@@ -60,8 +60,8 @@ def detail_tables(summary: Summary) -> Iterator[Table]:
 
 
 def _adds(cell: CellSummary) -> bool:
-    others = [cell.details[name] for name in SIMILARITIES if name in cell.details]
-    return bool(cell.details.get("ties")) or any(abs(value - cell.accuracy) > DIFFERENT for value in others)
+    shares = [cell.details[name] for name in SIMILARITIES if name in cell.details]
+    return bool(cell.details.get("ties")) or any(abs(share - cell.accuracy) > DIFFERENT for share in shares)
 
 
 def _points(value: float | None) -> CellText:

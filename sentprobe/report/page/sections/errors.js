@@ -62,8 +62,12 @@
     return paragraph;
   }
 
-  /** What rows of sets without labels are called: neighbours that are retrieved, and contrasts that are nearer. */
-  const UNLABELLED = { neighbours: "precision@1", margins: "the positive is nearer in" };
+  /** How rows of sets without labels are wrong. */
+  const UNLABELLED = {
+    neighbours: (wrong, n, share) => `${wrong} of ${n} test rows are wrong: precision@1 ${share} %.`,
+    margins: (wrong, n) => `${wrong} of ${n} test rows: the contrast is nearer than the positive, or as near.`,
+  };
+  const labelled = (wrong, n, share) => `${wrong} of ${n} test rows are wrong: accuracy ${share} %.`;
 
   function rowsOf(rows, kind) {
     return rows.map(([segments, truth, predicted, confidence, source]) => {
@@ -130,7 +134,7 @@
     const selected = columnErrors[Number(encoders.value)];
     const n = sum(selected.length.map((b) => b[2]));
     const right = sum(selected.length.map((b) => b[3]));
-    byId("errors-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: ${UNLABELLED[kind] || "accuracy"} ${points(right / n)} %.`;
+    byId("errors-sum").textContent = (UNLABELLED[kind] || labelled)(whole(n - right), whole(n), points(right / n));
     byId("errors-codes").textContent = errors[set].codes ? `In the set: ${errors[set].codes}.` : "";
     for (const id of ["errors-matrix", "errors-bias"]) byId(id).hidden = near;
     byId("errors-length").hidden = near && selected.length.length < 2;
