@@ -60,7 +60,7 @@ def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
     results = [r for r in results if _testable(r, metric)]
     for key in ONE_OF:
         values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in results))
-        if len(values) > 1:
+        if len(values) > 1 and not (key == "probe" and _is_probed_once(results)):
             name = run_kind([results[0].cell.probe]).way if key == "probe" else key
             example = f"'{called}|{name}={values[-1]}'"
             raise UsageError(f"{called} has results with {name} {', '.join(values)}; choose one, as in {example}.")
@@ -69,6 +69,14 @@ def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
         set_key = f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}"
         groups.setdefault(set_key, {}).setdefault(r.cell.layer, []).append(r)
     return Side(text, {set_key: best_layer(by_layer) for set_key, by_layer in groups.items()}, tuple(untested))
+
+
+def _is_probed_once(results: Iterable[Result]) -> bool:
+    """Whether every set has results with one probe only: some sets may be probed, and others compared as they are."""
+    probes: dict[tuple[str, str], set[str | None]] = {}
+    for r in results:
+        probes.setdefault((r.cell.dataset, r.cell.data), set()).add(r.cell.probe)
+    return all(len(of_set) == 1 for of_set in probes.values())
 
 
 def _testable(result: Result, metric: str) -> bool:
@@ -130,8 +138,9 @@ def non_baseline_encoders(run: Run) -> tuple[str, ...]:
 
 
 def _is_way(result: Result) -> bool:
-    """Whether something stands in the place of a probe, such as a way to retrieve neighbours."""
-    return result.cell.probe is not None and not run_kind([result.cell.probe]).trains_probes
+    """Whether something stands in the place of a probe, such as a way to retrieve neighbours, that can be compared."""
+    way = result.cell.probe
+    return way is not None and not run_kind([way]).trains_probes and metric_named(result.metric).has_paired_test
 
 
 def _encoder(run: Run, name: str) -> str:

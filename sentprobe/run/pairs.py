@@ -92,7 +92,7 @@ def evaluate_pairs(
     ...     ("Mia met Tom .", "Tom was met by Mia .", "Tom met Mia .", "roles"),
     ... ]
     >>> def first_letter(texts):
-    ...     return [[text[0] == "K", text[0] == "L", text[0] in "MT"] for text in texts]
+    ...     return [[ord(text[0]), 1] for text in texts]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = evaluate_pairs({"first": first_letter}, rows, folder)
     ...     [(result.cell.encoder, result.score, result.scores["ties"]) for result in run]

@@ -61,7 +61,7 @@ def _title(summary: Summary, use: PropertyUse, uses: Sequence[PropertyUse]) -> s
 def _baseline(head: Row, cell: CellSummary, title: str, side: str) -> list[Row]:
     if cell.against is None:
         return []
-    text = f"{cell.against.baseline}, {title}, {side}: {POINTS.with_interval(cell.against.value)}"
+    text = f"{plain(cell.against.baseline)}, {title}, {side}: {POINTS.with_interval(cell.against.value)}"
     return [head | {"encoder_name": BASELINE, "reading": None, **numbers(cell.against.value, None, None), "text": text}]
 
 
