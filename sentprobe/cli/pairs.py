@@ -19,7 +19,7 @@ Is the paraphrase nearer than the contrast, by kind of contrast:
 The same beside what a probe finds in the vectors, on a probing set of the same property:
   sentprobe pairs roles.csv -e st:all-MiniLM-L6-v2 -d who-paid-whom.csv
 The same with dot products and Euclidean distances in columns of their own:
-  sentprobe pairs triples.csv -e st:all-MiniLM-L6-v2 --similarity cosine,dot,euclidean
+  sentprobe pairs triples.csv -e static: --similarity cosine,dot,euclidean
 Pairs with scores or labels, as in STS, PAWS and HANS:
   sentprobe pairs sts-test.tsv -e st:all-MiniLM-L6-v2
 """
@@ -32,14 +32,14 @@ def pairs(
     *paths: Annotated[str, Parameter(group=WHAT)],
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=WHAT)] = ("static:",),
     data: Annotated[tuple[str, ...], Parameter(("--data", "-d"), group=WHAT)] = (),
-    language: Annotated[str | None, Parameter(group=WHAT)] = None,
+    as_language: Annotated[str | None, Parameter(group=WHAT)] = None,
     similarity: Annotated[tuple[str, ...], Parameter(group=HOW)] = ("cosine",),
     batch_size: Annotated[int | None, Parameter(group=RESOURCES)] = None,
     half: Annotated[bool, Parameter(group=RESOURCES)] = False,
     no_store: Annotated[bool, Parameter(group=RESOURCES)] = False,
     out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("run"),
 ) -> int:
-    """Compare sentences by similarity, without a probe: is what means the same nearer? The same command resumes.
+    """Is what means the same nearer? Triplets and pairs by similarity, without a probe. The same command resumes.
 
     Results are in a run, as those of `sentprobe run` are, for `sentprobe show`, `sentprobe compare`, `sentprobe report`
     and `sentprobe figure`. If the folder is that of a run of the same encoders, the run has both, and shows what the
@@ -50,15 +50,16 @@ def pairs(
     paths: str
         Tables (CSV, TSV, JSON lines, Parquet) of triplets, with the columns anchor, positive and contrast (or
         negative), and kind, if contrasts are of several kinds; or of pairs, with two sentences and a score or a label
-        of 0 or 1, as STS, PAWS and HANS have them. Or folders of contrast sets.
+        of 0 or 1, as STS, PAWS and HANS have them. Or folders
+        of contrast sets, or of SentEval's STS.
     encoder: tuple[str, ...]
         scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME; may be
         repeated. Default: static:.
     data: tuple[str, ...]
         Probing sets of the same properties, on which probes are trained, as `sentprobe run` does: the table and the
         page show what the vectors contain beside what similarity uses; may be repeated.
-    language: str
-        The language of tables, such as fr.
+    as_language: str
+        The language of tables, such as fr; contrast sets say theirs.
     similarity: tuple[str, ...]
         How vectors are compared, comma-separated: cosine, dot, euclidean; each makes a column. Default: cosine.
     batch_size: int
@@ -102,7 +103,7 @@ def pairs(
             sources = find_sets(typed_paths(data), guess=announce)
             failed = bool(evaluate(encoder, sources, out, **options, progress=progress, jobs=resolve_jobs(0)).failures)
         results = evaluate_pairs(
-            encoder, list(paths), out, similarity=similarity, language=language, progress=progress, **options
+            encoder, list(paths), out, similarity=similarity, language=as_language, progress=progress, **options
         )
     print_table(summarise(results))
     err().print(f"\n{count_of(len(results), 'result')}, written to {out}/", markup=False)

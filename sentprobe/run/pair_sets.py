@@ -15,8 +15,10 @@ from sentprobe.core.hashing import digest
 from sentprobe.core.reader import sample_table
 from sentprobe.data.contrast_set import ContrastSet, contrast_folders, has_contrast_columns
 from sentprobe.data.dataset import Dataset
+from sentprobe.data.layouts import LAYOUTS
 from sentprobe.data.rows import column_names
 from sentprobe.data.scored_pairs import NAMES, ScoredPairs, has_pair_columns
+from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError, TooFewError, UsageError
 from sentprobe.tasks import Example
 
@@ -28,6 +30,8 @@ QUESTIONS = {
     SCORED: "Do similar vectors mean similar sentences?",
     LABELLED: "Are pairs with label 1 nearer to each other than pairs with label 0?",
 }
+PAIR_PROTOCOLS = ("similarity", "relatedness", "kfold")
+"""Of SentEval's transfer sets of pairs, those with scores, and MRPC, whose labels are 0 and 1."""
 MIN_ROWS = 2
 """Kinds with fewer rows have no interval and are part of the whole set only."""
 DIGEST_SIZE = 16
@@ -101,17 +105,34 @@ def _has_columns(value: Any) -> bool:
 def _at(path: Path, typed: str, language: str | None) -> Iterator[tuple[PairData, str]]:
     """The sets at a path: a table, or a folder of contrast sets."""
     if path.is_dir():
-        folders = contrast_folders(path)
-        if not folders:
+        sets: list[tuple[PairData, str]] = [(ContrastSet.load(f), str(f)) for f in contrast_folders(path)]
+        sets = sets or [(pairs, typed) for pairs in _transfer_pairs(typed)]
+        if not sets:
             raise DataError(
-                f"{typed} holds no contrast set; expected the folder of one, or a table with the columns anchor, "
-                "positive and contrast, or with two sentences and a score."
+                f"{typed} holds no pairs; expected the folder of a contrast set, or of SentEval's STS, SICK or MRPC, or "
+                "a table with the columns anchor, positive and contrast, or with two sentences and a score."
             )
-        yield from ((ContrastSet.load(folder), str(folder)) for folder in folders)
+        yield from sets
         return
     names, _ = sample_table(typed, 1)
     kind = _type_of(names, typed)
     yield kind.read(typed, language=language), typed
+
+
+def _transfer_pairs(folder: str) -> Iterator[ScoredPairs]:
+    """The test pairs of SentEval's transfer sets in and below a folder that have scores, or labels of 0 and 1."""
+    try:
+        sources = [source for source in find_sets(folder) if source.kind in LAYOUTS]
+    except DataError:  # there are no sets of any kind
+        return
+    for source in sources:
+        layout = LAYOUTS[source.kind]
+        if len(layout.inputs) == 1 and layout.protocol in PAIR_PROTOCOLS:
+            rows = source.load().rows["te"]
+            pairs = [(row.text, dict(row.extra)[layout.inputs[0]], row.label, row.stratum) for row in rows]
+            keys = ("first", "second", "score", "kind")
+            dicts = [dict(zip(keys, pair, strict=True)) for pair in pairs]
+            yield ScoredPairs.from_rows(dicts, name=source.kind, language=source.language)
 
 
 def _type_of(names: Sequence[str], what: str) -> type[ContrastSet] | type[ScoredPairs]:
