@@ -59,9 +59,9 @@ class Metric:
         predict the same.
     needs
         The arrays of predictions that it reads.
-    rescale
-        Puts the predictions of a system on a scale that all systems share, before a paired test swaps those of two:
-        ranks, say, as the cosines of two encoders are not comparable.
+    row_parts
+        Of a score that is no mean over rows, such as a rank correlation: the score plus its influence function at each
+        row (n), whose mean is the score. A paired test then swaps the parts of two systems, which takes no time.
     number
         How it is written: scale and digits.
     condition
@@ -111,7 +111,7 @@ class Metric:
     share: Literal["rows", "classes"] | None = None
     predicts: Predictions = "classes"
     needs: tuple[str, ...] = ("predicted", "truth")
-    rescale: Callable[[Arrays], Arrays] | None = None
+    row_parts: Callable[[Arrays], Floats] | None = None
     number: NumberFormat = POINTS
     condition: str = ""
     unit: str = "points"

@@ -146,10 +146,12 @@ def _swapped_difference(
     first: Sequence[Arrays], second: Sequence[Arrays], metric: Metric, clusters: Clusters | None
 ) -> ScoreDifference:
     """By swapping predictions at random; of several seeds, the first of a side with the first of the other, and on."""
-    if metric.rescale is not None:
-        first, second = ([metric.rescale(arrays) for arrays in side] for side in (first, second))
     pairs = list(zip(first, second, strict=False))
-    test = swap_permutation(metric.score, [a for a, _ in pairs], [b for _, b in pairs], clusters=clusters)
+    if metric.row_parts is not None:
+        parts = [np.mean([metric.row_parts(arrays) for arrays in side], axis=0) for side in (first, second)]
+        p = clustered_p(parts[0], parts[1], clusters)
+    else:
+        p = swap_permutation(metric.score, [a for a, _ in pairs], [b for _, b in pairs], clusters=clusters).p
     columns = {(i, j, name): column for i, pair in enumerate(pairs) for j in (0, 1) for name, column in pair[j].items()}
 
     def difference(sample: Mapping[Any, npt.NDArray[Any]]) -> float:
@@ -165,4 +167,4 @@ def _swapped_difference(
         return percentile_interval(draws(), level)
 
     value = float(np.mean([metric.score(a) for a in first]) - np.mean([metric.score(b) for b in second]))
-    return ScoreDifference(value=value, p=test.p, interval=interval, detectable=None)
+    return ScoreDifference(value=value, p=p, interval=interval, detectable=None)

@@ -109,8 +109,8 @@ def _at(path: Path, typed: str, language: str | None) -> Iterator[tuple[PairData
         sets = sets or [(pairs, typed) for pairs in _transfer_pairs(typed)]
         if not sets:
             raise DataError(
-                f"{typed} holds no pairs; expected the folder of a contrast set, or of SentEval's STS, SICK or MRPC, or "
-                "a table with the columns anchor, positive and contrast, or with two sentences and a score."
+                f"{typed} holds no pairs; expected the folder of a contrast set, or of SentEval's STS, SICK or MRPC; "
+                "or a table with the columns anchor, positive and contrast, or with two sentences and a score."
             )
         yield from sets
         return

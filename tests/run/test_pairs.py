@@ -252,6 +252,8 @@ def test_scored_pairs_have_the_correlations_of_scipy(tmp_path):
     results = {name: [score(run, name, "sts")] for name in ("good", "bad")}
     test = score_difference(run, results["good"], results["bad"], metric_named("spearman"))
     assert test.p == comparison.p
+    parts = metric_named("spearman").row_parts(run.predictions(results["good"][0]))
+    assert parts.mean() == pytest.approx(results["good"][0].score)  # of which the test swaps
     assert "chance" not in run.encoders
 
 
@@ -265,9 +267,28 @@ def test_labelled_pairs_have_the_auc_and_average_precision_of_scikit_learn(tmp_p
     assert result.score == pytest.approx(metrics.roc_auc_score(truth, predicted))
     assert result.scores["average_precision"] == pytest.approx(metrics.average_precision_score(truth, predicted))
     assert score(run, "chance", "sts").score == 0.5
+    assert metric_named("roc_auc").row_parts(run.predictions(result)).mean() == pytest.approx(result.score)
     tied = {"truth": np.array([1, 0, 1, 0, 1]), "predicted": np.array([0.5, 0.5, 0.5, 0.1, 0.9])}
     for name, function in (("roc_auc", metrics.roc_auc_score), ("average_precision", metrics.average_precision_score)):
         assert metric_named(name).score(tied) == pytest.approx(function(tied["truth"], tied["predicted"]))
+
+
+def test_the_folders_of_senteval_are_read(tmp_path):
+    folder = tmp_path / "STS" / "STS14-en-test"
+    folder.mkdir(parents=True)
+    genres = ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news")
+    for name in genres:
+        pairs = [f"{name} {i} is here .\t{name} {i} {'is' if i % 3 else 'was not'} there .\n" for i in range(6)]
+        (folder / f"STS.input.{name}.txt").write_text("".join(pairs))
+        (folder / f"STS.gs.{name}.txt").write_text("".join(f"{i % 3}.5\n" for i in range(6)))
+    letters = {"letters": lambda texts: [[len(text), text.count("n"), text.count(" ")] for text in texts]}
+    run = evaluate_pairs(letters, tmp_path, tmp_path / "run")
+    assert {(r.cell.dataset, r.metric, r.n["te"]) for r in run} == {
+        ("STS14", "spearman", 36),
+        *((f"STS14/{name}", "spearman", 6) for name in genres),
+    }
+    with pytest.raises(SentProbeError, match="holds no pairs"):
+        evaluate_pairs(by_words, tmp_path / "run" / "probes", tmp_path / "none")
 
 
 # repeating

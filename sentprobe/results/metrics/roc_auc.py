@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sentprobe.results.metric import Arrays, Metric
+from sentprobe.results.metric import Arrays, Floats, Metric
 from sentprobe.stats.correlation import ranks
 
 
@@ -18,8 +18,18 @@ def _compute(arrays: Arrays) -> float:
     return float((rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 
-def _rescale(arrays: Arrays) -> Arrays:
-    return {**arrays, "predicted": ranks(arrays["predicted"].astype(np.float64)[None, :])[0]}
+def _row_parts(arrays: Arrays) -> Floats:
+    """The area and the placement of each row (n) among those with the other label, as DeLong et al. (1988, Biometrics
+    44:837) compare two areas: their mean is the area."""
+    predicted, positive = arrays["predicted"].astype(np.float64), arrays["truth"] > 0
+    of_all = ranks(predicted[None, :])[0]
+    placement = np.empty(len(predicted))
+    for side in (positive, ~positive):
+        # ranks among all rows, less those among rows of the same label, count the rows of the other label
+        placement[side] = (of_all[side] - ranks(predicted[None, side])[0]) / (~side).sum()
+    placement[~positive] = 1 - placement[~positive]
+    area = float(placement[positive].mean())
+    return np.asarray(area + (placement - area) * np.where(positive, 1 / positive.mean(), 1 / (~positive).mean()))
 
 
 metric = Metric(
@@ -29,7 +39,7 @@ metric = Metric(
     "0; a tie counts one half.",
     compute=_compute,
     predicts="numbers",
-    rescale=_rescale,
+    row_parts=_row_parts,
     interval_note=": bootstrap over rows",
     trained=False,
     order=57,
