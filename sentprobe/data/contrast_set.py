@@ -24,13 +24,13 @@ from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.core.hashing import digest
 from sentprobe.core.reader import Requested, read_rows, sample_table
 from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
-from sentprobe.data.dataset import CONTRAST_FORMAT, LINE_BREAKS, MANIFEST_FILE, ROWS_FILE, string_array
+from sentprobe.data.dataset import LINE_BREAKS, MANIFEST_FILE, ROWS_FILE, string_array
 from sentprobe.data.rows import column_names, frame_cells, list_cells
 from sentprobe.data.search import is_plain_file
 from sentprobe.data.tables import table_name
 from sentprobe.errors import CorpusError, DataError
 
-CONTRAST_VERSION = 1
+CONTRAST_FORMAT, CONTRAST_VERSION = "contrast", 1
 TEXT_COLUMNS = ("anchor", "positive", "contrast")
 COLUMNS = (*TEXT_COLUMNS, "kind", "positive_kind", "id", "group")
 OTHER_NAMES = {"contrast": "negative"}

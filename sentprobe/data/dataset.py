@@ -26,8 +26,6 @@ from sentprobe.tasks import SPLITS, Example
 
 MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
 MANIFEST_FORMAT = "sentprobe.manifest.v1"
-CONTRAST_FORMAT = "contrast"
-"""That of contrast sets, which ``sentprobe.data.contrast_set`` reads."""
 DIGESTED_ROWS = 1000
 """Rows that are serialised at a time for the digest."""
 MIN_THREADED_BYTES = 1 << 20
@@ -336,8 +334,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"There is no {path}; expected a folder that `sentprobe make` wrote.") from None
     except (ValueError, OSError) as e:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
-    if (got := manifest.get("format")) == CONTRAST_FORMAT:
-        raise DataError(f"{folder} is a contrast set, on which no probe is trained: use `sentprobe pairs {folder}`.")
+    if (got := manifest.get("format")) == "contrast":
+        raise DataError(
+            f"{folder} is a contrast set, which has no classes; `sentprobe pairs` evaluates encoders on it."
+        )
     if got not in (None, MANIFEST_FORMAT):
         raise DataError(f"{other_format(path, got, MANIFEST_FORMAT)} Make the set again.")
     if missing := [name for name in _Manifest.__struct_fields__ if name not in manifest]:
