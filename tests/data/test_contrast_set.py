@@ -77,7 +77,7 @@ def test_the_names_of_others_and_frames_and_lists():
 
 def test_a_probing_set_is_something_else(contrasts, tmp_path):
     contrasts.save(tmp_path / "set")
-    with pytest.raises(DataError, match="is a contrast set, which has no classes; it is for `sentprobe pairs`"):
+    with pytest.raises(DataError, match="is a contrast set, which has no classes; `sentprobe pairs` evaluates"):
         find_sets(tmp_path / "set")[0].load()
 
 

@@ -21,9 +21,9 @@ BASELINES = {
     "tf-idf": "if they share rare words (cosine of tf-idf)",
 }
 INTERVALS = {
-    "wilson": "Wilson's, over rows or groups of rows for shares",
-    "cluster": "Wilson's, over groups of rows for shares",
-    "bootstrap": "bootstrap over rows or groups of rows for correlations and AUC",
+    "wilson": "Wilson's, over rows or groups of rows, for shares",
+    "cluster": "Wilson's, over rows or groups of rows, for shares",
+    "bootstrap": "bootstrap over rows or groups of rows, for correlations and AUC",
 }
 SET_NOTES = {
     "triplets": "the share of rows whose positive is nearer to the anchor than the contrast is; a tie counts one half. "
@@ -41,7 +41,7 @@ def set_notes() -> Mapping[str, str]:
 
 def score_note(kinds: set[str]) -> str:
     """The first line of a legend."""
-    intervals = "; ".join(text for kind, text in INTERVALS.items() if kind in kinds)
+    intervals = "; ".join(dict.fromkeys(text for kind, text in INTERVALS.items() if kind in kinds))
     how = f": {intervals}" if intervals else ""
     return f"Scores times 100; ± is half the width of the {level_text()} interval{how}."
 
