@@ -50,8 +50,7 @@ def pairs(
     paths: str
         Tables (CSV, TSV, JSON lines, Parquet) of triplets, with the columns anchor, positive and contrast (or
         negative), and kind, if contrasts are of several kinds; or of pairs, with two sentences and a score or a label
-        of 0 or 1, as STS, PAWS and HANS have them. Or folders
-        of contrast sets, or of SentEval's STS.
+        of 0 or 1, as STS, PAWS and HANS have them. Or folders of contrast sets, or of SentEval's STS.
     encoder: tuple[str, ...]
         scheme:name, with a scheme that `sentprobe ls encoders` lists; NAME=scheme:name shows it as NAME; may be
         repeated. Default: static:.
@@ -80,6 +79,7 @@ def pairs(
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
     from sentprobe.run.loop import evaluate
+    from sentprobe.run.pair_sets import read_pairs
     from sentprobe.run.pairs import evaluate_pairs
 
     if not paths:
@@ -100,6 +100,7 @@ def pairs(
     }
     with printed_warnings(), progress_bar() as progress:
         if data:
+            read_pairs(list(paths), as_language)  # what is wrong with them is said before probes are trained
             sources = find_sets(typed_paths(data), guess=announce)
             failed = bool(evaluate(encoder, sources, out, **options, progress=progress, jobs=resolve_jobs(0)).failures)
         results = evaluate_pairs(
