@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from sentprobe.corpus import Corpus as Corpus
     from sentprobe.corpus import Sentence as Sentence
     from sentprobe.corpus import Tree as Tree
+    from sentprobe.data.contrast_set import ContrastSet as ContrastSet
     from sentprobe.data.dataset import Dataset as Dataset
+    from sentprobe.data.scored_pairs import ScoredPairs as ScoredPairs
     from sentprobe.data.sources import find_sets as find_sets
     from sentprobe.data.tables import read_senteval as read_senteval
     from sentprobe.data.tables import read_xprobe as read_xprobe
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from sentprobe.run import evaluate as evaluate
     from sentprobe.run.own_score import ControlComparison as ControlComparison
     from sentprobe.run.own_score import compare_with_controls as compare_with_controls
+    from sentprobe.run.pairs import evaluate_pairs as evaluate_pairs
     from sentprobe.tasks import Example as Example
     from sentprobe.tasks import Policy as Policy
     from sentprobe.tasks import Task as Task
@@ -56,6 +59,7 @@ _HOMES = {
     "AnnotatedCorpus": "sentprobe.annotate.run",
     "Audit": "sentprobe.audit",
     "Comparison": "sentprobe.results.compare",
+    "ContrastSet": "sentprobe.data.contrast_set",
     "ControlComparison": "sentprobe.run.own_score",
     "Corpus": "sentprobe.corpus",
     "Dataset": "sentprobe.data.dataset",
@@ -67,6 +71,7 @@ _HOMES = {
     "Report": "sentprobe.report",
     "Result": "sentprobe.results.result",
     "Run": "sentprobe.run",
+    "ScoredPairs": "sentprobe.data.scored_pairs",
     "SentProbeError": "sentprobe.errors",
     "Sentence": "sentprobe.corpus",
     "SkippedTask": "sentprobe.make",
@@ -79,6 +84,7 @@ _HOMES = {
     "compare_with_controls": "sentprobe.run.own_score",
     "embed_texts": "sentprobe.encoders.embed:embed",
     "evaluate": "sentprobe.run",
+    "evaluate_pairs": "sentprobe.run.pairs",
     "find_sets": "sentprobe.data.sources",
     "join_runs": "sentprobe.results.run:join",
     "load_encoder": "sentprobe.encoders:load",
@@ -97,6 +103,7 @@ __all__ = [
     "AnnotatedCorpus",
     "Audit",
     "Comparison",
+    "ContrastSet",
     "ControlComparison",
     "Corpus",
     "Dataset",
@@ -108,6 +115,7 @@ __all__ = [
     "Report",
     "Result",
     "Run",
+    "ScoredPairs",
     "SentProbeError",
     "Sentence",
     "SkippedTask",
@@ -120,6 +128,7 @@ __all__ = [
     "compare_with_controls",
     "embed_texts",
     "evaluate",
+    "evaluate_pairs",
     "find_sets",
     "join_runs",
     "load_encoder",

@@ -61,10 +61,10 @@ def run(code, *, cwd=None):
 
 PUBLIC = {
     "sentprobe": [
-        "AnnotatedCorpus", "Audit", "Comparison", "ControlComparison", "Corpus", "Dataset", "Embeddings",
-        "Example", "Finding", "Policy", "Probe", "Report", "Result", "Run", "SentProbeError", "Sentence",
+        "AnnotatedCorpus", "Audit", "Comparison", "ContrastSet", "ControlComparison", "Corpus", "Dataset", "Embeddings",
+        "Example", "Finding", "Policy", "Probe", "Report", "Result", "Run", "ScoredPairs", "SentProbeError", "Sentence",
         "SkippedTask", "Task", "TieGroups", "Tree", "annotate_files", "audit_set", "compare",
-        "compare_with_controls", "embed_texts", "evaluate", "find_sets", "join_runs", "load_encoder",
+        "compare_with_controls", "embed_texts", "evaluate", "evaluate_pairs", "find_sets", "join_runs", "load_encoder",
         "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks",
         "ties", "write_figure",
     ],

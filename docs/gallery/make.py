@@ -4,8 +4,9 @@ Most are of sets made from the built-in corpus, whose sentences are synthetic. T
 from ``sentprobe.published``, and redraw figures of these papers. Others are made only if arguments name what they are
 of, and then only these. Of trained encoders, as docs/trained-encoders.md says: --selection takes the folder of one,
 --translate a run of one at all epochs, and --nli runs of one in several sizes. --alignment takes folders of
-`sentprobe align`, one for words-map and one, with --dev, for criterion; --words, a run of `sentprobe words`; --copies,
-folders of `sentprobe train align`, as docs/across-languages.md says.
+`sentprobe align`, one for words-map and one, with --dev, for criterion; --words, a run of `sentprobe words`; --pairs,
+one of `sentprobe pairs`, as docs/pairs.md says; --copies, folders of `sentprobe train align`, as
+docs/across-languages.md says.
 """
 
 from argparse import ArgumentParser
@@ -188,6 +189,7 @@ if __name__ == "__main__":
     parser.add_argument("--nli", metavar="RUN", type=Path, nargs="+")
     parser.add_argument("--alignment", metavar="FOLDER", nargs=2)
     parser.add_argument("--words", metavar="RUN", type=Path)
+    parser.add_argument("--pairs", metavar="RUN", type=Path)
     parser.add_argument("--copies", metavar="FOLDER", nargs="+")
     given = parser.parse_args()
     if given.selection:
@@ -202,5 +204,7 @@ if __name__ == "__main__":
         write(full_summary(Run.load(given.words)), "frequency", given.out / "frequency.svg")
     if given.copies:
         write(None, "training", given.out / "training.svg", encoders=[f"trained:{folder}" for folder in given.copies])
-    if not any((given.selection, given.translate, given.nli, given.alignment, given.words, given.copies)):
+    if given.pairs:
+        write(full_summary(Run.load(given.pairs)), "used", given.out / "used.svg")
+    if not any((given.selection, given.translate, given.nli, given.alignment, given.words, given.pairs, given.copies)):
         main(given.out)

@@ -214,7 +214,7 @@ class Dataset:
         Dataset('reviews', en, 2 labels, train 32, dev 4, test 4)
         """
         columns = columns_in_memory(text, label, split, group, split_seed)
-        return cls._of_cells(frame_cells(frame, columns), columns, name or task or "table", task, language)
+        return cls._of_cells(frame_cells(frame, columns.requested), columns, name or task or "table", task, language)
 
     @classmethod
     def from_rows(
@@ -248,7 +248,7 @@ class Dataset:
         Dataset('tense', 2 labels, train 2, dev 0, test 1)
         """
         columns = columns_in_memory(text, label, split, group, split_seed)
-        return cls._of_cells(list_cells(rows, columns), columns, name or task or "table", task, language)
+        return cls._of_cells(list_cells(rows, columns.requested), columns, name or task or "table", task, language)
 
     @classmethod
     def _of_cells(
@@ -334,7 +334,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"There is no {path}; expected a folder that `sentprobe make` wrote.") from None
     except (ValueError, OSError) as e:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
-    if (got := manifest.get("format")) not in (None, MANIFEST_FORMAT):
+    if (got := manifest.get("format")) == "contrast":
+        raise DataError(
+            f"{folder} is a contrast set, which has no classes; `sentprobe pairs` evaluates encoders on it."
+        )
+    if got not in (None, MANIFEST_FORMAT):
         raise DataError(f"{other_format(path, got, MANIFEST_FORMAT)} Make the set again.")
     if missing := [name for name in _Manifest.__struct_fields__ if name not in manifest]:
         raise DataError(
@@ -450,22 +454,23 @@ def row_columns(rows: Sequence[Example]) -> dict[str, Any]:
     extra = dict.fromkeys(column for row in rows for column, _ in row.extra)
     return {
         "label": _names([row.label for row in rows]),
-        "text": _strings([row.text for row in rows]),
+        "text": string_array([row.text for row in rows]),
         "tokens": _lists(
-            _strings([*chain.from_iterable([row.tokens for row in rows])]), [len(row.tokens) for row in rows]
+            string_array([*chain.from_iterable([row.tokens for row in rows])]), [len(row.tokens) for row in rows]
         ),
-        "source": _strings([row.source for row in rows]),
-        "key": _strings([row.key for row in rows]),
+        "source": string_array([row.source for row in rows]),
+        "key": string_array([row.key for row in rows]),
         "stratum": _names([row.stratum for row in rows]),
         "marks": _lists(_numbers([m for row in rows for m in row.marks]), [len(row.marks) for row in rows]),
-        **{name: _strings([dict(row.extra).get(name) for row in rows]) for name in extra},
+        **{name: string_array([dict(row.extra).get(name) for row in rows]) for name in extra},
     }
 
 
 # Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
 
 
-def _strings(values: Sequence[str | None]) -> Any:
+def string_array(values: Sequence[str | None]) -> Any:
+    """An Arrow array of these strings."""
     import pyarrow as pa
 
     if None in values:
@@ -489,7 +494,7 @@ def _names(values: Sequence[str]) -> Any:
     import pyarrow as pa
 
     codes = {name: i for i, name in enumerate(dict.fromkeys(values))}
-    return pa.DictionaryArray.from_arrays(_numbers([codes[v] for v in values]), _strings(list(codes)))
+    return pa.DictionaryArray.from_arrays(_numbers([codes[v] for v in values]), string_array(list(codes)))
 
 
 def _lists(items: Any, lengths: Sequence[int]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from sentprobe.console import narrow_out, out, print_wrapped
-from sentprobe.core.formatting import printable
+from sentprobe.core.formatting import ABSENT, printable
 from sentprobe.core.table import Table, TableColumn, csv_text, table_width
 from sentprobe.report.names import short_names
 from sentprobe.report.recipes import FIXED
 from sentprobe.report.rivals import leaders_sentence, pair_sentence
 from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
-from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
+from sentprobe.results.metric import DEFAULT_METRIC, Metric, metric_named
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 
@@ -145,7 +146,8 @@ def _tables(
     pairs = [r for r in rows if isinstance(r, Comparison)]
     headings = ["set", *labels, "better", "difference", level_text(), "p"]
     headings += ["test rows", "within", "detectable"] if everything else []
-    what = "" if pairs[0].metric == DEFAULT_METRIC else f"{_metric(rows).heading}. "
+    by = dict.fromkeys(metric_named(row.metric).heading for row in pairs)
+    what = "" if {row.metric for row in pairs} == {DEFAULT_METRIC} else f"{' and '.join(by)}. "
     hint = "" if everything else " --all: how equal they are, and tests of these probes alone."
     unadjusted, bonferroni = (INTERVALS_ALONE, ", Bonferroni over the sets") if len(pairs) > 1 else ("", "")
     legend = (
@@ -186,10 +188,7 @@ def _of_words(rows: Rows) -> bool:
 
 
 def _metric(rows: Rows) -> Metric:
-    """What is compared; without a metric of classes, the share of what is retrieved correctly."""
-    metrics = METRICS.parts().values()
-    if _of_words(rows):
-        return next(metric for metric in metrics if metric.right_or_wrong and not metric.trained)
+    """What is compared, of the first set."""
     return metric_named(rows[0].metric)
 
 
@@ -233,6 +232,8 @@ def p_text(value: float | None) -> str:
 
 
 def _count(rows: float) -> str:
+    if math.isnan(rows):
+        return ABSENT
     return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"
 
 

@@ -18,7 +18,7 @@ from sentprobe.report.variants import interpretations
 from sentprobe.report.verdict import BOLD_NOTE, footnotes
 from sentprobe.results.metric import CLUSTERED, DEFAULT_METRIC, METRICS, Metric, metric_named, table_metrics
 from sentprobe.results.result import CONSTANT_INTERVAL
-from sentprobe.results.run_kind import set_notes
+from sentprobe.results.run_kind import other_kinds, set_notes
 from sentprobe.run.variant import base_variant
 from sentprobe.stats.level import alpha_text, level_text
 
@@ -192,10 +192,8 @@ def _transfer(summary: Summary) -> Iterator[str]:
 
 
 def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
-    if not summary.kind.trains_probes:
-        yield from summary.kind.notes(summary)
-        return
-    probes = {c.probe for c in summary.columns if c.probe}
+    kinds = other_kinds(c.probe for c in summary.columns)
+    probes = {c.probe for c in summary.columns if c.probe}.difference(*(kind.probes for kind in kinds))
     baseline_probes = {
         c.encoder: c.probe for c in summary.baselines if c.encoder in seen and c.probe and probes != {c.probe}
     }
@@ -203,6 +201,8 @@ def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
         yield f"Probe: {', '.join(probes)}."
     if baseline_probes:
         yield f"Probe of {', '.join(baseline_probes)}: {', '.join(dict.fromkeys(baseline_probes.values()))}."
+    for kind in kinds or [summary.kind]:
+        yield from kind.notes(summary)
 
 
 def _seeds(cells: Sequence[CellSummary], metric: Metric) -> Iterator[str]:

@@ -36,7 +36,10 @@ BASELINE_KINDS: Mapping[str, MeaningKind] = {
     "nb-uni": "words",
     "nb-bi": "words",
     "baseline:hash": "words",
+    "overlap": "words",
+    "tf-idf": "words",
     "majority": "chance",
+    "chance": "chance",
     "baseline:random": "chance",
 }
 """What it means that a baseline is as good."""
@@ -138,7 +141,9 @@ def meanings(
     networks = _networks(s, columns)
     column_meanings: list[Meaning | None] = []
     for i, (column, cell) in enumerate(zip(columns, s.cells, strict=True)):
-        if cell is None or value_of(cell) is None:
+        # a correlation says something about an encoder next to that of a baseline only
+        unsaid = cell is None or value_of(cell) is None or (metric.family == "correlation" and cell.against is None)
+        if cell is None or unsaid:
             column_meanings.append(None)
             continue
         if column.encoder in (broken or {}):

@@ -10,7 +10,7 @@ from typing import Any
 
 from sentprobe.core.table import plain
 from sentprobe.encoders import SCHEMES
-from sentprobe.report.result_grid import BASELINE_NAMES
+from sentprobe.probes.baselines import ALL_BASELINES
 from sentprobe.report.types import RunProvenance
 from sentprobe.results.records import read_recipes
 from sentprobe.results.result import FLOAT16_FACT, Cell, Result
@@ -39,7 +39,7 @@ CommandKey = tuple[str, int | None, str | None, bool]
 
 def _commands(run: Run) -> Iterator[str]:
     """Commands that request what a run holds, in a line each; what no command can request is in a comment."""
-    requested = [name for name in run.info.get("encoders", ()) if name not in BASELINE_NAMES]
+    requested = [name for name in run.info.get("encoders", ()) if name not in ALL_BASELINES]
     datasets = run.info.get("datasets", ())
     python_encoders = [name for name in requested if ":" not in name or name.partition(":")[0] not in SCHEMES]
     recipes = {name: recipe for name, recipe in read_recipes(run.info).items() if recipe.typed}

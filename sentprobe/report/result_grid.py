@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sentprobe.core.formatting import count_of
-from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
+from sentprobe.probes.baselines import ALL_BASELINES
 from sentprobe.report.names import listed, short_names
 from sentprobe.report.types import Column, MissingCells, Summary
 from sentprobe.results.metric import DEFAULT_METRIC
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Cell, Failure, Result
 from sentprobe.results.run import Run
-
-BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES)
-"""The baselines, in the order of their columns."""
 
 Layers = dict[str | None, list[Result]]
 """Results of one cell by layer, one per encoder of a recipe and seed of the probe."""
@@ -95,15 +92,15 @@ def grid_of(run: Run) -> Grid:
     def order_of(column: ColumnKey) -> tuple[int, bool]:
         """Partial results come after complete ones."""
         position = (
-            BASELINE_NAMES.index(column.encoder)
-            if column.encoder in BASELINE_NAMES
+            ALL_BASELINES.index(column.encoder)
+            if column.encoder in ALL_BASELINES
             else requested.get(column.encoder, len(requested))
         )
         return position, column.limit is not None
 
     return Grid(
-        columns=sorted((c for c in columns if c.encoder not in BASELINE_NAMES), key=order_of),
-        baselines=sorted((c for c in columns if c.encoder in BASELINE_NAMES), key=order_of),
+        columns=sorted((c for c in columns if c.encoder not in ALL_BASELINES), key=order_of),
+        baselines=sorted((c for c in columns if c.encoder in ALL_BASELINES), key=order_of),
         sets=sorted(sets, key=lambda set_key: order.get((set_key.name, set_key.data), len(order))),
         results=results,
         failed=failed,
@@ -114,7 +111,7 @@ def grid_of(run: Run) -> Grid:
 def _spread(results: dict[ColumnKey, dict[SetKey, Layers]]) -> None:
     """Add results that need no probe to the columns of the same encoder that have one: words are similar, say, however
     their neighbours are retrieved."""
-    for unprobed in [c for c in results if c.probe is None and c.encoder not in BASELINE_NAMES]:
+    for unprobed in [c for c in results if c.probe is None and c.encoder not in ALL_BASELINES]:
         probed = [c for c in results if c.probe is not None and c._replace(probe=None) == unprobed]
         for column in probed:
             results[column] = {**results[column], **results[unprobed]}
@@ -192,7 +189,7 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
         if encoder in grid.failed_encoders or (several and encoder in done):
             continue
         # baselines are run on sets that are split and scored by accuracy only
-        wanted = {d: name for d, name in names.items() if encoder not in BASELINE_NAMES or d in split}
+        wanted = {d: name for d, name in names.items() if encoder not in ALL_BASELINES or d in split}
         sets = [name for digest, name in wanted.items() if digest not in done.get(encoder, ())]
         if sets or not (names or encoder in done):
             alias = aliases.get(encoder)

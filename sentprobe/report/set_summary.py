@@ -22,6 +22,7 @@ SOURCE_KINDS = {
     "senteval": "a file in SentEval's format",
     "xprobe": "files in X-Probe's format",
     "table": "a table",
+    "pairs": "pairs or triplets",
 }
 """What a source of each kind is; others are transfer sets, and go by their own names."""
 

@@ -39,7 +39,7 @@ from sentprobe.results.inference import (
 from sentprobe.results.metric import DEFAULT_METRIC, Metric, check_metric, metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.results.scores import mean_over_seeds, score_difference
+from sentprobe.results.scores import mean_over_seeds, only_rows, score_difference
 from sentprobe.results.sides import nothing_shared, select_side
 from sentprobe.stats import holm, letters, mcnemar
 from sentprobe.stats import level as levels
@@ -95,7 +95,7 @@ class Comparison:
     """Number of target forms or sentences that rows share; None: rows are independent."""
     only_first: float
     only_second: float
-    """Number of test rows that only one of the two has right, means over seeds."""
+    """Number of test rows that only one of the two has right, means over seeds; NaN if rows are not right or wrong."""
     p_exact: float | None
     p_mid: float | None
     """McNemar's test of these probes, treating rows as independent; None with several seeds."""
@@ -111,7 +111,7 @@ class Comparison:
     """Of the probes."""
     partial: bool
     metric: str = DEFAULT_METRIC
-    """What the two are compared by; by the default, precision@1 of what is retrieved."""
+    """What the two are compared by."""
     first_trainings: int = 1
     """Encoders that the score of the first is a mean over, trained alike with several seeds; with one, intervals and
     p-values are about that encoder, and otherwise about how they were trained."""
@@ -275,7 +275,7 @@ def compare_results(
 
     ``sets``: over how many one-sided tests are adjusted, which say how equal the two are.
     """
-    if metric.name != DEFAULT_METRIC:
+    if not (metric := _metric_of(metric, first[0])).right_or_wrong:
         return _pair_by(run, first, second, metric, sets)
     clusters = row_clusters(run, first[0])
     sides = systems_of(run, (first, second), clusters)
@@ -315,27 +315,27 @@ def compare_results(
         p_probe=probe_p(sides, 0, 1),
         detectable=detectable_by(difference) if difference.variance > 0 else None,
         partial=first[0].partial,
+        metric=metric.name,
         **_seeds_of(run, first, second, metric),
     )
 
 
 def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric, sets: int) -> Comparison:
-    """A comparison of the trained probes by any metric."""
+    """A comparison of the trained probes, or of systems as they are, by any metric."""
     clusters = row_clusters(run, first[0])
     difference = score_difference(run, first, second, metric)
-    sides = first, second
-    first_correct, second_correct = (np.mean([run.correct(result) for result in side], axis=0) for side in sides)
+    only_first, only_second = only_rows(run, first, second)
     (low, high), ends = difference.interval(None), difference.interval(1 - 2 * levels.ALPHA / sets)
     below, above = max(0.0, -ends[0]), max(0.0, ends[1])
     worse_by, better_by = (below, above) if metric.higher_is_better else (above, below)
-    values = [_mean_score(run, side, metric) for side in sides]
+    values = [_mean_score(run, side, metric) for side in (first, second)]
     return Comparison(
         dataset=first[0].cell.dataset,
-        n=len(first_correct),
+        n=first[0].n["te"],
         first=values[0],
         second=values[1],
         difference=difference.value,
-        about="probe",
+        about=_about(first[0], "probe"),
         low=low,
         high=high,
         p=difference.p,
@@ -344,8 +344,8 @@ def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric
         worse_by=worse_by,
         better_by=better_by,
         clusters=len(set(clusters)) if clusters else None,
-        only_first=float((first_correct - second_correct).clip(min=0).sum()),
-        only_second=float((second_correct - first_correct).clip(min=0).sum()),
+        only_first=only_first,
+        only_second=only_second,
         p_exact=None,
         p_mid=None,
         p_t=None,
@@ -410,16 +410,17 @@ class Letters:
 
 def tie_letters(run: Run, results: Mapping[str, Sequence[Result]], metric: str = DEFAULT_METRIC) -> Letters:
     """Letters for encoders on the same test rows; ``results`` has those of all seeds."""
-    names, part = list(results), metric_named(metric)
+    names, result = list(results), next(iter(results.values()))[0]
+    part = _metric_of(metric_named(metric), result)
     if not part.right_or_wrong:
         return _letters_by(run, results, part)
-    clusters = row_clusters(run, results[names[0]][0])
+    clusters = row_clusters(run, result)
     systems = systems_of(run, list(results.values()), clusters)
     order = sorted(range(len(names)), key=lambda i: (-float(systems.correct[i].sum()), names[i]))
     pairs = list(combinations(order, 2))
     adjusted = holm([system_p(systems, first, second) for first, second in pairs]).tolist()
     values = {(names[first], names[second]): value for (first, second), value in zip(pairs, adjusted, strict=True)}
-    return Letters.of([names[i] for i in order], values, _about(results[names[0]][0], target_of(systems, *order)))
+    return Letters.of([names[i] for i in order], values, _about(result, target_of(systems, *order)))
 
 
 def _letters_by(run: Run, results: Mapping[str, Sequence[Result]], metric: Metric) -> Letters:
@@ -427,7 +428,9 @@ def _letters_by(run: Run, results: Mapping[str, Sequence[Result]], metric: Metri
     order = sorted(results, key=lambda name: (-metric.gain(scores[name], 0.0), name))
     pairs = list(combinations(order, 2))
     p_values = [score_difference(run, results[first], results[second], metric).p for first, second in pairs]
-    return Letters.of(order, dict(zip(pairs, holm(p_values).tolist(), strict=True)), "probe")
+    return Letters.of(
+        order, dict(zip(pairs, holm(p_values).tolist(), strict=True)), _about(results[order[0]][0], "probe")
+    )
 
 
 def _about(result: Result, target: InferenceTarget) -> InferenceTarget:
@@ -492,7 +495,7 @@ def ties(run: Run, names: StringsOrPaths, *, metric: str = DEFAULT_METRIC) -> li
             about=tied.about,
             p_lead=tied.p_lead(of_set) or 0.0,
             partial=first.partial,
-            metric=metric,
+            metric=_metric_of(part, first).name,
             trainings={name: len(scores[name]) for name in tied.letters},
             sd={name: spread(scores[name]).std for name in tied.letters},
         )

@@ -87,7 +87,7 @@ def by_encoder_seed(results: Sequence[Result]) -> list[list[Result]]:
 
 def _correct_by_seed(run: Run, side: Sequence[Result]) -> list[npt.NDArray[np.float64]]:
     """For each encoder of a side, which rows are right by seed of the probe, (seeds, n)."""
-    return [np.array([run.correct(r) for r in results], np.float64) for results in by_encoder_seed(side)]
+    return [np.array([run.row_scores(r) for r in results]) for results in by_encoder_seed(side)]
 
 
 def _seed_variance(correct: Sequence[npt.NDArray[np.float64]], rows: ScoredRows) -> SeedVariance:

@@ -27,7 +27,7 @@ from sentprobe.errors import UsageError
 Arrays = Mapping[str, npt.NDArray[Any]]
 """The predictions of a result, by name, as ``Run.predictions`` describes them."""
 Floats = npt.NDArray[np.float64]
-Predictions = Literal["classes", "numbers", "neighbours", "text", "none"]
+Predictions = Literal["classes", "numbers", "neighbours", "margins", "text", "none"]
 
 CLUSTERED = ", clustered where several rows have the same target word or sentence"
 BOOTSTRAP_NOTE = ": bootstrap over rows{clustered}, of the trained probe"
@@ -51,12 +51,17 @@ class Metric:
         The value of each test row (n), if the score is their mean; ``compute`` is then not needed.
     share
         Of what the score is the share that is predicted correctly: ``"rows"``, or ``"classes"``, each of which counts
-        the same; None: it is no such share. ``compute`` is then not needed.
+        the same; None: it is no such share. ``compute`` is then not needed. Of rows that may be tied, ``row_values``
+        says so: 1, 0, or one half.
     predicts
         What the predictions are that it is computed from: indices of ``classes``, ``numbers``, the ranks of
-        ``neighbours`` or ``text``. It applies to the results of metrics that predict the same.
+        ``neighbours``, ``margins`` between two similarities, or ``text``. It applies to the results of metrics that
+        predict the same.
     needs
         The arrays of predictions that it reads.
+    row_parts
+        Of a score that is no mean over rows, such as a rank correlation: the score plus its influence function at each
+        row (n), whose mean is the score. A paired test then swaps the parts of two systems, which takes no time.
     number
         How it is written: scale and digits.
     condition
@@ -106,6 +111,7 @@ class Metric:
     share: Literal["rows", "classes"] | None = None
     predicts: Predictions = "classes"
     needs: tuple[str, ...] = ("predicted", "truth")
+    row_parts: Callable[[Arrays], Floats] | None = None
     number: NumberFormat = POINTS
     condition: str = ""
     unit: str = "points"

@@ -242,8 +242,17 @@ class Run:
         """Which test rows (n) are labelled correctly; UsageError for sets whose rows are not right or wrong."""
         if not metric_named(result.metric).right_or_wrong:
             raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: its rows are not right or wrong.")
-        arrays = self.paired_arrays(result)
+        metric, arrays = metric_named(result.metric), self.paired_arrays(result)
+        if metric.row_values is not None:
+            return np.asarray(metric.row_values(arrays) == 1)
         return np.asarray(arrays["predicted"] == arrays["truth"])
+
+    def row_scores(self, result: Result) -> npt.NDArray[np.float64]:
+        """What each test row (n) adds to a score that is a share of rows: 1 if it is right, one half for a tie."""
+        metric = metric_named(result.metric)
+        if metric.row_values is None or not metric.right_or_wrong:
+            return self.correct(result).astype(np.float64)
+        return metric.row_values(self.paired_arrays(result))
 
     def has_model(self, result: Result) -> bool:
         """Whether the trained probe of a result was saved."""

@@ -87,9 +87,14 @@ def run_kind(probes: Iterable[str | None]) -> RunKind:
     return next(kinds, PROBING)
 
 
+def other_kinds(probes: Iterable[str | None]) -> list[RunKind]:
+    """The kinds of which a run has something in the place of probes, by what stands there."""
+    names = set(probes)
+    return [kind for kind in RUN_KINDS.parts().values() if names & kind.probes]
+
+
 def set_notes(probes: Iterable[str | None]) -> Mapping[str, str]:
     """How sets of kinds other than probing are scored, by task: of the kind of a run, and of others that it has."""
     names = set(probes)
-    kinds = {run_kind(names).name: run_kind(names)}
-    kinds |= {kind.name: kind for kind in RUN_KINDS.parts().values() if names & kind.probes}
+    kinds = {kind.name: kind for kind in (run_kind(names), *other_kinds(names))}
     return {task: text for kind in kinds.values() for task, text in kind.set_notes().items()}

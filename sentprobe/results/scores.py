@@ -148,6 +148,16 @@ def _required(run: Run, result: Result, metric: Metric) -> Arrays:
     return arrays
 
 
+def only_rows(run: Run, first: Sequence[Result], second: Sequence[Result]) -> tuple[float, float]:
+    """Number of test rows that only one of two systems has right, means over seeds; NaN if they are not right or
+    wrong."""
+    if not metric_named(first[0].metric).right_or_wrong:
+        return math.nan, math.nan
+    first_rows, second_rows = (np.mean([run.row_scores(r) for r in side], axis=0) for side in (first, second))
+    gaps = first_rows - second_rows
+    return float(gaps.clip(min=0).sum()), float((-gaps).clip(min=0).sum())
+
+
 def _row_values(metric: Metric, arrays: Arrays) -> Floats:
     """What each test row (n) contributes to the score, which is their mean."""
     if metric.row_values is not None:
@@ -171,7 +181,11 @@ def _swapped_difference(
 ) -> ScoreDifference:
     """By swapping predictions at random; of several seeds, the first of a side with the first of the other, and on."""
     pairs = list(zip(first, second, strict=False))
-    test = swap_permutation(metric.score, [a for a, _ in pairs], [b for _, b in pairs], clusters=clusters)
+    if metric.row_parts is not None:
+        parts = [np.mean([metric.row_parts(arrays) for arrays in side], axis=0) for side in (first, second)]
+        p = clustered_p(parts[0], parts[1], clusters)
+    else:
+        p = swap_permutation(metric.score, [a for a, _ in pairs], [b for _, b in pairs], clusters=clusters).p
     columns = {(i, j, name): column for i, pair in enumerate(pairs) for j in (0, 1) for name, column in pair[j].items()}
 
     def difference(sample: Mapping[Any, npt.NDArray[Any]]) -> float:
@@ -187,4 +201,4 @@ def _swapped_difference(
         return percentile_interval(draws(), level)
 
     value = float(np.mean([metric.score(a) for a in first]) - np.mean([metric.score(b) for b in second]))
-    return ScoreDifference(value=value, p=test.p, interval=interval, detectable=None)
+    return ScoreDifference(value=value, p=p, interval=interval, detectable=None)

@@ -7,18 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
+from sentprobe.probes.baselines import ALL_BASELINES
 from sentprobe.results.metric import DEFAULT_METRIC, metric_named
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
+from sentprobe.results.run_kind import RUN_KINDS, run_kind
 
 ONE_OF = ("probe", "limit", "device", "sentprobe", "id")
 """Facts that must have one value on each side of a comparison."""
-SYNONYMS = {"retrieval": "probe"}
-"""What a fact is called, too: neighbours of words are retrieved by nn, csls or isf."""
 
-_BASELINES = frozenset((*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES))
+
+def _synonyms() -> dict[str, str]:
+    """What the fact ``probe`` is called in runs of other kinds: words are retrieved by nn, csls or isf."""
+    return {kind.way: "probe" for kind in RUN_KINDS.parts().values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
     results = [r for r in of_encoder if _testable(r, metric)] or of_encoder
     for part in parts:
         typed, equals, value = part.partition("=")
-        key = SYNONYMS.get(typed, typed)
+        key = _synonyms().get(typed, typed)
         if not equals or key not in ("layer", *ONE_OF):
             raise UsageError(
                 f"{text!r}: expected name=value after the encoder, where name is one of "
@@ -62,8 +64,8 @@ def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
         if key == "id" and encoder in run.recipes.values():  # of which each training has its own
             continue
         values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in results))
-        if len(values) > 1:
-            name = "retrieval" if key == "probe" and _retrieved(results[0]) else key
+        if len(values) > 1 and not (key == "probe" and _is_probed_once(results)):
+            name = run_kind([results[0].cell.probe]).way if key == "probe" else key
             example = f"'{called}|{name}={values[-1]}'"
             raise UsageError(f"{called} has results with {name} {', '.join(values)}; choose one, as in {example}.")
     groups: dict[str, dict[str | None, list[Result]]] = {}
@@ -73,12 +75,20 @@ def select_side(run: Run, text: str, metric: str = DEFAULT_METRIC) -> Side:
     return Side(text, {set_key: best_layer(by_layer) for set_key, by_layer in groups.items()}, tuple(untested))
 
 
+def _is_probed_once(results: Iterable[Result]) -> bool:
+    """Whether every set has results with one probe only: some sets may be probed, and others compared as they are."""
+    probes: dict[tuple[str, str], set[str | None]] = {}
+    for r in results:
+        probes.setdefault((r.cell.dataset, r.cell.data), set()).add(r.cell.probe)
+    return all(len(of_set) == 1 for of_set in probes.values())
+
+
 def _testable(result: Result, metric: str) -> bool:
-    """Whether a result can be compared by a metric; by default, whether there are rows that are right or wrong."""
+    """Whether a result can be compared by a metric; by default, by what it is scored by."""
     if result.n["te"] <= 1:
         return False
     if metric == DEFAULT_METRIC:
-        return metric_named(result.metric).right_or_wrong
+        return metric_named(result.metric).has_paired_test
     part = metric_named(metric)
     return part.has_paired_test and part.predicts == metric_named(result.metric).predicts
 
@@ -128,20 +138,19 @@ def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
 
 
 def non_baseline_encoders(run: Run) -> tuple[str, ...]:
-    """The encoders of a run that are not baselines; spaces of words once for each way in which words are retrieved."""
-    encoders = (run.recipes.get(name, name) for name in run.encoders if name not in _BASELINES)
-    names = tuple(dict.fromkeys(encoders))
-    ways = {
-        name: list(dict.fromkeys(r.cell.probe for r in run.results if r.cell.encoder == name and _retrieved(r)))
-        for name in names
-    }
-    return tuple(
-        f"{name}|retrieval={way}" if len(ways[name]) > 1 else name for name in names for way in (ways[name] or [None])
-    )
+    """The encoders of a run that are not baselines; once for each way that stands in the place of a probe."""
+    names = dict.fromkeys(run.recipes.get(name, name) for name in run.encoders if name not in ALL_BASELINES)
+    sides = []
+    for name in names:
+        ways = list(dict.fromkeys(r.cell.probe for r in run.results if r.cell.encoder == name and _is_way(r)))
+        sides += [f"{name}|{run_kind([way]).way}={way}" for way in ways] if len(ways) > 1 else [name]
+    return tuple(sides)
 
 
-def _retrieved(result: Result) -> bool:
-    return metric_named(result.metric).predicts == "neighbours"
+def _is_way(result: Result) -> bool:
+    """Whether something stands in the place of a probe, such as a way to retrieve neighbours, that can be compared."""
+    way = result.cell.probe
+    return way is not None and not run_kind([way]).trains_probes and metric_named(result.metric).has_paired_test
 
 
 def _encoder(run: Run, name: str) -> str:
@@ -156,7 +165,7 @@ def _encoder(run: Run, name: str) -> str:
     near = [recipe for recipe in recipes if name in recipe]
     near = near or [encoder for encoder in run.encoders if name in encoder or name in aliases.get(encoder, "")]
     encoders = [
-        encoder for encoder in near if encoder not in _BASELINES
+        encoder for encoder in near if encoder not in ALL_BASELINES
     ]  # which are only meant if they are named in full
     if name and len(encoders) == 1:
         return encoders[0]

@@ -34,7 +34,7 @@ from sentprobe.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
 from sentprobe.encoders.languages import language_problem
 from sentprobe.encoders.recipes import trainings
 from sentprobe.errors import DataError, RunError, SentProbeError, SentProbeWarning, UsageError
-from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
+from sentprobe.probes.baselines import ALL_BASELINES
 from sentprobe.results.records import INFO, Recipe, read_aliases
 from sentprobe.results.run import Run
 
@@ -131,7 +131,7 @@ def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, Recipe]
 def _check_alias(alias: str, text: str) -> None:
     if not alias or not alias.isprintable():
         raise UsageError(f"{text!r}: expected a name before the equals sign, as in MiniLM=st:all-MiniLM-L6-v2.")
-    if alias in (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES):
+    if alias in ALL_BASELINES:
         raise UsageError(f"{text!r}: {alias} is the name of a baseline; choose another one.")
 
 

@@ -16,13 +16,15 @@ from sentprobe.data.sources import Source, find_sets
 from sentprobe.encoders import load, refuse_untrusted
 from sentprobe.encoders.store import Store
 from sentprobe.errors import RunError, SentProbeError, UsageError
-from sentprobe.probes.baselines import BASELINES
+from sentprobe.probes.baselines import BASELINES, PAIR_BASELINES
 from sentprobe.results.metric import metric_named
 from sentprobe.results.result import Result, Signature
 from sentprobe.results.run_kind import RUN_KINDS
 from sentprobe.run import Run, evaluate
 from sentprobe.run.control import CONTROLS
 from sentprobe.run.info import base_folders, resolve_source, working_folders
+from sentprobe.run.pair_sets import METRICS_OF_TASKS, pair_sets, read_pairs
+from sentprobe.run.pairs import LAYER, evaluate_pairs
 from sentprobe.run.variant import ERASED, GIVEN
 
 
@@ -97,9 +99,11 @@ def repeat(
         refuse_untrusted(name, encoders, remote=True)
     recorded = _recorded_result(requested, run) if run is not None else None
     _check_repeatable(requested)
-    dataset = _find_dataset(requested, paths, run)
     with scratch_folder() as folder:
-        new_run = _evaluate(requested, dataset, folder / "run", store)
+        if _task(requested) in METRICS_OF_TASKS:
+            new_run = _evaluate_pairs(requested, paths, run, folder / "run", store)
+        else:
+            new_run = _evaluate(requested, _find_dataset(requested, paths, run), folder / "run", store)
         reproduced = _reproduced_result(requested, new_run)
         changed_rows = None
         if run is not None and recorded is not None and metric_named(recorded.metric).predicts == "classes":
@@ -122,21 +126,53 @@ def _recorded_result(requested: Signature, run: Run) -> Result:
 def _check_repeatable(requested: Signature) -> None:
     """UsageError if a result depends on more than its signature says."""
     instead = "run the command of the run again, with another folder."
-    task = requested.task.rpartition(".v")[0]
-    if (kind := next((kind for kind in RUN_KINDS.parts().values() if task in kind.set_notes()), None)) is not None:
+    task, is_pairs = _task(requested), _task(requested) in METRICS_OF_TASKS
+    kind = next((kind for kind in RUN_KINDS.parts().values() if task in kind.set_notes()), None)
+    if kind is not None and not is_pairs:
         raise UsageError(f"{requested.data} is of `{kind.command}`, whose results are not repeated alone: {instead}")
-    is_baseline = requested.enc in BASELINES
+    is_baseline = requested.enc in (PAIR_BASELINES if is_pairs else BASELINES)
     if not is_baseline and requested.probe is None and requested.n.startswith("0/"):
         raise UsageError(
             f"{requested.data} is of `sentprobe data xnli zero-shot`, whose results are not repeated alone: {instead}"
         )
-    if not is_baseline and getattr(load(requested.enc), "needs_fit", False):
+    if not is_baseline and getattr(load(requested.enc.partition(LAYER)[0]), "needs_fit", False):
         raise UsageError(
             f"{requested.enc} is fitted on the texts of all sets of a run, so a single result cannot be repeated: "
             f"{instead}"
         )
     if requested.variant is not None and requested.variant.startswith(ERASED):
         raise UsageError(f"A score after erasure depends on another set, so it cannot be repeated alone: {instead}")
+
+
+def _task(requested: Signature) -> str:
+    """The task of a signature, without its version."""
+    return requested.task.rpartition(".v")[0]
+
+
+def _evaluate_pairs(
+    requested: Signature, paths: Sequence[str], run: Run | None, folder: Path, store: Store | None
+) -> Run:
+    """A run with the cell of a signature of pairs, on the set that the rows are a part of."""
+    digest = requested.data.rpartition("#")[2]
+    entries = [
+        entry for entry in (run.info.get("datasets", ()) if run is not None else ()) if entry["digest"] == digest
+    ]
+    recorded = [path for entry in entries if entry["source"] for path in entry["source"]["paths"]]
+    language = next((entry["language"] for entry in entries), None)
+    problems: list[str] = []
+    for path in (*paths, *recorded):
+        try:
+            for data, source in read_pairs(path, language):
+                if any(pair_set.data == digest for pair_set in pair_sets(data, source)):
+                    names = [] if requested.enc in PAIR_BASELINES else [requested.enc.partition(LAYER)[0]]
+                    similarity, half = requested.probe or "cosine", requested.kept == "float16"
+                    return evaluate_pairs(names, data, folder, similarity=similarity, half=half, store=store)
+        except SentProbeError as e:
+            problems.append(str(e))
+    searched = listed_names([*paths, *recorded])
+    where = f"was not found in {searched}" if searched else "was not looked for, since no file was named"
+    got = f" ({'; '.join(problems)})" if problems else ""
+    raise UsageError(f"The set {requested.data} {where}{got}. Name its file with --data.")
 
 
 def _evaluate(requested: Signature, dataset: Dataset, folder: Path, store: Store | None) -> Run:
@@ -173,9 +209,10 @@ def _evaluate(requested: Signature, dataset: Dataset, folder: Path, store: Store
 
 def _reproduced_result(requested: Signature, run: Run) -> Result:
     """The result of the cell of a signature; RunError if it failed."""
-    facts = (requested.enc, requested.layer, requested.variant)
+    data = requested.data.rpartition("#")[2]
+    facts = (data, requested.enc, requested.layer, requested.variant)
     for result in (*run.results, *run.extras):
-        if (result.cell.encoder, result.cell.layer, result.cell.variant) == facts:
+        if (result.cell.data, result.cell.encoder, result.cell.layer, result.cell.variant) == facts:
             return result
     why = "; ".join(failure.error for failure in run.failures) or f"there is no layer {requested.layer}"
     raise RunError(f"The result could not be repeated: {why}")
@@ -205,7 +242,7 @@ def _notes(recorded: Signature, reproduced: Signature) -> list[str]:
 def _find_dataset(requested: Signature, paths: Sequence[str], run: Run | None) -> Dataset:
     """The dataset with the digest of a signature."""
     name, _, digest = requested.data.rpartition("#")
-    task = requested.task.rpartition(".v")[0]
+    task = _task(requested)
     recorded = _recorded_sources(run, digest) if run is not None else []
     mismatches: list[str] = []
     for source in (*_find_sources(paths, requested.labels == "merged"), *recorded):

@@ -207,8 +207,27 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
     )  # fmt: skip
 
 
+def contrasted(word=""):
+    """A probing set and triplets of the same property, for two encoders."""
+    columns = [column(f"{name}{word}", probe=probe) for name in ("st:a", "st:b") for probe in ("linear", "cosine")]
+    against = BaselineComparison(f"tf-idf{word}", 0.5, "above", 0.01, 2)
+    sides = {
+        "tense": [cell(0.9, against=against), None, cell(0.8, against=against), None],
+        "triplets": [None, cell(0.3, against=against), None, cell(0.7, against=against)],
+    }
+    sets = [set_summary(f"x/tense{word}", cells, task=task) for task, cells in sides.items()]
+    return written_summary(sets, columns)
+
+
+def whole(kind, **more):
+    """The summary with all that there is a figure of, or the one with triplets."""
+    return contrasted(**more) if kind == "used" else summary(**more)
+
+
 def small(kind, **more):
     """As few sets as show everything: two, or the four that correlations are between. Drawing them takes the time."""
+    if kind == "used":
+        return contrasted(**more)
     return summary(tasks=TASKS[: 2 if kind == "correlation" else 1], **more)
 
 
@@ -280,7 +299,7 @@ def test_the_schema_is_that_of_the_program_that_draws():
 
 @pytest.mark.parametrize("kind", OF_RUNS)
 def test_single_views_fill_a_container_and_panels_do_not(kind):
-    _, spec = chart(kind, summary(), options(kind))
+    _, spec = chart(kind, whole(kind), options(kind))
     if "concat" in spec:
         views = [view for panel in spec["concat"] for view in panel.get("vconcat", [panel])]
         assert all(isinstance(view["width"], float) for view in views)
@@ -336,7 +355,7 @@ def test_other_kinds_and_metrics_are_refused():
 @pytest.mark.parametrize(("kind", "more"), MODES, ids=str)
 def test_a_chart_says_which_fields_its_rows_have_and_which_options_it_reads(kind, more):
     found = CHARTS.get(kind)
-    rows = found.rows(summary(), options(kind, **more))
+    rows = found.rows(whole(kind), options(kind, **more))
     names = {name for row in rows for name in row}
     assert "text" in names
     assert set(more) <= set(found.options)

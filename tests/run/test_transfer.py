@@ -11,6 +11,7 @@ from sentprobe.encoders import Identity
 from sentprobe.errors import UsageError
 from sentprobe.report.summary import summarise
 from sentprobe.results.compare import compare
+from sentprobe.results.sides import untested_sets
 from sentprobe.run import evaluate
 from sentprobe.tasks import Example
 from tests.run.sets import Knowing, dataset
@@ -153,8 +154,10 @@ def test_relatedness_and_similarity_are_correlations(tmp_path):
     assert sick.baselines == {}
     with pytest.raises(UsageError, match="scored by pearson"):
         run.correct(sick)
-    with pytest.raises(UsageError, match="no set in common"):
-        compare(run, "c", "c")
+    assert [(c.dataset, c.metric, c.difference, c.p) for c in compare(run, "c", "c")] == [
+        ("STS14", "spearman", 0.0, 1.0)
+    ]
+    assert untested_sets(run, ["c"]) == ("SICKRelatedness (Pearson)",)
     assert {s.scored_by for s in summarise(run).sets} == {"pearson", "spearman"}
 
 

@@ -41,7 +41,7 @@ def notes(summary: Summary) -> Iterator[str]:
     """What the ways to retrieve are; and that some scores do not depend on them."""
     from sentprobe.lab.words import WORD_EVALUATIONS
 
-    used = dict.fromkeys(c.probe for c in summary.columns if c.probe)
+    used = dict.fromkeys(c.probe for c in summary.columns if c.probe in RETRIEVALS)
     if used:
         yield f"Retrieval: {'; '.join(f'{name}, {RETRIEVALS[name]}' for name in used)}."
     compared = {part.task for part in WORD_EVALUATIONS.parts().values() if not part.retrieves}

@@ -27,6 +27,10 @@ ENCODER_BASELINES = ("baseline:random", "baseline:hash")
 folds, a hundred fits would tell no more than naive Bayes does."""
 WORD_BASELINES = ("copy",)
 """Those of spaces of words: words are left as they are."""
+PAIR_BASELINES = ("chance", "length", "overlap", "tf-idf")
+"""Those of pairs of sentences, which compare texts: a coin, numbers of words, shared words, rare shared words."""
+ALL_BASELINES = tuple(dict.fromkeys((*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES, *PAIR_BASELINES)))
+"""The names that no encoder can be given, in the order of columns."""
 BASELINE_TITLES = {
     "majority": "the most frequent label",
     "length": "the number of words",
@@ -34,6 +38,9 @@ BASELINE_TITLES = {
     "nb-bi": "naive Bayes on words and pairs of words",
     "baseline:random": "a random vector per text",
     "baseline:hash": "a probe on a bag of words",
+    "chance": "a coin",
+    "overlap": "shared words",
+    "tf-idf": "shared words, rare ones counting more",
 }
 """What each of them is, where its name first appears; ``copy`` has a line of its own in legends."""
 

@@ -7,7 +7,7 @@
   const sets = byId("errors-set");
   if (!sets) return;
   const encoders = byId("errors-encoder");
-  const { names, columns, errors, first, best, retrieved } = data.sections.errors;
+  const { names, columns, errors, first, best, predicts } = data.sections.errors;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const whole = (n) => n.toLocaleString("en");
   const points = (share) => (100 * share).toFixed(1);
@@ -62,11 +62,19 @@
     return paragraph;
   }
 
-  function rowsOf(rows, near) {
+  /** How rows of sets without labels are wrong. */
+  const UNLABELLED = {
+    neighbours: (wrong, n, share) => `${wrong} of ${n} test rows are wrong: precision@1 ${share} %.`,
+    margins: (wrong, n) => `${wrong} of ${n} test rows: the contrast is nearer than the positive, or as near.`,
+  };
+  const labelled = (wrong, n, share) => `${wrong} of ${n} test rows are wrong: accuracy ${share} %.`;
+
+  function rowsOf(rows, kind) {
     return rows.map(([segments, truth, predicted, confidence, source]) => {
       const item = make("li");
       const facts = make("p", null, { class: "facts" });
-      if (near) facts.append("nearest: ", make("bdi", predicted), ` (cosine ${confidence.toFixed(2)}); right: `, make("bdi", truth));
+      if (kind === "margins") facts.append("positive: ", make("bdi", truth), make("br"), "contrast: ", make("bdi", predicted), make("br"), `nearer by ${confidence.toFixed(3)}`);
+      else if (kind === "neighbours") facts.append("nearest: ", make("bdi", predicted), ` (cosine ${confidence.toFixed(2)}); right: `, make("bdi", truth));
       else facts.append("true ", make("bdi", truth), ", predicted ", make("bdi", predicted), ` with probability ${confidence.toFixed(2)}`);
       if (source) facts.append("; ", make("bdi", source));
       item.append(sentence(segments), facts);
@@ -121,16 +129,18 @@
   function fill() {
     const set = Number(sets.value);
     const { labels, columns: columnErrors } = errors[set];
-    const near = retrieved[set];
+    const kind = predicts[set];
+    const near = kind in UNLABELLED;
     const selected = columnErrors[Number(encoders.value)];
     const n = sum(selected.length.map((b) => b[2]));
     const right = sum(selected.length.map((b) => b[3]));
-    byId("errors-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: ${near ? "precision@1" : "accuracy"} ${points(right / n)} %.`;
+    byId("errors-sum").textContent = (UNLABELLED[kind] || labelled)(whole(n - right), whole(n), points(right / n));
     byId("errors-codes").textContent = errors[set].codes ? `In the set: ${errors[set].codes}.` : "";
     for (const id of ["errors-matrix", "errors-bias"]) byId(id).hidden = near;
     byId("errors-length").hidden = near && selected.length.length < 2;
     byId("errors-by-probe").hidden = near;
-    byId("errors-by-cosine").hidden = !near;
+    byId("errors-by-cosine").hidden = kind !== "neighbours";
+    byId("errors-by-margin").hidden = kind !== "margins";
     if (near) {
       // what is retrieved is not one of a few labels
     } else if (selected.confusion) {
@@ -146,7 +156,7 @@
     byId("errors-lengths").replaceChildren(bins(selected.length, "Tokens"));
     byId("errors-target").hidden = !selected.target;
     if (selected.target) byId("errors-targets").replaceChildren(bins(selected.target, "Rows with the form"));
-    byId("errors-list").replaceChildren(...rowsOf(selected.errors, near));
+    byId("errors-list").replaceChildren(...rowsOf(selected.errors, kind));
     for (const end of ["doubtful", "easiest"]) {
       const rows = errors[set][end] || [];
       byId(`errors-${end}-part`).hidden = !rows.length;

@@ -31,7 +31,7 @@ def script_data(page: PageData) -> object:
         "names": set_names(page.summary.sets),
         "columns": page.names,
         "errors": pack_errors(errors, [s.label_names for s in page.summary.sets]),
-        "retrieved": [metric_named(s.scored_by).predicts == "neighbours" for s in page.summary.sets],
+        "predicts": [metric_named(s.scored_by).predicts for s in page.summary.sets],
         "best": [_best(s) for s in page.summary.sets],
     }
 
@@ -187,7 +187,7 @@ section = Section(
     title="Errors",
     intro="One encoder on one set at a time: which labels its probe confuses, where it fails, and its most confident "
     "errors.",
-    words_intro="One system on one set at a time: the words or sentences whose nearest neighbour is not a translation.",
+    words_intro="One system on one set at a time: the rows that it has wrong.",
     template=sibling_file(__package__, "errors.html"),
     absent=absent,
     script=sibling_file(__package__, "errors.js"),

@@ -11,9 +11,8 @@ from sentprobe.report.page.html_table import table
 from sentprobe.report.page.section import PageData, Section, sibling_file
 
 RESULTS_INTRO = (
-    "Rows are sets, columns are systems and how neighbours are retrieved. Colours show how far a score is above (blue) "
-    "or below (orange) the baseline copy, which leaves words as they are, if significantly; † and no colour: not "
-    "significantly better."
+    "Rows are sets, columns are systems and how their vectors are compared. Colours show how far a score is above "
+    "(blue) or below (orange) the best baseline, if significantly; † and no colour: not significantly better."
 )
 
 

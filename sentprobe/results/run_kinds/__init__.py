@@ -1,0 +1,1 @@
+"""The kinds of runs, one file each; the lab has its own."""
