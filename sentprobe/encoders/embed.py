@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,19 @@ from sentprobe.core.third_party import third_party_code
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import expectations_for
 from sentprobe.encoders.batches import MIN_WORKER_TEXTS, NamedEncoder, SharedStore, cut_batches, encode_batches
+from sentprobe.encoders.call import round_to_half
+from sentprobe.encoders.compressed import Compressed
 from sentprobe.encoders.encoder import EncoderInfo, encoder_info
 from sentprobe.encoders.identity import Identity
+from sentprobe.encoders.objects import as_encoder
 from sentprobe.encoders.scheme import sends_texts
 from sentprobe.encoders.store import Store
 from sentprobe.encoders.table import VectorTable, default_spill
 from sentprobe.errors import UsageError
 
 Array = npt.NDArray[Any]
+SPARSE_BATCH_SIZE = 1 << 13
+"""Texts per call of an encoder with sparse vectors."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,6 +181,7 @@ def embed(
     2
     """
     texts, jobs = as_texts(texts), check_integer(jobs, "a number of jobs", 1)
+    encoder = as_encoder(encoder)
     if sparse and texts and callable(getattr(encoder, "sparse_vectors", None)):
         return _embed_sparse(encoder, texts, half=half, progress=progress)
     if getattr(encoder, "needs_fit", False) and texts:
@@ -183,6 +189,15 @@ def embed(
         with third_party_code:
             encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     info = encoder_info(encoder)
+    if isinstance(encoder, Compressed) and texts:
+        source = embed(
+            encoder.source, texts, store=store, batch_size=batch_size, spill=spill, jobs=jobs, progress=progress
+        )
+        vectors = encoder.of(source.vectors)
+        vectors = (
+            round_to_half(vectors.reshape(-1, *vectors.shape[-2:]), texts).reshape(vectors.shape) if half else vectors
+        )
+        return replace(source, vectors=vectors, identity=_identity(info, half))
     spill = default_spill() if spill is None else spill
     if spill < 0:
         raise UsageError(f"spill is {spill} bytes; expected 0 or more.")
@@ -291,13 +306,18 @@ class _Workers:
 
 
 def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: Progress | None) -> Embeddings:
-    """The sparse vectors of texts, which take so little time and space that each text is encoded in one call."""
+    """The sparse vectors of texts, which are not stored: bags of words take less time to count than to read."""
+    from scipy.sparse import vstack
+
     identity = _identity(encoder_info(encoder), half)
-    if progress:
-        progress("encode", 0, len(texts))
     started = time.perf_counter()
-    with third_party_code:
-        vectors = encoder.sparse_vectors(texts)
+    parts = []
+    for start in range(0, len(texts), SPARSE_BATCH_SIZE):
+        if progress:
+            progress("encode", start, len(texts))
+        with third_party_code:
+            parts.append(encoder.sparse_vectors(texts[start : start + SPARSE_BATCH_SIZE]))
+    vectors = vstack(parts, format="csr") if len(parts) > 1 else parts[0]
     if half:  # scipy computes with float32
         vectors.data = vectors.data.astype(np.float16).astype(np.float32)
     if progress:

@@ -31,6 +31,8 @@ class Encoder(Protocol):
         False if a vector is cheaper to compute than to store.
     parallel : bool
         True if copies of it may encode in worker processes, which is of use if it computes in Python, on the CPU.
+    sparse_vectors : callable
+        From texts to a sparse array of scipy (n, d), which runs use in place of the dense vectors; it is not stored.
     words : callable
         From words to vectors (n, d), for an encoder that has input embeddings of its own.
     languages : tuple of str

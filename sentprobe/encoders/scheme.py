@@ -250,6 +250,8 @@ def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = Fals
         what = f"is loaded by {SCHEMES.sources()[scheme].package}, which may run code or send texts"
     elif SCHEMES[scheme].runs_code:
         what = "is a program"
+    elif dict(Spec.parse(text).options).get("trust_remote_code", "false") != "false":
+        what = "runs the code that comes with the model"
     elif remote and SCHEMES[scheme].sends_texts:
         what = "sends texts to a server"
     else:

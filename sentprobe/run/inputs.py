@@ -22,6 +22,7 @@ from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Splits, sampled, splits_of
 from sentprobe.encoders import check_name, expand_names
+from sentprobe.encoders.objects import as_encoder
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.published.releases import content_digests
@@ -40,6 +41,7 @@ CURVE_BASELINE = "nb-uni"
 """The baseline whose learning curve is drawn with those of encoders."""
 
 Encoder = str | Callable[[Sequence[str]], Any]
+"""Models in memory, such as a SentenceTransformer, may take its place."""
 Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
 
 
@@ -71,18 +73,19 @@ def named_encoders(encoders: Encoders) -> tuple[dict[str, Callable[..., Any] | N
 def _by_name(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
     """Encoders by name; None for those that are loaded by name."""
     if isinstance(encoders, Mapping):
-        return dict(encoders)
+        return {name: as_encoder(encoder) for name, encoder in encoders.items()}
     named: dict[str, Callable[..., Any] | None] = {}
+    encoders = as_encoder(encoders)
     if not isinstance(encoders, Iterable) and not callable(encoders):
         raise UsageError(f"Expected encoders, texts such as static: or functions, got {encoders!r:.80}.")
-    for encoder in [encoders] if isinstance(encoders, str) or callable(encoders) else encoders:
+    for encoder in map(as_encoder, [encoders] if isinstance(encoders, str) or callable(encoders) else encoders):
         if isinstance(encoder, str):
             for name in expand_names([encoder]):
                 named.setdefault(name, None)
             continue
         if not callable(encoder):
             raise UsageError(f"Expected an encoder, a string such as static: or a function, got {encoder!r:.80}.")
-        function = encoder.func if isinstance(encoder, partial) else encoder
+        function: Any = encoder.func if isinstance(encoder, partial) else encoder
         name = str(getattr(function, "__name__", type(function).__name__))
         if name in named:
             raise UsageError(f"Two encoders are called {name}; give them names: evaluate({{'a': …, 'b': …}}, …).")

@@ -469,7 +469,7 @@ def test_the_identity_changes_with_the_configuration_and_the_tokenizer(bert, cop
         ("layer=2..1", r"has layer=2\.\.1; .* a range is ascending"),
         ("layer=all", r"has layer=all; expected a number"),
         ("layer=1,,2", r"has layer=1,,2; expected a number"),
-        ("pool=median", "has pool=median; expected mean, max, cls, last or first-last"),
+        ("pool=median", "has pool=median; expected mean, max, cls, last, weightedmean or first-last"),
         ("special=none", "has special=none; expected keep or drop"),
         ("special=drop&pool=cls", "pool=cls uses one token"),
         ("layer=1&pool=first-last", r"leave layer=… out"),
@@ -478,7 +478,7 @@ def test_the_identity_changes_with_the_configuration_and_the_tokenizer(bert, cop
         ("max=many", "has max=many; expected an integer"),
         (
             "trust=true",
-            "has the option 'trust'; hf: takes device, dtype, lang, layer, max, pool, prompt, random, special",
+            "has the option 'trust'; hf: takes base, device, dtype, lang, layer, max, pool, prompt, random, sp",
         ),
     ],
 )
@@ -556,12 +556,6 @@ def test_a_pooler_and_a_head_are_not_missed(bert, tmp_path):
     config = transformers.BertConfig(vocab_size=len(tokenizer), **SMALL)
     folder = save(tmp_path / "masked", transformers.BertForMaskedLM(config), tokenizer)
     assert_near(load(f"hf:{folder}?layer=*")(TEXTS), expected(folder, "mean"))
-
-
-def test_an_adapter_is_refused(copy):
-    (copy / "adapter_config.json").write_text("{}")
-    with pytest.raises(EncoderError, match="is an adapter; merge it into its model"):
-        load(f"hf:{copy}")
 
 
 def test_a_model_that_reads_no_texts_is_refused(copy):

@@ -39,6 +39,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ from sentprobe.core.arguments import as_texts
 from sentprobe.core.folders import cache_folder
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
+from sentprobe.encoders.wordvectors.fasttext import Subwords
 from sentprobe.encoders.wordvectors.pooling import (
     Frequencies,
     max_rows,
@@ -79,23 +81,46 @@ SMOOTHING = 1e-3
 
 def load(spec: Spec) -> Pooled:
     """The encoder that a spec names."""
-    options, path = spec.check_options(OPTIONS), spec.path
+    path, limit = spec.path, spec.integer("limit")
     if not path:
         raise UsageError(f"{spec} names no file; expected vec:PATH, such as vec:glove.6B.300d.txt.")
-    pool = spec.choice("pool", WORD_POOLINGS)
+    _check_options(spec)
+    return build(spec, read_vectors(Path(path).expanduser(), cache_folder() / "vectors", limit), Path(path).name)
+
+
+def build(spec: Spec, vectors: WordVectors, name: str) -> Pooled:
+    """The encoder that pools these vectors as the options of a spec say."""
+    options, pool = _check_options(spec), spec.choice("pool", WORD_POOLINGS)
+    frequency = read_frequencies(options["freq"]) if "freq" in options else None
+    component = spec.choice("component", ("0", "1")) == "1"
+    oov = spec.choice("oov", OOV_POLICIES) if "oov" in options else None
+    if oov == "subword" and vectors.subword is None:
+        raise UsageError(f"{spec}: oov=subword needs a file with n-grams, a fastText .bin; {name} has none.")
+    oov = oov or ("skip" if vectors.subword is None else "subword")
+    case, tokenise = spec.choice("case", CASES), spec.choice("tokenise", TOKENISERS)
+    return Pooled(vectors, name, pool, case, oov, tokenise, component, frequency)
+
+
+def from_gensim(model: Any) -> WordVectors:
+    """The vectors of KeyedVectors of gensim, with their n-grams if they are those of a FastText model."""
+    matrix = np.ascontiguousarray(model.vectors, np.float32)
+    ngrams = getattr(model, "vectors_ngrams", None)
+    subword = None
+    if ngrams is not None and len(ngrams):
+        rows = np.ascontiguousarray(ngrams, "<f4").view(np.uint8)
+        subword = Subwords(rows, int(model.min_n), int(model.max_n), 0)
+    return WordVectors(list(model.index_to_key), matrix, "in memory", len(matrix), subword)
+
+
+def _check_options(spec: Spec) -> dict[str, str]:
+    """The options; UsageError if they contradict each other, which needs no file to know."""
+    options, pool = spec.check_options(OPTIONS), spec.choice("pool", WORD_POOLINGS)
     for option in ("freq", "component"):
         if option in options and pool != "sif":
             raise UsageError(f"{spec}: {option} is for pool=sif, not for pool={pool}.")
-    limit = spec.integer("limit")
-    frequency = read_frequencies(options["freq"]) if "freq" in options else None
-    component = spec.choice("component", ("0", "1")) == "1"
-    case, tokenise = spec.choice("case", CASES), spec.choice("tokenise", TOKENISERS)
-    oov = spec.choice("oov", OOV_POLICIES) if "oov" in options else None
-    vectors = read_vectors(Path(path).expanduser(), cache_folder() / "vectors", limit)
-    if oov == "subword" and vectors.subword is None:
-        raise UsageError(f"{spec}: oov=subword needs a file with n-grams, a fastText .bin; {path} has none.")
-    oov = oov or ("skip" if vectors.subword is None else "subword")
-    return Pooled(vectors, Path(path).name, pool, case, oov, tokenise, component, frequency)
+    for option, values in (("case", CASES), ("tokenise", TOKENISERS), ("oov", OOV_POLICIES), ("component", ("0", "1"))):
+        spec.choice(option, values)
+    return options
 
 
 @dataclass(frozen=True, eq=False)
