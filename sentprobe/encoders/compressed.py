@@ -105,8 +105,9 @@ class Compressed:
                 raise EncoderError(f"precision={self.precision} needs ranges; call fit with the texts first.")
             low = self.ranges[0]
             step = (self.ranges[1] - low) / STEPS
-            levels = np.clip(np.floor((vectors - low) / np.where(step == 0, 1, step)), 0, STEPS)
-            return (levels - 128).astype(np.float32)
+            levels: Array = np.clip(np.floor((vectors - low) / np.where(step == 0, 1, step)), 0, STEPS)
+            whole: Array = (levels - 128).astype(np.float32)
+            return whole
         return (vectors > 0).astype(np.float32)
 
     def _truncate(self, vectors: Array) -> Array:

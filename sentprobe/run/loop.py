@@ -117,10 +117,10 @@ def _report_failures(context: RunContext, run: Run, *, strict: bool) -> None:
     """Warn of what failed, or raise an error: whoever does not look into ``Run.failures`` has to know."""
     if not context.failures:
         return
-    first, *others = list({(failure.cell.encoder, failure.error): failure for failure in context.failures}.values())
+    first, *further = list({(failure.cell.encoder, failure.error): failure for failure in context.failures}.values())
     what = first.cell.encoder or first.cell.dataset
-    more = f" {len(others)} more failed for other reasons." if others else ""
-    message = f"{what} failed: {first.error.rstrip('.')}.{more} Run.failures of {run.folder} has {len(run.failures)}."
+    count = f" {len(further)} more failed for other reasons." if further else ""
+    message = f"{what} failed: {first.error.rstrip('.')}.{count} Run.failures of {run.folder} has {len(run.failures)}."
     if strict:
         raise RunError(f"{message} What was computed is saved.")
     warnings.warn(FailureWarning(message), stacklevel=4)

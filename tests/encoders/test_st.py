@@ -194,7 +194,7 @@ def test_texts_are_encoded_once_for_all_sizes_and_precisions(pooled, tmp_path, m
     monkeypatch.setattr(library.SentenceTransformer, "encode", counted)
     names = expand_names([f"st:{pooled}?truncate_dim=4,8&precision=float32,ubinary"])
     assert [name.partition("?")[2] for name in names] == [
-        f"truncate_dim={size}&precision={precision}" for size in (4, 8) for precision in ("float32", "ubinary")
+        f"truncate_dim={size}{precision}" for size in (4, 8) for precision in ("", "&precision=ubinary")
     ]
     store = Store(tmp_path)
     shapes = {}

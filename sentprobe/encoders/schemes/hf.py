@@ -198,8 +198,8 @@ def load(spec: Spec) -> Transformer:
     tokenizer, model = _load(
         spec, location.folder, base, getattr(torch, dtype), None if seed is None else int(seed), spread=device is None
     )
-    for place in filter(None, (location, base)):
-        hub.check_unchanged(spec, place)
+    for part in filter(None, (location, base)):
+        hub.check_unchanged(spec, part)
     if device is not None:
         model = model.to(device)
     identity = Identity.of(

@@ -87,14 +87,10 @@ def expand(spec: Spec) -> list[str]:
     """The encoders that a spec with lists of dimensions or precisions stands for."""
     options = dict(spec.options)
     lists = {key: options[key].split(",") for key in ("truncate_dim", "precision") if key in options}
-    return [
-        str(
-            Spec(
-                spec.scheme, spec.name, spec.revision, tuple((options | dict(zip(lists, values, strict=True))).items())
-            )
-        )
-        for values in product(*lists.values())
-    ]
+    choices = [options | dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    # a default is not written: the encoder has the name that it has without the option
+    named = [[item for item in choice.items() if item != ("precision", "float32")] for choice in choices]
+    return [str(Spec(spec.scheme, spec.name, spec.revision, tuple(pairs))) for pairs in named]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,8 +234,8 @@ def load(spec: Spec) -> Encoder:
             model_kwargs={"dtype": getattr(torch, dtype)} if backend == "torch" else {},
             backend=backend,
         )
-    for place in filter(None, (location, base)):
-        hub.check_unchanged(spec, place)
+    for part in filter(None, (location, base)):
+        hub.check_unchanged(spec, part)
     inner = model.transformers_model
     if inner is not None:
         with_tokenizer = location.folder if [*location.folder.rglob("tokenizer*")] or base is None else base.folder
