@@ -64,8 +64,8 @@ PUBLIC = {
         "AnnotatedCorpus", "Audit", "Comparison", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy",
         "Probe", "Report", "Result", "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "TieGroups", "Tree",
         "annotate_files", "as_encoder", "audit_set", "compare", "embed_texts", "evaluate", "find_sets", "join_runs",
-        "load_encoder", "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks", "ties",
-        "write_figure",
+        "load_encoder", "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe",
+        "select_tasks", "ties", "write_figure",
     ],
     "sentprobe.extend": [
         "TASK_SPECIFIC_FIELDS", "AnnotationModel", "Annotator", "AuditCheck", "Chart", "ChartOptions", "Check",

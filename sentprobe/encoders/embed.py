@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,7 @@ from sentprobe.core.third_party import third_party_code
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import expectations_for
 from sentprobe.encoders.batches import MIN_WORKER_TEXTS, NamedEncoder, SharedStore, cut_batches, encode_batches
-from sentprobe.encoders.call import round_to_half
+from sentprobe.encoders.call import call_encoder, round_to_half
 from sentprobe.encoders.compressed import Compressed
 from sentprobe.encoders.encoder import EncoderInfo, encoder_info
 from sentprobe.encoders.identity import Identity
@@ -25,9 +26,13 @@ from sentprobe.encoders.objects import as_encoder
 from sentprobe.encoders.scheme import sends_texts
 from sentprobe.encoders.store import Store
 from sentprobe.encoders.table import VectorTable, default_spill
-from sentprobe.errors import UsageError
+from sentprobe.errors import SentProbeWarning, UsageError
 
 Array = npt.NDArray[Any]
+VERIFIED_TEXTS = 3
+MAX_DRIFT = 0.02
+"""By which a vector may differ from the stored one, relative to its length: servers compute in half precision, and in
+batches of any size."""
 SPARSE_BATCH_SIZE = 1 << 13
 """Texts per call of an encoder with sparse vectors."""
 
@@ -204,10 +209,15 @@ def embed(
     identity = _identity(info, half)
     first = first_indices(texts)
     distinct = np.flatnonzero(first == np.arange(len(texts)))
-    if store is not None and identity is not None and info.cacheable:
-        identities = [identity.with_facts(layer=name) for name in info.layers] or [identity]
+    stored_as = _identity(replace(info, identity=info.identity or info.stored_as), half)
+    if store is not None and stored_as is not None and info.cacheable:
+        identities = [stored_as.with_facts(layer=name) for name in info.layers] or [stored_as]
         table = VectorTable(texts, max(1, len(info.layers)), spill, store, identities)
         table.read_stored(distinct.tolist())
+        if identity is None and not _still_the_same(encoder, table, name or repr(encoder)):
+            for outdated in identities:
+                store.forget(outdated)
+            table = VectorTable(texts, max(1, len(info.layers)), spill, store, identities)
     else:
         table = VectorTable(texts, max(1, len(info.layers)), spill)
     missing = distinct[~table.filled[distinct]]
@@ -255,6 +265,37 @@ def _encode_missing(
         table.flush()
     table.read_new(stored_by_workers)
     return table, layers, seconds
+
+
+def stored_texts(
+    encoder: Any, texts: Sequence[str], store: Store | None, *, half: bool = False
+) -> npt.NDArray[np.bool_]:
+    """Which texts (n,) have a stored vector."""
+    if isinstance(encoder, Compressed):
+        return stored_texts(encoder.source, texts, store)
+    info, none = encoder_info(encoder), np.zeros(len(texts), bool)
+    identity = _identity(replace(info, identity=info.identity or info.stored_as), half)
+    if store is None or identity is None or not info.cacheable or getattr(encoder, "needs_fit", False):
+        return none
+    identities = [identity.with_facts(layer=name) for name in info.layers] or [identity]
+    stored: npt.NDArray[np.bool_] = np.logical_and.reduce([store.read(layer, texts)[0] for layer in identities])
+    return stored
+
+
+def _still_the_same(encoder: Any, table: VectorTable, name: str) -> bool:
+    """Whether an encoder gives for a few texts the vectors that are stored, though nothing else vouches for them."""
+    at = np.flatnonzero(table.filled)[:VERIFIED_TEXTS]
+    if not len(at):
+        return True
+    now = call_encoder(encoder, [table.texts[i] for i in at.tolist()])
+    stored = table.vectors[:, at].astype(np.float32)
+    if now.shape == stored.shape:
+        distance = np.linalg.norm(now - stored, axis=-1)
+        if (distance <= MAX_DRIFT * np.maximum(np.linalg.norm(stored, axis=-1), 1e-12)).all():
+            return True
+    text = f"{name} gives other vectors than those that are stored: it has changed. All texts are encoded again."
+    warnings.warn(SentProbeWarning(text), stacklevel=3)
+    return False
 
 
 def first_indices(texts: Sequence[str]) -> npt.NDArray[np.int64]:

@@ -20,6 +20,9 @@ class Encoder(Protocol):
 
     identity : Identity or None
         Everything that can change a vector. Without one, vectors are not stored.
+    stored_as : Identity
+        What vectors are stored under without an identity: they are used again only if the encoder still gives the same
+        ones for a few of the texts.
     layers : tuple of str
         The names of the layers, for an encoder that returns (layers, n, d).
     batch_size : int
@@ -85,6 +88,7 @@ class EncoderInfo:
     cacheable: bool
     parallel: bool
     caveat: str | None
+    stored_as: Identity | None = None
     training_score: TrainingScore | None = None
 
 
@@ -102,6 +106,7 @@ def encoder_info(encoder: object) -> EncoderInfo:
         getattr(encoder, "cacheable", True) is not False,
         getattr(encoder, "parallel", False) is True,
         caveat if isinstance(caveat, str) else None,
+        stored_as if isinstance(stored_as := getattr(encoder, "stored_as", None), Identity) else None,
         score if isinstance(score, TrainingScore) else None,
     )
 

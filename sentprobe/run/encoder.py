@@ -40,6 +40,7 @@ from sentprobe.run.info import (
     why_not_reloadable,
     write_diagnosis,
     write_languages,
+    write_sent,
     write_training_score,
 )
 from sentprobe.run.job import EmbeddingPool, FitJob, PlainCell, SharedCache, Table, TextIndex, Vectors
@@ -123,7 +124,10 @@ def probe_encoder(
             write_languages(context.log, name, identity, encoder, [prepared.splits for prepared in sets])
     loadable_name = None if function or is_fitted else counterpart or name
     loaded = LoadedEncoder(name, title, encoder, identity, info.layers, loadable_name)
-    _submit_all(context, loaded, sets, variants)
+    try:
+        _submit_all(context, loaded, sets, variants)
+    finally:
+        write_sent(context.log, name, encoder)
 
 
 def _submit_all(
