@@ -265,16 +265,15 @@ def test_a_plan_sends_nothing(server, tmp_path):
 
 def test_a_dry_run_prints_texts_tokens_and_cost(server, tmp_path):
     rows = [f"{split}\t{label}\tword {i} {label}" for split in ("tr", "va", "te") for i in range(20) for label in "ab"]
-    (tmp_path / "set.txt").write_text("\n".join(rows) + "\n")
-    done = sentprobe(
-        "run", "-e", "openai:small?price=1000", "-d", tmp_path / "set.txt", "-o", tmp_path / "run", "--dry-run"
-    )
+    path, options = tmp_path / "set.txt", ("-e", "openai:small?price=1000", "--dry-run")
+    path.write_text("\n".join(rows) + "\n")
+    done = sentprobe("run", *options, "-d", path, "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "40" in done.stdout
     assert "about 0." in done.stdout
     assert server.seen == []
     assert not (tmp_path / "run").exists()
-    encoded = sentprobe("encode", *options, tmp_path / "set.txt")
+    encoded = sentprobe("encode", *options, path)
     assert encoded.returncode == 0, encoded.stderr
     assert encoded.stdout == done.stdout
     assert server.seen == []
