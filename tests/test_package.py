@@ -387,9 +387,9 @@ UTILS = ROOT / "senteval" / "utils.py"
 """The one file of that name: what was written for SentEval imports ``senteval.utils``."""
 
 
-PICKLE = ROOT / "transfer" / "unpickle.py"
-"""The one file that may read pickles: SentEval's image features are published as nothing else. Its reader knows plain
-containers and arrays only, and tests/transfer/test_unpickle.py shows that it runs nothing."""
+PICKLE = ROOT / "core" / "unpickle.py"
+"""The one file that may read pickles: SentEval's image features and gensim's .kv are nothing else. Its reader knows
+plain containers and arrays only, and tests/transfer/test_unpickle.py shows that it runs nothing."""
 
 
 def test_no_print_pickle_or_eval_in_the_library():

@@ -38,10 +38,10 @@ from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_
 USUAL_NAMES = {
     **dict.fromkeys(("huggingface", "transformers"), "hf"),
     **dict.fromkeys(("sbert", "sentence-transformers", "sentencetransformers"), "st"),
-    **dict.fromkeys(("word2vec", "glove", "fasttext"), "vec"),
+    **dict.fromkeys(("word2vec", "glove", "gensim"), "vec"),
 }
 """What users call schemes that have another name here."""
-NEEDS_PATH = frozenset({"infersent", "npy", "sent2vec", "skipthought", "trained", "vec"})
+NEEDS_PATH = frozenset({"fasttext", "infersent", "npy", "sent2vec", "skipthought", "trained", "vec"})
 """Schemes of which every name has a path, so that a lone scheme is refused before anything is computed."""
 
 

@@ -1,4 +1,4 @@
-"""Word vectors from a file (word2vec, GloVe, fastText), pooled.
+"""Word vectors from a file (word2vec, GloVe, fastText, gensim's .kv), pooled.
 
     vec:PATH[?pool=…&case=…&oov=…&tokenise=…&limit=…&freq=…&component=…]
 
@@ -13,6 +13,8 @@ has the zero vector. A vector depends on its text and on the identity, never on 
     of n-grams. With ``component=1`` (default 0) the first principal component, not centred, of the texts given to
     ``fit`` is removed from every vector.
     ``idf``: the mean weighted by log((1 + n) / (1 + df)) + 1, with the frequencies df in the n texts given to ``fit``.
+    ``unit``: the mean of vectors scaled to length 1, as fastText's ``get_sentence_vector``; words with the zero vector
+    are ignored.
     ``pe``, Sukhbaatar et al. 2015: the sum weighted by (1 - j/J) - (k/d) (1 - 2j/J) for word j of J, dimension k of d.
 ``case``
     ``fallback`` (default): the word as it is, then in lower case, then capitalised. ``lower``. ``as-is``.
@@ -60,13 +62,13 @@ from sentprobe.encoders.wordvectors.pooling import (
 from sentprobe.encoders.wordvectors.vectors import WordVectors, read_vectors
 from sentprobe.errors import EncoderError, UsageError
 
-WORD_POOLINGS = ("mean", "max", "sum", "sif", "idf", "pe")
+WORD_POOLINGS = ("mean", "max", "sum", "sif", "idf", "pe", "unit")
 CASES = ("fallback", "lower", "as-is")
 OOV_POLICIES = ("skip", "zero", "subword")
 TOKENISERS = ("space", "simple")
 named_file = attrgetter("file")
 OPTIONS = {
-    "pool": "mean (default), max, sum, sif, idf or pe: how the vectors of words become one",
+    "pool": "mean (default), max, sum, sif, idf, pe or unit: how the vectors of words become one",
     "case": "fallback (default), lower or as-is: how words are looked up",
     "oov": "skip (default), zero or subword: what is done with words that have no vector",
     "tokenise": "space (default) or simple: whether punctuation is split off words",
@@ -339,7 +341,10 @@ class Pooled:
         """The vectors (n, d) of a batch of texts."""
         tokens, columns, lengths = number_tokens(texts, self.tokenise)
         table, has_vector = self._lookup(tokens)
-        if self.oov != "zero" and not has_vector.all():
+        if self.pool == "unit":
+            lengths_of_vectors = np.linalg.norm(table, axis=1, keepdims=True)
+            table, has_vector = table / np.maximum(lengths_of_vectors, 1e-38), lengths_of_vectors[:, 0] > 0
+        if (self.oov != "zero" or self.pool == "unit") and not has_vector.all():
             is_pooled = has_vector[columns]
             lengths = np.bincount(np.repeat(np.arange(len(texts)), lengths)[is_pooled], minlength=len(texts))
             columns = columns[is_pooled]
@@ -347,9 +352,9 @@ class Pooled:
             return max_rows(table, columns, lengths)
         if self.pool == "pe":
             return positional_rows(table, columns, lengths)
-        if self.pool in ("mean", "sum"):
+        if self.pool in ("mean", "sum", "unit"):
             sums = sum_rows(table, columns, lengths)
-            return sums / np.maximum(lengths, 1)[:, None] if self.pool == "mean" else sums
+            return sums if self.pool == "sum" else sums / np.maximum(lengths, 1)[:, None]
         weights = self._weights(tokens)[columns]
         sums = sum_rows(table, columns, lengths, weights)
         if self.pool == "idf":
