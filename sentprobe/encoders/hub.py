@@ -164,17 +164,7 @@ def locate(
             )
         if not any((folder / name).is_file() for name in (marker, other_marker) if name):
             raise EncoderError(f"{spec} is not a model folder: expected {marker} in it, got {list_contents(folder)}.")
-        stamp = _stamp(spec, folder)
-        inside = (p.relative_to(folder).as_posix() for p in folder.glob("**/*" if recursive else "*") if p.is_file())
-        total = hashlib.blake2b(digest_size=16)
-        try:
-            digests = {path: b2sum(folder / path) for path in sorted(filter(may_affect_vectors, inside))}
-        except OSError as why:
-            raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
-        check_model_files(folder, digests)
-        for path, content in digests.items():
-            total.update(f"{path}\0{content}\n".encode())
-        return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
+        return local_model(spec, folder, recursive=recursive)
     if not HUB_NAME.fullmatch(name) or folder.exists():
         raise UsageError(f"{spec} names neither an existing folder nor a model on the hub (owner/name).")
     name = name if "/" in name else owner + name
@@ -183,6 +173,21 @@ def locate(
     stamp = _stamp(spec, folder)
     _check_blobs(spec, folder, recursive=recursive)
     return ModelLocation(folder, name, folder.name, stamp)
+
+
+def local_model(spec: Spec, folder: Path, *, recursive: bool) -> ModelLocation:
+    """A folder as a model, whose revision is the content of its files."""
+    stamp = _stamp(spec, folder)
+    inside = (p.relative_to(folder).as_posix() for p in folder.glob("**/*" if recursive else "*") if p.is_file())
+    total = hashlib.blake2b(digest_size=16)
+    try:
+        digests = {path: b2sum(folder / path) for path in sorted(filter(may_affect_vectors, inside))}
+    except OSError as why:
+        raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+    check_model_files(folder, digests)
+    for path, content in digests.items():
+        total.update(f"{path}\0{content}\n".encode())
+    return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
 
 
 def may_affect_vectors(path: str) -> bool:

@@ -100,9 +100,7 @@ def test_nothing_in_a_pickle_is_run(tmp_path):
 
 def test_a_pickle_of_something_else_is_refused(tmp_path):
     gensim.Word2Vec([["mill", "corn"]] * 5, vector_size=4, min_count=1, workers=1).save(str(tmp_path / "model.kv"))
-    with pytest.raises(
-        DataError, match=r"refers to gensim\.models\.word2vec\.Word2Vec.*of a Word2Vec model, save model\.wv"
-    ):
+    with pytest.raises(DataError, match=r"refers to gensim\.models\.word2vec\.Word2Vec.*save model\.wv"):
         read_vectors(tmp_path / "model.kv")
     (tmp_path / "b.kv").write_bytes(pickle.dumps({"a": 1}))
     with pytest.raises(DataError, match="has no word vectors; expected KeyedVectors"):
