@@ -22,7 +22,6 @@ from sentprobe.errors import EncoderError, UsageError
 
 Array = npt.NDArray[np.float32]
 
-PRECISIONS = ("float32", "int8", "ubinary")
 STEPS = 255
 """Into which int8 divides the range of a dimension."""
 CALIBRATION_TEXTS = 1000

@@ -123,12 +123,13 @@ POOLING = {
     "max": lambda hidden: hidden.max(1),
     "cls": lambda hidden: hidden[:, 0],
     "last": lambda hidden: hidden[:, -1],
+    "weightedmean": lambda hidden: np.average(hidden, axis=1, weights=np.arange(1, hidden.shape[1] + 1)),
 }
 
 
 def expected(folder, pool, **options):
     """(layers, n, d) for TEXTS, one text at a time."""
-    return np.stack([POOLING[pool](hidden) for hidden in states(folder, **options)], axis=1)
+    return np.stack([POOLING[pool](hidden) for hidden in states(folder, **options)], axis=1).astype(np.float32)
 
 
 def assert_near(found, wanted, tolerance=1e-5):
@@ -380,6 +381,16 @@ def test_weights_kept_in_half_precision_are_used_in_single(bert, tmp_path):
     assert_near(load(f"hf:{tmp_path}")(TEXTS), expected(tmp_path, "mean")[-1])
 
 
+def test_a_model_may_be_spread_over_the_devices_there_are(bert, monkeypatch):
+    pytest.importorskip("accelerate")
+    asked, read = [], transformers.AutoModel.from_pretrained
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", lambda *a, **o: asked.append(o) or read(*a, **o))
+    spread = load(f"hf:{bert}?device=auto")
+    assert asked[0]["device_map"] == "auto"
+    assert spread.identity == load(f"hf:{bert}").identity
+    assert_near(spread(TEXTS), load(f"hf:{bert}")(TEXTS))
+
+
 def test_a_device_that_is_not_there_is_refused(bert):
     assert load(f"hf:{bert}?device=cpu").identity == load(f"hf:{bert}").identity
     with pytest.raises(UsageError, match=r"device=cuda:99, which cannot be used here"):
@@ -622,8 +633,8 @@ def test_a_package_that_is_not_installed_is_named_with_how_to_get_it(bert, monke
 def test_a_folder_that_changes_while_it_is_loaded_is_refused(copy, monkeypatch):
     read = hf._load
 
-    def meanwhile(*arguments):
-        found = read(*arguments)
+    def meanwhile(*arguments, **options):
+        found = read(*arguments, **options)
         (copy / "config.json").write_text((copy / "config.json").read_text() + " ")
         return found
 

@@ -353,7 +353,7 @@ def test_the_identity_changes_with_one_bit_of_a_weight(pooled, spoilt, name):
         ("layer=1&precision=int8", "has layer= and precision=, which exclude each other"),
         ("max_active_dims=5", "has max_active_dims=…, which is for sparse models; this one is dense"),
         ("base=other", "has base=other, which is for adapters; this is a model"),
-        ("trust=true", "has the option 'trust'; st: takes backend, base, device"),
+        ("trust=true", "has the option 'trust'; st: takes base, device"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(pooled, options, message):

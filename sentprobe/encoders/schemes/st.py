@@ -1,7 +1,7 @@
 """Any model of the sentence-transformers library, encoded by its own method.
 
     st:NAME_OR_FOLDER[@revision][?prompt_name=…&prompt=…&truncate_dim=…&precision=…&normalize=…&layer=…&max=…
-        &dtype=…&device=…&backend=…&base=…&max_active_dims=…&trust_remote_code=…]
+        &dtype=…&device=…&base=…&max_active_dims=…&trust_remote_code=…]
 
 A name without an owner is one of sentence-transformers' own: ``st:all-MiniLM-L6-v2``. A model without the modules of
 that library is rejected, since the library would silently add mean pooling; with ``hf:`` the pooling is explicit.
@@ -33,7 +33,6 @@ from sentprobe.core.arguments import as_texts
 from sentprobe.core.third_party import summarise_error
 from sentprobe.core.words import replace_surrogates
 from sentprobe.encoders import adapters, hub
-from sentprobe.encoders.compressed import PRECISIONS, compress
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.encoders.languages import card_languages, unknown_pieces
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from sentprobe.encoders.transformer import FloatArray
 
 named_file = attrgetter("folder")
-BACKENDS = ("torch", "onnx", "openvino")
+PRECISIONS = ("float32", "int8", "ubinary")
 OPTIONS = {
     "normalize": "false (default) or true: whether vectors are scaled to length 1",
     "prompt": "a text that is put before every text (default: the model's own default prompt, if it has one)",
@@ -62,14 +61,13 @@ OPTIONS = {
     "max_active_dims": "of a sparse model, the number of largest values to keep",
     "dtype": "float32 (default, whatever the dtype of the weights), float16, bfloat16; vectors are always float32",
     "device": "cuda if available (default), else cpu; or cuda:1, mps, …; several, as in cuda:0,cuda:1, encode together",
-    "backend": "torch (default), onnx or openvino: what computes the transformer",
     "base": "the model that a PEFT adapter changes, by name or folder (default: the one that the adapter names)",
     "trust_remote_code": "true: run the code that comes with the model; read it first",
 }
 """What may follow the question mark."""
 DENSE_ONLY = ("normalize", "truncate_dim", "precision", "layer")
 """Options that a sparse model does not have."""
-EXCLUDE_EACH_OTHER = (("prompt", "prompt_name"), ("layer", "precision"), ("layer", "backend"), ("dtype", "backend"))
+EXCLUDE_EACH_OTHER = (("prompt", "prompt_name"), ("layer", "precision"))
 TRANSFORMER_ONLY = ("dtype", "max", "layer")
 TEXTS_PER_PROCESS = 1024
 """Texts that one of several devices is sent at a time."""
@@ -214,7 +212,7 @@ def load(spec: Spec) -> Encoder:
     """The encoder that ``st:NAME_OR_FOLDER…`` names."""
     options = spec.check_options(OPTIONS)
     _check_options(spec)
-    dtype, backend = spec.choice("dtype", hub.MODEL_DTYPES), spec.choice("backend", BACKENDS)
+    dtype = spec.choice("dtype", hub.MODEL_DTYPES)
     hub.require("sentence_transformers", "torch", "huggingface_hub")
     location = hub.locate(spec, "modules.json", recursive=True, owner="sentence-transformers/")
     base = adapters.locate_base(spec, location)
@@ -231,8 +229,7 @@ def load(spec: Spec) -> Encoder:
             device=str(device),
             trust_remote_code=trusted,
             local_files_only=True,
-            model_kwargs={"dtype": getattr(torch, dtype)} if backend == "torch" else {},
-            backend=backend,
+            model_kwargs={"dtype": getattr(torch, dtype)},
         )
     for part in filter(None, (location, base)):
         hub.check_unchanged(spec, part)
@@ -246,7 +243,6 @@ def load(spec: Spec) -> Encoder:
         revision=location.revision,
         base=None if base is None else f"{base.name}@{base.revision}",
         dtype=None if inner is None else dtype,
-        backend=None if backend == "torch" else backend,
         code=hub.code_digest(*model, *(() if inner is None else (inner, inner.config))) if trusted else None,
     )
     return build(spec, model, identity, card_languages(location.folder))
@@ -281,6 +277,8 @@ def build(spec: Spec, model: Any, identity: Identity, languages: tuple[str, ...]
 
 def _dense(spec: Spec, model: Any, identity: Identity, prompt: str, languages: tuple[str, ...]) -> Encoder:
     """The encoder of a SentenceTransformer, or what is computed from its vectors."""
+    from sentprobe.encoders.compressed import compress
+
     normalize, precision = spec.choice("normalize", ("false", "true")) == "true", spec.choice("precision", PRECISIONS)
     truncate_dim, inner = spec.integer("truncate_dim"), model.transformers_model
     if truncate_dim is not None:  # the vectors that are truncated are neither truncated nor scaled before
@@ -296,8 +294,7 @@ def _dense(spec: Spec, model: Any, identity: Identity, prompt: str, languages: t
     cost = words = None
     if inner is not None:
         cost = partial(count_tokens, model.tokenizer, max_length=model.max_seq_length, prompt=prompt)
-        if hasattr(inner, "get_input_embeddings"):
-            words = partial(input_embeddings, model.tokenizer, inner.get_input_embeddings())
+        words = partial(input_embeddings, model.tokenizer, inner.get_input_embeddings())
     try:
         (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False).shape
     except Exception as why:
