@@ -3,7 +3,7 @@ DEMO := .venv-demo
 TEST := .venv-test
 DOCS := .venv-docs
 
-.PHONY: demo test coverage docs bench clean
+.PHONY: demo test test-doors coverage docs bench clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/bin/sentprobe demo --out demo
@@ -14,6 +14,11 @@ test: $(TEST)/ready
 	$(TEST)/bin/mypy
 	$(TEST)/bin/python -m tests.browser || $(TEST)/bin/python -m playwright install chromium || true
 	$(TEST)/bin/python -m pytest -n 2 --dist worksteal
+
+# encoders of packages that are not in the test extra; some tests start several processes
+test-doors: $(TEST)/ready
+	$(TEST)/bin/python -m pip install --quiet --disable-pip-version-check 'model2vec>=0.6,<1' fasttext-wheel
+	$(TEST)/bin/python -m pytest -m doors
 
 coverage: $(TEST)/ready
 	$(TEST)/bin/coverage erase

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sentprobe.encoders import load as load_encoder
     from sentprobe.encoders.embed import Embeddings as Embeddings
     from sentprobe.encoders.embed import embed as embed_texts
+    from sentprobe.encoders.objects import as_encoder as as_encoder
     from sentprobe.errors import SentProbeError as SentProbeError
     from sentprobe.make import SkippedTask as SkippedTask
     from sentprobe.make import make_sets as make_sets
@@ -78,6 +79,7 @@ _HOMES = {
     "Task": "sentprobe.tasks",
     "TieGroups": "sentprobe.results.compare",
     "Tree": "sentprobe.corpus",
+    "as_encoder": "sentprobe.encoders.objects",
     "annotate_files": "sentprobe.annotate.run",
     "audit_set": "sentprobe.audit",
     "compare": "sentprobe.results.compare",
@@ -123,6 +125,7 @@ __all__ = [
     "TieGroups",
     "Tree",
     "annotate_files",
+    "as_encoder",
     "audit_set",
     "compare",
     "compare_with_controls",

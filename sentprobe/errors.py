@@ -13,7 +13,7 @@
     └── RunError              a run folder cannot be used
 
 A SentProbeWarning is not an error: the work goes on. A CorruptionWarning is a SentProbeWarning: a file is not as it was
-written, and the damaged part is ignored.
+written, and the damaged part is ignored. A FailureWarning is a SentProbeWarning: something of a run failed.
 A message says what was expected, what was found and what to do, and names what the user typed.
 """
 
@@ -106,6 +106,10 @@ class SentProbeWarning(UserWarning):
 
 class CorruptionWarning(SentProbeWarning):
     """A file is not as it was written, and the damaged part is ignored: which file and line, and what to do."""
+
+
+class FailureWarning(SentProbeWarning):
+    """Something of a run failed, and the rest was computed: what, why, and where all failures are listed."""
 
 
 class HardExit(SystemExit):

@@ -19,6 +19,7 @@ def test_the_tree_is_as_drawn():
     found = {c.__name__: c.__base__.__name__ for c in vars(errors).values() if isinstance(c, type)}
     assert found.pop("SentProbeWarning") == "UserWarning"
     assert found.pop("CorruptionWarning") == "SentProbeWarning"
+    assert found.pop("FailureWarning") == "SentProbeWarning"
     assert found.pop("HardExit") == "SystemExit"
     assert found == drawn | {"SentProbeError": "Exception"}
     for name in drawn:

@@ -15,8 +15,8 @@ import pytest
 from sentprobe.core.files import map_array
 from sentprobe.core.folders import scratch_folder
 from sentprobe.core.third_party import summarise_error
+from sentprobe.core.unpickle import load as unpickle
 from sentprobe.errors import DataError
-from sentprobe.transfer.unpickle import load as unpickle
 from tests.command_line import process, sentprobe
 
 

@@ -63,7 +63,7 @@ PUBLIC = {
     "sentprobe": [
         "AnnotatedCorpus", "Audit", "Comparison", "ContrastSet", "ControlComparison", "Corpus", "Dataset", "Embeddings",
         "Example", "Finding", "Policy", "Probe", "Report", "Result", "Run", "ScoredPairs", "SentProbeError", "Sentence",
-        "SkippedTask", "Task", "TieGroups", "Tree", "annotate_files", "audit_set", "compare",
+        "SkippedTask", "Task", "TieGroups", "Tree", "annotate_files", "as_encoder", "audit_set", "compare",
         "compare_with_controls", "embed_texts", "evaluate", "evaluate_pairs", "find_sets", "join_runs", "load_encoder",
         "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks",
         "ties", "write_figure",
@@ -388,9 +388,9 @@ UTILS = ROOT / "senteval" / "utils.py"
 """The one file of that name: what was written for SentEval imports ``senteval.utils``."""
 
 
-PICKLE = ROOT / "transfer" / "unpickle.py"
-"""The one file that may read pickles: SentEval's image features are published as nothing else. Its reader knows plain
-containers and arrays only, and tests/transfer/test_unpickle.py shows that it runs nothing."""
+PICKLE = ROOT / "core" / "unpickle.py"
+"""The one file that may read pickles: SentEval's image features and gensim's .kv are nothing else. Its reader knows
+plain containers and arrays only, and tests/transfer/test_unpickle.py shows that it runs nothing."""
 
 
 def test_no_print_pickle_or_eval_in_the_library():

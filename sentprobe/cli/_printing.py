@@ -10,8 +10,11 @@ from typing import TextIO
 
 @contextmanager
 def printed_warnings(damage: bool = True) -> Iterator[None]:
-    """Print sentprobe's warnings, a line each; those about damaged runs only if ``damage``: tables list them anyway."""
-    from sentprobe.errors import CorruptionWarning, SentProbeWarning
+    """Print sentprobe's warnings, a line each; those about damaged runs only if ``damage``: tables list them anyway.
+
+    Tables also list what failed.
+    """
+    from sentprobe.errors import CorruptionWarning, FailureWarning, SentProbeWarning
 
     printed: dict[str, None] = {}
     before = warnings.showwarning
@@ -26,6 +29,8 @@ def printed_warnings(damage: bool = True) -> Iterator[None]:
     ) -> None:
         if not issubclass(category, SentProbeWarning):
             before(message, category, filename, lineno, file, line)
+        elif issubclass(category, FailureWarning):
+            return
         elif (damage or not issubclass(category, CorruptionWarning)) and str(message) not in printed:
             from sentprobe.console import warn
 

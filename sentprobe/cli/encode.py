@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +37,7 @@ def encode(
     cluster: ClusterName = None,
     no_store: bool = False,
     store_limit: float | None = None,
+    dry_run: bool = False,
 ) -> int:
     """Encode the distinct texts of probing sets, and keep the vectors in the store.
 
@@ -58,6 +59,8 @@ def encode(
         Neither read nor write the store.
     store_limit: float
         The largest size of the store in gigabytes; the oldest contents are removed. Default: no limit.
+    dry_run: bool
+        Encode and send nothing; print how many texts and tokens would be encoded, and what a server with price= costs.
     """
     from sentprobe.cli._options import open_store, workers_of
     from sentprobe.core.arguments import check_options
@@ -73,6 +76,8 @@ def encode(
     store = open_store(no_store, store_limit)
     reads = [path for source in find_sets(paths, guess=lambda _: None) for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
+        if dry_run:
+            return _plan(paths, encoder, half, workers, store)
         return _encode(paths, encoder, out, half, batch_size, workers, store)
 
 
@@ -86,9 +91,9 @@ def _encode(
     store: Store | None,
 ) -> int:
     from sentprobe.cli._sets import map_sets
-    from sentprobe.console import announce, print_symptoms, warn
+    from sentprobe.console import announce, print_symptoms, say, warn
     from sentprobe.console import out as console
-    from sentprobe.core.formatting import count_of
+    from sentprobe.core.formatting import count_of, printable
     from sentprobe.core.table import Table
     from sentprobe.encoders import expand_names
     from sentprobe.encoders.diagnosis import diagnose
@@ -122,6 +127,8 @@ def _encode(
         rate = f"{embeddings.encoded / embeddings.seconds:,.0f}" if embeddings.seconds else ""
         shape = (str(max(1, len(embeddings.layers))), str(embeddings.vectors.shape[-1]))
         print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, embeddings, rows, half=half)])
+        for note in _notes(loaded, stores=store is not None):
+            say(printable(f"note: {name} {note}."))
         encoded.append((name, f"{len(texts):,}", f"{embeddings.encoded:,}", *shape, rate))
         if out is not None:
             write_vectors(out / folder_name(name), texts, embeddings.vectors)
@@ -129,6 +136,22 @@ def _encode(
         return 1
     Table.of_rows(("encoder", "texts", "encoded", "layers", "dimension", "texts/s"), encoded).print(console())
     return 2 if failed or unread else 0
+
+
+def _plan(paths: Sequence[str], encoder: Sequence[str], half: bool, jobs: int, store: Store | None) -> int:
+    """Print what encoding would take."""
+    from sentprobe.cli._sets import map_sets
+    from sentprobe.console import out as console
+    from sentprobe.encoders import expand_names
+    from sentprobe.encoders.embed import texts_of_set
+    from sentprobe.encoders.encoding_plan import plan_encoding, plan_table
+
+    unread: list[str] = []
+    texts = [text for _, all_texts in map_sets(paths, unread, texts_of_set, jobs) for text in all_texts]
+    if unread and not texts:
+        return 1
+    plan_table(plan_encoding(name, texts, store, half=half) for name in expand_names(encoder)).print(console())
+    return 2 if unread else 0
 
 
 def _encode_with(
@@ -155,6 +178,18 @@ def _encode_with(
             name=None if needs_fit else name,
         )
     return loaded, embeddings
+
+
+def _notes(encoder: Encoder, *, stores: bool) -> Iterator[str]:
+    """What is to be said of an encoder after it has encoded: that nothing was stored, and what was sent."""
+    from sentprobe.encoders import encoder_info
+    from sentprobe.encoders.server import Server
+
+    info = encoder_info(encoder)
+    if stores and info.identity is None and info.stored_as is None:
+        yield "has no identity, so its vectors were not stored: nothing would say when they change"
+    if isinstance(encoder, Server) and (sent := encoder.usage.sentence(encoder.price)):
+        yield sent
 
 
 def folder_name(encoder: str) -> str:

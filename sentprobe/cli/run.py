@@ -17,6 +17,7 @@ from sentprobe.run.options import RunOptions
 
 if TYPE_CHECKING:
     from sentprobe.data.sources import Source
+    from sentprobe.encoders.store import Store
     from sentprobe.run import Run
 
 order = 70
@@ -70,6 +71,7 @@ def run(
     seed: Annotated[int, Parameter(group=HOW)] = 1111,
     jobs: Jobs = 0,
     cluster: RunCluster = None,
+    dry_run: Annotated[bool, Parameter(group=RESOURCES)] = False,
     no_store: Annotated[bool, Parameter(group=RESOURCES)] = False,
     store_limit: Annotated[float | None, Parameter(group=RESOURCES)] = None,
     out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("run"),
@@ -99,6 +101,9 @@ def run(
     jobs: int
         Probes to fit in parallel, and worker processes that encode with static:, vec: and baseline:; 0 means one per
         core. Default: 0.
+    dry_run: bool
+        Compute and send nothing; print how many texts and tokens would be encoded, and what a server with price= costs.
+        Controls and measures may need more.
     no_store: bool
         Neither read nor write the store, which keeps vectors and the results of baselines.
     store_limit: float
@@ -144,6 +149,8 @@ def run(
     _check_pairs(probe, sources)
     resumes_run = (out / "results.jsonl").exists()  # sentprobe.run has the name, but takes a second to import
     store = open_store(no_store, store_limit)
+    if dry_run:
+        return _print_plan(list(named), sources, request, store)
     shipped = _add_demo_results(out, sources, named, aliases) if is_first_picture and _is_like_demo(request) else []
     reads = [path for source in sources for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
@@ -189,6 +196,18 @@ def _evaluate(
         return evaluate(encoders, sources, out, **vars(replace(request, progress=progress)))
 
 
+def _print_plan(encoders: Sequence[str], sources: Sequence[Source], request: RunOptions, store: Store | None) -> int:
+    """Print what encoding the texts of the run would take."""
+    from sentprobe.console import out
+    from sentprobe.encoders.encoding_plan import plan_encoding, plan_table
+    from sentprobe.run.inputs import probing_splits
+
+    splits = [probing_splits(source.load(), request.limit, request.folds) for source in sources]
+    texts = [text for s in splits for text in s.texts()]
+    plan_table(plan_encoding(name, texts, store, half=request.half) for name in encoders).print(out())
+    return 0
+
+
 def _names(names: Sequence[str], available: Collection[str], noun: str) -> str:
     """Controls or measures, as they are announced."""
     return "" if not names else f", all {noun}s" if {*available} <= {*names} else f", {noun} {' and '.join(names)}"
@@ -200,13 +219,15 @@ def _print_results(results: Run) -> None:
     from sentprobe.core.formatting import printable
     from sentprobe.report.summary import summarise
     from sentprobe.report.tables import print_table
-    from sentprobe.run.info import read_diagnoses, read_unloadable
+    from sentprobe.run.info import read_diagnoses, read_sent, read_unloadable
 
     print_table(summarise(results))
     for diagnosis in read_diagnoses(results):
         # of languages there was a warning before anything was computed, and the notes of the table have it
         symptoms = [(s.code, s.message) for s in diagnosis.symptoms if s.code != "wrong-language"]
         print_symptoms(diagnosis.name, symptoms)
+    for name, when, sent in read_sent(results.info):
+        say(printable(f"note: {name} {sent} ({when})."))
     for name, why in read_unloadable(results.info).items():
         say(printable(f"note: {name} cannot be loaded again: {why}."))
 

@@ -309,6 +309,23 @@ _RETRY_ERRORS = (
 )
 
 
+class Gate:
+    """A pause that all requests to a server share: what one is told to wait, the others wait as well."""
+
+    def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._sleep, self._lock, self._until = sleep, threading.Lock(), 0.0
+
+    def hold(self, seconds: float) -> None:
+        """Let no request pass for so long."""
+        with self._lock:
+            self._until = max(self._until, time.monotonic() + seconds)
+
+    def wait(self) -> None:
+        """Wait until requests may pass."""
+        while (seconds := self._until - time.monotonic()) > 0:
+            self._sleep(seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where requests go, and how patient to be."""
@@ -322,6 +339,8 @@ class Endpoint:
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
+    gate: Gate | None = None
+    """What requests in flight at the same time share."""
 
     def post(
         self,
@@ -338,6 +357,8 @@ class Endpoint:
         opener = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(dict(self.proxies)))
         for attempt in range(MAX_ATTEMPTS):
             wait = 2.0**attempt * (0.5 + self.jitter() / 2)
+            if self.gate is not None:
+                self.gate.wait()
             try:
                 with opener.open(request, timeout=self.timeout) as answer:
                     return self._read(answer, max_bytes)
@@ -350,8 +371,12 @@ class Endpoint:
                 wait = max(wait, patience)
             except (OSError, http.client.HTTPException) as error:
                 failure = self._failure(error)
-            if attempt + 1 < MAX_ATTEMPTS:
+            if attempt + 1 == MAX_ATTEMPTS:
+                break
+            if self.gate is None:
                 self.sleep(wait)
+            else:
+                self.gate.hold(wait)
         raise self.error(f"{failure} Given up after {MAX_ATTEMPTS} attempts.")
 
     def _read(self, answer: http.client.HTTPResponse, max_bytes: int | None) -> bytes:

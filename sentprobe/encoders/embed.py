@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,23 @@ from sentprobe.core.third_party import third_party_code
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.expectations import expectations_for
 from sentprobe.encoders.batches import MIN_WORKER_TEXTS, NamedEncoder, SharedStore, cut_batches, encode_batches
+from sentprobe.encoders.call import call_encoder, round_to_half
+from sentprobe.encoders.compressed import Compressed
 from sentprobe.encoders.encoder import EncoderInfo, encoder_info
 from sentprobe.encoders.identity import Identity
+from sentprobe.encoders.objects import as_encoder
 from sentprobe.encoders.scheme import sends_texts
 from sentprobe.encoders.store import Store
 from sentprobe.encoders.table import VectorTable, default_spill
-from sentprobe.errors import UsageError
+from sentprobe.errors import SentProbeWarning, UsageError
 
 Array = npt.NDArray[Any]
+VERIFIED_TEXTS = 3
+MAX_DRIFT = 0.02
+"""By which a vector may differ from the stored one, relative to its length: servers compute in half precision, and in
+batches of any size."""
+SPARSE_BATCH_SIZE = 1 << 13
+"""Texts per call of an encoder with sparse vectors."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,6 +186,7 @@ def embed(
     2
     """
     texts, jobs = as_texts(texts), check_integer(jobs, "a number of jobs", 1)
+    encoder = as_encoder(encoder)
     if sparse and texts and callable(getattr(encoder, "sparse_vectors", None)):
         return _embed_sparse(encoder, texts, half=half, progress=progress)
     if getattr(encoder, "needs_fit", False) and texts:
@@ -183,16 +194,30 @@ def embed(
         with third_party_code:
             encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     info = encoder_info(encoder)
+    if isinstance(encoder, Compressed) and texts:
+        source = embed(
+            encoder.source, texts, store=store, batch_size=batch_size, spill=spill, jobs=jobs, progress=progress
+        )
+        vectors = encoder.of(source.vectors)
+        vectors = (
+            round_to_half(vectors.reshape(-1, *vectors.shape[-2:]), texts).reshape(vectors.shape) if half else vectors
+        )
+        return replace(source, vectors=vectors, identity=_identity(info, half))
     spill = default_spill() if spill is None else spill
     if spill < 0:
         raise UsageError(f"spill is {spill} bytes; expected 0 or more.")
     identity = _identity(info, half)
     first = first_indices(texts)
     distinct = np.flatnonzero(first == np.arange(len(texts)))
-    if store is not None and identity is not None and info.cacheable:
-        identities = [identity.with_facts(layer=name) for name in info.layers] or [identity]
+    stored_as = _identity(replace(info, identity=info.identity or info.stored_as), half)
+    if store is not None and stored_as is not None and info.cacheable:
+        identities = [stored_as.with_facts(layer=name) for name in info.layers] or [stored_as]
         table = VectorTable(texts, max(1, len(info.layers)), spill, store, identities)
         table.read_stored(distinct.tolist())
+        if identity is None and not _still_the_same(encoder, table, name or repr(encoder)):
+            for outdated in identities:
+                store.forget(outdated)
+            table = VectorTable(texts, max(1, len(info.layers)), spill, store, identities)
     else:
         table = VectorTable(texts, max(1, len(info.layers)), spill)
     missing = distinct[~table.filled[distinct]]
@@ -240,6 +265,37 @@ def _encode_missing(
         table.flush()
     table.read_new(stored_by_workers)
     return table, layers, seconds
+
+
+def stored_texts(
+    encoder: Any, texts: Sequence[str], store: Store | None, *, half: bool = False
+) -> npt.NDArray[np.bool_]:
+    """Which texts (n,) have a stored vector."""
+    if isinstance(encoder, Compressed):
+        return stored_texts(encoder.source, texts, store)
+    info, none = encoder_info(encoder), np.zeros(len(texts), bool)
+    identity = _identity(replace(info, identity=info.identity or info.stored_as), half)
+    if store is None or identity is None or not info.cacheable or getattr(encoder, "needs_fit", False):
+        return none
+    identities = [identity.with_facts(layer=name) for name in info.layers] or [identity]
+    stored: npt.NDArray[np.bool_] = np.logical_and.reduce([store.read(layer, texts)[0] for layer in identities])
+    return stored
+
+
+def _still_the_same(encoder: Any, table: VectorTable, name: str) -> bool:
+    """Whether an encoder gives for a few texts the vectors that are stored, though nothing else vouches for them."""
+    at = np.flatnonzero(table.filled)[:VERIFIED_TEXTS]
+    if not len(at):
+        return True
+    now = call_encoder(encoder, [table.texts[i] for i in at.tolist()])
+    stored = table.vectors[:, at].astype(np.float32)
+    if now.shape == stored.shape:
+        distance = np.linalg.norm(now - stored, axis=-1)
+        if (distance <= MAX_DRIFT * np.maximum(np.linalg.norm(stored, axis=-1), 1e-12)).all():
+            return True
+    text = f"{name} gives other vectors than those that are stored: it has changed. All texts are encoded again."
+    warnings.warn(SentProbeWarning(text), stacklevel=3)
+    return False
 
 
 def first_indices(texts: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -291,13 +347,18 @@ class _Workers:
 
 
 def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: Progress | None) -> Embeddings:
-    """The sparse vectors of texts, which take so little time and space that each text is encoded in one call."""
+    """The sparse vectors of texts, which are not stored: bags of words take less time to count than to read."""
+    from scipy.sparse import vstack
+
     identity = _identity(encoder_info(encoder), half)
-    if progress:
-        progress("encode", 0, len(texts))
     started = time.perf_counter()
-    with third_party_code:
-        vectors = encoder.sparse_vectors(texts)
+    parts = []
+    for start in range(0, len(texts), SPARSE_BATCH_SIZE):
+        if progress:
+            progress("encode", start, len(texts))
+        with third_party_code:
+            parts.append(encoder.sparse_vectors(texts[start : start + SPARSE_BATCH_SIZE]))
+    vectors = vstack(parts, format="csr") if len(parts) > 1 else parts[0]
     if half:  # scipy computes with float32
         vectors.data = vectors.data.astype(np.float16).astype(np.float32)
     if progress:

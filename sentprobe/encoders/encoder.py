@@ -20,6 +20,9 @@ class Encoder(Protocol):
 
     identity : Identity or None
         Everything that can change a vector. Without one, vectors are not stored.
+    stored_as : Identity
+        What vectors are stored under without an identity: they are used again only if the encoder still gives the same
+        ones for a few of the texts.
     layers : tuple of str
         The names of the layers, for an encoder that returns (layers, n, d).
     batch_size : int
@@ -31,6 +34,8 @@ class Encoder(Protocol):
         False if a vector is cheaper to compute than to store.
     parallel : bool
         True if copies of it may encode in worker processes, which is of use if it computes in Python, on the CPU.
+    sparse_vectors : callable
+        From texts to a sparse array of scipy (n, d), which runs use in place of the dense vectors; it is not stored.
     words : callable
         From words to vectors (n, d), for an encoder that has input embeddings of its own.
     languages : tuple of str
@@ -83,6 +88,7 @@ class EncoderInfo:
     cacheable: bool
     parallel: bool
     caveat: str | None
+    stored_as: Identity | None = None
     training_score: TrainingScore | None = None
 
 
@@ -100,6 +106,7 @@ def encoder_info(encoder: object) -> EncoderInfo:
         getattr(encoder, "cacheable", True) is not False,
         getattr(encoder, "parallel", False) is True,
         caveat if isinstance(caveat, str) else None,
+        stored_as if isinstance(stored_as := getattr(encoder, "stored_as", None), Identity) else None,
         score if isinstance(score, TrainingScore) else None,
     )
 

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import logging
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -30,6 +31,8 @@ MODEL_DTYPES = ("float32", "float16", "bfloat16")
 HUB_TIMEOUT_SECONDS = 5.0
 """How long the model hub may take to answer, in all, before it counts as unreachable."""
 
+REMOTE_CODE = "transformers_modules."
+"""The package in which transformers runs the code that comes with models."""
 WEIGHTS = re.compile(r"(?:pytorch_)?model(?:-\d+-of-\d+)?\.(safetensors|bin)")
 _UNREAD = re.compile(
     r".*\.(bin|ckpt|gguf|gif|gz|h5|jpg|md|msgpack|npz|onnx|ot|pb|pdf|pkl|png|pth?|py|safetensors|svg|tflite|xml|zip)"
@@ -67,6 +70,24 @@ def find_device(spec: Spec, name: str | None) -> Any:
     return device
 
 
+def trusts_code(spec: Spec) -> bool:
+    """Whether the user has said that the code that comes with a model may be run."""
+    return spec.choice("trust_remote_code", ("false", "true")) == "true"
+
+
+def code_digest(*objects: Any) -> str | None:
+    """A hash of the code that came with a model, of which these are objects; None if all are of installed packages."""
+    names = {type(each_object).__module__ for each_object in objects}
+    modules = [sys.modules[name] for name in sorted(names) if name.startswith(REMOTE_CODE)]
+    files = {path for module in modules for path in Path(str(module.__file__)).parent.glob("*.py")}
+    if not files:
+        return None
+    total = hashlib.blake2b(digest_size=16)
+    for name, content in sorted((path.name, b2sum(path)) for path in files):
+        total.update(f"{name}\0{content}\n".encode())
+    return f"blake2b:{total.hexdigest()}"
+
+
 @contextmanager
 def loading(spec: Spec) -> Iterator[None]:
     """Load something without progress bars and log messages; whatever fails is an EncoderError."""
@@ -88,7 +109,10 @@ def loading(spec: Spec) -> Iterator[None]:
         yield
     except Exception as why:
         if "trust_remote_code" in str(why):
-            raise EncoderError(f"{spec} comes with code of its own, which sentprobe does not run.") from why
+            raise EncoderError(
+                f"{spec} comes with code of its own, which sentprobe does not run unless you add "
+                "trust_remote_code=true; read that code first."
+            ) from why
         raise EncoderError(f"{spec} cannot be loaded: {summarise_error(why)}.") from why
     finally:
         for logger, level in zip(loggers, levels, strict=True):
@@ -124,11 +148,13 @@ def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in files if may_affect_vectors(name))
 
 
-def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "") -> ModelLocation:
+def locate(
+    spec: Spec, marker: str, other_marker: str = "", *, recursive: bool = False, owner: str = ""
+) -> ModelLocation:
     """The folder of a model: the one that was named, or the hub's, downloaded if need be.
 
-    ``marker`` is a file that it must have; ``recursive`` includes subfolders; ``owner`` is put before hub names without
-    one.
+    ``marker`` is a file that it must have, unless it has ``other_marker``; ``recursive`` includes subfolders; ``owner``
+    is put before hub names without one.
     """
     folder, name = Path(spec.name).expanduser(), spec.name
     if name and folder.is_dir():
@@ -136,27 +162,32 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
             raise UsageError(
                 f"{spec} is a folder, which has no revisions; write %40 for an @ that is part of its name."
             )
-        if not (folder / marker).is_file():
+        if not any((folder / name).is_file() for name in (marker, other_marker) if name):
             raise EncoderError(f"{spec} is not a model folder: expected {marker} in it, got {list_contents(folder)}.")
-        stamp = _stamp(spec, folder)
-        inside = (p.relative_to(folder).as_posix() for p in folder.glob("**/*" if recursive else "*") if p.is_file())
-        total = hashlib.blake2b(digest_size=16)
-        try:
-            digests = {path: b2sum(folder / path) for path in sorted(filter(may_affect_vectors, inside))}
-        except OSError as why:
-            raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
-        check_model_files(folder, digests)
-        for path, content in digests.items():
-            total.update(f"{path}\0{content}\n".encode())
-        return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
+        return local_model(spec, folder, recursive=recursive)
     if not HUB_NAME.fullmatch(name) or folder.exists():
         raise UsageError(f"{spec} names neither an existing folder nor a model on the hub (owner/name).")
     name = name if "/" in name else owner + name
     with _supported_client(spec, name):
-        folder = _from_hub(spec, name, marker, recursive=recursive)
+        folder = _from_hub(spec, name, tuple(filter(None, (marker, other_marker))), recursive=recursive)
     stamp = _stamp(spec, folder)
     _check_blobs(spec, folder, recursive=recursive)
     return ModelLocation(folder, name, folder.name, stamp)
+
+
+def local_model(spec: Spec, folder: Path, *, recursive: bool) -> ModelLocation:
+    """A folder as a model, whose revision is the content of its files."""
+    stamp = _stamp(spec, folder)
+    inside = (p.relative_to(folder).as_posix() for p in folder.glob("**/*" if recursive else "*") if p.is_file())
+    total = hashlib.blake2b(digest_size=16)
+    try:
+        digests = {path: b2sum(folder / path) for path in sorted(filter(may_affect_vectors, inside))}
+    except OSError as why:
+        raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+    check_model_files(folder, digests)
+    for path, content in digests.items():
+        total.update(f"{path}\0{content}\n".encode())
+    return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
 
 
 def may_affect_vectors(path: str) -> bool:
@@ -166,15 +197,18 @@ def may_affect_vectors(path: str) -> bool:
     return not hidden and not re.fullmatch(r".*\.(gif|jpe?g|md|pdf|png|svg)", name)
 
 
-def loadable_files(paths: Iterable[str], *, recursive: bool) -> list[str]:
-    """The files that loading a model may read, sorted; pickled weights only where there are no others."""
+def loadable_files(paths: Iterable[str], *, recursive: bool, code: bool = False) -> list[str]:
+    """The files that loading a model may read, sorted; pickled weights only where there are no others.
+
+    Code only if it is trusted.
+    """
     weights_kind: dict[str, str] = {}
     for path in sorted(paths):
         *folders, name = path.split("/")
         weights = WEIGHTS.fullmatch(name)
         if name.startswith(".") or (folders and not recursive) or any(map(_UNREAD_FOLDERS.fullmatch, folders)):
             continue
-        if weights or not _UNREAD.fullmatch(name):
+        if weights or not _UNREAD.fullmatch(name) or (code and name.endswith(".py")):
             weights_kind[path] = weights[1] if weights else ""
     safe = {path.rpartition("/")[0] for path, kind in weights_kind.items() if kind == "safetensors"}
     return [path for path, kind in weights_kind.items() if kind != "bin" or path.rpartition("/")[0] not in safe]
@@ -236,7 +270,7 @@ def _hashes(path: Path, *, large: bool) -> set[str]:
     return {hashlib.sha1(head + content, usedforsecurity=False).hexdigest() for head in heads}
 
 
-def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
+def _from_hub(spec: Spec, name: str, markers: tuple[str, ...], *, recursive: bool) -> Path:
     """The folder of the hub's model in the local cache; if the hub does not answer, what is in the cache."""
     hub, errors = import_optional("huggingface_hub"), import_optional("huggingface_hub.errors")
     constants, why = import_optional("huggingface_hub.constants"), "HF_HUB_OFFLINE is set"
@@ -252,9 +286,10 @@ def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
                 HUB_TIMEOUT_SECONDS,
                 partial(hub.HfApi().model_info, name, revision=spec.revision, timeout=HUB_TIMEOUT_SECONDS),
             )
-            files = loadable_files((file.rfilename for file in info.siblings), recursive=recursive)
-            if marker not in files:
-                raise EncoderError(f"{spec} is not such a model: {name} on the hub has no {marker}.")
+            siblings = [file.rfilename for file in info.siblings]
+            files = loadable_files(siblings, recursive=recursive, code=trusts_code(spec))
+            if not set(markers) & set(files):
+                raise EncoderError(f"{spec} is not such a model: {name} on the hub has no {markers[0]}.")
             # its card says which languages it was made for
             patterns = [*(glob.escape(path) for path in files), "README.md"]
             # by the name that was given, so that it is found again without the hub
@@ -277,8 +312,15 @@ def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
             ) from error
         except Exception as error:  # of whatever HTTP library the hub's client uses
             why = summarise_error(error)
-    cached = hub.try_to_load_from_cache(name, marker, revision=spec.revision)
-    if not isinstance(cached, str):
+    cached = next(
+        (
+            path
+            for marker in markers
+            if isinstance(path := hub.try_to_load_from_cache(name, marker, revision=spec.revision), str)
+        ),
+        None,
+    )
+    if cached is None:
         at = f" --revision {spec.revision}" if spec.revision else ""
         raise Offline(
             f"{spec}: the model hub cannot be reached ({why}) and {name} is not in the local cache. Where there is "

@@ -40,10 +40,10 @@ from sentprobe.errors import EncoderError, SentProbeError, UsageError, describe_
 USUAL_NAMES = {
     **dict.fromkeys(("huggingface", "transformers"), "hf"),
     **dict.fromkeys(("sbert", "sentence-transformers", "sentencetransformers"), "st"),
-    **dict.fromkeys(("word2vec", "glove", "fasttext"), "vec"),
+    **dict.fromkeys(("word2vec", "glove", "gensim"), "vec"),
 }
 """What users call schemes that have another name here."""
-NEEDS_PATH = frozenset({"infersent", "npy", "sent2vec", "skipthought", "trained", "vec"})
+NEEDS_PATH = frozenset({"fasttext", "infersent", "npy", "sent2vec", "skipthought", "trained", "vec"})
 """Schemes of which every name has a path, so that a lone scheme is refused before anything is computed."""
 
 
@@ -255,6 +255,8 @@ def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = Fals
         what = f"is loaded by {SCHEMES.sources()[scheme].package}, which may run code or send texts"
     elif SCHEMES[scheme].runs_code:
         what = "is a program"
+    elif dict(Spec.parse(text).options).get("trust_remote_code", "false") != "false":
+        what = "runs the code that comes with the model"
     elif remote and SCHEMES[scheme].sends_texts:
         what = "sends texts to a server"
     else:

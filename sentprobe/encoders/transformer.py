@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,15 @@ MAX_BATCH_TOKENS = 64 * 512
 
 
 def pool(torch: Any, hidden: Any, mask: Any, how: str) -> Any:
-    """Pool hidden states (n, tokens, d) under a mask (n, tokens) to (n, d), by ``mean``, ``max``, ``cls`` or ``last``.
+    """Pool hidden states (n, tokens, d) under a mask (n, tokens) to (n, d), by one of the poolings of ``hf:``.
 
     Padding may be on either side; every text has at least one token.
     """
     if how == "mean":
         return hidden.masked_fill(~mask[:, :, None], 0).sum(1) / mask.sum(1, keepdim=True)
+    if how == "weightedmean":  # Muennighoff 2022: token i of a text has the weight i, since it has seen i tokens
+        weights = (mask.cumsum(1) * mask)[:, :, None].float()
+        return (hidden.masked_fill(~mask[:, :, None], 0) * weights).sum(1) / weights.sum(1)
     if how == "max":
         return hidden.masked_fill(~mask[:, :, None], float("-inf")).amax(1)
     ones = mask.long()
@@ -73,6 +77,21 @@ def first_special_token_id(tokenizer: Any, *roles: str) -> int:
     """The id of the first of these special tokens that the tokenizer has; 0 if it has none of them."""
     ids = (getattr(tokenizer, f"{role}_token_id", None) for role in roles)
     return next((i for i in ids if i is not None), 0)
+
+
+def parse_layers(spec: Spec, text: str, depth: int, expected: str) -> tuple[int, ...]:
+    """The layers that ``text`` names, of ``depth`` in all: in this order, each once, counted from 0."""
+    indices: list[int] = []
+    for part in ("0..-1" if text == "*" else text).split(","):
+        if not (ends := re.fullmatch(r"(-?\d+)(?:\.\.(-?\d+))?", part)):
+            raise UsageError(f"{spec} has layer={text}; expected {expected}.")
+        low, high = int(ends[1]), int(ends[2] or ends[1])
+        if not (-depth <= low < depth and -depth <= high < depth and low % depth <= high % depth):
+            raise UsageError(
+                f"{spec} has layer={part}; this model has layers 0..{depth - 1}, and a range is ascending."
+            )
+        indices += range(low % depth, high % depth + 1)
+    return tuple(dict.fromkeys(indices))
 
 
 def resolve_max_length(spec: Spec, tokenizer: Any, model: Any, requested: int | None) -> int:

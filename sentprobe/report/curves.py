@@ -21,7 +21,7 @@ from sentprobe.report.types import CellSummary, Column, CurvePoint, Curves, SetS
 from sentprobe.results.metric import metric_named
 from sentprobe.transfer.pairs import TASK_PAIRS, pair_features
 
-SIZE_OPTIONS = ("dim", "dimensions")
+SIZE_OPTIONS = ("dim", "dimensions", "truncate_dim")
 """What the schemes of encoders call the size of their vectors."""
 WILDCARD = "*"
 _NUMBER = re.compile(r"\d{1,9}")

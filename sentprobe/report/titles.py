@@ -225,6 +225,9 @@ def _titled(
     )
     words = {c.name: new.name for c, new in zip(summary.columns, renamed_columns, strict=True)}
     curves = summary.curves
+    # a series of one encoder has its name, the others are in words of their own
+    unnamed = dict.fromkeys(p.series for p in (*curves.dimension, *curves.epoch) if p.series not in words)
+    series = words | encoder_titles(list(unnamed))
     return replace(
         summary,
         sets=tuple(sets),
@@ -235,8 +238,8 @@ def _titled(
         languages=summary.languages and with_titles(summary.languages, sets),
         curves=replace(
             curves,
-            dimension=tuple(replace(point, series=_series(point.series, words)) for point in curves.dimension),
-            epoch=tuple(replace(point, series=_series(point.series, words)) for point in curves.epoch),
+            dimension=tuple(replace(p, series=series.get(p.series, p.series)) for p in curves.dimension),
+            epoch=tuple(replace(p, series=series.get(p.series, p.series)) for p in curves.epoch),
         ),
     )
 
@@ -250,10 +253,3 @@ def _against(cell: CellSummary | None, baselines: Mapping[str, str]) -> CellSumm
     if cell is None or cell.against is None or cell.against.baseline not in baselines:
         return cell
     return replace(cell, against=replace(cell.against, baseline=baselines[cell.against.baseline]))
-
-
-def _series(series: str, words: Mapping[str, str]) -> str:
-    """A series of a curve: that of one encoder has its name, others are in words of their own."""
-    if series in words:
-        return words[series]
-    return encoder_titles([series]).get(series, series)

@@ -40,13 +40,12 @@ from sentprobe.run.info import (
     why_not_reloadable,
     write_diagnosis,
     write_languages,
+    write_sent,
     write_training_score,
 )
 from sentprobe.run.job import EmbeddingPool, FitJob, PlainCell, SharedCache, Table, TextIndex, Vectors
 from sentprobe.run.progress import untrained_name
 
-SPARSE_SCHEMES = ("baseline:", "tfidf:")
-"""Encoders whose vectors may be sparse arrays of scipy."""
 SET_BY_SET_SCHEME = "baseline:"
 """Encoders whose vectors cost so little, and depend on a text alone, that only those of one set are made at a time."""
 MAX_UNFINISHED_BYTES = 2**29
@@ -125,7 +124,10 @@ def probe_encoder(
             write_languages(context.log, name, identity, encoder, [prepared.splits for prepared in sets])
     loadable_name = None if function or is_fitted else counterpart or name
     loaded = LoadedEncoder(name, title, encoder, identity, info.layers, loadable_name)
-    _submit_all(context, loaded, sets, variants)
+    try:
+        _submit_all(context, loaded, sets, variants)
+    finally:
+        write_sent(context.log, name, encoder)
 
 
 def _submit_all(
@@ -200,7 +202,7 @@ def _encode_missing(
         batch_size=options.batch_size,
         half=options.half,
         jobs=context.pool.workers,
-        sparse=loaded.name.startswith(SPARSE_SCHEMES),
+        sparse=True,
         progress=partial(_encode_progress, context, loaded.title),
         name=loaded.loadable_name,
     )
@@ -382,7 +384,7 @@ def _given_vectors(context: RunContext, loaded: LoadedEncoder, prepared: Prepare
             inputs,
             store=context.options.store,
             batch_size=context.options.batch_size,
-            sparse=name.startswith(SPARSE_SCHEMES),
+            sparse=True,
         )
         if not embeddings.layers:
             rows = {text: i for i, text in enumerate(embeddings.texts)}
@@ -396,8 +398,7 @@ def _given_vectors(context: RunContext, loaded: LoadedEncoder, prepared: Prepare
 def _word_vectors(loaded: LoadedEncoder, splits: Splits) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
     encode_words = getattr(loaded.encoder, "words", None)
-    is_sparse = loaded.name.startswith(SPARSE_SCHEMES)
-    encode_sparse = getattr(loaded.encoder, "sparse_words", None) if is_sparse else None
+    encode_sparse = getattr(loaded.encoder, "sparse_words", None)
     if not splits.train.inputs or not splits.words or not callable(encode_words):
         return []
     inputs = (values for split in (splits.train, splits.dev, splits.test) for values in split.inputs.values())

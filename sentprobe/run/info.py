@@ -6,6 +6,7 @@
                    (``sentprobe.results.records`` reads them)
     places         the folders that commands ran in, from which relative paths lead
     unloadable     encoders that cannot be loaded again by name, and why
+    sent           what was sent to servers
     training       how well encoders do what they were trained for
     diagnoses      symptoms of broken encoders
     languages      languages of sets for which encoders were not made
@@ -22,6 +23,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,6 +35,7 @@ from sentprobe.encoders import Spec, TrainingScore, expand_names
 from sentprobe.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
 from sentprobe.encoders.languages import language_problem
 from sentprobe.encoders.recipes import trainings
+from sentprobe.encoders.server import Server
 from sentprobe.errors import DataError, RunError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.probes.baselines import ALL_BASELINES
 from sentprobe.results.records import INFO, Recipe, read_aliases
@@ -48,6 +51,7 @@ T = TypeVar("T")
 
 WORKING_FOLDERS_KEY = "places"
 UNLOADABLE_KEY = "unloadable"
+SENT_KEY = "sent"
 TRAINING_KEY = "training"
 DIAGNOSES_KEY = "diagnoses"
 LANGUAGES_KEY = "languages"
@@ -217,6 +221,20 @@ def read_unloadable(info: Mapping[str, Any]) -> dict[str, str]:
     """The encoders of a run that cannot be loaded again, and why; the last command counts."""
     requested = info.get("asked", {}).get("encoders")
     return {name: why for name, why in info.get(UNLOADABLE_KEY, ()) if requested is None or name in requested}
+
+
+# What was sent to servers
+
+
+def write_sent(log: Log, name: str, encoder: object) -> None:
+    """Record what was sent to the server of an encoder, if it is one."""
+    if isinstance(encoder, Server) and (sent := encoder.usage.sentence(encoder.price)):
+        log.describe(**{SENT_KEY: [[name, datetime.now(UTC).isoformat(timespec="seconds"), sent]]})
+
+
+def read_sent(info: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """What was sent to servers: the encoder, when, and how much."""
+    return [(name, when, sent) for name, when, sent in info.get(SENT_KEY, ())]
 
 
 # Training scores

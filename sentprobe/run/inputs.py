@@ -22,6 +22,7 @@ from sentprobe.data.random_split import split_name
 from sentprobe.data.sources import Source
 from sentprobe.data.splits import Splits, sampled, splits_of
 from sentprobe.encoders import check_name, expand_names
+from sentprobe.encoders.objects import as_encoder
 from sentprobe.errors import DataError, SentProbeError, SentProbeWarning, UsageError, describe_error
 from sentprobe.probes.baselines.predict import Baselines
 from sentprobe.published.releases import content_digests
@@ -40,6 +41,7 @@ CURVE_BASELINE = "nb-uni"
 """The baseline whose learning curve is drawn with those of encoders."""
 
 Encoder = str | Callable[[Sequence[str]], Any]
+"""Models in memory, such as a SentenceTransformer, may take its place."""
 Encoders = Encoder | Iterable[Encoder] | Mapping[str, Encoder | Sequence[Encoder]]
 
 
@@ -96,8 +98,9 @@ def _from_mapping(
     functions: dict[str, Callable[..., Any]] = {}
     recipes: dict[str, Recipe] = {}
     for name, value in encoders.items():
-        several = isinstance(value, Sequence) and not isinstance(value, str)
-        members = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        encoder = as_encoder(value)  # a model and its tokenizer are one encoder, too
+        several = isinstance(encoder, Sequence) and not isinstance(encoder, str)
+        members = [as_encoder(member) for member in encoder] if several else [encoder]
         if not members or not all(isinstance(member, str) or callable(member) for member in members):
             raise UsageError(f"Expected {name!r} to be an encoder, or a list of its trainings, got {value!r:.80}.")
         if len({id(member) if callable(member) else member for member in members}) < len(members):
@@ -116,16 +119,17 @@ def _from_mapping(
 def _by_name(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
     """Encoders by name; None for those that are loaded by name."""
     named: dict[str, Callable[..., Any] | None] = {}
+    encoders = as_encoder(encoders)
     if not isinstance(encoders, Iterable) and not callable(encoders):
         raise UsageError(f"Expected encoders, texts such as static: or functions, got {encoders!r:.80}.")
-    for encoder in [encoders] if isinstance(encoders, str) or callable(encoders) else encoders:
+    for encoder in map(as_encoder, [encoders] if isinstance(encoders, str) or callable(encoders) else encoders):
         if isinstance(encoder, str):
             for name in expand_names([encoder]):
                 named.setdefault(name, None)
             continue
         if not callable(encoder):
             raise UsageError(f"Expected an encoder, a string such as static: or a function, got {encoder!r:.80}.")
-        function = encoder.func if isinstance(encoder, partial) else encoder
+        function: Any = encoder.func if isinstance(encoder, partial) else encoder
         name = str(getattr(function, "__name__", type(function).__name__))
         if name in named:
             raise UsageError(f"Two encoders are called {name}; give them names: evaluate({{'a': …, 'b': …}}, …).")

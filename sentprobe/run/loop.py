@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from sentprobe.core.arguments import as_list, takes
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import Source
 from sentprobe.encoders.diagnosis import check_encoders
-from sentprobe.errors import UsageError
+from sentprobe.errors import FailureWarning, RunError, UsageError
 from sentprobe.probes import parse
 from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
 from sentprobe.results.log import Log, open_log, removed_if_refused
@@ -47,16 +48,17 @@ def evaluate(
     """Probe encoders on datasets, saving every result to ``folder`` as soon as it is finished.
 
     The same call resumes where it stopped: finished cells are not computed again. What fails is recorded in
-    ``Run.failures``, and the rest continues. Wherever several values are accepted, a single one may be given. Results
-    of controls and measures are ``Run.extras``.
+    ``Run.failures``, the rest continues, and there is a warning at the end, or an error with ``strict=True``. Wherever
+    several values are accepted, a single one may be given. Results of controls and measures are ``Run.extras``.
 
     Parameters
     ----------
     encoders
         Strings such as ``st:all-MiniLM-L6-v2`` (see ``sentprobe ls encoders``), perhaps with a name to show,
-        ``MiniLM=st:all-MiniLM-L6-v2``; functions from a list of texts to an array (texts, d); or a mapping from names
-        to these. A list in a mapping, or a name that several files match, ``mine=trained:run-*``, are trainings of one
-        recipe, with different seeds: each is probed, and what is shown, with its interval, is about the recipe.
+        ``MiniLM=st:all-MiniLM-L6-v2``; functions from a list of texts to an array (texts, d); models in memory, such
+        as a SentenceTransformer (see ``as_encoder``); or a mapping from names to these. A list in a mapping, or a name
+        that several files match, ``mine=trained:run-*``, are trainings of one recipe, with different seeds: each is
+        probed, and what is shown, with its interval, is about the recipe.
     datasets
         Datasets, or sources as ``find_sets`` returns them.
     folder
@@ -108,7 +110,22 @@ def evaluate(
         context.progress.report("saving")
         for prepared, cell in to_cache:  # all are collected
             ResultCache(options.store).save(log, cell, prepared.splits)
-    return Run.load(folder)
+    run = Run.load(folder)
+    _report_failures(context, run, strict=options.strict)
+    return run
+
+
+def _report_failures(context: RunContext, run: Run, *, strict: bool) -> None:
+    """Warn of what failed, or raise an error: whoever does not look into ``Run.failures`` has to know."""
+    if not context.failures:
+        return
+    first, *further = list({(failure.cell.encoder, failure.error): failure for failure in context.failures}.values())
+    what = first.cell.encoder or first.cell.dataset
+    count = f" {len(further)} more failed for other reasons." if further else ""
+    message = f"{what} failed: {first.error.rstrip('.')}.{count} Run.failures of {run.folder} has {len(run.failures)}."
+    if strict:
+        raise RunError(f"{message} What was computed is saved.")
+    warnings.warn(FailureWarning(message), stacklevel=4)
 
 
 @dataclass(frozen=True)

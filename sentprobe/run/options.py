@@ -59,6 +59,8 @@ class RunOptions:
         it.
     baselines
         Baselines to run on every dataset.
+    strict
+        Raise a RunError at the end if anything failed, in place of a warning; what was computed is saved.
     progress
         Called with a stage, the number of steps done, and the number of steps or None.
     command
@@ -79,6 +81,7 @@ class RunOptions:
     store: Store | None = None
     jobs: int = 1
     baselines: StringsOrPaths = (*BASELINES, *ENCODER_BASELINES)
+    strict: bool = False
     progress: Progress | None = None
     command: str | None = None
 
@@ -100,8 +103,9 @@ class RunOptions:
                 f"--resample {self.resample}: expected a multiple of {RESAMPLE_MULTIPLE}, or 0: each round trains one "
                 "probe without each group of training rows."
             )
-        if not isinstance(self.half, bool):
-            raise UsageError(f"half must be True or False, got {self.half!r:.80}.")
+        for name, value in (("half", self.half), ("strict", self.strict)):
+            if not isinstance(value, bool):
+                raise UsageError(f"{name} must be True or False, got {value!r:.80}.")
         if not self.parsed_probes() or not self.seed_list():
             raise UsageError("A run needs at least one probe and one seed.")
         self.variants()

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.files import make_folder, write_atomically
+from sentprobe.core.unpickle import PickledArray, load
 from sentprobe.data.layouts.captions import CAPTIONS_FORMAT, CAPTIONS_PER_IMAGE
 from sentprobe.errors import DataError
-from sentprobe.transfer.unpickle import PickledArray, load
 
 SENTEVAL_SPLITS = ("train", "valid", "test")
 """The splits, as SentEval's COCO files are named."""

@@ -123,12 +123,13 @@ POOLING = {
     "max": lambda hidden: hidden.max(1),
     "cls": lambda hidden: hidden[:, 0],
     "last": lambda hidden: hidden[:, -1],
+    "weightedmean": lambda hidden: np.average(hidden, axis=1, weights=np.arange(1, hidden.shape[1] + 1)),
 }
 
 
 def expected(folder, pool, **options):
     """(layers, n, d) for TEXTS, one text at a time."""
-    return np.stack([POOLING[pool](hidden) for hidden in states(folder, **options)], axis=1)
+    return np.stack([POOLING[pool](hidden) for hidden in states(folder, **options)], axis=1).astype(np.float32)
 
 
 def assert_near(found, wanted, tolerance=1e-5):
@@ -380,6 +381,16 @@ def test_weights_kept_in_half_precision_are_used_in_single(bert, tmp_path):
     assert_near(load(f"hf:{tmp_path}")(TEXTS), expected(tmp_path, "mean")[-1])
 
 
+def test_a_model_may_be_spread_over_the_devices_there_are(bert, monkeypatch):
+    pytest.importorskip("accelerate")
+    asked, read = [], transformers.AutoModel.from_pretrained
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", lambda *a, **o: asked.append(o) or read(*a, **o))
+    spread = load(f"hf:{bert}?device=auto")
+    assert asked[0]["device_map"] == "auto"
+    assert spread.identity == load(f"hf:{bert}").identity
+    assert_near(spread(TEXTS), load(f"hf:{bert}")(TEXTS))
+
+
 def test_a_device_that_is_not_there_is_refused(bert):
     assert load(f"hf:{bert}?device=cpu").identity == load(f"hf:{bert}").identity
     with pytest.raises(UsageError, match=r"device=cuda:99, which cannot be used here"):
@@ -469,7 +480,7 @@ def test_the_identity_changes_with_the_configuration_and_the_tokenizer(bert, cop
         ("layer=2..1", r"has layer=2\.\.1; .* a range is ascending"),
         ("layer=all", r"has layer=all; expected a number"),
         ("layer=1,,2", r"has layer=1,,2; expected a number"),
-        ("pool=median", "has pool=median; expected mean, max, cls, last or first-last"),
+        ("pool=median", "has pool=median; expected mean, max, cls, last, weightedmean or first-last"),
         ("special=none", "has special=none; expected keep or drop"),
         ("special=drop&pool=cls", "pool=cls uses one token"),
         ("layer=1&pool=first-last", r"leave layer=… out"),
@@ -478,7 +489,7 @@ def test_the_identity_changes_with_the_configuration_and_the_tokenizer(bert, cop
         ("max=many", "has max=many; expected an integer"),
         (
             "trust=true",
-            "has the option 'trust'; hf: takes device, dtype, lang, layer, max, pool, prompt, random, special",
+            "has the option 'trust'; hf: takes base, device, dtype, lang, layer, max, pool, prompt, random, sp",
         ),
     ],
 )
@@ -558,12 +569,6 @@ def test_a_pooler_and_a_head_are_not_missed(bert, tmp_path):
     assert_near(load(f"hf:{folder}?layer=*")(TEXTS), expected(folder, "mean"))
 
 
-def test_an_adapter_is_refused(copy):
-    (copy / "adapter_config.json").write_text("{}")
-    with pytest.raises(EncoderError, match="is an adapter; merge it into its model"):
-        load(f"hf:{copy}")
-
-
 def test_a_model_that_reads_no_texts_is_refused(copy):
     config = transformers.ViTConfig(image_size=8, patch_size=4, **SMALL)
     transformers.ViTModel(config).save_pretrained(copy)
@@ -628,8 +633,8 @@ def test_a_package_that_is_not_installed_is_named_with_how_to_get_it(bert, monke
 def test_a_folder_that_changes_while_it_is_loaded_is_refused(copy, monkeypatch):
     read = hf._load
 
-    def meanwhile(*arguments):
-        found = read(*arguments)
+    def meanwhile(*arguments, **options):
+        found = read(*arguments, **options)
         (copy / "config.json").write_text((copy / "config.json").read_text() + " ")
         return found
 

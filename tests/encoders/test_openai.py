@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sentprobe.core.network import MAX_ATTEMPTS
 from sentprobe.encoders import load
-from sentprobe.encoders.schemes.openai import MAX_REQUEST_TOKENS
+from sentprobe.encoders.server import MAX_REQUEST_TOKENS, within_budget
 from sentprobe.errors import EncoderError, Offline, ShapeError, UsageError
 
 KEY = "sk-a-secret-that-nobody-may-see"
@@ -219,11 +219,9 @@ def test_texts_are_sent_in_batches(server, encoder):
     st.lists(st.sampled_from([1, 100, MAX_REQUEST_TOKENS, 3 * MAX_REQUEST_TOKENS, 4 * MAX_REQUEST_TOKENS]), max_size=8)
 )
 def test_a_request_stays_within_the_budget_of_tokens_unless_it_is_one_text(sizes):
-    from sentprobe.encoders.schemes.openai import _within_budget
-
     texts = ["x" * size for size in sizes]
     while texts:
-        part = _within_budget(texts)
+        part = within_budget(texts)
         assert part == texts[: len(part)] != []
         assert len(part) == 1 or sum(len(text) for text in part) <= 3 * MAX_REQUEST_TOKENS
         texts = texts[len(part) :]
@@ -549,7 +547,7 @@ def test_a_key_that_is_none_is_refused_and_not_shown(monkeypatch, key):
         ("openai:m?timeout=nan", "timeout=nan; expected a number of seconds above 0"),
         ("openai:m?encoding=int8", "encoding=int8; expected float or base64"),
         ("openai:m?insecure=yes", "insecure=yes; expected 0 or 1"),
-        ("openai:m?retries=3", "has the option 'retries'; openai: takes batch, dimensions"),
+        ("openai:m?retries=3", "has the option 'retries'; openai: takes batch, concurrency, dim"),
     ],
 )
 def test_wrong_use_is_named(server, spec, message):

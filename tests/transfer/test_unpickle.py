@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sentprobe.core.unpickle import PickledArray, load
 from sentprobe.errors import DataError
-from sentprobe.transfer.unpickle import PickledArray, load
 from tests.transfer.pickles import array, called, coco, found, keyed, kind, listed, number, pickled, scalar, string
 from tests.transfer.pickles import several as tupled
 from tests.transfer.pickles import unicode as text
@@ -83,7 +83,7 @@ def test_a_pickle_that_runs_something_is_refused_and_does_not_run(tmp_path, monk
         ("os", "system"), ("posix", "system"), ("subprocess", "Popen"), ("__builtin__", "eval"), ("builtins", "exec"),
         ("__builtin__", "getattr"), ("copy_reg", "_reconstructor"), ("numpy", "load"), ("numpy", "fromfile"),
         ("numpy", "ndarray.tofile"), ("numpy.core.multiarray", "fromstring"), ("numpy.testing", "rundocs"),
-        ("_codecs", "lookup"), ("pickle", "loads"), ("sentprobe.transfer.unpickle", "load"),
+        ("_codecs", "lookup"), ("pickle", "loads"), ("sentprobe.core.unpickle", "load"),
     ],
 )  # fmt: skip
 def test_no_other_name_is_found(tmp_path, module, name):

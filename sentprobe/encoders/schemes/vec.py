@@ -1,4 +1,4 @@
-"""Word vectors from a file (word2vec, GloVe, fastText), pooled.
+"""Word vectors from a file (word2vec, GloVe, fastText, gensim's .kv), pooled.
 
     vec:PATH[?pool=…&case=…&oov=…&tokenise=…&limit=…&freq=…&component=…]
 
@@ -13,6 +13,8 @@ has the zero vector. A vector depends on its text and on the identity, never on 
     of n-grams. With ``component=1`` (default 0) the first principal component, not centred, of the texts given to
     ``fit`` is removed from every vector.
     ``idf``: the mean weighted by log((1 + n) / (1 + df)) + 1, with the frequencies df in the n texts given to ``fit``.
+    ``unit``: the mean of vectors scaled to length 1, as fastText's ``get_sentence_vector``; words with the zero vector
+    are ignored.
     ``pe``, Sukhbaatar et al. 2015: the sum weighted by (1 - j/J) - (k/d) (1 - 2j/J) for word j of J, dimension k of d.
 ``case``
     ``fallback`` (default): the word as it is, then in lower case, then capitalised. ``lower``. ``as-is``.
@@ -39,6 +41,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +50,7 @@ from sentprobe.core.arguments import as_texts
 from sentprobe.core.folders import cache_folder
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
+from sentprobe.encoders.wordvectors.fasttext import Subwords
 from sentprobe.encoders.wordvectors.pooling import (
     Frequencies,
     max_rows,
@@ -58,13 +62,13 @@ from sentprobe.encoders.wordvectors.pooling import (
 from sentprobe.encoders.wordvectors.vectors import WordVectors, read_vectors
 from sentprobe.errors import EncoderError, UsageError
 
-WORD_POOLINGS = ("mean", "max", "sum", "sif", "idf", "pe")
+WORD_POOLINGS = ("mean", "max", "sum", "sif", "idf", "pe", "unit")
 CASES = ("fallback", "lower", "as-is")
 OOV_POLICIES = ("skip", "zero", "subword")
 TOKENISERS = ("space", "simple")
 named_file = attrgetter("file")
 OPTIONS = {
-    "pool": "mean (default), max, sum, sif, idf or pe: how the vectors of words become one",
+    "pool": "mean (default), max, sum, sif, idf, pe or unit: how the vectors of words become one",
     "case": "fallback (default), lower or as-is: how words are looked up",
     "oov": "skip (default), zero or subword: what is done with words that have no vector",
     "tokenise": "space (default) or simple: whether punctuation is split off words",
@@ -79,23 +83,46 @@ SMOOTHING = 1e-3
 
 def load(spec: Spec) -> Pooled:
     """The encoder that a spec names."""
-    options, path = spec.check_options(OPTIONS), spec.path
+    path, limit = spec.path, spec.integer("limit")
     if not path:
         raise UsageError(f"{spec} names no file; expected vec:PATH, such as vec:glove.6B.300d.txt.")
-    pool = spec.choice("pool", WORD_POOLINGS)
+    _check_options(spec)
+    return build(spec, read_vectors(Path(path).expanduser(), cache_folder() / "vectors", limit), Path(path).name)
+
+
+def build(spec: Spec, vectors: WordVectors, name: str) -> Pooled:
+    """The encoder that pools these vectors as the options of a spec say."""
+    options, pool = _check_options(spec), spec.choice("pool", WORD_POOLINGS)
+    frequency = read_frequencies(options["freq"]) if "freq" in options else None
+    component = spec.choice("component", ("0", "1")) == "1"
+    oov = spec.choice("oov", OOV_POLICIES) if "oov" in options else None
+    if oov == "subword" and vectors.subword is None:
+        raise UsageError(f"{spec}: oov=subword needs a file with n-grams, a fastText .bin; {name} has none.")
+    oov = oov or ("skip" if vectors.subword is None else "subword")
+    case, tokenise = spec.choice("case", CASES), spec.choice("tokenise", TOKENISERS)
+    return Pooled(vectors, name, pool, case, oov, tokenise, component, frequency)
+
+
+def from_gensim(model: Any) -> WordVectors:
+    """The vectors of KeyedVectors of gensim, with their n-grams if they are those of a FastText model."""
+    matrix = np.ascontiguousarray(model.vectors, np.float32)
+    ngrams = getattr(model, "vectors_ngrams", None)
+    subword = None
+    if ngrams is not None and len(ngrams):
+        rows = np.ascontiguousarray(ngrams, "<f4").view(np.uint8)
+        subword = Subwords(rows, int(model.min_n), int(model.max_n), 0)
+    return WordVectors(list(model.index_to_key), matrix, "in memory", len(matrix), subword)
+
+
+def _check_options(spec: Spec) -> dict[str, str]:
+    """The options; UsageError if they contradict each other, which needs no file to know."""
+    options, pool = spec.check_options(OPTIONS), spec.choice("pool", WORD_POOLINGS)
     for option in ("freq", "component"):
         if option in options and pool != "sif":
             raise UsageError(f"{spec}: {option} is for pool=sif, not for pool={pool}.")
-    limit = spec.integer("limit")
-    frequency = read_frequencies(options["freq"]) if "freq" in options else None
-    component = spec.choice("component", ("0", "1")) == "1"
-    case, tokenise = spec.choice("case", CASES), spec.choice("tokenise", TOKENISERS)
-    oov = spec.choice("oov", OOV_POLICIES) if "oov" in options else None
-    vectors = read_vectors(Path(path).expanduser(), cache_folder() / "vectors", limit)
-    if oov == "subword" and vectors.subword is None:
-        raise UsageError(f"{spec}: oov=subword needs a file with n-grams, a fastText .bin; {path} has none.")
-    oov = oov or ("skip" if vectors.subword is None else "subword")
-    return Pooled(vectors, Path(path).name, pool, case, oov, tokenise, component, frequency)
+    for option, values in (("case", CASES), ("tokenise", TOKENISERS), ("oov", OOV_POLICIES), ("component", ("0", "1"))):
+        spec.choice(option, values)
+    return options
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +341,10 @@ class Pooled:
         """The vectors (n, d) of a batch of texts."""
         tokens, columns, lengths = number_tokens(texts, self.tokenise)
         table, has_vector = self._lookup(tokens)
-        if self.oov != "zero" and not has_vector.all():
+        if self.pool == "unit":
+            lengths_of_vectors = np.linalg.norm(table, axis=1, keepdims=True)
+            table, has_vector = table / np.maximum(lengths_of_vectors, 1e-38), lengths_of_vectors[:, 0] > 0
+        if (self.oov != "zero" or self.pool == "unit") and not has_vector.all():
             is_pooled = has_vector[columns]
             lengths = np.bincount(np.repeat(np.arange(len(texts)), lengths)[is_pooled], minlength=len(texts))
             columns = columns[is_pooled]
@@ -322,9 +352,9 @@ class Pooled:
             return max_rows(table, columns, lengths)
         if self.pool == "pe":
             return positional_rows(table, columns, lengths)
-        if self.pool in ("mean", "sum"):
+        if self.pool in ("mean", "sum", "unit"):
             sums = sum_rows(table, columns, lengths)
-            return sums / np.maximum(lengths, 1)[:, None] if self.pool == "mean" else sums
+            return sums if self.pool == "sum" else sums / np.maximum(lengths, 1)[:, None]
         weights = self._weights(tokens)[columns]
         sums = sum_rows(table, columns, lengths, weights)
         if self.pool == "idf":

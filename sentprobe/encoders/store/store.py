@@ -152,6 +152,13 @@ class Store:
             self.evict()
         return True
 
+    def forget(self, identity: Identity) -> None:
+        """Remove all vectors of an identity, which turned out to be wrong."""
+        folder = self.root / identity.digest
+        for name in _shard_names(folder):
+            remove(folder / name)
+        self._indexes.pop(identity.digest, None)
+
     def ls(self) -> list[Entry]:
         """What the store holds, by identity. Only headers are read."""
         entries = []

@@ -7,7 +7,7 @@ import lzma
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import numpy as np
 
 from sentprobe.core.files import ByteStream, encoding_error, map_array, open_bytes, open_source
 from sentprobe.core.reader import read_lines
+from sentprobe.core.unpickle import PickledArray, PickledRecord
+from sentprobe.core.unpickle import load as load_pickle
 from sentprobe.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, Blocks, Subwords, open_fasttext
 from sentprobe.encoders.wordvectors.rows import Matrix
 from sentprobe.errors import CorpusError, DataError
@@ -81,10 +83,7 @@ def open_vectors(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]
     if head.startswith(NPY_MAGIC):
         return read_npy(path, limit), None
     if re.match(rb"\x80[\x02-\x05]", head):
-        raise DataError(
-            f"{path} is a Python pickle, as gensim's save() writes it, which could run any code when it is loaded. "
-            "Convert it in Python: KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True)."
-        )
+        return read_kv(path, limit), None
     for magic, suffix in COMPRESSED_SUFFIXES.items():
         if head.startswith(magic):
             raise DataError(f"{path} holds compressed data; give it a name that ends in {suffix}, or decompress it.")
@@ -212,6 +211,42 @@ def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) ->
             )
 
 
+# gensim's KeyedVectors, X.kv, with large arrays beside it, X.kv.vectors.npy
+
+
+KEYED_VECTORS = "gensim.models.keyedvectors.KeyedVectors"
+"""The class whose pickles are read, as records of their attributes: nothing in them is run."""
+MATRIX_ATTRIBUTE = "vectors"
+
+
+def matrix_beside(path: str) -> Path:
+    """The file of a large array of a .kv file."""
+    return Path(f"{path}.{MATRIX_ATTRIBUTE}.npy")
+
+
+def read_kv(path: str, limit: int | None) -> Iterator[tuple[list[str], Matrix]]:
+    """Read the words and vectors of KeyedVectors that gensim saved, block by block."""
+    expected = (
+        "KeyedVectors as gensim 4 saves them (of a Word2Vec model, save model.wv; of FastText, save_facebook_model)"
+    )
+    record = load_pickle(Path(path), (KEYED_VECTORS,), expected)
+    attributes = record.attributes if isinstance(record, PickledRecord) else {}
+    words, matrix = attributes.get("index_to_key") or [], attributes.get(MATRIX_ATTRIBUTE)
+    if isinstance(matrix, PickledArray):
+        stored = matrix.numbers
+    elif MATRIX_ATTRIBUTE in (attributes.get("__numpys") or ()):
+        try:
+            stored = map_array(str(matrix_beside(path)))
+        except (OSError, ValueError) as e:
+            raise DataError(f"{matrix_beside(path)}, which {path} names, cannot be read: {e}.") from None
+    else:
+        raise DataError(f"{path} has no word vectors; expected {expected}.")
+    is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    if not is_list or stored.ndim != 2 or stored.dtype.kind not in "fiu" or len(stored) != len(words):
+        raise DataError(f"{path} does not have a vector for every word; expected {expected}.")
+    return blocks_of(words, stored, limit)
+
+
 # a numpy array, X.npy, with a list of its words beside it, X.txt
 
 
@@ -241,9 +276,14 @@ def read_npy(path: str, limit: int | None) -> Iterator[tuple[list[str], Matrix]]
         words.append(word)
     if len(words) != len(stored):
         raise DataError(f"{file} has {len(words):,} words, and {path} has {len(stored):,} vectors; expected as many.")
+    yield from blocks_of(words, stored, limit)
+
+
+def blocks_of(words: Sequence[str], stored: Matrix, limit: int | None) -> Iterator[tuple[list[str], Matrix]]:
+    """Words and their rows, some at a time, as float32."""
     count = min(len(words), limit or len(words))
     for at in range(0, count, BLOCK_ROWS):
         end = min(at + BLOCK_ROWS, count)
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is reported with its word
             rows = np.array(stored[at:end], np.float32)
-        yield words[at:end], rows
+        yield list(words[at:end]), rows

@@ -26,7 +26,7 @@ from sentprobe.encoders.wordvectors.cache_file import (
     open_cache_file,
 )
 from sentprobe.encoders.wordvectors.fasttext import Blocks, Subwords, map_subwords
-from sentprobe.encoders.wordvectors.formats import explain_errors, open_vectors, words_beside
+from sentprobe.encoders.wordvectors.formats import explain_errors, matrix_beside, open_vectors, words_beside
 from sentprobe.encoders.wordvectors.rows import CheckedRows, Checksums, Matrix, row_checksums
 from sentprobe.errors import DataError, SentProbeWarning
 
@@ -125,11 +125,12 @@ def fingerprint(path: Path) -> str:
 
 
 def _fingerprint(source: str) -> str:
-    """What identifies the state of a file; that of an array with the list of its words."""
-    content, words = fingerprint(Path(source)), words_beside(source)
-    if not Path(source).name.endswith(".npy") or not words.is_file():
+    """What identifies the state of a file; with that of the file beside it, if there is one."""
+    content = fingerprint(Path(source))
+    beside = words_beside(source) if Path(source).name.endswith(".npy") else matrix_beside(source)
+    if not beside.is_file():
         return content
-    return hashlib.blake2b(f"{content} {fingerprint(words)}".encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(f"{content} {fingerprint(beside)}".encode(), digest_size=16).hexdigest()
 
 
 def _unchanged(request: _Request, origin: Origin) -> None:

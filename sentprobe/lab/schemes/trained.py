@@ -34,7 +34,7 @@ from sentprobe.encoders.encoder import TrainingScore, short_repr
 from sentprobe.encoders.hub import find_device, import_optional
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.encoders.schemes import hf
-from sentprobe.encoders.schemes.hf import parse_layers
+from sentprobe.encoders.transformer import parse_layers
 from sentprobe.errors import EncoderError, NotInstalled, UsageError
 from sentprobe.lab.networks.folder import is_language_model
 from sentprobe.lab.networks.inference import BACKENDS, Inference, Ints, batches_by_length
@@ -250,7 +250,7 @@ def _layers(spec: Spec, network: Inference) -> tuple[tuple[int, ...], int]:
     widths = network.widths()
     if (text := options.get("layer", "-1")) == "*":
         return tuple(i for i, width in enumerate(widths) if width == widths[-1]), widths[-1]
-    layers = parse_layers(spec, text, len(widths))
+    layers = parse_layers(spec, text, len(widths), OPTIONS["layer"])
     if len({widths[i] for i in layers}) > 1:
         widths_of_layers = ", ".join(f"{i} has {widths[i]}" for i in layers)
         raise UsageError(

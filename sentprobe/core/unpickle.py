@@ -1,7 +1,8 @@
 """Reads other people's pickles without running any of their code.
 
-The image features of SentEval are published as pickles of Python 2 only. A pickle is a program; this reader knows
-containers, strings, numbers and the few names by which numpy's arrays are pickled, and stops at any other. Not even
+The image features of SentEval are published as pickles of Python 2 only, and gensim saves word vectors as pickles. A
+pickle is a program; this reader knows containers, strings, numbers and the few names by which numpy's arrays are
+pickled, and stops at any other. Classes that a caller expects are read as records of their attributes. Not even
 those names are numpy's here: they are resolved to functions made for one call of ``load``, which record what an
 array is, so that neither numpy's own state nor a later pickle can be reached from inside one.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -56,12 +57,27 @@ class PickledArray:
         self.numbers = np.frombuffer(content, dtype.numpy()).reshape(shape, order="F" if fortran else "C")
 
 
-def load(path: Path) -> Any:
-    """What a pickle holds: containers, strings and numbers, with a ``PickledArray`` for every array."""
+class PickledRecord:
+    """An object as pickled: the attributes that it had."""
+
+    __slots__ = ("attributes",)
+    attributes: dict[str, Any]
+
+    def __setstate__(self, state: Any) -> None:
+        if not isinstance(state, dict):
+            raise ValueError("an object without names for its attributes")
+        self.attributes = state
+
+
+def load(path: Path, classes: Collection[str] = (), expected: str = "image features as SentEval has them") -> Any:
+    """What a pickle holds: containers, strings and numbers, with a ``PickledArray`` for every array.
+
+    An object of one of the ``classes`` is a ``PickledRecord``; ``expected`` is what messages call such a file.
+    """
     try:
         reject_special_file(path)
         with path.open("rb") as file:
-            return _Reader(path, file).load()
+            return _Reader(path, file, classes, expected).load()
     except DataError:
         raise
     except FileNotFoundError:
@@ -99,9 +115,12 @@ class _Bounded:
 class _Reader(pickle._Unpickler):
     """An unpickler that finds nothing but the few names of ``_names``."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
+    def __init__(self, path: Path, file: BinaryIO, classes: Collection[str], expected: str) -> None:
         super().__init__(_Bounded(file), encoding="latin1")
-        self._path, self._names = path, _names()
+        self._path, self._expected = path, expected
+        # a new class for each, since a pickle could change it
+        records = {name: type("Record", (PickledRecord,), {"__slots__": ()}) for name in classes}
+        self._names = {**_names(), **records}
 
     def find_class(self, module: str, name: str, /) -> Any:
         try:
@@ -109,7 +128,7 @@ class _Reader(pickle._Unpickler):
         except KeyError:
             raise DataError(
                 f"{self._path} refers to {module}.{name}, which is not a container, string, number or array: "
-                "expected image features as SentEval has them. It was not run."
+                f"expected {self._expected}. It was not run."
             ) from None
 
 
