@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sentprobe.corpus import Corpus as Corpus
     from sentprobe.corpus import Sentence as Sentence
     from sentprobe.corpus import Tree as Tree
+    from sentprobe.data.contrast_set import ContrastSet as ContrastSet
     from sentprobe.data.dataset import Dataset as Dataset
     from sentprobe.data.sources import find_sets as find_sets
     from sentprobe.data.tables import read_senteval as read_senteval
@@ -54,6 +55,7 @@ _HOMES = {
     "AnnotatedCorpus": "sentprobe.annotate.run",
     "Audit": "sentprobe.audit",
     "Comparison": "sentprobe.results.compare",
+    "ContrastSet": "sentprobe.data.contrast_set",
     "Corpus": "sentprobe.corpus",
     "Dataset": "sentprobe.data.dataset",
     "Embeddings": "sentprobe.encoders.embed",
@@ -93,6 +95,7 @@ __all__ = [
     "AnnotatedCorpus",
     "Audit",
     "Comparison",
+    "ContrastSet",
     "Corpus",
     "Dataset",
     "Embeddings",

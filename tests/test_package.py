@@ -61,8 +61,8 @@ def run(code, *, cwd=None):
 
 PUBLIC = {
     "sentprobe": [
-        "AnnotatedCorpus", "Audit", "Comparison", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy",
-        "Probe", "Report", "Result", "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "TieGroups", "Tree",
+        "AnnotatedCorpus", "Audit", "Comparison", "ContrastSet", "Corpus", "Dataset", "Embeddings", "Example",
+        "Finding", "Policy", "Probe", "Report", "Result", "Run", "SentProbeError", "Sentence", "SkippedTask", "Task", "TieGroups", "Tree",
         "annotate_files", "audit_set", "compare", "embed_texts", "evaluate", "find_sets", "join_runs", "load_encoder",
         "load_probe", "load_task", "make_sets", "on_cluster", "read_senteval", "read_xprobe", "select_tasks", "ties",
         "write_figure",

@@ -214,7 +214,7 @@ class Dataset:
         Dataset('reviews', en, 2 labels, tr 32, va 4, te 4)
         """
         columns = columns_in_memory(text, label, split, group, split_seed)
-        return cls._of_cells(frame_cells(frame, columns), columns, name or task or "table", task, language)
+        return cls._of_cells(frame_cells(frame, columns.requested), columns, name or task or "table", task, language)
 
     @classmethod
     def from_rows(
@@ -248,7 +248,7 @@ class Dataset:
         Dataset('tense', 2 labels, tr 2, va 0, te 1)
         """
         columns = columns_in_memory(text, label, split, group, split_seed)
-        return cls._of_cells(list_cells(rows, columns), columns, name or task or "table", task, language)
+        return cls._of_cells(list_cells(rows, columns.requested), columns, name or task or "table", task, language)
 
     @classmethod
     def _of_cells(
@@ -437,15 +437,15 @@ def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryvie
     table = {
         "split": _names([split for split, _ in rows]),
         "label": _names([row.label for _, row in rows]),
-        "text": _strings([row.text for _, row in rows]),
+        "text": string_array([row.text for _, row in rows]),
         "tokens": _lists(
-            _strings([*chain.from_iterable([row.tokens for _, row in rows])]), [len(row.tokens) for _, row in rows]
+            string_array([*chain.from_iterable([row.tokens for _, row in rows])]), [len(row.tokens) for _, row in rows]
         ),
-        "source": _strings([row.source for _, row in rows]),
-        "key": _strings([row.key for _, row in rows]),
+        "source": string_array([row.source for _, row in rows]),
+        "key": string_array([row.key for _, row in rows]),
         "stratum": _names([row.stratum for _, row in rows]),
         "marks": _lists(_numbers([m for _, row in rows for m in row.marks]), [len(row.marks) for _, row in rows]),
-        **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
+        **{name: string_array([dict(row.extra).get(name) for _, row in rows]) for name in extra},
     }
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(table), buffer, compression="zstd", use_dictionary=["split", "label", "key", "stratum"])
@@ -455,7 +455,8 @@ def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryvie
 # Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
 
 
-def _strings(values: Sequence[str | None]) -> Any:
+def string_array(values: Sequence[str | None]) -> Any:
+    """An Arrow array of these strings."""
     import pyarrow as pa
 
     if None in values:
@@ -479,7 +480,7 @@ def _names(values: Sequence[str]) -> Any:
     import pyarrow as pa
 
     codes = {name: i for i, name in enumerate(dict.fromkeys(values))}
-    return pa.DictionaryArray.from_arrays(_numbers([codes[v] for v in values]), _strings(list(codes)))
+    return pa.DictionaryArray.from_arrays(_numbers([codes[v] for v in values]), string_array(list(codes)))
 
 
 def _lists(items: Any, lengths: Sequence[int]) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sentprobe.core.arguments import did_you_mean
+from sentprobe.core.reader import Requested
 from sentprobe.data.random_split import RandomSplit, is_random_split, parse_random_split, split_rows
 from sentprobe.errors import CorpusError, DataError, UsageError
 from sentprobe.tasks import SPLITS, Example
@@ -209,11 +210,11 @@ def rows_in_memory(cells: Iterable[tuple[Sequence[str], int]], columns: Columns,
     return table.by_split(name)
 
 
-def frame_cells(frame: Any, columns: Columns) -> Iterator[tuple[tuple[str, ...], int]]:
+def frame_cells(frame: Any, requested_columns: Requested) -> Iterator[tuple[tuple[str, ...], int]]:
     """The cells of the requested columns, and the line breaks in all, of each row of what has columns by name."""
-    names = _column_names(frame)
+    names = column_names(frame)
     requested = []
-    for argument, name in columns.requested:
+    for argument, name in requested_columns:
         matching = [column for column in names if str(column) == name]
         if len(matching) != 1:
             raise _not_one_column(argument, name, names, len(matching))
@@ -226,12 +227,12 @@ def frame_cells(frame: Any, columns: Columns) -> Iterator[tuple[tuple[str, ...],
     return zip(zip(*requested, strict=True), line_breaks, strict=True)
 
 
-def list_cells(rows: Iterable[Any], columns: Columns) -> Iterator[tuple[tuple[str, ...], int]]:
+def list_cells(rows: Iterable[Any], requested_columns: Requested) -> Iterator[tuple[tuple[str, ...], int]]:
     """The same of rows that are dicts, or tuples in the order of the columns that are requested."""
-    names = [name for _, name in columns.requested]
+    names = [name for _, name in requested_columns]
     for i, row in enumerate(rows):
         if isinstance(row, Mapping):
-            if missing := [requested for requested in columns.requested if requested[1] not in row]:
+            if missing := [requested for requested in requested_columns if requested[1] not in row]:
                 argument, name = missing[0]
                 raise UsageError(f"Row {i} (the first is 0): {_not_one_column(argument, name, list(row), 0)}")
             values, requested = [*row.values()], [row[name] for name in names]
@@ -250,7 +251,8 @@ def _line_breaks(value: Any) -> int:
     return value.count("\n") if isinstance(value, str) else 0
 
 
-def _column_names(frame: Any) -> list[Any]:
+def column_names(frame: Any) -> list[Any]:
+    """The names of the columns of a frame."""
     if isinstance(frame, Mapping):
         return list(frame)
     for attribute in ("column_names", "columns"):  # columns of Arrow are values
@@ -258,7 +260,7 @@ def _column_names(frame: Any) -> list[Any]:
             return list(names)
     raise UsageError(
         f"Expected a frame with columns by name (pandas, polars, Arrow, a dict of lists), got {type(frame).__name__}. "
-        "For a list of rows, use Dataset.from_rows."
+        "For a list of rows, use from_rows."
     )
 
 

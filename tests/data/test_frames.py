@@ -123,7 +123,7 @@ def test_truth_values_are_those_of_json():
         (
             lambda: Dataset.from_frame([("a", 1)], text="a", label="b"),
             "Expected a frame with columns by name (pandas, polars, Arrow, a dict of lists), got list. For a list of "
-            "rows, use Dataset.from_rows.",
+            "rows, use from_rows.",
         ),
         (
             lambda: Dataset.from_rows([("a", "b", "c")]),
