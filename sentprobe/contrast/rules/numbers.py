@@ -1,0 +1,147 @@
+"""A number, a weekday or a month replaced by another: *three* → *seven*, *1987* → *1967*, *on Monday* → *on Friday*.
+
+The new number governs the same forms: Polish 2–4 and 5–9 stay apart, 1 is never replaced, days stay below 30. Digits of
+codes, decimals, times and sums are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sentprobe.contrast import ContrastRule
+from sentprobe.contrast.draft import is_plain_statement, replaced, token_span, written
+from sentprobe.corpus.languages import code_of
+from sentprobe.corpus.syntax import base, children, features, tags
+from sentprobe.sentence import Sentence
+from sentprobe.tasks import Context
+
+WORDS = {
+    "en": (
+        "two three four five six seven eight nine ten eleven twelve",
+        "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+        "January February March April June July August September October November December",
+    ),
+    "fr": (
+        "deux trois quatre cinq six sept huit neuf dix onze douze",
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "janvier février mars mai juin juillet septembre novembre décembre",
+    ),
+    "de": (
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
+        "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    ),
+    "pl": (
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+        "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku listopadzie grudniu",
+    ),
+}
+"""Groups of words that can stand for each other."""
+POLISH_CLASSES = (("dwa", "trzy", "cztery"), ("pięć", "sześć", "siedem", "osiem", "dziewięć", "dziesięć"))
+GROUPED = re.compile(r"([2-9])(\d{0,2})((?:[.,\u00a0 ]000)+)")
+YEAR = re.compile(r"(1[0-9]|20)(\d)(\d)")
+
+
+def rewrite(s: Sentence, context: Context) -> Iterator[str]:
+    """The sentence with another number, once for each that can be replaced."""
+    if not is_plain_statement(s) or s.deprels is None:
+        return
+    language = code_of(context.language)
+    for i, form in enumerate(s.forms):
+        span = token_span(s, [i])
+        if span is None or s.tokens[span[0]] != form or not _is_free(s, i):
+            continue
+        other = _other_digits(form, context) if form[:1].isdigit() else _other_word(s, i, language, context)
+        if other is None or other in s.forms:
+            continue
+        if text := written(s, replaced(s, {span[0]: other}), context):
+            yield text
+
+
+def _is_free(s: Sentence, i: int) -> bool:
+    """Whether white space or a comma is on both sides of a word, and it is not a list number or part of a name."""
+    assert s.deprels is not None
+    assert s.heads is not None
+    space = s.space_after or (True,) * len(s)
+    if (i and not space[i - 1] and s.forms[i - 1] not in ("$", "€", "£")) or i == len(s) - 1:
+        return False
+    if not space[i] and s.forms[i + 1] not in (",", "."):
+        return False
+    if s.deprels[i] in ("flat", "compound", "dep", "flat:name", "fixed", "goeswith", "discourse"):
+        return False
+    head = s.heads[i]
+    numbers = [j for j in range(len(s)) if tags(s)[j] == "NUM" and j != i and abs(i - j) < 3]
+    name = head >= 0 and tags(s)[head] == "PROPN" and base(s.deprels[i]) == "nummod" and not s.forms[i].isdigit()
+    return not numbers and not name
+
+
+def _other_digits(form: str, context: Context) -> str | None:
+    """Another number of the same kind."""
+    if year := YEAR.fullmatch(form):
+        century, decade, last = year.groups()
+        decades = [d for d in ("01" if century == "20" else "123456789") if d != decade]
+        return f"{century}{_pick(decades, context)}{last}"
+    if grouped := GROUPED.fullmatch(form):
+        first, more, thousands = grouped.groups()
+        return f"{_pick([d for d in '23456789' if d != first], context)}{more}{thousands}"
+    if not form.isascii() or not form.isdigit() or form[0] == "0" or len(form) > 3:
+        return None
+    if len(form) == 3:
+        return f"{_pick([d for d in '123456789' if d != form[0]], context)}{form[1:]}"
+    if len(form) == 2 and form[0] == "1":
+        return f"1{_pick([d for d in '23456789' if d != form[1]], context)}" if form[1] not in "01" else None
+    if form in ("30", "31"):
+        return None
+    classes = ("234", "56789" + "0" * (len(form) == 2))
+    return next(
+        (form[:-1] + _pick([d for d in digits if d != form[-1]], context) for digits in classes if form[-1] in digits),
+        None,
+    )
+
+
+def _other_word(s: Sentence, i: int, language: str, context: Context) -> str | None:
+    """Another word of the group that a word is in."""
+    form, lower = s.forms[i], s.forms[i].lower()
+    for group in WORDS.get(language, ()):
+        words = group.split()
+        if form not in words and not (tags(s)[i] == "NUM" and lower in words):
+            continue
+        if tags(s)[i] not in ("NUM", "PROPN", "NOUN") or (tags(s)[i] == "NUM" and not _counts(s, i)):
+            return None
+        return _pick([word for word in words if word not in (form, lower)], context)
+    if language == "pl" and tags(s)[i] == "NUM":
+        return _polish_numeral(s, i, context)
+    return None
+
+
+def _counts(s: Sentence, i: int) -> bool:
+    """Whether a numeral counts the noun after it."""
+    assert s.deprels is not None
+    return base(s.deprels[i]) == "nummod" and s.heads is not None and s.heads[i] > i and not children(s, i)
+
+
+def _polish_numeral(s: Sentence, i: int, context: Context) -> str | None:
+    """Another numeral that governs the same case, in the same form as far as the corpus attests it."""
+    assert s.lemmas is not None
+    assert s.feats is not None
+    group = next((lemmas for lemmas in POLISH_CLASSES if s.lemmas[i] in lemmas), None)
+    if group is None or not _counts(s, i):
+        return None
+    wanted = features(s.feats[i])
+    forms = [context.plan.form(lemma, "NUM", wanted) for lemma in group if lemma != s.lemmas[i]]
+    attested = [form.lower() for form in forms if form]
+    return _pick(attested, context) if attested else None
+
+
+def _pick(options: list[str], context: Context) -> str:
+    return options[context.draw(len(options))]
+
+
+contrast_rule = ContrastRule(
+    name="numbers",
+    effect="contrast",
+    summary="a number, weekday or month is replaced",
+    rewrite=rewrite,
+    order=30,
+)
