@@ -98,9 +98,11 @@ def show(
     seed: int
         Another seed samples other rows.
     """
+    from sentprobe.cli._contrasts import show_contrasts
     from sentprobe.cli._options import is_run
     from sentprobe.cli._sets import show_sets
     from sentprobe.core.folders import folder_type_of
+    from sentprobe.data.contrast_set import contrast_folders
     from sentprobe.errors import UsageError
     from sentprobe.report.filters import Filter
     from sentprobe.results.metric import DEFAULT_METRIC
@@ -131,6 +133,10 @@ def show(
         return 0
     if format != "table" or metric != DEFAULT_METRIC or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
+    if contrast_folders(path):
+        if any((baselines, features, task, language, published)):
+            raise UsageError(f"{path} has contrast sets: the only options for them are --examples and --seed.")
+        return show_contrasts(path, examples, seed)
     return show_sets(path, examples, baselines, features, task, language, seed, published)
 
 

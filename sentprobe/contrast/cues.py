@@ -1,7 +1,7 @@
 """Cues that could tell a positive from a contrast without understanding either, and rows that are balanced over them.
 
-A cue gives a text a number by its anchor: who takes the text with the higher one for the positive is right in some share
-of the rows (ties count half). At 50 % the cue says nothing.
+A cue gives a text a number by its anchor: who takes the text with the higher one for the positive is right in some
+share of the rows (ties count half). At 50 % the cue says nothing.
 
     overlap     words that the text shares with the anchor (the Dice coefficient of the two bags of words)
     length      the difference in words, negative

@@ -73,9 +73,8 @@ class AttestedForms:
         """
         assert s.lemmas is not None
         assert s.feats is not None
-        wanted = {**_relevant(s.feats[i]), **changes}
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        return self.form(s.lemmas[i], tags(s)[i], wanted)
+        changed: dict[str, str | None] = {**_relevant(s.feats[i]), **changes}
+        return self.form(s.lemmas[i], tags(s)[i], {name: value for name, value in changed.items() if value is not None})
 
     def form(self, lemma: str, tag: str, wanted: Mapping[str, str]) -> str | None:
         """The most frequent form of a lemma that has exactly these features."""

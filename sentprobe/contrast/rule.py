@@ -1,9 +1,9 @@
 """What a rule of a contrast set is: a function that rewrites a sentence, and how many of the rows read were wrong.
 
 A contrast set has rows of three texts: a sentence of the corpus (the anchor), a rewriting that keeps its meaning (the
-positive) and one that changes it (the contrast). Both come from rules; a rule is one file of ``sentprobe/contrast/rules``
-with a ``contrast_rule``, or an entry point of the group ``sentprobe.contrast_rules``. A rule takes the forms of words
-from the sentence, from a list in its file, or from what the corpus attests; it inflects nothing itself.
+positive) and one that changes it (the contrast). Both come from rules; a rule is one file of the folder ``rules`` with
+a ``contrast_rule``, or an entry point of the group ``sentprobe.contrast_rules``. A rule takes the forms of words from
+the sentence, from a list in its file, or from what the corpus attests; it inflects nothing itself.
 """
 
 from __future__ import annotations
@@ -131,6 +131,6 @@ def split_rules(names: Sequence[str], effect: Literal["contrast", "positive"]) -
             other = "keeps the meaning" if effect == "contrast" else "changes the meaning"
             raise UsageError(f"The rule {name!r} {other}; expected one of {listed_names(rules)}.")
         raise UsageError(
-            f"There is no contrast rule {name!r}{did_you_mean(name, rules)}; expected one of {listed_names(rules)}."
+            f"There is no contrast rule {name!r}; expected one of {listed_names(rules)}.{did_you_mean(name, rules)}"
         )
     return [rule for rule in rules.values() if not names or rule.name in names]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import Word, is_plain_statement, phrase, subject, token_span, words_of, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, root, tags
@@ -58,7 +58,7 @@ def _active_form(s: Sentence, top: int, agent: int, auxiliary: int, context: Con
         any(s.deprels and s.deprels[i] == "conj" for i in children(s, agent)) or feature(s, agent, "Number") == "Plur"
     )
     if wanted == "Pres" and plural:
-        return lemma
+        return None if "or" in s.forms[agent:] else lemma  # which one the verb agrees with is not said
     if wanted == "Pres":
         form = context.plan.any_form(lemma, "VERB", Tense="Pres", VerbForm="Fin", Number="Sing", Person="3")
     elif wanted == "Past":
@@ -73,5 +73,9 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="a passive with an agent becomes active (English)",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-EWT, GUM and PUD", wrong=1, date="2026-11-19", rows=14),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+    ),
     order=150,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import agreement, exchanged, is_movable, is_plain_statement, token_span, written
 from sentprobe.contrast.rules.order import DETERMINERS
 from sentprobe.corpus.syntax import base, children, feature, subtree, tags
@@ -16,9 +16,9 @@ from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
 CONJUNCTIONS = frozenset(["and", "or", "et", "ou", "und", "oder", "sowie", "i", "oraz", "lub", "albo", "ani"])
-FIXED = frozenset(
-    ["respectively", "respectivement", "beziehungsweise", "odpowiednio", "so", "forth", "less", "more", "both", "either", "zarówno"]
-)
+ORDERED = """respectively respectivement beziehungsweise odpowiednio so forth less more both either zarówno"""
+FIXED = frozenset(ORDERED.split())
+"""Words that depend on the order, or belong to a coordination as it is."""
 FEATURES = ("Number", "Gender", "Case", "Animacy", "VerbForm", "Degree")
 
 
@@ -108,5 +108,12 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="two coordinated nouns or adjectives are exchanged",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-EWT", wrong=1, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD, Sequoia and PUD", wrong=0, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        Reading(language="de", corpus="UD_German-PUD", wrong=1, date="2026-11-19", rows=17),
+    ),
     order=120,
 )

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule
-from sentprobe.contrast.draft import Word, is_plain_statement, phrase, subject, token_span, words_of, written
+from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast.draft import (
+    Word,
+    is_plain_statement,
+    lower_lemmas,
+    phrase,
+    subject,
+    token_span,
+    words_of,
+    written,
+)
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, finite, root, subtree, tags
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
 MARKS = {
-    "en": "because when if although though while after before since once until whenever unless",
+    "en": "because when if although though after before since once until whenever unless",
     "fr": "quand lorsque lorsqu' si s' bien alors tandis après avant dès depuis puisque puisqu' parce quoique",
     "de": "",
     "pl": "kiedy gdy jeśli jeżeli chociaż choć ponieważ zanim skoro",
@@ -35,10 +44,14 @@ COMMA = frozenset({"en", "fr"})
 NEGATIVE = frozenset(
     {"not", "n't", "never", "no", "ne", "n'", "pas", "jamais", "nie", "nigdy", "nicht", "kein", "keine"}
 )
-COMMENTS = frozenset(
-    ["mot", "terme", "effet", "fait", "revanche", "outre", "conséquence", "parallèle", "particulier", "général", "comparison", "campaign", "way", "fact", "addition", "general", "particular", "other", "word", "case", "order", "contrast", "turn", "gegenteil", "gegenzug", "fall", "regel", "prinzip", "end"]
-)
+COMMENT_NOUNS = """mot terme effet fait revanche outre conséquence parallèle particulier général lieu arrière
+    exclusivité comparison campaign way fact addition general particular top side mind essence exchange return bit
+    sense name question opinion love charge line other word case order contrast turn end gegenteil gegenzug fall regel
+    prinzip vergessenheit kontekst sytuacja osiągnięcie rama reconnaissance"""
+COMMENTS = frozenset(COMMENT_NOUNS.split())
 """Nouns of phrases that comment on the sentence or connect it to others, rather than say when or where."""
+FOCUS = frozenset(["only", "even", "seulement", "uniquement", "tylko", "jedynie", "nur"])
+"""Adverbs whose scope would change."""
 REFERRING = frozenset({"Prs", "Rel", "Int", "Rcp"})
 
 
@@ -53,6 +66,8 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
         return
     if any(base(s.deprels[i]) in ("conj", "ccomp", "csubj", "expl") for i in children(s, top)):
         return
+    if "Abbr=Yes" in (s.feats or ("",) * len(s))[-2] or not FOCUS.isdisjoint(lower_lemmas(s)):
+        return  # its full stop is that of the sentence
     move = _german if language == "de" else _with_comma if language in COMMA else _without_comma
     for words in move(s, top, agent, language):
         if text := written(s, words, context):
@@ -111,10 +126,17 @@ def _with_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[li
     for i, (first, last) in _adverbials(s, top, language):
         clause = base(s.deprels[i]) == "advcl"
         if first == 0 and words[last].text == "," and beginning == last + 1 and not _closes_late(s, top, i):
+            if clause and _refers(s, agent):
+                continue
             yield [*words[last + 1 : end], *words[:last], *words[end:]]
         elif last == end and beginning == 0 and first > beginning and (clause or _is_adjunct(s, top, i)):
             body_end = first - 1 if words[first - 1].text == "," else first
             yield [*words[first:end], Word(","), *words[:body_end], *words[end:]]
+
+
+def _refers(s: Sentence, agent: int) -> bool:
+    """Whether a subject refers to something before it, which may be in the clause that is moved."""
+    return tags(s)[agent] in ("PRON", "DET") and feature(s, agent, "Person") not in ("1", "2")
 
 
 def _closes_late(s: Sentence, top: int, i: int) -> bool:
@@ -122,15 +144,18 @@ def _closes_late(s: Sentence, top: int, i: int) -> bool:
     assert s.deprels is not None
     verbs = [j for j in range(top + 1, len(s)) if tags(s)[j] in ("VERB", "AUX") and j not in subtree(s, i)]
     last = max((j for j in range(len(s)) if tags(s)[j] != "PUNCT"), default=top)
-    return bool(verbs) or base(s.deprels[last]) in ("conj", "appos") or "conj" in s.deprels[top + 1 :]
+    comma = "," in s.forms[max(subtree(s, i)) + 2 :]
+    return bool(verbs) or comma or base(s.deprels[last]) in ("conj", "appos") or "conj" in s.deprels[top + 1 :]
 
 
 def _is_adjunct(s: Sentence, top: int, i: int) -> bool:
     """Whether a phrase at the end is an adjunct rather than what the verb requires: something is between them."""
     assert s.deprels is not None
-    if min(subtree(s, i)) == top + 1 or tags(s)[top] not in ("VERB", "ADJ", "NOUN"):
+    if min(subtree(s, i)) == top + 1 or tags(s)[top] != "VERB":
         return False
-    return any(base(s.deprels[j]) in ("obj", "xcomp", "cop") for j in children(s, top))
+    if s.forms[min(subtree(s, i))].lower() in ("sur", "vers", "sous", "near", "under", "na"):
+        return False  # mostly required by the verb, or part of its object
+    return any(base(s.deprels[j]) == "obj" for j in children(s, top))
 
 
 def _without_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[list[Word]]:
@@ -140,6 +165,8 @@ def _without_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator
     for i, (first, last) in _adverbials(s, top, language):
         clause = base(s.deprels[i]) == "advcl"
         if clause and first == 0 and words[last].text == "," and not _closes_late(s, top, i):
+            if _refers(s, agent):
+                continue
             yield [*words[last + 1 : end], Word(","), *words[:last], *words[end:]]
         elif clause and last == end and words[first - 1].text == ",":
             yield [*words[first:end], Word(","), *words[: first - 1], *words[end:]]
@@ -178,5 +205,12 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="an adverbial is moved to the beginning, or back",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-GUM and PUD", wrong=3, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=1, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB and PUD", wrong=2, date="2026-11-19"),
+        Reading(language="de", corpus="UD_German-PUD", wrong=2, date="2026-11-19"),
+    ),
     order=110,
 )

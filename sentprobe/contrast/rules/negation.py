@@ -1,7 +1,7 @@
 """Negation added or removed, with the auxiliary or the negative word that the annotation offers.
 
-* English: *is* ↔ *is not*, *isn't*, after the finite auxiliary or copula of the main clause; *did not go* → *went* where
-  the corpus attests the form. A verb without an auxiliary is not negated.
+* English: *is* ↔ *is not*, *isn't*, after the finite auxiliary or copula of the main clause; *did not go* → *went*
+  where the corpus attests the form. A verb without an auxiliary is not negated.
 * French: *ne … pas* around the finite verb and its clitics; objects that would need *de* are left alone.
 * German: *nicht* before a predicate adjective, or removed; *ein* ↔ *kein*, which has the same endings.
 * Polish: *nie* before the finite verb of a clause without an object, which would change its case.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import Word, is_plain_statement, lower_lemmas, replaced, token_span, words_of, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, features, finite, root, subtree, tags
@@ -21,17 +21,20 @@ from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
 POLAR = {
-    "en": """already also any anybody anymore anyone anything anywhere although barely because but certainly either else
-        even ever few hardly however just likely many may merely might much must need neither never no nobody none nor
-        not nothing nowhere only or perhaps possibly probably rather really scarcely seldom shall simply so some somebody
-        someone something somewhat sometimes still than though to together too unless until very while without yet again
-        always quite shortly indeed therefore thus definitely clearly obviously especially actually please nearly almost both""",
+    "en": """already also any anybody anymore anyone anything anywhere although barely because but certainly either
+        else even ever few hardly however just likely many may merely might much must need neither never no nobody
+        none nor not nothing nowhere only or perhaps possibly probably rather really scarcely seldom shall simply so
+        some somebody someone something somewhat sometimes still than though to together too unless until very while
+        without yet again always enough quite shortly indeed therefore thus definitely clearly obviously especially
+        actually please nearly almost both""",
     "fr": """aucun aussi autant beaucoup car certain certes déjà donc désormais encore enfin et également guère jamais
         mais même ne ni non nul ou pas personne peu plus plusieurs point presque puisque quelque quelques rien sans
-        seul seulement si souvent moins surtout tant tel toujours tous tout très trop uniquement parce bientôt quand notamment""",
-    "de": """aber alle also auch außer bereits besonders denn doch etwas immer jedoch kaum kein keiner man mancher manche
-        mehr mehrere meist nicht nichts nie niemals niemand nirgends noch nur oft oder ohne weniger schon sehr selten sogar sondern
-        sowohl trotzdem und viel weder weil wieder wohl zwar ziemlich lediglich ebenfalls einige einiger jemals""",
+        seul seulement si souvent moins surtout tant tel toujours tous tout très trop uniquement parce bientôt quand
+        notamment""",
+    "de": """aber alle also auch außer bereits besonders denn doch etwas immer jedoch kaum kein keiner man mancher
+        manche mehr mehrere meist nicht nichts nie niemals niemand nirgends noch nur oft oder ohne weniger schon sehr
+        selten sogar sondern sowohl trotzdem und viel weder weil wieder wohl zwar ziemlich lediglich ebenfalls einige
+        einiger jemals""",
     "pl": """ale ani albo aż bardzo bo często coś ktoś jeszcze już kilka lecz lub też także również nadal nic nie nigdy
         nikt niż oraz prawie raczej tylko wciąż wiele zawsze żaden żadny i a jednak więc nawet jakiś właśnie wreszcie
         zaledwie dopiero znów znowu ponieważ gdyż niech brak podobno dość niemal""",
@@ -125,8 +128,8 @@ def _cased(text: str, like: str) -> str:
     return text.capitalize() if like[:1].isupper() else text
 
 
-FRENCH_CLITICS = frozenset({"me", "m'", "te", "t'", "se", "s'", "le", "la", "les", "l'", "lui", "leur", "y", "en", "nous",
-                            "vous"})  # fmt: skip
+CLITICS = """me m' te t' se s' le la les l' lui leur y en nous vous"""
+FRENCH_CLITICS = frozenset(CLITICS.split())
 FRENCH_VOWELS = frozenset("aeiouyàâéèêëîïôûœ")
 ELIDED_SUBJECTS = {"j'": "je", "c'": "ce"}
 
@@ -268,10 +271,8 @@ def _polish(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
     verb = finite(s, top)
     if verb is None or s.lemmas is None or tags(s)[verb] not in ("VERB", "AUX"):
         return
-    if (
-        s.forms[verb].lower() == "to"
-        or (s.lemmas[verb] in ("być", "bywać", "mieć", "móc", "brakować")
-        and s.deprels[verb] == "root")
+    if s.forms[verb].lower() == "to" or (
+        s.lemmas[verb] in ("być", "bywać", "mieć", "móc", "brakować") and s.deprels[verb] == "root"
     ):
         return
     if verb != top and s.forms[verb].lower() in ("by", "m", "ś", "śmy", "ście", "em", "eś"):
@@ -311,5 +312,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="the main clause is negated, or no longer",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-EWT", wrong=1, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19", rows=28),
+    ),
     order=10,
 )

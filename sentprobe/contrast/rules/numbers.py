@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import is_plain_statement, replaced, token_span, written
 from sentprobe.corpus.languages import code_of
-from sentprobe.corpus.syntax import base, children, features, tags
+from sentprobe.corpus.syntax import base, children, tags
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
@@ -33,12 +33,20 @@ WORDS = {
         "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
     ),
     "pl": (
+        "dwie trzy cztery",
+        "dwa trzy cztery",
+        "dwaj trzej czterej",
+        "dwóch trzech czterech",
+        "dwom trzem czterem",
+        "dwoma trzema czterema",
+        "dwiema trzema czterema",
+        "pięć sześć siedem osiem dziewięć dziesięć",
+        "pięciu sześciu siedmiu ośmiu dziewięciu dziesięciu",
         "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
         "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku listopadzie grudniu",
     ),
 }
-"""Groups of words that can stand for each other."""
-POLISH_CLASSES = (("dwa", "trzy", "cztery"), ("pięć", "sześć", "siedem", "osiem", "dziewięć", "dziesięć"))
+"""Groups of words that can stand for each other. A word in several groups is replaced by what all of them have."""
 GROUPED = re.compile(r"([2-9])(\d{0,2})((?:[.,\u00a0 ]000)+)")
 YEAR = re.compile(r"(1[0-9]|20)(\d)(\d)")
 
@@ -101,37 +109,19 @@ def _other_digits(form: str, context: Context) -> str | None:
 
 
 def _other_word(s: Sentence, i: int, language: str, context: Context) -> str | None:
-    """Another word of the group that a word is in."""
-    form, lower = s.forms[i], s.forms[i].lower()
-    for group in WORDS.get(language, ()):
-        words = group.split()
-        if form not in words and not (tags(s)[i] == "NUM" and lower in words):
-            continue
-        if tags(s)[i] not in ("NUM", "PROPN", "NOUN") or (tags(s)[i] == "NUM" and not _counts(s, i)):
-            return None
-        return _pick([word for word in words if word not in (form, lower)], context)
-    if language == "pl" and tags(s)[i] == "NUM":
-        return _polish_numeral(s, i, context)
-    return None
+    """Another word of the groups that a word is in."""
+    form = s.forms[i].lower() if tags(s)[i] == "NUM" else s.forms[i]
+    groups = [words for group in WORDS.get(language, ()) if form in (words := group.split())]
+    if not groups or tags(s)[i] not in ("NUM", "PROPN", "NOUN") or (tags(s)[i] == "NUM" and not _counts(s, i)):
+        return None
+    others = [word for word in groups[0] if word != form and all(word in words for words in groups)]
+    return _pick(others, context) if others else None
 
 
 def _counts(s: Sentence, i: int) -> bool:
     """Whether a numeral counts the noun after it."""
     assert s.deprels is not None
     return base(s.deprels[i]) == "nummod" and s.heads is not None and s.heads[i] > i and not children(s, i)
-
-
-def _polish_numeral(s: Sentence, i: int, context: Context) -> str | None:
-    """Another numeral that governs the same case, in the same form as far as the corpus attests it."""
-    assert s.lemmas is not None
-    assert s.feats is not None
-    group = next((lemmas for lemmas in POLISH_CLASSES if s.lemmas[i] in lemmas), None)
-    if group is None or not _counts(s, i):
-        return None
-    wanted = features(s.feats[i])
-    forms = [context.plan.form(lemma, "NUM", wanted) for lemma in group if lemma != s.lemmas[i]]
-    attested = [form.lower() for form in forms if form]
-    return _pick(attested, context) if attested else None
 
 
 def _pick(options: list[str], context: Context) -> str:
@@ -143,5 +133,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="a number, weekday or month is replaced",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19"),
+    ),
     order=30,
 )

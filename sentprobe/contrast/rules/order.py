@@ -1,8 +1,8 @@
 """Two words of one kind in each other's places: *a small dog and the big cat* → *a big dog and the small cat*.
 
-They are two attributes of different nouns, two names, or two nouns with the same determiner; they have the same features
-(gender, number, case), so that all around them still agrees. What would mean the same either way is left out: words that
-are coordinated, or one of which depends on the other.
+They are two attributes of different nouns, or two names; they have the same features (gender, number, case), so that
+all around them still agrees. What would mean the same either way is left out: words that are coordinated, or one of
+which depends on the other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, combinations
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import exchanged, is_movable, is_plain_statement, token_span, written
 from sentprobe.contrast.rules.numbers import WORDS
 from sentprobe.corpus.languages import code_of
@@ -18,10 +18,16 @@ from sentprobe.corpus.syntax import base, children, tags
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
-DETERMINERS = frozenset(
-    ["last", "next", "same", "other", "such", "many", "several", "few", "own", "first", "second", "third", "mere", "very", "certain", "whole", "only", "late", "more", "most", "less", "various", "numerous", "past", "former", "latter", "single", "main", "such", "different", "own", "able", "due", "former", "st.", "saint", "même", "autre", "tel", "certain", "dernier", "prochain", "premier", "second", "deuxième", "troisième", "seul", "propre", "plusieurs", "divers", "différent", "ancien", "letzt", "letzter", "nächst", "nächster", "ganz", "einzig", "ander", "viel", "mehrere", "verschieden", "eigen", "erst", "zweit", "gesamt", "ostatni", "następny", "sam", "inny", "taki", "pierwszy", "drugi", "trzeci", "kolejny", "jedyny", "własny", "cały", "różny", "dany", "dalszy", "każdy"]
-)
+DETERMINER_LIKE = {
+    "en": """last next same other such many several few own first second third mere very certain whole only late more
+        most less entire various numerous past former latter single main different able due st. saint""",
+    "fr": """même autre tel dernier prochain premier deuxième troisième seul propre plusieurs divers différent
+        ancien""",
+    "de": """letzt letzter nächst nächster ganz einzig ander viel mehrere verschieden eigen erst zweit gesamt""",
+    "pl": """ostatni następny sam inny taki pierwszy drugi trzeci kolejny jedyny własny cały różny dany dalszy każdy""",
+}
 """Adjectives that are much like determiners, and mostly fit one noun only."""
+DETERMINERS = frozenset(" ".join(DETERMINER_LIKE.values()).split())
 TIMES = frozenset(" ".join(chain.from_iterable(WORDS.values())).lower().split())
 ROLES = frozenset({"nsubj", "obj", "iobj", "obl", "nmod", "conj"})
 
@@ -52,15 +58,29 @@ def _kind(s: Sentence, i: int, code: str) -> tuple[str, ...] | None:
         return None
     lemma = (s.lemmas or s.forms)[i].lower()
     if tag == "ADJ" and relation == "amod" and not children(s, i):
+        if "ADJ" in (tags(s)[i - 1], tags(s)[i + 1]):
+            return None  # adjectives of one noun have an order
         if lemma in DETERMINERS or not s.forms[i].isalpha() or s.forms[i][0].isupper() or "NumType" in s.feats[i]:
             return None
         ending = s.forms[i][-2:] if s.forms[i].endswith(("en", "em", "er", "es")) else s.forms[i][-1:]
         return "ADJ", s.feats[i], "before" if i < s.heads[i] else "after", ending * (code == "de")
     if lemma in TIMES:
         return None
-    if tag == "PROPN" and relation in ROLES and not children_but(s, i, "case") and s.forms[i].isalpha():
-        return "PROPN", s.feats[i], "case" * any(s.deprels[j] == "case" for j in children(s, i))
+    if (
+        tag == "PROPN"
+        and relation in ROLES
+        and not children_but(s, i, "case")
+        and s.forms[i].isalpha()
+        and tags(s)[i + 1] != "PROPN"
+    ):
+        return "PROPN", s.feats[i], _preposition(s, i) if code == "fr" else ""
     return None
+
+
+def _preposition(s: Sentence, i: int) -> str:
+    """The preposition of a name, which in French depends on it: *en France*, *à Paris*."""
+    assert s.deprels is not None
+    return " ".join(s.forms[j].lower() for j in children(s, i) if s.deprels[j] == "case")
 
 
 def children_but(s: Sentence, i: int, *relations: str) -> list[int]:
@@ -75,10 +95,10 @@ def _differ_in_role(s: Sentence, a: int, b: int) -> bool:
     assert s.deprels is not None
     if s.heads[a] == b or s.heads[b] == a:
         return base(s.deprels[b if s.heads[b] == a else a]) == "nmod"
-    if s.heads[a] == s.heads[b]:
-        return s.deprels[a] != s.deprels[b] or tags(s)[a] == "PROPN"
     if tags(s)[a] == "PROPN":
         return _first_conjunct(s, a) != _first_conjunct(s, b)
+    if s.heads[a] == s.heads[b]:
+        return False
     nouns = [(s.lemmas or s.forms)[s.heads[i]] for i in (a, b)]
     return nouns[0] != nouns[1] and _first_conjunct(s, s.heads[a]) != s.heads[b]
 
@@ -97,5 +117,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="two attributes or two names are exchanged",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-EWT", wrong=2, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB and PUD", wrong=1, date="2026-11-19", rows=32),
+        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19", rows=14),
+    ),
     order=40,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import (
     agreement,
     exchanged,
@@ -24,12 +24,20 @@ from sentprobe.corpus.syntax import base, children, feature, finite, root, shows
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
-LIGHT = frozenset(
-    ["be", "have", "become", "remain", "last", "cost", "weigh", "measure", "total", "equal", "match", "resemble", "meet", "marry", "face", "border", "contain", "include", "involve", "comprise", "mean", "represent", "constitute", "spend", "need", "want", "like", "take", "make", "give", "get", "do", "être", "avoir", "devenir", "rester", "durer", "coûter", "représenter", "constituer", "signifier", "comprendre", "compter", "contenir", "mesurer", "peser", "épouser", "égaler", "rencontrer", "prendre", "faire", "donner", "falloir", "jouer", "sein", "haben", "werden", "bleiben", "kosten", "wiegen", "bedeuten", "bilden", "darstellen", "umfassen", "enthalten", "dauern", "betragen", "heiraten", "treffen", "geben", "machen", "nehmen", "być", "mieć", "stać", "zostać", "kosztować", "ważyć", "oznaczać", "stanowić", "trwać", "obejmować", "zawierać", "liczyć", "spotkać", "poślubić", "brać", "wziąć", "dać", "zrobić", "robić", "wykonywać", "wykonać"]
-)
+LIGHT_VERBS = {
+    "en": """be have become remain last cost weigh measure total equal match resemble meet marry face border contain
+        include involve comprise mean represent constitute spend need want like take make give get do""",
+    "fr": """être avoir devenir rester durer coûter représenter constituer signifier comprendre compter contenir
+        mesurer peser épouser égaler rencontrer prendre faire donner falloir jouer""",
+    "de": """sein haben werden bleiben kosten wiegen bedeuten bilden darstellen umfassen enthalten dauern betragen
+        heiraten treffen geben machen nehmen""",
+    "pl": """być mieć stać zostać kosztować ważyć oznaczać stanowić trwać obejmować zawierać liczyć spotkać poślubić
+        brać wziąć dać zrobić robić wykonywać wykonać""",
+}
 """Verbs that are left out: with no object proper, symmetric, or part of what their object says."""
 SIMPLE = frozenset({"det", "amod", "nmod", "flat", "compound", "nummod", "case", "cc", "conj"})
 """What a noun that is moved may have below it."""
+LIGHT = frozenset(" ".join(LIGHT_VERBS.values()).split())
 RELATIVE = frozenset({"Rel", "Int"})
 
 
@@ -41,6 +49,8 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     if tags(s)[top] != "VERB" or s.lemmas[top] in LIGHT or shows_passive(s, top):
         return
     agent = subject(s, top)
+    if any(s.deprels[i] == "cop" for i in children(s, top)):
+        return
     objects = [i for i in children(s, top) if s.deprels[i] == "obj"]
     if agent is None or len(objects) != 1 or not agent < top < objects[0]:
         return
@@ -67,7 +77,7 @@ def _can_move(s: Sentence, i: int) -> bool:
     inside = [j for j in subtree(s, i) if j != i]
     if any(base(s.deprels[j]) not in SIMPLE for j in inside):
         return False
-    if any(feature(s, j, "PronType") in RELATIVE for j in inside):
+    if any(feature(s, j, "PronType") in RELATIVE or feature(s, j, "Reflex") for j in inside):
         return False
     # a bare singular noun is part of what the verb says, as in *take place*
     bare = tags(s)[i] == "NOUN" and not any(base(s.deprels[j]) in ("det", "nmod") for j in inside)
@@ -76,12 +86,14 @@ def _can_move(s: Sentence, i: int) -> bool:
 
 def _agree(s: Sentence, agent: int, patient: int, top: int) -> bool:
     assert s.feats is not None
+    assert s.deprels is not None
     names = [] if _shows_no_number(s, top) else ["Number"]
     verb = finite(s, top)
     if feature(s, top, "Gender") or (verb is not None and feature(s, verb, "Gender")):
         names += ["Gender", "Animacy"]
     same = agreement(s.feats[agent], *names) == agreement(s.feats[patient], *names)
-    return same and feature(s, agent, "Number") is not None
+    coordinated = [any(s.deprels[j] == "conj" for j in children(s, i)) for i in (agent, patient)]
+    return same and feature(s, agent, "Number") is not None and not (names and any(coordinated))
 
 
 def _shows_no_number(s: Sentence, top: int) -> bool:
@@ -133,5 +145,11 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="subject and object are exchanged",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-GUM and PUD", wrong=1, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD, Sequoia and PUD", wrong=0, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB and PUD", wrong=0, date="2026-11-19", rows=10),
+    ),
     order=20,
 )

@@ -8,54 +8,57 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import is_plain_statement, replaced, token_span, written
 from sentprobe.corpus.languages import code_of
-from sentprobe.corpus.syntax import tags
+from sentprobe.corpus.syntax import base, tags
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
 SYNONYMS = {
     "en": """ADV: almost nearly | maybe perhaps | often frequently | usually normally | rapidly quickly |
         immediately instantly | completely entirely | entirely completely | totally completely | mostly mainly |
-        mainly mostly | especially particularly | particularly especially | currently presently | approximately roughly |
+        mainly mostly | especially particularly | particularly especially | currently presently | approximately
+        roughly |
         roughly approximately | seldom rarely | rarely seldom | sufficiently adequately | gently softly |
         nevertheless nonetheless | nonetheless nevertheless | therefore thus | occasionally sometimes |
         extremely exceptionally | very really | primarily mainly | chiefly mainly |
-        suddenly abruptly | abruptly suddenly | calmly quietly | enormously greatly
+        suddenly abruptly | abruptly suddenly | enormously greatly
         SCONJ: although though | though although | until till | till until | whilst while
         ADP: toward towards | towards toward | among amongst | amongst among | throughout across | beside by |
         upon on | despite notwithstanding | via through | regarding concerning | concerning regarding
         ADJ: numerous many | many numerous | entire whole | whole entire
         CCONJ: but yet""",
     "fr": """ADV: souvent fréquemment | fréquemment souvent | presque quasiment | quasiment presque |
-        également aussi | cependant toutefois | toutefois cependant | néanmoins toutefois | rapidement vite |
-        généralement habituellement | habituellement généralement | complètement entièrement |
+        également aussi | cependant toutefois | toutefois cependant | néanmoins toutefois | généralement
+        habituellement | habituellement généralement | complètement entièrement |
         entièrement complètement | totalement entièrement | principalement essentiellement |
         essentiellement principalement | uniquement exclusivement | exclusivement uniquement | seulement uniquement |
-        actuellement présentement | immédiatement aussitôt | environ approximativement | notamment particulièrement |
-        particulièrement spécialement | parfois quelquefois | probablement vraisemblablement
+        actuellement présentement | immédiatement aussitôt | environ approximativement | particulièrement spécialement
+        | parfois quelquefois | probablement vraisemblablement
         SCONJ: lorsque quand | quand lorsque
         ADP: durant pendant | pendant durant
         ADJ: nombreux multiples | nombreuses multiples""",
     "de": """ADV: schon bereits | bereits schon | oft häufig | auch ebenfalls | ebenfalls auch | fast beinahe |
-        beinahe fast | nur lediglich | lediglich nur | etwa ungefähr | ungefähr etwa | rund etwa | jetzt nun | nun jetzt |
+        beinahe fast | nur lediglich | lediglich nur | etwa ungefähr | ungefähr etwa | rund etwa | jetzt nun | nun
+        jetzt |
         sofort unverzüglich | allerdings jedoch | jedoch allerdings | besonders insbesondere | zudem außerdem |
         außerdem zudem | ebenso gleichermaßen | zurzeit derzeit | derzeit zurzeit | meist meistens | meistens meist |
         wahrscheinlich vermutlich | vermutlich wahrscheinlich | sehr überaus | zunächst zuerst |
         zuerst zunächst | mindestens wenigstens | wenigstens mindestens
         SCONJ: obwohl obgleich | obgleich obwohl | weil da
-        CCONJ: aber jedoch | und sowie
         ADP: wegen aufgrund | aufgrund wegen""",
     "pl": """CCONJ: lecz ale | ale lecz | oraz i | i oraz | albo lub | lub albo | jednak jednakże
-        SCONJ: ponieważ gdyż | gdyż ponieważ | kiedy gdy | gdy kiedy | żeby aby | aby żeby | jeśli jeżeli | jeżeli jeśli |
+        SCONJ: ponieważ gdyż | gdyż ponieważ | kiedy gdy | gdy kiedy | żeby aby | aby żeby | jeśli jeżeli | jeżeli
+        jeśli |
         chociaż choć | choć chociaż | bo gdyż
-        PART: także również | również także | też także | tylko jedynie | jedynie tylko | niemal prawie | prawie niemal |
+        PART: także również | również także | też także | tylko jedynie | jedynie tylko | niemal prawie | prawie
+        niemal |
         chyba zapewne
         ADV: teraz obecnie | obecnie teraz | wtedy wówczas | wówczas wtedy | wciąż nadal | nadal wciąż | ciągle wciąż |
         całkowicie zupełnie | zupełnie całkowicie | bardzo niezwykle | szybko prędko |
         tutaj tu | tu tutaj | nagle raptem
-        ADP: wśród pośród | pośród wśród | wobec względem""",
+        ADP: wśród pośród | pośród wśród""",
 }
 """By language and part of speech: a word, its synonym."""
 
@@ -74,13 +77,15 @@ def parsed(text: str) -> dict[tuple[str, str], str]:
 
 
 TABLES = {language: parsed(text) for language, text in SYNONYMS.items()}
-BLOCKING = frozenset(["as", "so", "too", "how", "very", "not", "even", "nicht", "nie", "non", "ne", "pas", "tak", "jak", "zu", "wie"])
+BLOCKING_WORDS = """as so too how very not even nicht nie non ne pas tak jak zu wie"""
+BLOCKING = frozenset(BLOCKING_WORDS.split())
 """Words after which a synonym would not do: *even though*, *not only*, *as many as*."""
-DEGREES = frozenset(["very", "really", "extremely", "particularly", "especially", "sehr", "überaus", "bardzo", "besonders"])
+DEGREE_WORDS = """very really extremely particularly especially sehr überaus bardzo besonders"""
+DEGREES = frozenset(DEGREE_WORDS.split())
 """Adverbs that have their synonym only before an adjective or adverb."""
-NOMINAL = frozenset(["i", "oraz", "und", "sowie"])
+NOMINAL = frozenset({"i", "oraz"})
 """Conjunctions that have their synonym only between nouns."""
-LATE = frozenset({"gdyż", "jedoch", "allerdings", "da", "lecz"})
+LATE = frozenset({"gdyż", "jedoch", "allerdings", "da", "lecz", "aussi"})
 """Words that do not begin a sentence, or would mean something else there."""
 
 
@@ -115,6 +120,8 @@ def _fits(s: Sentence, i: int, form: str, other: str) -> bool:
     if form in NOMINAL:
         linked = {tags(s)[head], tags(s)[s.heads[head]]} if head >= 0 and s.heads[head] >= 0 else {""}
         return i > 0 and s.deprels[i] == "cc" and linked <= {"NOUN", "PROPN"}
+    if tags(s)[i] == "ADJ":
+        return base(s.deprels[i]) == "amod" and i < head
     if tags(s)[i] == "ADP":
         return s.deprels[i] == "case" and i < head
     if form == "but":
@@ -129,5 +136,12 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="a function word or adverb is replaced by a synonym",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB", wrong=1, date="2026-11-19"),
+        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19"),
+    ),
     order=130,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule
+from sentprobe.contrast import ContrastRule, Reading
 from sentprobe.contrast.draft import is_plain_statement, lower_lemmas, replaced, subject, token_span, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, features, finite, is_finite, root, tags
@@ -17,24 +17,29 @@ from sentprobe.tasks import Context
 
 TIMES = {
     "en": """ago already currently day ever formerly future hour immediately just last later month morning never next
-        night now once past previously recently since soon still time today tomorrow tonight until week when while year
-        yesterday yet century by then before after during january february march april may june july august september
-        october november december monday tuesday wednesday thursday friday saturday sunday anymore always often""",
-    "fr": """actuellement ancien an année aujourd'hui auparavant avant après bientôt demain depuis dernier dès désormais
-        encore enfin ensuite heure hier jadis jamais jour lors lorsque maintenant matin mois nuit pendant prochain puis
-        quand récemment semaine siècle soir soudain temps toujours déjà janvier février mars avril mai juin juillet août
-        septembre octobre novembre décembre lundi mardi mercredi jeudi vendredi samedi dimanche époque date""",
+        night now once past previously recently since soon still time today tomorrow tonight until week when while
+        year yesterday yet century by then before after during january february march april may june july august
+        september october november december monday tuesday wednesday thursday friday saturday sunday anymore always
+        often""",
+    "fr": """actuellement ancien an année aujourd'hui auparavant avant après bientôt demain depuis dernier dès
+        désormais encore alors abord enfin ensuite heure hier jadis jamais jour lors lorsque maintenant matin mois
+        nuit pendant prochain puis quand récemment semaine siècle soir soudain temps toujours déjà janvier février
+        mars avril mai juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi vendredi
+        samedi dimanche époque date""",
     "de": """abend als bald bereits damals danach dann derzeit früher gestern heute immer inzwischen jahr jahrhundert
-        jetzt künftig letzt monat morgen nach nacht nächst nie nun noch schon seit später stunde tag vor vorher während
-        wenn woche zeit zeitpunkt bisher zukunft aktuell bis januar februar märz april mai juni juli august september oktober november
-        dezember montag dienstag mittwoch donnerstag freitag samstag sonntag""",
+        jetzt künftig letzt monat morgen nach nacht nächst nie nun noch schon seit später stunde tag vor vorher
+        während wenn woche zeit seitdem ursprünglich zeitpunkt bisher zukunft aktuell bis januar februar märz april
+        mai juni juli august september oktober november dezember montag dienstag mittwoch donnerstag freitag samstag
+        sonntag""",
     "pl": """ciągle czas dawniej do dotąd dzień dziś dzisiaj godzina gdy jeszcze jutro już kiedy kiedyś miesiąc nadal
-        następnie natychmiast niedawno niegdyś noc obecnie od ostatni ostatnio po podczas potem przed przyszłość przyszły
-        rano raz rok stulecie świt teraz tydzień ubiegły wciąż wczoraj wieczór wiek wkrótce wtedy wówczas zaraz zawsze
-        rankiem chwila""",
+        następnie natychmiast niedawno niegdyś noc obecnie od ostatni ostatnio po podczas potem przed przyszłość
+        przyszły rano raz rok stulecie świt teraz tydzień ubiegły wciąż wczoraj wieczór wiek wkrótce wtedy wówczas
+        zaraz zawsze rankiem chwila""",
 }
 """Lemmas that say, or may say, when something happens."""
 TIME_LEMMAS = {language: frozenset(words.split()) for language, words in TIMES.items()}
+ASPECTS: tuple[str, ...] = ("Aspect", "Mood", "Number", "VerbForm", "Voice")
+"""Features of a Polish verb that both tenses have."""
 OTHER_TENSE = {"en": {"Pres": "Past", "Past": "Pres"}, "fr": {"Pres": "Imp", "Imp": "Pres"},
                "de": {"Pres": "Past", "Past": "Pres"}, "pl": {"Pres": "Past", "Past": "Pres"}}  # fmt: skip
 
@@ -64,14 +69,13 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
 def _has_time(s: Sentence) -> bool:
     """Whether a year, or a phrase of time, is in the sentence."""
     assert s.deprels is not None
-    years = any(form.isdigit() and len(form) == 4 for form in s.forms)
+    years = any(sum(map(str.isdigit, form)) >= 4 for form in s.forms)
     return years or any(r in ("obl:tmod", "obl:unmarked", "nmod:tmod", "nmod:unmarked") for r in s.deprels)
 
 
 def _in_tense(s: Sentence, verb: int, top: int, tense: str, language: str, context: Context) -> str | None:
     assert s.feats is not None
     assert s.lemmas is not None
-    values = features(s.feats[verb])
     agent = subject(s, top)
     if agent is None:
         return None
@@ -80,7 +84,15 @@ def _in_tense(s: Sentence, verb: int, top: int, tense: str, language: str, conte
         return None
     if language == "fr" and tag == "AUX" and any(s.deprels and s.deprels[i] == "aux:tense" for i in children(s, top)):
         return None  # *a mangé* and *avait mangé* are both past
-    if language == "de" and tag == "AUX" and lemma in ("haben", "sein") and s.deprels and s.deprels[verb] == "aux":
+    if language == "fr" and s.deprels and s.deprels[verb] != "cop" and lemma not in ("pouvoir", "devoir", "vouloir"):
+        return None  # a narrative present says what a past says
+    if (
+        language in ("de", "en")
+        and tag == "AUX"
+        and lemma in ("haben", "sein", "have")
+        and s.deprels
+        and s.deprels[verb] == "aux"
+    ):
         return None  # *hat gesehen* and *hatte gesehen* are both past
     if language == "en" and lemma in ("use", "suppose"):
         return None  # *used to*
@@ -92,28 +104,28 @@ def _in_tense(s: Sentence, verb: int, top: int, tense: str, language: str, conte
     if language == "pl":
         return _polish(s, verb, agent, tense, context)
     if language == "en":
-        return _english(lemma, tag, tense, number, person, context)
+        return _english(s.forms[verb].lower(), lemma, tag, tense, number, person, context)
     return context.plan.inflected(s, verb, Tense=tense)  # type: ignore[no-any-return]
 
 
-def _english(lemma: str, tag: str, tense: str, number: str | None, person: str, context: Context) -> str | None:
+def _english(
+    form: str, lemma: str, tag: str, tense: str, number: str | None, person: str, context: Context
+) -> str | None:
     """English marks number in the present and in *be* only, and treebanks differ in whether they say so."""
-    if number is None:
-        return None
     wanted = {"Tense": tense, "VerbForm": "Fin"}
     if lemma == "be":
-        forms = {("Pres", "Sing"): "is", ("Pres", "Plur"): "are", ("Past", "Sing"): "was", ("Past", "Plur"): "were"}
-        first = {("Pres", "Sing"): "am", ("Past", "Sing"): "was"}
-        return (
-            first.get((tense, number))
-            if person == "1" and number == "Sing"
-            else (forms[tense, "Plur" if person == "2" else number])
-        )
+        return _be(form, person)
     if tense == "Past":
         return context.plan.any_form(lemma, tag, **wanted)  # type: ignore[no-any-return]
+    if number is None:
+        return None
     if number == "Plur" or person in ("1", "2"):
         return lemma  # the base form
     return context.plan.any_form(lemma, tag, **wanted, Number="Sing", Person="3")  # type: ignore[no-any-return]
+
+
+def _be(form: str, person: str) -> str | None:
+    return {"is": "was", "are": "were", "am": "was", "were": "are", "was": "am" if person == "1" else "is"}.get(form)
 
 
 def _polish(s: Sentence, verb: int, agent: int, tense: str, context: Context) -> str | None:
@@ -123,7 +135,7 @@ def _polish(s: Sentence, verb: int, agent: int, tense: str, context: Context) ->
     if feature(s, agent, "Person") in ("1", "2") or feature(s, agent, "Case") != "Nom":
         return None
     values, of_agent = features(s.feats[verb]), features(s.feats[agent])
-    wanted = {name: values[name] for name in ("Aspect", "Mood", "Number", "VerbForm", "Voice") if name in values}
+    wanted: dict[str, str] = {name: values[name] for name in ASPECTS if name in values}
     if values.get("Number") != of_agent.get("Number"):
         return None
     wanted["Tense"] = tense
@@ -141,5 +153,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="present and past are exchanged",
     rewrite=rewrite,
+    readings=(
+        Reading(language="en", corpus="UD_English-EWT", wrong=2, date="2026-11-19"),
+        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
+        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        Reading(language="de", corpus="UD_German-PUD", wrong=2, date="2026-11-19"),
+    ),
     order=50,
 )

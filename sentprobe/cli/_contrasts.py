@@ -1,0 +1,182 @@
+"""Contrast sets on the command line: making them, and printing how many rows they have and what cues give away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from sentprobe.core.arguments import option
+
+if TYPE_CHECKING:
+    from sentprobe.corpus.corpus import Corpus
+    from sentprobe.make.contrasts import SkippedRule
+    from sentprobe.make.filters import ExcludedSentences
+
+CONTRASTS = Group("Contrast sets", sort_key=25)
+ALL = "all"
+"""Stands for all rules whose rows were read in the language of the corpus."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContrastOptions:
+    """Which contrast set is made, in place of probing sets.
+
+    Parameters
+    ----------
+    contrast
+        Make a contrast set instead of probing sets, for `sentprobe pairs`: sentences, each with a positive that keeps
+        its meaning and a contrast that changes it by one edit. The rules of contrasts, with commas: negation, roles,
+        numbers, order, tense; or all. `sentprobe ls contrast-rules` lists them. --sizes is then the rows of each.
+    positive
+        The rules of positives, with commas. Default: all.
+    unread
+        Also use rules in a language in which nobody has read 50 of their rows.
+    unbalanced
+        Also keep rows in which word overlap or length gives the positive away.
+    """
+
+    contrast: Annotated[tuple[str, ...], Parameter(("--contrast",))] = option((), CONTRASTS.name)
+    positive: Annotated[tuple[str, ...], Parameter(("--positive",))] = option((), CONTRASTS.name)
+    unread: bool = option(False, CONTRASTS.name)
+    unbalanced: bool = option(False, CONTRASTS.name)
+
+    def check(self, **others: object) -> None:
+        """Raise UsageError for options that go with probing sets only, or with contrast sets only."""
+        from sentprobe.errors import UsageError
+
+        if not self.contrast:
+            for name in ("positive", "unread", "unbalanced"):
+                if getattr(self, name):
+                    raise UsageError(f"--{name} is for contrast sets: add --contrast, or leave it out.")
+            return
+        for name, value in others.items():
+            if value:
+                option_name = name.strip("_").replace("_", "-")
+                raise UsageError(f"--{option_name} is for probing sets: leave it out, or --contrast.")
+
+    def make(
+        self,
+        corpus: Corpus,
+        out: Path,
+        *,
+        sizes: str,
+        length: str,
+        seed: int,
+        jobs: int,
+        exclude: ExcludedSentences,
+        skip_bad: bool,
+    ) -> int:
+        """Make the set, save and print it; the exit code."""
+        from sentprobe.console import announce, progress_bar, warn
+        from sentprobe.core.formatting import count_of
+        from sentprobe.make.contrasts import LENGTH, make_contrasts
+
+        contrasts, positives = _names(self.contrast), _names(self.positive)
+        announce(f"Making a contrast set from {corpus.name}, in three passes over it; {count_of(jobs, 'job')}")
+        with progress_bar() as progress:
+            made, skipped = make_contrasts(
+                corpus, contrasts, positives=positives, length=_window(length) if length else LENGTH, seed=seed,
+                jobs=jobs, exclude=exclude, unread=self.unread, unbalanced=self.unbalanced, skip_bad=skip_bad,
+                progress=progress, **({"rows": _rows(sizes)} if sizes else {}),
+            )  # fmt: skip
+        folder = out / made.name
+        made.save(folder)
+        print_contrasts({**made.manifest, "counts": made.counts, "language": made.language})
+        announce(f"{count_of(len(made), 'row')}, written to {folder}/")
+        if self.unread:
+            unread = [name for name, about in made.manifest["rules"].items() if made.language not in about["read"]]
+            if unread:
+                warn(f"warning: nobody has read rows of these rules in {made.language}: {', '.join(unread)}.")
+        for rule in skipped:
+            warn(f"not made: {rule.name}: {rule.reason}")
+        return 2 if _missing(skipped, contrasts) else 0
+
+
+def _missing(skipped: Sequence[SkippedRule], typed: Sequence[str]) -> bool:
+    """Whether a rule that was named has no rows."""
+    return any(rule.name in typed for rule in skipped)
+
+
+def _names(typed: Sequence[str]) -> list[str]:
+    names = [name.strip() for text in typed for name in text.split(",") if name.strip()]
+    return [] if names == [ALL] else names
+
+
+def _rows(sizes: str) -> int:
+    from sentprobe.errors import UsageError
+
+    if not sizes.isdecimal() or int(sizes) < 1:
+        raise UsageError(f"--sizes {sizes}: of a contrast set, expected the rows of each rule, such as 500.")
+    return int(sizes)
+
+
+def _window(length: str) -> tuple[int, int]:
+    from sentprobe.errors import UsageError
+
+    low, dash, high = length.partition("-")
+    if not dash or not low.isdecimal() or not high.isdecimal() or int(low) > int(high):
+        raise UsageError(f"--length {length}: expected the shortest and longest sentence in tokens, such as 5-28.")
+    return int(low), int(high)
+
+
+def print_contrasts(manifest: Mapping[str, Any]) -> None:
+    """Print a contrast set by rule: rows, how many of those read were wrong, and what each cue alone gets right."""
+    from sentprobe.console import err, out, print_wrapped
+    from sentprobe.core.formatting import POINTS
+    from sentprobe.core.table import Table
+
+    language = manifest["language"]
+    cues = list(next(iter(manifest["cues"].values())))
+    rows = [
+        (
+            kind,
+            f"{manifest['counts'].get(kind, 0):,}",
+            _read(manifest["rules"].get(kind), language),
+            *(POINTS.number(shares[cue]) for cue in cues),
+        )
+        for kind, shares in manifest["cues"].items()
+    ]
+    Table.of_rows(("contrast", "rows", "wrong", *cues), rows).print(out())
+    positives: dict[str, int] = {}
+    for counts in manifest["positives"].values():
+        for kind, n in counts.items():
+            positives[kind] = positives.get(kind, 0) + n
+    texts = [f"{kind} {n:,} ({_read(manifest['rules'].get(kind), language)})" for kind, n in sorted(positives.items())]
+    print_wrapped(
+        err(),
+        f"Positives: {', '.join(texts)}. wrong: of how many rows read. overlap to bigrams: the share of rows (%) in "
+        "which a cue alone picks the positive; at 50 it says nothing.",
+    )
+
+
+def _read(about: Mapping[str, Any] | None, language: str | None) -> str:
+    from sentprobe.corpus.languages import code_of
+
+    reading = (about or {}).get("read", {}).get(code_of(language))
+    return f"{reading['wrong']}/{reading['rows']}" if reading else "not read"
+
+
+def show_contrasts(folder: Path, examples: int, seed: int) -> int:
+    """Show the contrast sets of a folder, or some of their rows."""
+    from random import Random
+
+    from sentprobe.console import out
+    from sentprobe.core.formatting import printable
+    from sentprobe.data.contrast_set import ContrastSet, contrast_folders
+
+    for path in contrast_folders(folder):
+        contrast_set = ContrastSet.load(path)
+        out().print(repr(contrast_set), markup=False)
+        if not examples and contrast_set.manifest.get("cues"):
+            print_contrasts(contrast_set.manifest)
+        for kind in contrast_set.kinds if examples else ():
+            rows = [row for row in contrast_set.rows if row.kind == kind]
+            out().print(f"  {kind}", style="cyan", markup=False)
+            for row in Random(seed).sample(rows, min(examples, len(rows))):
+                for name, text in (("", row.anchor), (f"= {row.positive_kind}: ", row.positive), ("≠ ", row.contrast)):
+                    out().print(printable(f"    {name}{text}"), markup=False, soft_wrap=True)
+    return 0
