@@ -13,9 +13,10 @@ from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import children, finite, subtree
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
- SPEAKING_AND_THINKING ="""say think know believe hope claim feel suggest admit agree mean realize realise suppose
-     guess learn hear find decide see understand imagine notice discover remember assume expect bet wish fear show
-     explain argue report"""
+
+SPEAKING_AND_THINKING = """say think know believe hope claim feel suggest admit agree mean realize realise suppose
+    guess learn hear find decide see understand imagine notice discover remember assume expect bet wish fear show
+    explain argue report"""
 VERBS = frozenset(SPEAKING_AND_THINKING.split())
 """Verbs after which *that* may be left out."""
 
