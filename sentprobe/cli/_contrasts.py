@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,6 @@ from sentprobe.core.arguments import option
 
 if TYPE_CHECKING:
     from sentprobe.corpus.corpus import Corpus
-    from sentprobe.make.contrasts import SkippedRule
     from sentprobe.make.filters import ExcludedSentences
 
 CONTRASTS = Group("Contrast sets", sort_key=25)
@@ -44,25 +43,26 @@ class ContrastOptions:
     unread: bool = option(False, CONTRASTS.name)
     unbalanced: bool = option(False, CONTRASTS.name)
 
-    def check(self, **others: object) -> None:
-        """Raise UsageError for options that go with probing sets only, or with contrast sets only."""
+    @classmethod
+    def taken_from(cls, options: dict[str, Any], has_others: bool) -> ContrastOptions:
+        """These options of a verb, which are removed from its others; UsageError if they do not go together."""
         from sentprobe.errors import UsageError
 
-        if not self.contrast:
-            for name in ("positive", "unread", "unbalanced"):
-                if getattr(self, name):
-                    raise UsageError(f"--{name} is for contrast sets: add --contrast, or leave it out.")
-            return
-        for name, value in others.items():
-            if value:
-                option_name = name.strip("_").replace("_", "-")
-                raise UsageError(f"--{option_name} is for probing sets: leave it out, or --contrast.")
+        contrasts = cls(**{f.name: options.pop(f.name) for f in fields(cls) if f.name in options})
+        if contrasts.contrast and has_others:
+            raise UsageError(
+                "--suite, --task, --set, --exclusive, --relax, --audit and --as-published are for probing sets: leave "
+                "them out, or --contrast."
+            )
+        for name in ("positive", "unread", "unbalanced"):
+            if getattr(contrasts, name) and not contrasts.contrast:
+                raise UsageError(f"--{name} is for contrast sets: add --contrast, or leave it out.")
+        return contrasts
 
     def make(
         self,
         corpus: Corpus,
         out: Path,
-        *,
         sizes: str,
         length: str,
         seed: int,
@@ -78,27 +78,26 @@ class ContrastOptions:
         contrasts, positives = _names(self.contrast), _names(self.positive)
         announce(f"Making a contrast set from {corpus.name}, in three passes over it; {count_of(jobs, 'job')}")
         with progress_bar() as progress:
-            made, skipped = make_contrasts(
+            contrast_set, skipped = make_contrasts(
                 corpus, contrasts, positives=positives, length=_window(length) if length else LENGTH, seed=seed,
                 jobs=jobs, exclude=exclude, unread=self.unread, unbalanced=self.unbalanced, skip_bad=skip_bad,
                 progress=progress, **({"rows": _rows(sizes)} if sizes else {}),
             )  # fmt: skip
-        folder = out / made.name
-        made.save(folder)
-        print_contrasts({**made.manifest, "counts": made.counts, "language": made.language})
-        announce(f"{count_of(len(made), 'row')}, written to {folder}/")
+        folder = out / contrast_set.name
+        contrast_set.save(folder)
+        print_contrasts({**contrast_set.manifest, "counts": contrast_set.counts, "language": contrast_set.language})
+        announce(f"{count_of(len(contrast_set), 'row')}, written to {folder}/")
         if self.unread:
-            unread = [name for name, about in made.manifest["rules"].items() if made.language not in about["read"]]
+            unread = [
+                name
+                for name, about in contrast_set.manifest["rules"].items()
+                if contrast_set.language not in about["read"]
+            ]
             if unread:
-                warn(f"warning: nobody has read rows of these rules in {made.language}: {', '.join(unread)}.")
-        for rule in skipped:
-            warn(f"not made: {rule.name}: {rule.reason}")
-        return 2 if _missing(skipped, contrasts) else 0
-
-
-def _missing(skipped: Sequence[SkippedRule], typed: Sequence[str]) -> bool:
-    """Whether a rule that was named has no rows."""
-    return any(rule.name in typed for rule in skipped)
+                warn(f"warning: nobody has read rows of these rules in {contrast_set.language}: {', '.join(unread)}.")
+        for name, reason in skipped.items():
+            warn(f"not made: {name}: {reason}")
+        return 2 if set(contrasts) & skipped.keys() else 0
 
 
 def _names(typed: Sequence[str]) -> list[str]:
@@ -130,7 +129,9 @@ def print_contrasts(manifest: Mapping[str, Any]) -> None:
     from sentprobe.core.table import Table
 
     language = manifest["language"]
-    cues = list(next(iter(manifest["cues"].values())))
+    from sentprobe.contrast.cues import CUE_NAMES
+
+    cues = [name for name in CUE_NAMES if name in next(iter(manifest["cues"].values()))]
     rows = [
         (
             kind,
@@ -160,14 +161,27 @@ def _read(about: Mapping[str, Any] | None, language: str | None) -> str:
     return f"{reading['wrong']}/{reading['rows']}" if reading else "not read"
 
 
-def show_contrasts(folder: Path, examples: int, seed: int) -> int:
+def has_contrast_sets(folder: Path) -> bool:
+    """Whether contrast sets, and no probing sets, are in a folder or below it."""
+    from sentprobe.data.contrast_set import contrast_folders
+    from sentprobe.data.dataset import MANIFEST_FILE
+
+    folders = contrast_folders(folder)
+    manifests = {path.parent for path in folder.rglob(MANIFEST_FILE)} if folders else set()
+    return bool(folders) and manifests <= set(folders)
+
+
+def show_contrasts(folder: Path, examples: int, seed: int, has_other_options: bool) -> int:
     """Show the contrast sets of a folder, or some of their rows."""
     from random import Random
 
     from sentprobe.console import out
     from sentprobe.core.formatting import printable
     from sentprobe.data.contrast_set import ContrastSet, contrast_folders
+    from sentprobe.errors import UsageError
 
+    if has_other_options:
+        raise UsageError(f"{folder} has contrast sets: the only options for them are --examples and --seed.")
     for path in contrast_folders(folder):
         contrast_set = ContrastSet.load(path)
         out().print(repr(contrast_set), markup=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -237,10 +237,8 @@ def make(
     from sentprobe.make.request import check_writable, read_excluded, select_tasks
     from sentprobe.tasks import parametric_suites
 
-    contrasts = ContrastOptions(**{f.name: options.pop(f.name) for f in fields(ContrastOptions) if f.name in options})
-    contrasts.check(
-        suite=suite, task=task, set_=set_, exclusive=exclusive, relax=relax, audit=audit, as_published=as_published
-    )
+    for_probing_sets = (suite, task, set_, exclusive, relax, audit, as_published)
+    contrasts = ContrastOptions.taken_from(options, any(for_probing_sets))
     paths, corpus_options = typed_paths(corpus), CorpusOptions(**options)
     corpus_options.check_source(paths)
     treebanks = [path for path in paths if is_spec(path)]
@@ -262,9 +260,7 @@ def make(
     source, skip_bad = corpus_options.open(paths), corpus_options.skip_bad
     with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
         if contrasts.contrast:
-            return contrasts.make(
-                source, out, sizes=sizes, length=length, seed=seed, jobs=workers, exclude=excluded, skip_bad=skip_bad
-            )
+            return contrasts.make(source, out, sizes, length, seed, workers, excluded, skip_bad)
         requests = select_tasks(suite, task, **settings, corpus=source, jobs=workers, skip_bad=skip_bad)
         manifests, skipped = _make_sets(
             source, requests, out, corpus_options, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,

@@ -36,9 +36,9 @@ def overlap(anchor: str, text: str) -> float:
     >>> overlap("Dogs bite men.", "Men bite dogs."), round(overlap("Dogs bite.", "Dogs do bite."), 2)
     (1.0, 0.8)
     """
-    one, two = Counter(filter(_is_lexical, words(anchor))), Counter(filter(_is_lexical, words(text)))
-    total = one.total() + two.total()
-    return 2 * (one & two).total() / total if total else 1.0
+    bags = [Counter(filter(_is_lexical, words(sentence))) for sentence in (anchor, text)]
+    total = sum(bag.total() for bag in bags)
+    return 2 * (bags[0] & bags[1]).total() / total if total else 1.0
 
 
 def length(anchor: str, text: str) -> float:
@@ -53,11 +53,11 @@ def edits(anchor: str, text: str) -> float:
     >>> edits("Dogs bite men.", "Men bite dogs."), edits("Dogs bite.", "Dogs do bite.")
     (-2.0, -1.0)
     """
-    one, two = words(anchor), words(text)
-    row = list(range(len(two) + 1))
-    for i, a in enumerate(one, 1):
+    before, after = words(anchor), words(text)
+    row = list(range(len(after) + 1))
+    for i, a in enumerate(before, 1):
         diagonal, row[0] = row[0], i
-        for j, b in enumerate(two, 1):
+        for j, b in enumerate(after, 1):
             diagonal, row[j] = row[j], min(diagonal + (a != b), row[j] + 1, row[j - 1] + 1)
     return -float(row[-1])
 
@@ -96,9 +96,9 @@ class BigramCounts:
 
     def fluency(self, anchor: str, text: str) -> float:
         """The mean log probability of the words of a text, by counts from which the anchor is taken out."""
-        sequence, known = ["", *words(text), ""], ["", *words(anchor), ""]
-        anchor_words, anchor_pairs = Counter(known[:-1]), Counter(pairwise(known))
-        total = self.total - len(known) + 1
+        sequence, of_anchor = ["", *words(text), ""], ["", *words(anchor), ""]
+        anchor_words, anchor_pairs = Counter(of_anchor[:-1]), Counter(pairwise(of_anchor))
+        total = self.total - len(of_anchor) + 1
         logs = []
         for a, b in pairwise(sequence):
             single = (max(0, self.unigrams[b] - anchor_words[b]) + 0.5) / (total + 0.5 * len(self.wanted))
@@ -111,6 +111,7 @@ class BigramCounts:
 
 CUES: Mapping[str, Callable[[str, str], float]] = {"overlap": overlap, "length": length, "edits": edits}
 """The cues that need no corpus."""
+CUE_NAMES = (*CUES, "bigrams")
 Signs = tuple[int, int]
 """Which text is nearer by overlap and by length: 1 the positive, -1 the contrast, 0 neither."""
 
@@ -165,7 +166,7 @@ def balanced_sizes(available: Mapping[Signs, int]) -> dict[Signs, int]:
     for side in (-1, 1):
         free = most - sum(n for cell, n in sizes.items() if cell[0] == side)
         for cell in sorted(cell for cell in available if cell[0] == side):
-            more = min(free, available[cell] - sizes[cell])
-            sizes[cell] += max(0, more)
-            free -= max(0, more)
+            added = max(0, min(free, available[cell] - sizes[cell]))
+            sizes[cell] += added
+            free -= added
     return both if sum(both.values()) >= LENGTH_COST * sum(sizes.values()) else sizes

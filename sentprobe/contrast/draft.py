@@ -27,7 +27,7 @@ AN_BEFORE = ("hour", "honest", "honour", "honor", "heir")
 A_BEFORE = ("uni", "use", "usu", "uti", "eu", "one", "once", "u.", "ura", "uk", "us-")
 
 
-class Word(NamedTuple):
+class DraftWord(NamedTuple):
     """A surface token of a draft."""
 
     text: str
@@ -36,12 +36,12 @@ class Word(NamedTuple):
 
 
 @remember_last
-def words_of(s: Sentence) -> tuple[Word, ...]:
+def words_of(s: Sentence) -> tuple[DraftWord, ...]:
     """The surface tokens of a sentence."""
-    return tuple([Word(token, i) for i, token in enumerate(s.tokens)])
+    return tuple([DraftWord(token, i) for i, token in enumerate(s.tokens)])
 
 
-def written(s: Sentence, words: Sequence[Word], context: Context) -> str | None:
+def written(s: Sentence, words: Sequence[DraftWord], context: Context) -> str | None:
     """The text of a draft, with spaces and capitals where they belong; None if words do not go together.
 
     What does not: *a* before a vowel, French *le* before one or *l'* before a consonant, Polish *w* before *w*.
@@ -146,18 +146,20 @@ def phrase(s: Sentence, head: int) -> tuple[int, int] | None:
     return span if span and is_movable(s, span) else None
 
 
-def exchanged(s: Sentence, one: tuple[int, int], two: tuple[int, int], other: Mapping[int, str] = {}) -> list[Word]:
-    """The words with two spans in each other's places; ``other`` has new texts of tokens."""
-    (a, b), (c, d) = sorted((one, two))
-    words = replaced(s, other)
+def exchanged(
+    s: Sentence, first: tuple[int, int], second: tuple[int, int], texts: Mapping[int, str] | None = None
+) -> list[DraftWord]:
+    """The words with two spans in each other's places; ``texts`` are new ones of tokens, by position."""
+    (a, b), (c, d) = sorted((first, second))
+    words = replaced(s, texts or {})
     return [*words[:a], *words[c:d], *words[b:c], *words[a:b], *words[d:]]
 
 
-def replaced(s: Sentence, texts: Mapping[int, str]) -> list[Word]:
+def replaced(s: Sentence, texts: Mapping[int, str]) -> list[DraftWord]:
     """The words with other texts at some positions."""
     words = list(words_of(s))
     for i, text in texts.items():
-        words[i] = Word(_like(text, words[i].text), i)
+        words[i] = DraftWord(_like(text, words[i].text), i)
     return words
 
 

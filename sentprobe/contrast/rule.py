@@ -19,12 +19,14 @@ from sentprobe.errors import UsageError
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
+BUILT_IN = "built-in"
+"""The corpus of rows read in sentences of the built-in grammar."""
 ROWS_READ = 50
 """How many rows of a rule a person reads in a language before the rule is used there by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class RowsRead:
     """Rows of a rule that a person has read in one language, and how many of them were wrong.
 
     A row is wrong if the rewriting is ungrammatical, or if its meaning is the same as the anchor's where it should
@@ -74,7 +76,7 @@ class ContrastRule:
         ``rewrite(sentence, context)`` yields the rewritten texts, none if the rule does not apply. ``context.plan`` is
         the `sentprobe.contrast.forms.AttestedForms` of the corpus, ``context.language`` its language, and
         ``context.draw(n)`` a number below n that depends on the seed and the sentence alone.
-    readings
+    rows_read
         What was read, by language.
     order
         The place in lists.
@@ -93,15 +95,15 @@ class ContrastRule:
     effect: Literal["contrast", "positive"]
     summary: str
     rewrite: Callable[[Sentence, Context], Iterator[str]]
-    readings: Sequence[Reading] = ()
+    rows_read: Sequence[RowsRead] = ()
     order: int = 100
 
     __repr__ = part_repr
 
-    def reading(self, language: str | None) -> Reading | None:
-        """The reading for a language; of several, the first. None if too few rows were read, or none."""
+    def read_in(self, language: str | None) -> RowsRead | None:
+        """What was read in a language; of several corpora, the first. None if fewer than 50 rows were read."""
         code = code_of(language)
-        complete = [r for r in self.readings if r.language == code and r.rows >= ROWS_READ]
+        complete = [r for r in self.rows_read if r.language == code and r.rows >= ROWS_READ]
         return complete[0] if complete else None
 
 
@@ -128,8 +130,8 @@ def split_rules(names: Sequence[str], effect: Literal["contrast", "positive"]) -
         if name in rules:
             continue
         if name in CONTRAST_RULES.parts():
-            other = "keeps the meaning" if effect == "contrast" else "changes the meaning"
-            raise UsageError(f"The rule {name!r} {other}; expected one of {listed_names(rules)}.")
+            does = "keeps the meaning" if effect == "contrast" else "changes the meaning"
+            raise UsageError(f"The rule {name!r} {does}; expected one of {listed_names(rules)}.")
         raise UsageError(
             f"There is no contrast rule {name!r}; expected one of {listed_names(rules)}.{did_you_mean(name, rules)}"
         )

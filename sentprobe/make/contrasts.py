@@ -9,12 +9,12 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 from sentprobe import __version__
-from sentprobe.contrast import ContrastRule, split_rules
+from sentprobe.contrast import BUILT_IN, ContrastRule, split_rules
 from sentprobe.contrast.cues import BigramCounts, Signs, balanced_sizes, signs, success_shares
 from sentprobe.contrast.forms import AttestedForms, attested
 from sentprobe.core.arguments import Progress, StringsOrPaths, as_strings
@@ -41,22 +41,6 @@ MARGIN = 64
 """How many more candidates than rows are kept of each kind, since some are dropped."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedRule:
-    """A rule of which a contrast set has no rows, and why.
-
-    Parameters
-    ----------
-    name
-        The rule.
-    reason
-        Why, in words.
-    """
-
-    name: str
-    reason: str
-
-
 def make_contrasts(
     corpus: Corpus,
     contrasts: StringsOrPaths = (),
@@ -72,7 +56,7 @@ def make_contrasts(
     unbalanced: bool = False,
     skip_bad: bool = False,
     progress: Progress | None = None,
-) -> tuple[ContrastSet, list[SkippedRule]]:
+) -> tuple[ContrastSet, dict[str, str]]:
     """Make a contrast set by rule: sentences of a corpus, each with a paraphrase and a contrast.
 
     The result depends neither on the order of the sentences nor on ``jobs`` and ``shards``.
@@ -108,8 +92,8 @@ def make_contrasts(
 
     Returns
     -------
-    tuple[ContrastSet, list[SkippedRule]]
-        The set, and the rules of which it has no rows, with the reasons.
+    tuple[ContrastSet, dict[str, str]]
+        The set, and by the name of each rule of which it has no rows, the reason.
 
     Raises
     ------
@@ -120,11 +104,10 @@ def make_contrasts(
 
     Examples
     --------
-    >>> from sentprobe import Corpus
-    >>> from sentprobe.make.contrasts import make_contrasts
-    >>> made, skipped = make_contrasts(Corpus.synthetic(600), ["negation", "roles"], rows=20)
-    >>> made.kinds, skipped
-    (('negation', 'roles'), [])
+    >>> from sentprobe import Corpus, make_contrasts
+    >>> contrast_set, skipped = make_contrasts(Corpus.synthetic(600), ["negation", "roles"], rows=20)
+    >>> contrast_set.kinds, skipped
+    (('negation', 'roles'), {})
     """
     chosen, skipped = choose_rules(corpus.language, contrasts, positives, unread)
     progress = progress or no_progress
@@ -148,35 +131,35 @@ def make_contrasts(
         parts = {
             job.task.name: _selected(pool, rows, unbalanced) for job, pool in zip(jobs_by_rule, pools, strict=True)
         }
-        made = [row for kind_rows in parts.values() for row in kind_rows]
-        if not made:
+        all_rows = [row for kind_rows in parts.values() for row in kind_rows]
+        if not all_rows:
             raise TooFewError(f"No contrast set can be made: {_reasons(jobs_by_rule, pools, skipped)}")
-        fluency = _count_bigrams(source, made, jobs, shards)
+        fluency = _count_bigrams(source, all_rows, jobs, shards)
     for job, pool in zip(jobs_by_rule, pools, strict=True):
         if not parts[job.task.name]:
-            skipped.append(SkippedRule(job.task.name, _reason(pool)))
+            skipped[job.task.name] = _reason(pool)
     manifest = _manifest(
         facts, chosen, parts, pools, fluency, seed=seed, length=length, rows=rows, balanced=not unbalanced
     )
     name = f"contrast/{corpus.name.replace('/', '-')}"
-    return ContrastSet(name, tuple(made), corpus.language, manifest), skipped
+    return ContrastSet(name, tuple(all_rows), corpus.language, manifest), skipped
 
 
 def choose_rules(
     language: str | None, contrasts: StringsOrPaths = (), positives: StringsOrPaths = (), unread: bool = False
-) -> tuple[dict[str, list[ContrastRule]], list[SkippedRule]]:
+) -> tuple[dict[str, list[ContrastRule]], dict[str, str]]:
     """The rules to use by effect, and those that nobody has read rows of in this language."""
     if not language:
         raise UsageError("The language of the corpus is not known, and rules depend on it: name it (--as-language en).")
     typed = {"contrast": as_strings(contrasts, "a rule"), "positive": as_strings(positives, "a rule")}
     chosen: dict[str, list[ContrastRule]] = {}
-    skipped: list[SkippedRule] = []
+    skipped: dict[str, str] = {}
     for effect in ("contrast", "positive"):
         rules = split_rules(typed[effect], effect)
-        chosen[effect] = [rule for rule in rules if unread or rule.reading(language)]
+        chosen[effect] = [rule for rule in rules if unread or rule.read_in(language)]
         if effect == "contrast" or typed[effect]:
             reason = f"nobody has read its rows in {code_of(language)}; --unread makes it nevertheless"
-            skipped += [SkippedRule(rule.name, reason) for rule in rules if rule not in chosen[effect]]
+            skipped |= {rule.name: reason for rule in rules if rule not in chosen[effect]}
         if not chosen[effect]:
             raise TooFewError(
                 f"No {effect} can be made: nobody has read rows of {', '.join(rule.name for rule in rules)} in "
@@ -264,9 +247,9 @@ def _reason(pool: Pool) -> str:
     return "no sentence of the corpus fits the rule"
 
 
-def _reasons(jobs: Sequence[Job], pools: Sequence[Pool], skipped: Sequence[SkippedRule]) -> str:
+def _reasons(jobs: Sequence[Job], pools: Sequence[Pool], skipped: Mapping[str, str]) -> str:
     reasons = [f"{job.task.name}: {_reason(pool)}" for job, pool in zip(jobs, pools, strict=True)]
-    return "; ".join([*reasons, *(f"{rule.name}: {rule.reason}" for rule in skipped)])
+    return "; ".join([*reasons, *(f"{name}: {reason}" for name, reason in skipped.items())])
 
 
 # The third pass
@@ -310,7 +293,7 @@ def _manifest(
             rule.name: {
                 "effect": rule.effect,
                 "summary": rule.summary,
-                "read": {r.language: {k: v for k, v in asdict(r).items() if k != "language"} for r in rule.readings},
+                "read": _rows_read(rule, facts["synthetic"]),
             }
             for rule in rules
         },
@@ -333,6 +316,15 @@ def _manifest(
         },
         "versions": {"sentprobe": __version__, "python": platform.python_version()},
     }
+
+
+def _rows_read(rule: ContrastRule, synthetic: bool) -> dict[str, dict[str, Any]]:
+    """How many rows were wrong by language: of several corpora, in the built-in one if that is used, or the first."""
+    read: dict[str, dict[str, Any]] = {}
+    for rows_read in sorted(rule.rows_read, key=lambda r: (r.corpus == BUILT_IN) != synthetic):
+        of_language = {k: v for k, v in asdict(rows_read).items() if k != "language"}
+        read.setdefault(rows_read.language, of_language)
+    return dict(sorted(read.items()))
 
 
 def _side(sign: int) -> str:

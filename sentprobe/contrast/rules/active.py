@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
-from sentprobe.contrast.draft import Word, is_plain_statement, phrase, subject, token_span, words_of, written
+from sentprobe.contrast import ContrastRule, RowsRead
+from sentprobe.contrast.draft import DraftWord, is_plain_statement, phrase, subject, token_span, words_of, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, root, tags
 from sentprobe.sentence import Sentence
@@ -39,7 +39,7 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     if not (b == aux and verb == aux + 1 and after == c):
         return
     words = list(words_of(s))
-    draft = [*words[:a], *words[c + 1 : d], Word(form, verb), *words[a:b], *words[d:]]
+    draft = [*words[:a], *words[c + 1 : d], DraftWord(form, verb), *words[a:b], *words[d:]]
     if text := written(s, draft, context):
         yield text
 
@@ -73,9 +73,9 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="a passive with an agent becomes active (English)",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT, GUM and PUD", wrong=1, date="2026-11-19", rows=14),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT, GUM and PUD", wrong=1, date="2026-11-19", rows=14),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
     ),
     order=150,
 )

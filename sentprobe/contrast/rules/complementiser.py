@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
-from sentprobe.contrast.draft import Word, is_plain_statement, token_span, words_of, written
+from sentprobe.contrast import ContrastRule, RowsRead
+from sentprobe.contrast.draft import DraftWord, is_plain_statement, token_span, words_of, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import children, finite, subtree
 from sentprobe.sentence import Sentence
@@ -40,7 +40,7 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
         elif any(s.deprels[i] == "mark" for i in children(s, clause)) or not _begins_with_subject(s, clause, first):
             continue
         else:
-            draft = [*words[:at], Word("that"), *words[at:]]
+            draft = [*words[:at], DraftWord("that"), *words[at:]]
         if text := written(s, draft, context):
             yield text
 
@@ -58,9 +58,9 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="the conjunction of a clause is left out or put in (English that)",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
     ),
     order=140,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import agreement, exchanged, is_movable, is_plain_statement, token_span, written
 from sentprobe.contrast.rules.order import DETERMINERS
 from sentprobe.corpus.syntax import base, children, feature, subtree, tags
@@ -108,12 +108,12 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="two coordinated nouns or adjectives are exchanged",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT", wrong=1, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD, Sequoia and PUD", wrong=0, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
-        Reading(language="de", corpus="UD_German-PUD", wrong=1, date="2026-11-19", rows=17),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT", wrong=1, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD, Sequoia and PUD", wrong=0, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        RowsRead(language="de", corpus="UD_German-PUD", wrong=1, date="2026-11-19", rows=17),
     ),
     order=120,
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import (
-    Word,
+    DraftWord,
     is_plain_statement,
     lower_lemmas,
     phrase,
@@ -117,7 +117,7 @@ def _first_token(s: Sentence, head: int) -> int | None:
     return span[0] if span else None
 
 
-def _with_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[list[Word]]:
+def _with_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[list[DraftWord]]:
     """English and French: the subject comes first, or right after the adverbial and its comma."""
     assert s.deprels is not None
     words, end, beginning = list(words_of(s)), _body_end(s), _first_token(s, agent)
@@ -131,7 +131,7 @@ def _with_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[li
             yield [*words[last + 1 : end], *words[:last], *words[end:]]
         elif last == end and beginning == 0 and first > beginning and (clause or _is_adjunct(s, top, i)):
             body_end = first - 1 if words[first - 1].text == "," else first
-            yield [*words[first:end], Word(","), *words[:body_end], *words[end:]]
+            yield [*words[first:end], DraftWord(","), *words[:body_end], *words[end:]]
 
 
 def _refers(s: Sentence, agent: int) -> bool:
@@ -158,7 +158,7 @@ def _is_adjunct(s: Sentence, top: int, i: int) -> bool:
     return any(base(s.deprels[j]) == "obj" for j in children(s, top))
 
 
-def _without_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[list[Word]]:
+def _without_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[list[DraftWord]]:
     """Polish: word order is free, and only clauses have commas."""
     assert s.deprels is not None
     words, end = list(words_of(s)), _body_end(s)
@@ -167,9 +167,9 @@ def _without_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator
         if clause and first == 0 and words[last].text == "," and not _closes_late(s, top, i):
             if _refers(s, agent):
                 continue
-            yield [*words[last + 1 : end], Word(","), *words[:last], *words[end:]]
+            yield [*words[last + 1 : end], DraftWord(","), *words[:last], *words[end:]]
         elif clause and last == end and words[first - 1].text == ",":
-            yield [*words[first:end], Word(","), *words[: first - 1], *words[end:]]
+            yield [*words[first:end], DraftWord(","), *words[: first - 1], *words[end:]]
         elif clause:
             continue
         elif first == 0 and _first_token(s, agent) == last and not _closes_late(s, top, i) and "," not in s.forms:
@@ -178,7 +178,7 @@ def _without_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator
             yield [*words[first:end], *words[:first], *words[end:]]
 
 
-def _german(s: Sentence, top: int, agent: int, language: str) -> Iterator[list[Word]]:
+def _german(s: Sentence, top: int, agent: int, language: str) -> Iterator[list[DraftWord]]:
     """German: subject and adverbial exchange the place before the finite verb."""
     verb, who = finite(s, top), phrase(s, agent)
     if verb is None or who is None:
@@ -205,12 +205,12 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="an adverbial is moved to the beginning, or back",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-GUM and PUD", wrong=3, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=1, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB and PUD", wrong=2, date="2026-11-19"),
-        Reading(language="de", corpus="UD_German-PUD", wrong=2, date="2026-11-19"),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-GUM and PUD", wrong=3, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=1, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB and PUD", wrong=2, date="2026-11-19"),
+        RowsRead(language="de", corpus="UD_German-PUD", wrong=2, date="2026-11-19"),
     ),
     order=110,
 )

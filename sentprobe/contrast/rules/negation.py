@@ -13,8 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
-from sentprobe.contrast.draft import Word, is_plain_statement, lower_lemmas, replaced, token_span, words_of, written
+from sentprobe.contrast import ContrastRule, RowsRead
+from sentprobe.contrast.draft import (
+    DraftWord,
+    is_plain_statement,
+    lower_lemmas,
+    replaced,
+    token_span,
+    words_of,
+    written,
+)
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, features, finite, root, subtree, tags
 from sentprobe.sentence import Sentence
@@ -33,7 +41,7 @@ POLAR = {
         notamment""",
     "de": """aber alle also auch außer bereits besonders denn doch etwas immer jedoch kaum kein keiner man mancher
         manche mehr mehrere meist nicht nichts nie niemals niemand nirgends noch nur oft oder ohne weniger schon sehr
-        selten sogar sondern sowohl trotzdem und viel weder weil wieder wohl zwar ziemlich lediglich ebenfalls einige
+        selten sogar sowohl trotzdem und viel weder weil wieder wohl zwar ziemlich lediglich ebenfalls einige
         einiger jemals""",
     "pl": """ale ani albo aż bardzo bo często coś ktoś jeszcze już kilka lecz lub też także również nadal nic nie nigdy
         nikt niż oraz prawie raczej tylko wciąż wiele zawsze żaden żadny i a jednak więc nawet jakiś właśnie wreszcie
@@ -72,7 +80,7 @@ def _polar(s: Sentence, language: str, but: tuple[int, ...] = ()) -> bool:
     return not listed.isdisjoint(words | lemmas)
 
 
-def _english(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
+def _english(s: Sentence, top: int, context: Context) -> Iterator[list[DraftWord]]:
     assert s.deprels is not None
     verb = finite(s, top)
     if verb is None or s.deprels[verb] == "root" or not _follows_subject(s, top, verb):
@@ -87,7 +95,7 @@ def _english(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
         return
     at = span[0]
     words = list(words_of(s))
-    yield [*words[: at + 1], Word("not"), *words[at + 1 :]]
+    yield [*words[: at + 1], DraftWord("not"), *words[at + 1 :]]
     yield replaced(s, {at: CONTRACTED[full]})
 
 
@@ -97,7 +105,9 @@ def _follows_subject(s: Sentence, top: int, verb: int) -> bool:
     return len(subjects) == 1 and subjects[0] < verb < max(top, verb + 1)
 
 
-def _english_affirmed(s: Sentence, top: int, verb: int, negations: list[int], context: Context) -> Iterator[list[Word]]:
+def _english_affirmed(
+    s: Sentence, top: int, verb: int, negations: list[int], context: Context
+) -> Iterator[list[DraftWord]]:
     """The sentence without *not* after its auxiliary."""
     if len(negations) != 1 or negations[0] != verb + 1 or _polar(s, "en", (negations[0],)):
         return
@@ -112,7 +122,7 @@ def _english_affirmed(s: Sentence, top: int, verb: int, negations: list[int], co
     auxiliary = EXPANDED.get(auxiliary, auxiliary)
     if (s.lemmas or s.forms)[verb] != "do":
         text = _cased(auxiliary, s.forms[verb])
-        yield [*words[:first], Word(text, first), *words[end:]]
+        yield [*words[:first], DraftWord(text, first), *words[end:]]
         return
     wanted = {"do": {}, "does": {"Tense": "Pres", "Person": "3"}, "did": {"Tense": "Past", "VerbForm": "Fin"}}
     lemma = (s.lemmas or s.forms)[top]
@@ -121,7 +131,7 @@ def _english_affirmed(s: Sentence, top: int, verb: int, negations: list[int], co
     form = s.forms[top] if auxiliary == "do" else context.plan.any_form(lemma, "VERB", **wanted[auxiliary])
     target = token_span(s, [top])
     if form and target:
-        yield [*words[:first], Word(form.lower(), first), *words[target[1] :]]
+        yield [*words[:first], DraftWord(form.lower(), first), *words[target[1] :]]
 
 
 def _cased(text: str, like: str) -> str:
@@ -134,7 +144,7 @@ FRENCH_VOWELS = frozenset("aeiouyàâéèêëîïôûœ")
 ELIDED_SUBJECTS = {"j'": "je", "c'": "ce"}
 
 
-def _french(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
+def _french(s: Sentence, top: int, context: Context) -> Iterator[list[DraftWord]]:
     assert s.deprels is not None
     assert s.heads is not None
     verb = finite(s, top)
@@ -167,9 +177,9 @@ def _french(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
         if previous not in ELIDED_SUBJECTS:
             return
         text = ELIDED_SUBJECTS[previous]
-        before[-1] = Word(_cased(text, before[-1].text), before[-1].origin)
-    negative = Word("n'" if elided else "ne")
-    yield [*before, negative, *words[first : at + 1], Word("pas"), *words[at + 1 :]]
+        before[-1] = DraftWord(_cased(text, before[-1].text), before[-1].origin)
+    negative = DraftWord("n'" if elided else "ne")
+    yield [*before, negative, *words[first : at + 1], DraftWord("pas"), *words[at + 1 :]]
 
 
 def _has_indefinite_object(s: Sentence, top: int) -> bool:
@@ -193,7 +203,7 @@ def _has_indefinite_object(s: Sentence, top: int) -> bool:
     return False
 
 
-def _french_affirmed(s: Sentence, start: int, verb: int, negation: list[int]) -> Iterator[list[Word]]:
+def _french_affirmed(s: Sentence, start: int, verb: int, negation: list[int]) -> Iterator[list[DraftWord]]:
     """The sentence without *ne … pas*."""
     second = [i for i in range(verb + 1, min(verb + 3, len(s))) if s.forms[i].lower() == "pas"]
     if len(negation) != 1 or len(second) != 1 or negation[0] != start - 1:
@@ -215,13 +225,15 @@ def _french_affirmed(s: Sentence, start: int, verb: int, negation: list[int]) ->
         return
     vowel = words[first].text[:1].lower() in FRENCH_VOWELS
     if vowel and before[-1].text.lower() in ("je", "ce", "que"):
-        before[-1] = Word(before[-1].text[:-1] + "'", before[-1].origin)
+        before[-1] = DraftWord(before[-1].text[:-1] + "'", before[-1].origin)
     yield [*before, *words[ne + 1 : pas], *words[pas + 1 :]]
 
 
-def _german(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
+def _german(s: Sentence, top: int, context: Context) -> Iterator[list[DraftWord]]:
     assert s.deprels is not None
     assert s.heads is not None
+    if "CCONJ" in tags(s):
+        return  # which may belong to *nicht*
     words = list(words_of(s))
     articles = [i for i in range(len(s)) if _is_german_article(s, i, top)]
     negative = [i for i in range(len(s)) if s.forms[i].lower() in ("nicht", "nichts", "nie") or _is_kein(s, i)]
@@ -234,7 +246,7 @@ def _german(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
             span = token_span(s, [before])
             measured = any(base(s.deprels[i]) in ("obl", "nmod", "obj") for i in children(s, top))
             if span and before > 1 and not measured and (finite(s, top) or top) < before:
-                yield [*words[: span[0]], Word("nicht"), *words[span[0] :]]
+                yield [*words[: span[0]], DraftWord("nicht"), *words[span[0] :]]
     if len(negative) != 1 or _polar(s, "de", (negative[0],)):
         return
     at = negative[0]
@@ -266,7 +278,7 @@ def _is_argument(s: Sentence, head: int, top: int) -> bool:
     return s.heads[head] == top and base(s.deprels[head]) == "obj"
 
 
-def _polish(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
+def _polish(s: Sentence, top: int, context: Context) -> Iterator[list[DraftWord]]:
     assert s.deprels is not None
     verb = finite(s, top)
     if verb is None or s.lemmas is None or tags(s)[verb] not in ("VERB", "AUX"):
@@ -287,7 +299,7 @@ def _polish(s: Sentence, top: int, context: Context) -> Iterator[list[Word]]:
         if len(negations) == 1 and negations[0] == verb - 1 and removed and not _polar(s, "pl", (negations[0],)):
             yield [*words[: removed[0]], *words[removed[1] :]]
     elif span and not _polar(s, "pl") and "Tense" in features(s.feats[verb] if s.feats else "_"):
-        yield [*words[: span[0]], Word("nie"), *words[span[0] :]]
+        yield [*words[: span[0]], DraftWord("nie"), *words[span[0] :]]
 
 
 def _may_be_genitive(s: Sentence, i: int) -> bool:
@@ -299,7 +311,7 @@ def _may_be_genitive(s: Sentence, i: int) -> bool:
     return bare and feature(s, i, "Case") in ("Acc", "Gen") and base(s.deprels[i]) not in ("det", "amod")
 
 
-REWRITERS: dict[str, Callable[[Sentence, int, Context], Iterator[list[Word]]]] = {
+REWRITERS: dict[str, Callable[[Sentence, int, Context], Iterator[list[DraftWord]]]] = {
     "en": _english,
     "fr": _french,
     "de": _german,
@@ -312,12 +324,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="the main clause is negated, or no longer",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT", wrong=1, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
-        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19", rows=28),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT", wrong=1, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        RowsRead(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19", rows=28),
     ),
     order=10,
 )

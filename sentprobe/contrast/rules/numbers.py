@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import is_plain_statement, replaced, token_span, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, tags
@@ -60,10 +60,10 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
         span = token_span(s, [i])
         if span is None or s.tokens[span[0]] != form or not _is_free(s, i):
             continue
-        other = _other_digits(form, context) if form[:1].isdigit() else _other_word(s, i, language, context)
-        if other is None or other in s.forms:
+        number = _other_digits(form, context) if form[:1].isdigit() else _other_word(s, i, language, context)
+        if number is None or number in s.forms:
             continue
-        if text := written(s, replaced(s, {span[0]: other}), context):
+        if text := written(s, replaced(s, {span[0]: number}), context):
             yield text
 
 
@@ -91,8 +91,8 @@ def _other_digits(form: str, context: Context) -> str | None:
         decades = [d for d in ("01" if century == "20" else "123456789") if d != decade]
         return f"{century}{_pick(decades, context)}{last}"
     if grouped := GROUPED.fullmatch(form):
-        first, more, thousands = grouped.groups()
-        return f"{_pick([d for d in '23456789' if d != first], context)}{more}{thousands}"
+        first, digits_after, thousands = grouped.groups()
+        return f"{_pick([d for d in '23456789' if d != first], context)}{digits_after}{thousands}"
     if not form.isascii() or not form.isdigit() or form[0] == "0" or len(form) > 3:
         return None
     if len(form) == 3:
@@ -114,8 +114,8 @@ def _other_word(s: Sentence, i: int, language: str, context: Context) -> str | N
     groups = [words for group in WORDS.get(language, ()) if form in (words := group.split())]
     if not groups or tags(s)[i] not in ("NUM", "PROPN", "NOUN") or (tags(s)[i] == "NUM" and not _counts(s, i)):
         return None
-    others = [word for word in groups[0] if word != form and all(word in words for words in groups)]
-    return _pick(others, context) if others else None
+    alternatives = [word for word in groups[0] if word != form and all(word in words for words in groups)]
+    return _pick(alternatives, context) if alternatives else None
 
 
 def _counts(s: Sentence, i: int) -> bool:
@@ -133,12 +133,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="a number, weekday or month is replaced",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
-        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19"),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        RowsRead(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19"),
     ),
     order=30,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, combinations
 
-from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import exchanged, is_movable, is_plain_statement, token_span, written
 from sentprobe.contrast.rules.numbers import WORDS
 from sentprobe.corpus.languages import code_of
@@ -117,12 +117,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="two attributes or two names are exchanged",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT", wrong=2, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB and PUD", wrong=1, date="2026-11-19", rows=32),
-        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19", rows=14),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT", wrong=2, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB and PUD", wrong=1, date="2026-11-19", rows=32),
+        RowsRead(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19", rows=14),
     ),
     order=40,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import (
     agreement,
     exchanged,
@@ -145,11 +145,11 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="subject and object are exchanged",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-GUM and PUD", wrong=1, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD, Sequoia and PUD", wrong=0, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB and PUD", wrong=0, date="2026-11-19", rows=10),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-GUM and PUD", wrong=1, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD, Sequoia and PUD", wrong=0, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB and PUD", wrong=0, date="2026-11-19", rows=10),
     ),
     order=20,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import is_plain_statement, replaced, token_span, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, tags
@@ -96,17 +96,17 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
         return
     lowered = [form.lower() for form in s.forms]
     for i, form in enumerate(lowered):
-        other = table.get((tags(s)[i], form))
+        synonym = table.get((tags(s)[i], form))
         span = token_span(s, [i])
-        if other is None or other in lowered or span is None or s.tokens[span[0]].lower() != form:
+        if synonym is None or synonym in lowered or span is None or s.tokens[span[0]].lower() != form:
             continue
-        if (i == 0 and other in LATE) or not _fits(s, i, form, other):
+        if (i == 0 and synonym in LATE) or not _fits(s, i, form):
             continue
-        if text := written(s, replaced(s, {span[0]: other}), context):
+        if text := written(s, replaced(s, {span[0]: synonym}), context):
             yield text
 
 
-def _fits(s: Sentence, i: int, form: str, other: str) -> bool:
+def _fits(s: Sentence, i: int, form: str) -> bool:
     """Whether the synonym can stand where the word is."""
     assert s.deprels is not None
     assert s.heads is not None
@@ -136,12 +136,12 @@ contrast_rule = ContrastRule(
     effect="positive",
     summary="a function word or adverb is replaced by a synonym",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB", wrong=1, date="2026-11-19"),
-        Reading(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19"),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB", wrong=1, date="2026-11-19"),
+        RowsRead(language="de", corpus="UD_German-PUD", wrong=0, date="2026-11-19"),
     ),
     order=130,
 )

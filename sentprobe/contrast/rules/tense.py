@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentprobe.contrast import ContrastRule, Reading
+from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import is_plain_statement, lower_lemmas, replaced, subject, token_span, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, features, finite, is_finite, root, tags
@@ -153,12 +153,12 @@ contrast_rule = ContrastRule(
     effect="contrast",
     summary="present and past are exchanged",
     rewrite=rewrite,
-    readings=(
-        Reading(language="en", corpus="UD_English-EWT", wrong=2, date="2026-11-19"),
-        Reading(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
-        Reading(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
-        Reading(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
-        Reading(language="de", corpus="UD_German-PUD", wrong=2, date="2026-11-19"),
+    rows_read=(
+        RowsRead(language="en", corpus="UD_English-EWT", wrong=2, date="2026-11-19"),
+        RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
+        RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=0, date="2026-11-19"),
+        RowsRead(language="pl", corpus="UD_Polish-PDB", wrong=0, date="2026-11-19"),
+        RowsRead(language="de", corpus="UD_German-PUD", wrong=2, date="2026-11-19"),
     ),
     order=50,
 )
