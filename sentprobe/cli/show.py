@@ -98,7 +98,6 @@ def show(
     seed: int
         Another seed samples other rows.
     """
-    from sentprobe.cli._contrasts import has_contrast_sets, show_contrasts
     from sentprobe.cli._options import is_run
     from sentprobe.cli._sets import show_sets
     from sentprobe.core.folders import folder_type_of
@@ -107,13 +106,14 @@ def show(
     from sentprobe.results.metric import DEFAULT_METRIC
 
     _check_typed(path, examples, features)
-    for_sets = examples, baselines, features, seed
+    for_sets = (examples, baselines, features, seed)
     if is_run(path):
         if any(for_sets):
             raise UsageError(f"--examples, --baselines, --features and --seed are for sets; {path} is a run.")
         row_filter = Filter(encoder, on, above, task, language)
-        other_options = signatures or means or published or bool(against)
-        if _is_for_paper(paper, format, other_options, bool(rows or columns or width)):
+        if _is_for_paper(
+            paper, format, signatures or means or published or bool(against), bool(rows or columns or width)
+        ):
             _show_paper(path, metric, row_filter, names, rows, columns, width)
         else:
             _show_run(path, format, metric, signatures, published, means, against, row_filter, names)
@@ -131,8 +131,6 @@ def show(
         return 0
     if format != "table" or metric != DEFAULT_METRIC or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
-    if has_contrast_sets(path):
-        return show_contrasts(path, examples, seed, any((baselines, features, published, task, language)))
     return show_sets(path, examples, baselines, features, task, language, seed, published)
 
 

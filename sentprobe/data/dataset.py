@@ -334,7 +334,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"There is no {path}; expected a folder that `sentprobe make` wrote.") from None
     except (ValueError, OSError) as e:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
-    if (got := manifest.get("format")) not in (None, MANIFEST_FORMAT):
+    if (got := manifest.get("format")) == "contrast":
+        raise DataError(
+            f"{folder} is a contrast set, which has no classes; `sentprobe show` prints what cues tell its positives "
+            "from its contrasts."
+        )
+    if got not in (None, MANIFEST_FORMAT):
         raise DataError(f"{other_format(path, got, MANIFEST_FORMAT)} Make the set again.")
     if missing := [name for name in _Manifest.__struct_fields__ if name not in manifest]:
         raise DataError(

@@ -34,7 +34,7 @@ def _contrast_rules() -> Iterator[Row]:
 
     yield "rule", "meaning", "description", "wrong of 50 rows read"
     for rule in CONTRAST_RULES.parts().values():
-        read = ", ".join(f"{r.corpus} {r}" for r in rule.readings)
+        read = ", ".join(f"{r.corpus} {r}" for r in rule.rows_read)
         yield rule.name, "changed" if rule.effect == "contrast" else "kept", rule.summary, read or "not read"
 
 
