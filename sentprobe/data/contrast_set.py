@@ -150,10 +150,10 @@ class ContrastSet:
         folder
             Where to write; it is created if necessary, and its files are replaced.
         """
-        folder, shown = Path(folder), f"{Path(self.name).name}.tsv"
+        folder, text_file = Path(folder), f"{Path(self.name).name}.tsv"
         make_folder(folder)
         (folder / MANIFEST_FILE).unlink(missing_ok=True)
-        contents: dict[str, bytes | memoryview] = {shown: self._tsv(), ROWS_FILE: _parquet(self.rows)}
+        contents: dict[str, bytes | memoryview] = {text_file: self._tsv(), ROWS_FILE: _parquet(self.rows)}
         for file, content in contents.items():
             write_atomically(folder / file, content)
         about = {

@@ -75,7 +75,7 @@ listings = (
     Listing(
         name="contrast-rules",
         summary="how sentences are rewritten for contrast sets",
-        order=30,
+        order=25,
         kind="sentprobe.contrast:CONTRAST_RULES",
         rows=_contrast_rules,
     ),
